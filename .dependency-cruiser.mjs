@@ -1,0 +1,100 @@
+// The right-hand column of the house (ARCHITECTURE.md): who may import whom. `npm run lint` holds it.
+
+/** What each lib may import of ours; a lib that is not named here may import nothing of ours. */
+const libs = {
+  proto: [],
+  errors: [],
+  config: ['errors'],
+  telemetry: [],
+  process: ['config', 'telemetry'],
+  access: ['errors'],
+  'embedded-postgres': [],
+  grpc: ['errors', 'telemetry', 'proto'],
+  postgres: ['errors', 'telemetry'],
+  queue: ['errors', 'telemetry', 'postgres'],
+  storage: ['errors', 'telemetry'],
+  fetch: ['errors', 'telemetry'],
+  media: ['errors', 'telemetry'],
+  testing: ['[^/]+'],
+}
+
+const tests = '[.]test[.]ts$|^(apps|libs)/[^/]+/test/|^libs/testing/|^tools/|^bench/|^test/'
+/** They serve requests on sockets of their own; that they call nobody is what `fetch-alone-goes-out` cannot see in `node:http`. */
+const servers = '^apps/(gateway|delivery)/src/|^libs/telemetry/src/'
+
+/** They take from `node:net` what opens nothing outward: a free port, the test whether a text is an address. */
+const notSockets = '^libs/(embedded-postgres/src/free-port|access/src/address)[.]ts$'
+
+const forbidden = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+
+export default {
+  forbidden: [
+    forbidden('no-cycles', 'Files that import each other cannot be understood alone.', {}, { circular: true }),
+    forbidden(
+      'app-to-app',
+      'An app speaks to another by gRPC, never by import.',
+      { path: '^apps/([^/]+)/' },
+      { path: '^apps/', pathNot: '^apps/$1/' },
+    ),
+    forbidden('lib-to-app', 'A lib is for every app, so it knows none.', { path: '^libs/' }, { path: '^apps/' }),
+    forbidden('nobody-imports-tools', 'Tools use the product, not the other way.', { path: '^(apps|libs)/' }, { path: '^tools/' }),
+    ...Object.entries(libs).map(([lib, allowed]) =>
+      forbidden(
+        `arrows-of-${lib}`,
+        `libs/${lib} imports ${allowed.length === 0 ? 'nothing' : allowed.join(', ')} of ours.`,
+        { path: `^libs/${lib}/`, pathNot: tests },
+        { path: '^libs/', pathNot: `^libs/(${[lib, ...allowed].join('|')})/` },
+      ),
+    ),
+    forbidden(
+      'unnamed-lib',
+      'A new lib gets its line in .dependency-cruiser.mjs.',
+      { path: '^libs/', pathNot: `^libs/(${Object.keys(libs).join('|')})/` },
+      { path: '^(libs|apps)/' },
+    ),
+    forbidden(
+      'by-the-door',
+      'Another package is imported by its name, which leads to its index.ts.',
+      { path: '^(apps|libs)/([^/]+)/' },
+      { path: '^(apps|libs)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+    ),
+    forbidden(
+      'no-database-at-the-doors',
+      'The gateway has no SQL, delivery no database on its hot path, the web pages neither.',
+      { path: '^apps/(gateway|delivery|web)/', pathNot: tests },
+      { path: '^libs/(postgres|queue)/|node_modules/(pg|pg-boss|pg-pool|node-pg-migrate)/' },
+    ),
+    forbidden(
+      'ffmpeg-in-media-alone',
+      'Command lines of ffmpeg are built behind the interface of libs/media.',
+      { pathNot: '^libs/media/' },
+      { path: 'node_modules/(@types/)?fluent-ffmpeg/' },
+    ),
+    forbidden(
+      'fetch-alone-goes-out',
+      'One outbound client, libs/fetch, checks every address; nobody else opens a socket.',
+      { path: '^(apps|libs)/', pathNot: [tests, '^libs/fetch/', servers, notSockets] },
+      { path: '^(node:)?(http|https|http2|net|tls|dgram|dns|dns/promises)$|node_modules/(undici|axios|got|node-fetch)/' },
+    ),
+    forbidden(
+      'servers-listen-only',
+      'A server needs node:http; what is for calling others is for libs/fetch.',
+      { path: servers, pathNot: tests },
+      { path: '^(node:)?(https|http2|net|tls|dgram|dns|dns/promises)$|node_modules/(undici|axios|got|node-fetch)/' },
+    ),
+    forbidden('testing-from-tests', 'libs/testing is for tests.', { path: '^(apps|libs)/', pathNot: tests }, { path: '^libs/testing/' }),
+    forbidden(
+      'embedded-postgres-for-starters',
+      'Services get a database URL; only the starter and the tests run a server.',
+      { path: '^(apps|libs)/', pathNot: [tests, '^apps/standalone/', '^libs/embedded-postgres/'] },
+      { path: '^libs/embedded-postgres/' },
+    ),
+    forbidden('no-tests-in-the-product', 'Tests import the product.', { path: '^(apps|libs)/', pathNot: tests }, { path: '[.]test[.]ts$' }),
+    forbidden('unresolvable', 'The import leads nowhere.', {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|coverage)/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'], extensions: ['.ts', '.js', '.mjs', '.json'] },
+  },
+}

@@ -1,0 +1,142 @@
+import type { Call } from '@vitascope/grpc'
+import { z } from 'zod'
+import type { Caller } from './caller.ts'
+import type { Services } from './services.ts'
+
+export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/**
+ * Who may call:
+ * - `public`: anybody; a key that is sent must be good, and counts only with the route's resource and in its own organisation
+ * - `user`: keys of every user (uploader, standard, system)
+ * - `super`: keys of super users (standard) and of system users
+ * - `system`: keys of system users
+ */
+export type Access = 'public' | 'user' | 'super' | 'system'
+
+/** What a request costs its caller's budget: a cheap read, a write, or something that begins long work. */
+export type Cost = 'read' | 'write' | 'work'
+
+/** Shape of a path, query or payload. */
+type Shape = z.ZodObject
+
+/** Everything that a route's handler is given beside its input. */
+export interface Context {
+  caller: Caller
+  /** Goes along with every call to a service: principal, request id, signal, deadline, idempotency. */
+  call: Call
+  services: Services
+  /** What generated addresses begin with, without a slash at the end. */
+  publicUrl: string
+}
+
+/** One line of the table of routes. Paths are written as Express has them, below `/v2`: `/video/:videoId`. */
+export interface Route<
+  Params extends Shape = Shape,
+  Query extends Shape = Shape,
+  Payload extends Shape = Shape,
+  Answer extends z.ZodType = z.ZodType,
+> {
+  verb: Verb
+  /** The documented path first, then its other spellings. */
+  paths: readonly string[]
+  /** Other verbs and paths for the same operation, under the same access rules and the same resource. */
+  aliases: readonly { verb: Verb; path: string }[]
+  /** The section of the interface document, or `Added`. */
+  section: string
+  access: Access
+  /** The ACL resource: first path segment and verb of the heading, `video::post`. */
+  resource: string
+  cost: Cost
+  /** One line for the docs. */
+  summary: string
+  /** More for the docs, as Markdown. */
+  description: string
+  params: Params
+  query: Query
+  /** Fields of the payload, whichever of the three forms it came in; absent for routes that take none. */
+  payload: Payload | undefined
+  /** True when the payload may not be there at all; its fields' defaults then count. */
+  payloadOptional: boolean
+  /** Status of success. */
+  status: number
+  answer: Answer
+  /** Stable codes of the refusals that only this route has, for the docs: `{ only_publish: 'it is the only publish of its media' }`. */
+  refusals: Readonly<Record<string, string>>
+  /** False where GET changes or makes something: HEAD is then 405 and nothing is cached. */
+  safe: boolean
+  handle(
+    input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
+    context: Context,
+  ): Promise<z.input<Answer> | Reply>
+}
+
+/** An answer that is not plain JSON, or has a status or headers of its own. */
+export class Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | object
+
+  constructor(body: string | object, more: { status?: number; headers?: Readonly<Record<string, string>> } = {}) {
+    this.body = body
+    this.status = more.status ?? 200
+    this.headers = more.headers ?? {}
+  }
+}
+
+/** How a route is written down: one of the verbs with its paths, and whatever differs from the defaults. */
+export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends Shape, Answer extends z.ZodType> = {
+  [V in Verb]?: readonly string[]
+} & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'handle'> &
+  Partial<Pick<Route, 'aliases' | 'resource' | 'cost' | 'description' | 'payloadOptional' | 'status' | 'refusals' | 'safe'>> & {
+    params?: Params
+    query?: Query
+    payload?: Payload
+  }
+
+const VERBS = ['get', 'post', 'put', 'patch', 'delete'] as const
+const NOTHING = z.object({})
+
+/**
+ * Declares a route. The resource follows from the first path segment and the verb, the cost from the verb.
+ *
+ *     export const getMedia = route({
+ *       get: ['/media/:mediaId'], section: 'Media', access: 'user', summary: 'Read a media',
+ *       params: z.object({ mediaId: id('media') }), answer: MediaAnswer,
+ *       async handle({ params }, { services, call }) { return mediaView((await services.media.getMedia(params, call)).media) },
+ *     })
+ */
+export function route<
+  Params extends Shape = typeof NOTHING,
+  Query extends Shape = typeof NOTHING,
+  Payload extends Shape = typeof NOTHING,
+  Answer extends z.ZodType = z.ZodType,
+>(declared: RouteDeclaration<Params, Query, Payload, Answer>): Route {
+  const verb = VERBS.find((v) => declared[v] !== undefined)
+  const paths = verb && declared[verb]
+  const first = paths?.[0]
+  if (!verb || !paths || !first) throw new Error(`a route without verb and path: ${declared.summary}`)
+  const complete: Route<Params, Query, Payload, Answer> = {
+    verb,
+    paths,
+    aliases: declared.aliases ?? [],
+    section: declared.section,
+    access: declared.access,
+    resource: declared.resource ?? `${first.split('/')[1]}::${verb}`,
+    cost: declared.cost ?? (verb === 'get' ? 'read' : 'write'),
+    summary: declared.summary,
+    description: declared.description ?? '',
+    // The default stands in exactly where the type parameter is its default too.
+    params: declared.params ?? (NOTHING as unknown as Params),
+    query: declared.query ?? (NOTHING as unknown as Query),
+    payload: declared.payload,
+    payloadOptional: declared.payloadOptional ?? false,
+    status: declared.status ?? 200,
+    answer: declared.answer,
+    refusals: declared.refusals ?? {},
+    safe: declared.safe ?? true,
+    handle: declared.handle,
+  }
+  // The table holds routes of every shape; each one's handler only ever gets what its own schemas parsed.
+  return complete as unknown as Route
+}

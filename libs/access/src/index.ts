@@ -1,0 +1,8 @@
+/** Addresses in one spelling. */
+export { normaliseAddress } from './address.ts'
+/** Which addresses may have the bytes. */
+export { type AddressRule, type AddressRules, addressAllowed, parseAddressRules } from './address-rules.ts'
+/** The file of keys that sign tokens. */
+export { makeTokenKeys, parseTokenKeys, type TokenKey, type TokenKeys } from './token-keys.ts'
+/** Tokens that open one video for a while. */
+export { signVideoToken, type TokenRefusal, type TokenVerdict, verifyVideoToken } from './video-token.ts'

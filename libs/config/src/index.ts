@@ -1,0 +1,1 @@
+export { ConfigError, type Reader, readEnvironment } from './read-environment.ts'

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+
+/** Every problem of a process's settings, one line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.length === 1 ? `${problems[0]}` : `bad settings:\n${problems.map((p) => `  ${p}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads settings one by one and keeps every problem; `check` then throws one `ConfigError` naming all of them.
+ * A getter returns its default, or a harmless value, where the setting is bad: nothing may be used before `check`.
+ */
+export interface Reader {
+  /** A text; empty counts as absent. Without a default it is required. */
+  text(name: string, fallback?: string): string
+  /** A text that may be absent. */
+  optional(name: string): string | undefined
+  /** A whole number within bounds, both inclusive. */
+  int(name: string, fallback: number, bounds: { min: number; max: number }): number
+  /** One of the given words. */
+  oneOf<T extends string>(name: string, words: readonly T[], fallback: T): T
+  /** `0`, `1`, `true` or `false`. */
+  flag(name: string, fallback: boolean): boolean
+  /** Comma-separated, trimmed, without empty items; each item may be checked (return a message to refuse it). */
+  list(name: string, check?: (item: string) => string | undefined): string[]
+  /** A `HOST:PORT` to listen on or to call. */
+  address(name: string, fallback?: string): string
+  /** The content of the file that the setting names, trimmed; required. */
+  secretFile(name: string): string
+  /** An absolute URL of one of the protocols (`['http:', 'https:']`), or undefined when absent. */
+  url(name: string, protocols: readonly string[]): string | undefined
+  /** Notes a problem found by the caller, beginning with the name of the setting. */
+  refuse(problem: string): void
+  /** Refuses every setting that begins with `prefix` and was not read. */
+  refuseUnknown(prefix: string): void
+  /** Throws when anything was refused. */
+  check(): void
+}
+
+export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
+  const problems: string[] = []
+  const known = new Set<string>()
+  const raw = (name: string): string | undefined => {
+    known.add(name)
+    const value = env[name]?.trim()
+    return value === '' ? undefined : value
+  }
+  const refuse = (problem: string) => void problems.push(problem)
+  const required = (name: string, fallback?: string): string => {
+    const value = raw(name) ?? fallback
+    if (value === undefined) refuse(`${name} is missing`)
+    return value ?? ''
+  }
+
+  return {
+    text: required,
+    optional: raw,
+    int(name, fallback, { min, max }) {
+      const value = raw(name)
+      if (value === undefined) return fallback
+      const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+      if (number >= min && number <= max) return number
+      refuse(`${name} must be a whole number from ${min} to ${max}, not "${value}"`)
+      return fallback
+    },
+    oneOf(name, words, fallback) {
+      const value = raw(name)
+      if (value === undefined) return fallback
+      const word = words.find((w) => w === value)
+      if (word === undefined) refuse(`${name} must be one of ${words.join(', ')}, not "${value}"`)
+      return word ?? fallback
+    },
+    flag(name, fallback) {
+      const value = raw(name)
+      if (value === undefined) return fallback
+      if (['1', 'true'].includes(value)) return true
+      if (!['0', 'false'].includes(value)) refuse(`${name} must be 0, 1, true or false, not "${value}"`)
+      return false
+    },
+    list(name, check) {
+      const items = (raw(name) ?? '')
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+      for (const item of items) {
+        const problem = check?.(item)
+        if (problem !== undefined) refuse(`${name}: "${item}" ${problem}`)
+      }
+      return items
+    },
+    address(name, fallback) {
+      const value = required(name, fallback)
+      const port = Number(/:(\d{1,5})$/.exec(value)?.[1])
+      if (value !== '' && !(port >= 0 && port <= 65535)) refuse(`${name} must be HOST:PORT, not "${value}"`)
+      return value
+    },
+    secretFile(name) {
+      const file = required(name)
+      if (file === '') return ''
+      try {
+        const secret = readFileSync(file, 'utf8').trim()
+        if (secret === '') refuse(`${name}: the file is empty`)
+        return secret
+      } catch (error) {
+        refuse(`${name}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+        return ''
+      }
+    },
+    url(name, protocols) {
+      const value = raw(name)
+      if (value === undefined) return undefined
+      if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+        refuse(`${name} must be a URL beginning with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+      }
+      return value
+    },
+    refuse,
+    refuseUnknown(prefix) {
+      const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name))
+      for (const name of unknown.sort()) refuse(`${name} is not a setting`)
+    },
+    check() {
+      if (problems.length > 0) throw new ConfigError(problems)
+    },
+  }
+}

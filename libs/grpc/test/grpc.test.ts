@@ -1,0 +1,161 @@
+import { credentials, Client as GrpcClient } from '@grpc/grpc-js'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
+import { ApiKeyServiceService, WatchRevocationsResponse } from '@vitascope/proto/auth/v1/api_key'
+import { type GetVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { type ServerReflectionResponse, ServerReflectionService } from '@vitascope/proto/grpc/reflection/v1/reflection'
+import { createLogger, createMetrics } from '@vitascope/telemetry'
+import { type Call, type Channel, createGrpcServer, type GrpcServer, openChannel, principalKey, serviceCall } from '../src/index.ts'
+
+const key = principalKey('a secret of this test, long enough')
+const log = createLogger({ service: 'test', level: 'silent' })
+let server: GrpcServer
+let address: string
+let channel: Channel
+let seen: Call | undefined
+let answer: (request: GetVideoRequest, call: Call) => Promise<never> = async () => {
+  throw new Error('unset')
+}
+
+// Only the methods that a test calls are there; the rest of each service stays unimplemented.
+beforeAll(async () => {
+  server = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  server.implement(
+    { getVideo: VideoServiceService.getVideo },
+    {
+      getVideo: (request, call) => {
+        seen = call
+        return answer(request, call)
+      },
+    },
+  )
+  server.implement(
+    { watchRevocations: ApiKeyServiceService.watchRevocations },
+    {
+      async *watchRevocations() {
+        for (let i = 0; i < 3; i++) yield WatchRevocationsResponse.fromPartial({ apiKeyIds: [String(i)] })
+      },
+    },
+  )
+  address = await server.listen('127.0.0.1:0')
+  channel = openChannel(address, { principalKey: key })
+})
+afterAll(async () => {
+  channel.close()
+  await server.drain()
+})
+
+const ask = (call = serviceCall('test', 'r-1'), from = channel) => from.client(VideoServiceService).getVideo({ videoId: '7' }, call)
+
+describe('a refusal', () => {
+  test('comes out on the other side with its kind, reason, sentence, fields and retry time', async () => {
+    answer = async () => {
+      throw new DomainError('exhausted', 'QUOTA_FULL', 'no more', { fields: [{ field: 'url', message: 'too large' }], retryAfter: 7 })
+    }
+    await expect(ask()).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'QUOTA_FULL',
+      message: 'no more',
+      fields: [{ field: 'url', message: 'too large' }],
+      retryAfter: 7,
+    })
+  })
+  test('a fault of ours says nothing of itself', async () => {
+    answer = async () => {
+      throw new Error('select password from users')
+    }
+    const error = await ask().catch((e: unknown) => e)
+    expect(error).not.toBeInstanceOf(DomainError)
+    expect(String(error)).not.toContain('password')
+  })
+})
+
+describe('a principal', () => {
+  test('reaches the handler as it was signed, with request id and idempotency', async () => {
+    const principal = { kind: 'user', keyId: '1', userId: '2', organisationId: '3', userType: 'uploader' } as const
+    const idempotency = { key: 'a'.repeat(64), fingerprint: 'b'.repeat(64) }
+    await ask({ ...serviceCall('test', 'r-2'), principal, idempotency }).catch(() => {})
+    expect(seen).toMatchObject({ principal, requestId: 'r-2', idempotency })
+  })
+  test('signed with another key is refused', async () => {
+    const stranger = openChannel(address, { principalKey: principalKey('another secret, long enough too') })
+    await expect(ask(undefined, stranger)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
+    stranger.close()
+  })
+})
+
+describe('time', () => {
+  test('a read that takes too long is refused as unavailable, and its handler is told', async () => {
+    const aborted = new Promise<void>((resolve) => {
+      answer = (_, call) =>
+        new Promise((_resolve, reject) => {
+          call.signal.addEventListener('abort', () => {
+            resolve()
+            reject(new Error('hung up'))
+          })
+        })
+    })
+    await expect(ask({ ...serviceCall('test', 'r'), deadline: new Date(Date.now() + 100) })).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'DEADLINE_EXCEEDED',
+    })
+    await aborted
+  })
+  test('a caller that hangs up cancels the work', async () => {
+    const hangUp = new AbortController()
+    const aborted = new Promise<void>((resolve) => {
+      answer = (_, call) =>
+        new Promise((_resolve, reject) => {
+          call.signal.addEventListener('abort', () => {
+            resolve()
+            reject(new Error('hung up'))
+          })
+          hangUp.abort()
+        })
+    })
+    await expect(ask(serviceCall('test', 'r', hangUp.signal))).rejects.toMatchObject({ name: 'AbortError' })
+    await aborted
+  })
+})
+
+test('a stream arrives in order and ends', async () => {
+  const got: string[] = []
+  for await (const m of channel.client(ApiKeyServiceService).watchRevocations({}, serviceCall('test', 'r'))) got.push(...m.apiKeyIds)
+  expect(got).toEqual(['0', '1', '2'])
+})
+
+test('a service that is away is refused as unavailable, and found again after its restart', async () => {
+  const first = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  const where = await first.listen('127.0.0.1:0')
+  const away = openChannel(where, { principalKey: key })
+  expect(await away.ready(2_000)).toBe(true)
+  await first.drain(0)
+  await expect(ask(undefined, away)).rejects.toMatchObject({ kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' })
+  const second = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  await second.listen(where)
+  expect(await away.ready(5_000)).toBe(true)
+  away.close()
+  await second.drain(0)
+})
+
+test('reflection lists the services and describes a message with the well-known types that it uses', async () => {
+  const plain = new GrpcClient(address, credentials.createInsecure())
+  const method = ServerReflectionService.serverReflectionInfo
+  const stream = plain.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize)
+  const answers: ServerReflectionResponse[] = []
+  const done = new Promise<void>((resolve) => {
+    stream.on('data', (a: ServerReflectionResponse) => {
+      answers.push(a)
+      if (answers.length === 2) stream.end()
+    })
+    stream.on('end', resolve)
+  })
+  stream.write({ host: '', messageRequest: { $case: 'listServices', value: '' } })
+  stream.write({ host: '', messageRequest: { $case: 'fileContainingSymbol', value: 'vitascope.catalogue.v1.Video' } })
+  await done
+  const [list, file] = answers.map((a) => a.messageResponse)
+  expect(list?.$case === 'listServicesResponse' && list.value.service.map((s) => s.name)).toContain('vitascope.catalogue.v1.VideoService')
+  const text = file?.$case === 'fileDescriptorResponse' ? Buffer.concat(file.value.fileDescriptorProto).toString('latin1') : ''
+  expect(text).toContain('google/protobuf/timestamp.proto')
+  plain.close()
+})

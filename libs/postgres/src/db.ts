@@ -1,0 +1,147 @@
+import { DomainError } from '@vitascope/errors'
+import type { Logger } from '@vitascope/telemetry'
+import pg from 'pg'
+
+/** Runs one statement with parameters; identifiers in `text` come from constants only. */
+export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+
+/** One transaction. `afterCommit` runs when, and only when, it was committed. */
+export interface Transaction {
+  query: Query
+  afterCommit(run: () => void): void
+}
+
+/** A service's schema in PostgreSQL. Each statement has a timeout; a database that is away refuses as unavailable. */
+export interface Db {
+  query: Query
+  /**
+   * Runs `change` in a transaction (read committed). A deadlock or serialisation failure is tried again, three times in all, so
+   * `change` may run more than once. Nothing is begun, and no statement is sent, once the signal has aborted.
+   */
+  transaction<T>(change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** True when the database answers. */
+  ping(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface PostgresOptions {
+  url: string
+  /** The service's own schema: the search path of every connection. */
+  schema: string
+  log: Logger
+  /** Connections at most; 4 was faster than 10 on two cores. */
+  poolSize?: number
+  /** Milliseconds that one statement may take; 5,000 by default. */
+  statementTimeoutMs?: number
+}
+
+const TRIES = 3
+const SERIALISATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+/** Class 08 (connection), 57P (shutdown, starting up), 53300 (too many connections), and what the socket says. */
+const AWAY = /^(08...|57P0[123]|53300|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/
+
+export function openPostgres(options: PostgresOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize ?? 4,
+    connectionTimeoutMillis: 2_000,
+    statement_timeout: options.statementTimeoutMs ?? 5_000,
+    idle_in_transaction_session_timeout: 30_000,
+    application_name: `vitascope-${options.schema}`,
+    options: `-c search_path=${quoteIdentifier(options.schema)}`,
+  })
+  // Without a listener the shutdown of the server would end this process.
+  pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection ended'))
+
+  return {
+    query: (text, values = []) => run(pool, text, values),
+    transaction: (change, signal) => transaction(pool, change, signal),
+    ping: async () => {
+      try {
+        await pool.query('select 1')
+        return true
+      } catch {
+        return false
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+/** True for a breach of a unique constraint or index, of the named one when a name is given. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23505' && (constraint === undefined || error.constraint === constraint)
+}
+
+async function transaction<T>(pool: pg.Pool, change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted()
+    try {
+      return await transactionOnce(pool, change, signal)
+    } catch (error) {
+      const again = error instanceof pg.DatabaseError && (error.code === SERIALISATION_FAILURE || error.code === DEADLOCK)
+      if (!again || attempt === TRIES) throw error
+    }
+  }
+}
+
+async function transactionOnce<T>(pool: pg.Pool, change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const client = await connect(pool)
+  const committed: (() => void)[] = []
+  let broken: Error | undefined
+  try {
+    await run(client, 'begin', [])
+    const result = await change({
+      query: (text, values = []) => {
+        signal?.throwIfAborted()
+        return run(client, text, values)
+      },
+      afterCommit: (later) => void committed.push(later),
+    })
+    signal?.throwIfAborted()
+    await run(client, 'commit', [])
+    for (const later of committed) later()
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure
+    })
+    throw error
+  } finally {
+    // A connection that could not roll back is not given to anybody else.
+    client.release(broken)
+  }
+}
+
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw asRefusal(error)
+  }
+}
+
+async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values: readonly unknown[]): Promise<Row[]> {
+  try {
+    // The row's type is the statement's promise, checked by the store's tests on a real database.
+    return (await queryable.query(text, [...values])).rows as Row[]
+  } catch (error) {
+    throw asRefusal(error)
+  }
+}
+
+function asRefusal(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message?: string }
+  const away = AWAY.test(code ?? '') || /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '')
+  if (!away) return error
+  return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is not to be reached: try again', {
+    retryAfter: 1,
+    cause: error,
+  })
+}
+
+function quoteIdentifier(name: string): string {
+  if (!/^[a-z_]+$/.test(name)) throw new Error(`not a schema name: ${name}`)
+  return name
+}

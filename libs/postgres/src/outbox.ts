@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isDomainError } from '@vitascope/errors'
+import type { Logger } from '@vitascope/telemetry'
+import type { Db, Transaction } from './db.ts'
+
+/** An effect on another service. Messages of one key are sent in order, each at least once. */
+export interface OutboxMessage {
+  topic: string
+  /** What must stay in order, such as `media:12`. */
+  key: string
+  /** Plain JSON. */
+  payload: unknown
+}
+
+/** Sends a message; throws to have it tried again. Sending twice must change nothing. */
+export type OutboxHandlers = Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<void>>>
+
+export interface Outbox {
+  /** Adds a message in the transaction of its cause. */
+  enqueue(tx: Transaction, message: OutboxMessage): Promise<void>
+  /** Begins to send. */
+  start(): void
+  /** Lets the sending of the moment end. */
+  stop(): Promise<void>
+}
+
+interface Row {
+  outbox_id: string
+  topic: string
+  payload: never
+  attempts: number
+}
+
+/** Rows that come from another replica, or whose time has come, are found this often. */
+const POLL_MS = 500
+const LANES = 4
+const LONGEST_BACKOFF_SECONDS = 15
+/** A message that is refused as wrong, not as unavailable, is given up after so many tries. */
+const REFUSALS = 8
+
+export function createOutbox(options: { db: Db; handlers: OutboxHandlers; log: Logger }): Outbox {
+  const { db, handlers, log } = options
+  const stopping = new AbortController()
+  const waiting = new Set<() => void>()
+  let lanes: Promise<void>[] = []
+  let wakes = 0
+  const wake = () => {
+    wakes++
+    for (const resume of waiting) resume()
+  }
+  const idle = () =>
+    new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        waiting.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, POLL_MS)
+      waiting.add(done)
+    })
+  const lane = async () => {
+    while (!stopping.signal.aborted) {
+      // A message that was added while this lane looked would otherwise wait for the next poll.
+      const before = wakes
+      try {
+        if (!(await sendOne(db, handlers, log, stopping.signal)) && before === wakes) await idle()
+      } catch (error) {
+        log.warn({ err: error }, 'the outbox waits for its database')
+        await delay(POLL_MS)
+      }
+    }
+  }
+
+  return {
+    async enqueue(tx, { topic, key, payload }) {
+      await tx.query('insert into outbox (topic, key, payload) values ($1, $2, $3)', [topic, key, JSON.stringify(payload)])
+      tx.afterCommit(wake)
+    },
+    start() {
+      lanes = Array.from({ length: LANES }, lane)
+    },
+    async stop() {
+      stopping.abort()
+      wake()
+      await Promise.all(lanes)
+    },
+  }
+}
+
+/** Sends the oldest message that is due and first of its key; its row stays locked meanwhile. False when there was none. */
+function sendOne(db: Db, handlers: OutboxHandlers, log: Logger, signal: AbortSignal): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.query<Row>(
+      `select outbox_id, topic, payload, attempts from outbox o
+       where dead_time is null and next_time <= now()
+         and not exists (select 1 from outbox p where p.key = o.key and p.outbox_id < o.outbox_id and p.dead_time is null)
+       order by next_time, outbox_id limit 1 for update skip locked`,
+    )
+    if (!row) return false
+    try {
+      const send = handlers[row.topic]
+      if (!send) throw new Error(`no handler for topic ${row.topic}`)
+      await send(row.payload, signal)
+      await tx.query('delete from outbox where outbox_id = $1', [row.outbox_id])
+    } catch (error) {
+      const attempts = row.attempts + 1
+      const refused = isDomainError(error) && error.kind !== 'unavailable' && error.kind !== 'conflict' && error.kind !== 'exhausted'
+      const dead = refused && attempts >= REFUSALS
+      const level = dead ? 'error' : attempts > 2 ? 'warn' : 'info'
+      log[level]({ err: error, topic: row.topic, attempts, dead }, 'a message was not taken')
+      await tx.query(
+        `update outbox set attempts = $2, last_error = $3, dead_time = case when $4 then now() end,
+           next_time = now() + least($5, 0.2 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2) * interval '1 second'
+         where outbox_id = $1`,
+        [row.outbox_id, attempts, String(error).slice(0, 500), dead, LONGEST_BACKOFF_SECONDS],
+      )
+    }
+    return true
+  })
+}

@@ -1,0 +1,196 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createLogger } from '@vitascope/telemetry'
+import { freshDatabase, waitFor } from '@vitascope/testing'
+import { createOutbox, type Db, decodePageToken, encodePageToken, migrate, once, openPostgres } from '../src/index.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+let db: Db
+let url: string
+let folder: string
+let drop: () => Promise<void>
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'migrations-'))
+  await writeFile(
+    join(folder, '0001-thing.sql'),
+    'create table thing (thing_id bigint generated always as identity primary key, name text unique);',
+  )
+  const fresh = await freshDatabase({ migrations: folder, schema: 'thing' })
+  url = fresh.url
+  drop = fresh.drop
+  db = openPostgres({ url, schema: 'thing', log })
+})
+afterAll(async () => {
+  await db.close()
+  await drop()
+  await rm(folder, { recursive: true })
+})
+beforeEach(() => db.query('truncate thing, outbox, idempotency'))
+
+const names = async () => (await db.query<{ name: string }>('select name from thing order by thing_id')).map((r) => r.name)
+
+describe('migrate', () => {
+  test('twice at once and again changes nothing', async () => {
+    await Promise.all([migrate({ url, schema: 'thing', folder, log }), migrate({ url, schema: 'thing', folder, log })])
+    expect(await db.query('select name from thing.migration')).toHaveLength(1)
+  })
+})
+
+describe('a transaction', () => {
+  test('leaves nothing behind when it throws, and runs afterCommit only when committed', async () => {
+    let ran = 0
+    const add = (fail: boolean) =>
+      db.transaction(async (tx) => {
+        await tx.query('insert into thing (name) values ($1)', ['a'])
+        tx.afterCommit(() => ran++)
+        if (fail) throw new Error('no')
+      })
+    await expect(add(true)).rejects.toThrow('no')
+    expect([await names(), ran]).toEqual([[], 0])
+    await add(false)
+    expect([await names(), ran]).toEqual([['a'], 1])
+  })
+  test('whose caller hung up is rolled back', async () => {
+    const hangUp = new AbortController()
+    const change = db.transaction(async (tx) => {
+      await tx.query('insert into thing (name) values ($1)', ['b'])
+      hangUp.abort()
+    }, hangUp.signal)
+    await expect(change).rejects.toMatchObject({ name: 'AbortError' })
+    expect(await names()).toEqual([])
+  })
+  test('a deadlock is tried again', async () => {
+    await db.query(`insert into thing (name) values ('x'), ('y')`)
+    const touch = (first: string, second: string) => {
+      let meet: () => void = () => {}
+      const met = new Promise<void>((resolve) => {
+        meet = resolve
+      })
+      let tries = 0
+      const done = db.transaction(async (tx) => {
+        tries++
+        await tx.query('select 1 from thing where name = $1 for update', [first])
+        meet()
+        if (tries === 1) await other?.met
+        await tx.query('select 1 from thing where name = $1 for update', [second])
+      })
+      let other: { met: Promise<void> } | undefined
+      return { met, done, with: (o: { met: Promise<void> }) => (other = o) }
+    }
+    const [a, b] = [touch('x', 'y'), touch('y', 'x')]
+    a.with(b)
+    b.with(a)
+    await expect(Promise.all([a.done, b.done])).resolves.toBeDefined()
+  })
+  test('on a database that is away is refused as unavailable', async () => {
+    const away = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
+    await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
+    await away.close()
+  })
+})
+
+describe('once', () => {
+  const codec = { encode: (v: string) => Buffer.from(v), decode: (b: Uint8Array) => Buffer.from(b).toString() }
+  const idempotency = { key: 'k'.repeat(64), fingerprint: 'f'.repeat(64) }
+  const add = (name: string, call = { idempotency }) =>
+    once(db, call, codec, async (tx) => {
+      await tx.query('insert into thing (name) values ($1)', [name])
+      return `made ${name}`
+    })
+
+  test('the second call gets the first answer and changes nothing', async () => {
+    expect(await add('a')).toBe('made a')
+    expect(await add('b')).toBe('made a')
+    expect(await names()).toEqual(['a'])
+  })
+  test('another payload under the same key is refused', async () => {
+    await add('a')
+    await expect(add('b', { idempotency: { ...idempotency, fingerprint: 'g'.repeat(64) } })).rejects.toMatchObject({
+      reason: 'IDEMPOTENCY_MISMATCH',
+    })
+  })
+  test('a call that failed leaves the key free', async () => {
+    await db.query(`insert into thing (name) values ('a')`)
+    await expect(add('a')).rejects.toMatchObject({ code: '23505' })
+    expect(await add('b')).toBe('made b')
+  })
+  test('twenty at once make one thing; the others wait their turn by trying again', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => add(`n${i}`)))
+    const refused = results.filter((r) => r.status === 'rejected').map((r) => (r.reason as { reason?: string }).reason)
+    expect(new Set(refused)).toEqual(new Set(refused.length > 0 ? ['IDEMPOTENCY_RUNNING'] : []))
+    expect(await names()).toHaveLength(1)
+  })
+})
+
+describe('the outbox', () => {
+  const send = async (rows: [key: string, n: number][], outbox: ReturnType<typeof createOutbox>) => {
+    for (const [key, n] of rows) await db.transaction((tx) => outbox.enqueue(tx, { topic: 't', key, payload: { key, n } }))
+  }
+  const empty = async () => (await db.query('select 1 from outbox where dead_time is null')).length === 0
+
+  test('sends in order per key, also when sending fails at times', async () => {
+    const got: { key: string; n: number }[] = []
+    let calls = 0
+    const handlers = {
+      t: async (message: { key: string; n: number }) => {
+        if (calls++ % 3 === 0) throw new Error('away')
+        got.push(message)
+      },
+    }
+    const outbox = createOutbox({ db, log, handlers })
+    await send(
+      [
+        ['a', 1],
+        ['b', 1],
+        ['a', 2],
+        ['a', 3],
+        ['b', 2],
+      ],
+      outbox,
+    )
+    outbox.start()
+    await waitFor(empty, { describe: 'an empty outbox', timeout: 15_000 })
+    await outbox.stop()
+    expect(got.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
+    expect(got.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
+  })
+  test('a message of a rolled back transaction is never sent', async () => {
+    const got: unknown[] = []
+    const outbox = createOutbox({ db, log, handlers: { t: async (m: unknown) => void got.push(m) } })
+    outbox.start()
+    await expect(
+      db.transaction(async (tx) => {
+        await outbox.enqueue(tx, { topic: 't', key: 'a', payload: 1 })
+        throw new Error('no')
+      }),
+    ).rejects.toThrow('no')
+    await send([['a', 2]], outbox)
+    await waitFor(empty, { describe: 'an empty outbox', timeout: 5_000 })
+    await outbox.stop()
+    expect(got).toEqual([{ key: 'a', n: 2 }])
+  })
+  test('two senders send each message once when nothing fails', async () => {
+    const got: number[] = []
+    const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void got.push(m.n) } }))
+    const [first] = boxes
+    if (!first) throw new Error('two were made')
+    await send(
+      Array.from({ length: 30 }, (_, i) => [`k${i % 7}`, i] as [string, number]),
+      first,
+    )
+    for (const box of boxes) box.start()
+    await waitFor(empty, { describe: 'an empty outbox', timeout: 10_000 })
+    await Promise.all(boxes.map((box) => box.stop()))
+    expect(got.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i))
+  })
+})
+
+describe('a page token', () => {
+  test('comes back as it went', () => expect(decodePageToken(encodePageToken(['2026-01-01', '7']), 2)).toEqual(['2026-01-01', '7']))
+  test.each(['x', Buffer.from('{}').toString('base64url'), encodePageToken(['1'])])('%s is refused', (token) => {
+    expect(() => decodePageToken(token, 2)).toThrow('page_token')
+  })
+})

@@ -1,0 +1,1 @@
+export { type RunningService, runProcess } from './run-process.ts'

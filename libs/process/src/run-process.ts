@@ -1,0 +1,46 @@
+import { ConfigError } from '@vitascope/config'
+import { createLogger, type Logger } from '@vitascope/telemetry'
+
+/** Something that has started and can be stopped: takes no new work, finishes what runs, closes what it opened. */
+export interface RunningService {
+  stop(): Promise<void>
+}
+
+/** After this long a stop is no longer waited for; `npm start` as a whole has 10 s. */
+const STOP_LIMIT_MS = 8_000
+
+/** Runs one service as this process until a signal, the end of its supervisor, or a fault that nobody caught. */
+export async function runProcess(service: string, start: (log: Logger) => Promise<RunningService>): Promise<void> {
+  const log = createLogger({ service, ...(process.env['VITASCOPE_LOG_LEVEL'] && { level: process.env['VITASCOPE_LOG_LEVEL'] }) })
+  const fail = (what: string) => (error: unknown) => {
+    log.fatal({ err: error }, what)
+    process.exit(1)
+  }
+  process.on('uncaughtException', fail('a fault that nobody caught'))
+  process.on('unhandledRejection', fail('a rejection that nobody caught'))
+
+  let running: RunningService | undefined
+  let stopping = false
+  const stop = (reason: string) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    log.info({ reason }, 'stopping')
+    setTimeout(() => fail('stopping took too long')(new Error(reason)), STOP_LIMIT_MS).unref()
+    Promise.resolve(running?.stop()).then(() => process.exit(0), fail('stopping failed'))
+  }
+  process.once('SIGTERM', () => stop('SIGTERM'))
+  process.once('SIGINT', () => stop('SIGINT'))
+  process.once('disconnect', () => stop('the supervisor is gone'))
+
+  try {
+    running = await start(log)
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      log.fatal(error.message)
+      process.exit(2)
+    }
+    fail('the start failed')(error)
+  }
+  process.send?.({ ready: service })
+  log.info('ready')
+}

@@ -1,0 +1,47 @@
+import type { Dirent } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isErrno } from './disk.ts'
+import { isObjectName } from './object-name.ts'
+import type { ObjectInfo } from './object-storage.ts'
+
+/** Every object in a folder and below, by name in byte order. Symbolic links and what has no object's name are passed over. */
+export async function* listFolder(folder: string, prefix: string, signal: AbortSignal | undefined): AsyncGenerator<ObjectInfo> {
+  for (const entry of await entriesOf(folder)) {
+    signal?.throwIfAborted()
+    const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
+    const path = join(folder, entry.name)
+    if (!isObjectName(name)) continue
+    if (entry.isDirectory()) yield* listFolder(path, name, signal)
+    else if (entry.isFile()) {
+      const info = await infoOf(path, name)
+      if (info) yield info
+    }
+  }
+}
+
+/** The object at a path; undefined where there is none. */
+export async function infoOf(path: string, name: string): Promise<ObjectInfo | undefined> {
+  try {
+    const there = await lstat(path)
+    return there.isFile() ? { name, bytes: there.size, modified: there.mtime } : undefined
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined
+    throw error
+  }
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true })
+    return entries.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
+    throw error
+  }
+}
+
+// What lies in the folder `a` sorts as `a/…`: after the object `a-b`, before `a0`.
+function sortKey(entry: Dirent): string {
+  return entry.isDirectory() ? `${entry.name}/` : entry.name
+}

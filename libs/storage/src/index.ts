@@ -1,0 +1,17 @@
+/** Opens a folder as an object storage. */
+export { type FileStorageOptions, openFileStorage } from './file-storage.ts'
+/** The form of names, for callers that build them. */
+export { isObjectName } from './object-name.ts'
+/** What every store offers, and the refusal of a range that an object cannot answer. */
+export {
+  type ByteRange,
+  type ObjectInfo,
+  type ObjectSource,
+  type ObjectStorage,
+  type OpenedObject,
+  type PutOptions,
+  type RangeRequest,
+  resolveRange,
+  type StoredBytes,
+  UnsatisfiableRange,
+} from './object-storage.ts'

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type Disk, nodeDisk } from './disk.ts'
+import { openFileStorage } from './file-storage.ts'
+
+/** One operation on the disk; names are relative to the root, and the random name of the file aside reads `T`. */
+type Step =
+  | { op: 'create' | 'write' | 'sync' | 'syncFolder' | 'remove' | 'makeFolder'; path: string }
+  | { op: 'link'; from: string; path: string }
+
+let base: string
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'vitascope-power-'))
+})
+afterAll(() => rm(base, { recursive: true, force: true }))
+
+test('bytes are synced before their name exists, and the name before put returns', async () => {
+  const { steps, put } = await recordedStorage('order')
+  await put('a/b/one', Buffer.from('x'))
+  expect(steps).toEqual([
+    { op: 'create', path: 'T' },
+    { op: 'write', path: 'T' },
+    { op: 'sync', path: 'T' },
+    { op: 'makeFolder', path: 'a' },
+    { op: 'syncFolder', path: '' },
+    { op: 'makeFolder', path: 'a/b' },
+    { op: 'syncFolder', path: 'a' },
+    { op: 'link', from: 'T', path: 'a/b/one' },
+    { op: 'syncFolder', path: 'a/b' },
+    { op: 'remove', path: 'T' },
+  ])
+})
+
+test('power lost after any operation leaves no object in part, and no put that returned is lost', async () => {
+  const { steps, put } = await recordedStorage('loss')
+  const returned: { after: number; name: string }[] = []
+  const names = ['m/1/a', 'm/1/b', 'm/2/a', 'm/2/c/d']
+  await Promise.all(
+    names.map(async (name) => {
+      await put(name, randomBytes(200_000))
+      returned.push({ after: steps.length, name })
+    }),
+  )
+  for (let count = 0; count <= steps.length; count++) {
+    const kept = worstCase(steps.slice(0, count))
+    for (const [name, whole] of kept) expect([count, name, whole]).toEqual([count, name, true])
+    for (const { after, name } of returned) if (count >= after) expect([count, name, kept.has(name)]).toEqual([count, name, true])
+  }
+})
+
+test('the model of the disk sees a name that came before its bytes', () => {
+  const hasty: Step[] = [
+    { op: 'create', path: 'T1' },
+    { op: 'write', path: 'T1' },
+    { op: 'link', from: 'T1', path: 'one' },
+    { op: 'syncFolder', path: '' },
+  ]
+  expect([...worstCase(hasty)]).toEqual([['one', false]])
+})
+
+/**
+ * What a disk may show that lost its power after these steps, were it as mean as allowed: a file has its bytes only if it was synced
+ * after the last write, an object may be seen as soon as it is linked, and is lost for certain only while its folders are not synced.
+ */
+function worstCase(steps: readonly Step[]): Map<string, boolean> {
+  const whole = new Map<string, boolean>()
+  const linked = new Map<string, boolean>()
+  const durable = new Set([''])
+  const entries = new Set<string>()
+  for (const step of steps) {
+    if (step.op === 'create' || step.op === 'write') whole.set(step.path, false)
+    if (step.op === 'sync') whole.set(step.path, true)
+    if (step.op === 'link') linked.set(step.path, whole.get(step.from) ?? false)
+    if (step.op === 'makeFolder' || step.op === 'link') entries.add(step.path)
+    if (step.op === 'syncFolder') for (const entry of entries) if (folderOf(entry) === step.path) durable.add(entry)
+  }
+  // Bad bytes are shown whether or not the name is durable; good ones only where every folder on the way is.
+  return new Map([...linked].filter(([name, good]) => !good || ancestors(name).every((path) => durable.has(path))))
+}
+
+function folderOf(path: string): string {
+  const folder = dirname(path)
+  return folder === '.' ? '' : folder
+}
+
+function ancestors(path: string): string[] {
+  return path === '' ? [] : [path, ...ancestors(folderOf(path))]
+}
+
+async function recordedStorage(folder: string) {
+  const root = join(base, folder)
+  const steps: Step[] = []
+  const aside: string[] = []
+  const naming = (path: string) => {
+    const name = relative(root, path)
+    if (!name.startsWith('.incoming/')) return name
+    if (!aside.includes(name)) aside.push(name)
+    return aside.indexOf(name) === 0 ? 'T' : `T${aside.indexOf(name)}`
+  }
+  const disk: Disk = {
+    ...nodeDisk,
+    create: async (path) => {
+      const file = await nodeDisk.create(path)
+      steps.push({ op: 'create', path: naming(path) })
+      return {
+        write: (bytes) => file.write(bytes).then(() => void steps.push({ op: 'write', path: naming(path) })),
+        sync: () => file.sync().then(() => void steps.push({ op: 'sync', path: naming(path) })),
+        close: () => file.close(),
+      }
+    },
+    link: (from, to) => nodeDisk.link(from, to).then(() => void steps.push({ op: 'link', from: naming(from), path: naming(to) })),
+    remove: (path) => nodeDisk.remove(path).then(() => void steps.push({ op: 'remove', path: naming(path) })),
+    syncFolder: (path) => nodeDisk.syncFolder(path).then(() => void steps.push({ op: 'syncFolder', path: naming(path) })),
+    makeFolder: async (path) => {
+      const made = await nodeDisk.makeFolder(path)
+      if (made) steps.push({ op: 'makeFolder', path: naming(path) })
+      return made
+    },
+  }
+  const storage = await openFileStorage({ root, disk })
+  steps.length = 0
+  return { steps, put: (name: string, bytes: Uint8Array) => storage.put(name, bytes) }
+}
+
+test('a file system without hard links keeps the same promises', async () => {
+  const refuse = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
+  const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: refuse } })
+  await storage.put('one', Buffer.from('x'))
+  await storage.put('one', Buffer.from('x'))
+  await expect(storage.put('one', Buffer.from('y'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
+  expect(await storage.stat('one')).toMatchObject({ bytes: 1 })
+})

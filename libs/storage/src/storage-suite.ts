@@ -1,0 +1,249 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { ObjectStorage, RangeRequest } from './object-storage.ts'
+
+/** What every store must do, whatever is behind it. `open` gives an empty store and the way to put it away. */
+export function storageSuite(title: string, open: () => Promise<{ storage: ObjectStorage; close(): Promise<void> }>): void {
+  describe(title, () => {
+    let storage: ObjectStorage
+    let close: () => Promise<void>
+    let scratch: string
+
+    beforeAll(async () => {
+      const opened = await open()
+      storage = opened.storage
+      close = opened.close
+      scratch = await mkdtemp(join(tmpdir(), 'vitascope-storage-'))
+    })
+    afterAll(async () => {
+      await close()
+      await rm(scratch, { recursive: true, force: true })
+    })
+
+    test.each([
+      ['bytes', (bytes: Buffer) => bytes],
+      ['a stream', (bytes: Buffer) => Readable.from([bytes.subarray(0, 100), bytes.subarray(100)], { objectMode: false })],
+    ])('%s come back as they were put', async (kind, source) => {
+      const bytes = randomBytes(300_000)
+      const name = `round/${kind.replaceAll(' ', '-')}.bin`
+      expect(await storage.put(name, source(bytes), { contentType: 'video/mp4' })).toEqual({ bytes: 300_000, sha256: sha256(bytes) })
+      const opened = await storage.open(name)
+      expect(opened.bytes).toBe(300_000)
+      expect(opened.range).toBeUndefined()
+      expect((await buffer(opened.stream)).equals(bytes)).toBe(true)
+      expect(await storage.stat(name)).toMatchObject({ name, bytes: 300_000 })
+    })
+
+    test.each([[false], [true]])('a file comes back as it was put; with move %p', async (move) => {
+      const bytes = randomBytes(70_000)
+      const file = join(scratch, `source-${move}`)
+      await writeFile(file, bytes)
+      expect(await storage.put(`file/${move}`, { file, move })).toEqual({ bytes: 70_000, sha256: sha256(bytes) })
+      expect(await read(`file/${move}`)).toEqual(bytes)
+      expect(await exists(file)).toBe(!move)
+    })
+
+    test('an object may be empty', async () => {
+      await storage.put('empty', new Uint8Array(0))
+      expect(await storage.stat('empty')).toMatchObject({ bytes: 0 })
+      expect((await buffer((await storage.open('empty')).stream)).length).toBe(0)
+      await expect(storage.open('empty', { range: { start: 0 } })).rejects.toMatchObject({ reason: 'RANGE_NOT_SATISFIABLE', bytes: 0 })
+    })
+
+    test('the same bytes may be put again, other bytes are refused', async () => {
+      await storage.put('kept/one', Buffer.from('first'))
+      await storage.put('kept/one', Buffer.from('first'))
+      for (const other of ['other', 'longer than the first']) {
+        await expect(storage.put('kept/one', Buffer.from(other))).rejects.toMatchObject({ kind: 'exists', reason: 'OBJECT_EXISTS' })
+      }
+      expect(String(await read('kept/one'))).toBe('first')
+    })
+
+    test('of many puts of one name at once exactly one set of bytes stays, whole', async () => {
+      const contents = Array.from({ length: 8 }, () => randomBytes(50_000))
+      const settled = await Promise.allSettled(contents.map((bytes) => storage.put('race/one', bytes)))
+      expect(settled.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
+      const winner = contents[settled.findIndex((one) => one.status === 'fulfilled')]
+      expect(await read('race/one')).toEqual(winner)
+    })
+
+    test.each<[string, RangeRequest, number, number]>([
+      ['the first byte', { start: 0, end: 0 }, 0, 0],
+      ['the middle', { start: 3, end: 5 }, 3, 5],
+      ['an open end', { start: 7 }, 7, 9],
+      ['an end past the object', { start: 8, end: 1000 }, 8, 9],
+      ['the last bytes', { last: 4 }, 6, 9],
+      ['more last bytes than there are', { last: 40 }, 0, 9],
+    ])('a range gives %s', async (_, range, start, end) => {
+      await storage.put('range/digits', Buffer.from('0123456789'))
+      const opened = await storage.open('range/digits', { range })
+      expect(opened).toMatchObject({ bytes: 10, range: { start, end } })
+      expect(String(await buffer(opened.stream))).toBe('0123456789'.slice(start, end + 1))
+    })
+
+    test.each<[string, RangeRequest]>([
+      ['begins after the end', { start: 10 }],
+      ['is turned round', { start: 5, end: 4 }],
+      ['asks for no last byte', { last: 0 }],
+      ['is not of whole numbers', { start: 0.5 }],
+      ['is negative', { start: -1 }],
+    ])('a range that %s is refused with the size', async (_, range) => {
+      await storage.put('range/digits', Buffer.from('0123456789'))
+      await expect(storage.open('range/digits', { range })).rejects.toMatchObject({ reason: 'RANGE_NOT_SATISFIABLE', bytes: 10 })
+    })
+
+    test('what is missing is told as such', async () => {
+      await expect(storage.open('no/such')).rejects.toMatchObject({ kind: 'not_found', reason: 'OBJECT_NOT_FOUND' })
+      await expect(storage.download('no/such', join(scratch, 'none'))).rejects.toMatchObject({ reason: 'OBJECT_NOT_FOUND' })
+      expect(await storage.stat('no/such')).toBeUndefined()
+      expect(await storage.delete('no/such')).toBe(false)
+      expect(await storage.deletePrefix('no')).toBe(0)
+    })
+
+    test('a list has what lies below the prefix, in byte order, and nothing beside it', async () => {
+      const names = ['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d', 'list/10/a', 'list/1.x']
+      for (const name of names) await storage.put(name, Buffer.from(name))
+      expect(await listed('list/1')).toEqual(['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d'])
+      expect(await listed('list/1/')).toEqual(await listed('list/1'))
+      expect(await listed('list')).toEqual([...names].sort())
+      expect(await listed('')).toEqual(expect.arrayContaining(names))
+      expect(await listed('list/1/a-b')).toEqual([])
+    })
+
+    test('deleting a prefix leaves its neighbours', async () => {
+      for (const name of ['gone/1/a', 'gone/1/b/c', 'gone/10/a', 'gone/1-x']) await storage.put(name, Buffer.from('x'))
+      expect(await storage.deletePrefix('gone/1')).toBe(2)
+      expect(await listed('gone')).toEqual(['gone/1-x', 'gone/10/a'])
+      expect(await storage.delete('gone/1-x')).toBe(true)
+      expect(await storage.delete('gone/1-x')).toBe(false)
+      await expect(storage.deletePrefix('')).rejects.toMatchObject({ kind: 'invalid' })
+      await storage.put('gone/1/a', Buffer.from('again, and otherwise'))
+    })
+
+    test('an opened object reads on after it was deleted', async () => {
+      const bytes = randomBytes(3 << 20)
+      await storage.put('reader/one', bytes)
+      const { stream } = await storage.open('reader/one')
+      const first = await new Promise<Buffer>((resolve, reject) => {
+        stream.once('error', reject)
+        stream.once('readable', () => resolve(stream.read()))
+      })
+      await storage.delete('reader/one')
+      expect(Buffer.concat([first, await buffer(stream)]).equals(bytes)).toBe(true)
+    })
+
+    test('puts and deletes in the same folder do not disturb each other', async () => {
+      const turns = Array.from({ length: 20 }, async (_, i) => {
+        await storage.put(`busy/folder/deep/${i}`, Buffer.from(`${i}`))
+        expect(String(await read(`busy/folder/deep/${i}`))).toBe(`${i}`)
+        await storage.delete(`busy/folder/deep/${i}`)
+      })
+      await Promise.all(turns)
+      expect(await listed('busy')).toEqual([])
+    })
+
+    test('a download is the object, in place of what was there', async () => {
+      const bytes = randomBytes(10_000)
+      const target = join(scratch, 'target')
+      await writeFile(target, 'old')
+      await storage.put('download/one', bytes)
+      expect(await storage.download('download/one', target)).toEqual({ bytes: 10_000 })
+      expect(await readFile(target)).toEqual(bytes)
+      await rm(target)
+      expect(await read('download/one')).toEqual(bytes)
+    })
+
+    test('a source that fails, or a caller who leaves, leaves nothing behind', async () => {
+      const failing = Readable.from(
+        (async function* () {
+          yield Buffer.alloc(100_000)
+          throw new Error('the source broke')
+        })(),
+        { objectMode: false },
+      )
+      await expect(storage.put('cut/one', failing)).rejects.toThrow('the source broke')
+      const stop = new AbortController()
+      const endless = new Readable({
+        read() {
+          this.push(Buffer.alloc(1000))
+          if (this.readableLength > 0) stop.abort()
+        },
+      })
+      await expect(storage.put('cut/two', endless, { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
+      await expect(storage.put('cut/three', Buffer.from('x'), { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
+      expect(await listed('cut')).toEqual([])
+      expect(endless.destroyed).toBe(true)
+    })
+
+    test.each(badNames)('the name %j is refused everywhere', async (name) => {
+      const refusal = { kind: 'invalid', reason: 'BAD_OBJECT_NAME' }
+      await expect(storage.put(name, Buffer.from('x'))).rejects.toMatchObject(refusal)
+      await expect(storage.open(name)).rejects.toMatchObject(refusal)
+      await expect(storage.stat(name)).rejects.toMatchObject(refusal)
+      await expect(storage.delete(name)).rejects.toMatchObject(refusal)
+      await expect(storage.download(name, join(scratch, 'bad'))).rejects.toMatchObject(refusal)
+      await expect(storage.deletePrefix(name)).rejects.toMatchObject({ kind: 'invalid' })
+    })
+
+    test('a name may be as long as allowed', async () => {
+      const name = [...'abc'].map((c) => c.repeat(170)).join('/')
+      expect(name).toHaveLength(512)
+      await storage.put(name, Buffer.from('long'))
+      expect(String(await read(name))).toBe('long')
+      expect(await listed('a'.repeat(170))).toEqual([name])
+    })
+
+    async function read(name: string): Promise<Buffer> {
+      return buffer((await storage.open(name)).stream)
+    }
+
+    async function listed(prefix: string): Promise<string[]> {
+      const names: string[] = []
+      for await (const { name } of storage.list(prefix)) names.push(name)
+      return names
+    }
+  })
+}
+
+const badNames = [
+  '',
+  '/',
+  '/etc/passwd',
+  '../secret',
+  'a/../../b',
+  'a/..',
+  'a/./b',
+  'a//b',
+  '/a',
+  '.hidden',
+  'a/.incoming/b',
+  'a\0b',
+  'a\\b',
+  'a b',
+  'ä',
+  'Upper',
+  '-rf',
+  'a/-x',
+  'a/%2e%2e/b',
+  'c:/x',
+  'a..b',
+  'a\n',
+  'x'.repeat(256),
+  `${'abc/'.repeat(128)}x`,
+]
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

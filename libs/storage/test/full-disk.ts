@@ -1,0 +1,15 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDomainError } from '@vitascope/errors'
+import { openFileStorage } from '@vitascope/storage'
+
+// Runs on a file system of 1 MiB, the argument, and prints what happened when an object did not fit.
+const root = process.argv[2] ?? ''
+const storage = await openFileStorage({ root })
+await storage.put('small', Buffer.alloc(1000))
+const refusal = await storage.put('large/one', Buffer.alloc(2 << 20)).catch((error: unknown) => error)
+const names: string[] = []
+for await (const { name } of storage.list('')) names.push(name)
+const aside = await readdir(join(root, '.incoming'))
+const { bytes: after } = await storage.put('fits', Buffer.alloc(1 << 19))
+console.log(JSON.stringify({ refusal: isDomainError(refusal) ? [refusal.kind, refusal.reason] : String(refusal), names, aside, after }))

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
+import { openPostgres } from '@vitascope/postgres'
+import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
+import { testLog } from './test-log.ts'
+
+const schema = 'shelf'
+let folder: string
+const open: FreshDatabase[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vitascope-migrations-'))
+  writeFileSync(join(folder, '0001-book.sql'), 'create table book (title text primary key);\n')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+afterAll(async () => {
+  for (const database of open) await database.drop()
+})
+
+async function aDatabase() {
+  const database = await freshDatabase({ migrations: folder, schema })
+  open.push(database)
+  return { ...database, db: openPostgres({ url: database.url, schema, log: testLog }) }
+}
+
+test('is migrated, empty, and no other test sees what is written to it', async () => {
+  const [one, two] = await Promise.all([aDatabase(), aDatabase()])
+  await one.db.query('insert into book values ($1)', ['Emma'])
+  expect(await one.db.query('select title from book')).toEqual([{ title: 'Emma' }])
+  expect(await two.db.query('select title from book')).toEqual([])
+  await one.db.close()
+  await two.db.close()
+})
+
+test('a migration that is added is there in the next one', async () => {
+  const before = await aDatabase()
+  writeFileSync(join(folder, '0002-author.sql'), 'create table author (name text primary key);\n')
+  const after = await aDatabase()
+  expect(await after.db.query('select name from author')).toEqual([])
+  await expect(before.db.query('select name from author')).rejects.toThrow('"author" does not exist')
+  await before.db.close()
+  await after.db.close()
+})
+
+test('a migration that fails is told each time, and a mended one works', async () => {
+  writeFileSync(join(folder, '0002-broken.sql'), 'create tabel author (name text);\n')
+  await expect(aDatabase()).rejects.toThrow('syntax error')
+  await expect(aDatabase()).rejects.toThrow('syntax error')
+  writeFileSync(join(folder, '0002-broken.sql'), 'create table author (name text);\n')
+  const mended = await aDatabase()
+  expect(await mended.db.query('select name from author')).toEqual([])
+  await mended.db.close()
+})
+
+test('drop removes it, open connections or not', async () => {
+  const { db, drop, url } = await aDatabase()
+  await db.query('select 1')
+  await drop()
+  await db.close()
+  const gone = openPostgres({ url, schema, log: testLog })
+  await expect(gone.query('select 1')).rejects.toThrow(/does not exist/)
+  await gone.close()
+})

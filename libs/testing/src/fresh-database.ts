@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { migrate } from '@vitascope/postgres'
+import pg from 'pg'
+import { testLog } from './test-log.ts'
+
+/** A database of one test file. */
+export interface FreshDatabase {
+  /** Of a user who may do everything in it. */
+  url: string
+  /** Removes it, connections that are still open included. */
+  drop(): Promise<void>
+}
+
+/** One number for the whole cluster: templates are made one after another, since migrations may make roles, which all databases share. */
+const templateLock = 7_246_001
+
+/**
+ * An empty database with the migrations of a folder applied: a copy of a template that the first test to ask for it makes.
+ * Needs the cluster that `tools/jest-setup.mjs` starts for the whole run.
+ */
+export async function freshDatabase({ migrations, schema }: { migrations: string; schema: string }): Promise<FreshDatabase> {
+  const cluster = clusterUrl()
+  const name = `test_${schema}_${randomBytes(6).toString('hex')}`
+  await asking(cluster, async (query) => {
+    const template = await templateOf(query, cluster, migrations, schema)
+    await query(`create database ${name} template ${template}`)
+  })
+  return {
+    url: databaseUrl(cluster, name),
+    drop: () => asking(cluster, (query) => query(`drop database if exists ${name} with (force)`)).then(() => undefined),
+  }
+}
+
+type Query = (sql: string, values?: unknown[]) => Promise<pg.QueryResult>
+
+async function templateOf(query: Query, cluster: string, folder: string, schema: string): Promise<string> {
+  const name = `template_${schema}_${contentHash(folder)}`
+  await query('select pg_advisory_lock($1)', [templateLock])
+  try {
+    const { rowCount } = await query('select from pg_database where datname = $1', [name])
+    if (rowCount === 0) {
+      // Under its own name only when complete: a migration that fails leaves nothing that a later test would take.
+      await query(`drop database if exists ${name}_making with (force)`)
+      await query(`create database ${name}_making`)
+      await migrate({ url: databaseUrl(cluster, `${name}_making`), schema, folder, log: testLog })
+      await query(`alter database ${name}_making rename to ${name}`)
+    }
+  } finally {
+    await query('select pg_advisory_unlock($1)', [templateLock])
+  }
+  return name
+}
+
+/** Of the folder's migrations and of the common ones that `migrate` applies before them. */
+function contentHash(folder: string): string {
+  const common = join(dirname(createRequire(import.meta.url).resolve('@vitascope/postgres')), '../migrations')
+  const hash = createHash('sha256')
+  for (const dir of [common, folder]) {
+    for (const file of readdirSync(dir).sort())
+      hash
+        .update(`${file}\0`)
+        .update(readFileSync(join(dir, file)))
+        .update('\0')
+  }
+  return hash.digest('hex').slice(0, 12)
+}
+
+async function asking<T>(url: string, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return await work((sql, values) => client.query(sql, values))
+  } finally {
+    await client.end()
+  }
+}
+
+function clusterUrl(): string {
+  const url = process.env['VITASCOPE_TEST_DATABASE_URL']
+  if (!url) throw new Error('there is no test database: run Jest with jest.config.mjs, whose globalSetup starts one')
+  return url
+}
+
+function databaseUrl(cluster: string, name: string): string {
+  const url = new URL(cluster)
+  url.pathname = `/${name}`
+  return url.href
+}

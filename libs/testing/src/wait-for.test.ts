@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals'
+import { waitFor } from './wait-for.ts'
+
+test('gives back what the condition gave in the end', async () => {
+  const seen = [false, undefined, 'there']
+  expect(await waitFor(() => seen.shift(), { interval: 1 })).toBe('there')
+})
+
+test('a condition that throws is looked at again', async () => {
+  let looks = 0
+  const found = await waitFor(
+    async () => {
+      looks += 1
+      if (looks < 3) throw new Error('not yet')
+      return looks
+    },
+    { interval: 1 },
+  )
+  expect(found).toBe(3)
+})
+
+test('says what it waited for, and why the last look failed', async () => {
+  let state = 'waiting'
+  const waiting = waitFor(
+    () => {
+      state = 'encoding'
+      throw new Error('no such video')
+    },
+    { timeout: 30, interval: 1, describe: () => `the video to be ok (it is ${state})` },
+  )
+  await expect(waiting).rejects.toThrow('waited 0.03 s for the video to be ok (it is encoding); the last look failed: no such video')
+})

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { isProgram, root, runCommand } from './run-command.ts'
+
+/** Something made from sources: made anew when their content is another than that of the last time. */
+interface Made {
+  name: string
+  /** Files and folders. */
+  from: string[]
+  to: string
+  /** Fills an empty folder. */
+  make: (folder: string) => Promise<void>
+}
+
+const everything: Made[] = [
+  {
+    name: 'code of the protos',
+    from: ['proto', 'buf.yaml', 'buf.gen.yaml', 'package-lock.json'],
+    to: 'libs/proto/src/gen',
+    make: async (folder) => {
+      // buf puts what buf.gen.yaml names below the folder that it is given.
+      await must('buf', ['generate', '-o', join(folder, 'all')])
+      const out = join(folder, 'all/libs/proto/src/gen')
+      for (const name of readdirSync(out)) renameSync(join(out, name), join(folder, name))
+      rmSync(join(folder, 'all'), { recursive: true })
+      await must('buf', ['build', '--as-file-descriptor-set', '-o', join(folder, 'descriptors.binpb')])
+    },
+  },
+  {
+    name: 'player page',
+    from: ['apps/web/src', 'apps/web/public', 'apps/web/index.html', 'apps/web/vite.config.ts', 'apps/web/package.json', 'package-lock.json'],
+    to: 'apps/web/dist',
+    make: (folder) => must('vite', ['build', 'apps/web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
+  },
+]
+
+/** Makes what is made from sources and not committed, where it is missing or out of date; `say` hears what is made. */
+export async function generate(say: (line: string) => void = () => {}): Promise<void> {
+  for (const made of everything) {
+    const wanted = contentHash(made.from)
+    if (readStamp(made.to) === wanted) continue
+    const start = Date.now()
+    await remake(made, wanted)
+    say(`made the ${made.name} (${((Date.now() - start) / 1000).toFixed(1)} s)`)
+  }
+}
+
+/** Made aside and put in place by renames: a program that reads the old files meanwhile is not disturbed for long. */
+async function remake({ to, make }: Made, stamp: string): Promise<void> {
+  const target = join(root, to)
+  const fresh = `${target}.${process.pid}.new`
+  const old = `${target}.${process.pid}.old`
+  try {
+    rmSync(fresh, { recursive: true, force: true })
+    mkdirSync(fresh, { recursive: true })
+    await make(fresh)
+    writeFileSync(join(fresh, '.stamp'), stamp)
+    if (existsSync(target)) renameSync(target, old)
+    renameSync(fresh, target)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+    rmSync(old, { recursive: true, force: true })
+  }
+}
+
+async function must(command: string, args: string[]): Promise<void> {
+  const { code, output } = await runCommand(command, args)
+  if (code !== 0) throw new Error(`${command} ${args[0]} failed:\n${output}`)
+}
+
+function readStamp(folder: string): string | undefined {
+  const file = join(root, folder, '.stamp')
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+function contentHash(paths: readonly string[]): string {
+  const hash = createHash('sha256').update(process.version)
+  for (const file of paths.flatMap((path) => filesOf(join(root, path)))) hash.update(`${relative(root, file)}\0`).update(readFileSync(file)).update('\0')
+  return hash.digest('hex')
+}
+
+function filesOf(path: string): string[] {
+  if (!existsSync(path)) return []
+  try {
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return [path]
+    throw error
+  }
+}
+
+if (isProgram(import.meta.url)) {
+  const start = Date.now()
+  await generate((line) => console.log(line))
+  console.log(`generated files are up to date (${((Date.now() - start) / 1000).toFixed(2)} s)`)
+}

@@ -1,0 +1,50 @@
+// Runs a TypeScript tool on a Node that strips types: installs what the lock file names when it is missing or has
+// changed, then hands over to this Node, or to the one that came with the install where this one is too old.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const stampFile = join(root, 'node_modules', '.install-stamp')
+const wanted = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex')
+const installed = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
+
+if (installed !== wanted) {
+  process.stderr.write('Installing packages (the first time takes half a minute) …\n')
+  const npm = process.env.npm_execpath
+  const [command, ...first] = npm ? [process.execPath, npm] : ['npm']
+  const options = ['install', '--no-save', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  // npm's own answer ("added N packages") goes to stderr: what the tool prints on stdout stays its own.
+  const done = spawnSync(command, [...first, ...options], { cwd: root, stdio: ['ignore', 2, 2] })
+  if (done.status !== 0) {
+    process.stderr.write('The install failed; its messages are above. Check the network and the disk, then run the command again.\n')
+    process.exit(done.status ?? 1)
+  }
+  mkdirSync(dirname(stampFile), { recursive: true })
+  writeFileSync(stampFile, wanted)
+}
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+const stripsTypes = major > 22 || (major === 22 && minor >= 18)
+const packaged = join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
+const node = stripsTypes ? process.execPath : packaged
+if (!existsSync(node)) {
+  process.stderr.write(`Node ${process.versions.node} is too old and no packaged one fits this machine: install Node 22.18 or newer.\n`)
+  process.exit(1)
+}
+
+const [tool = '', ...args] = process.argv.slice(2)
+const child = spawn(node, ['--disable-warning=ExperimentalWarning', join(root, tool), ...args], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    PATH: `${dirname(node)}:${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'node-compile'),
+  },
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
