@@ -37,6 +37,8 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   } catch (error) {
     if (error instanceof ConfigError) {
       log.fatal(error.message)
+      // The supervisor shows these in its own words and does not start this process again.
+      process.send?.({ refused: error.problems })
       process.exit(2)
     }
     fail('the start failed')(error)

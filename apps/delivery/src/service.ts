@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isDomainError } from '@vitascope/errors'
+import { openChannel } from '@vitascope/grpc'
+import type { RunningService } from '@vitascope/process'
+import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { openFileStorage } from '@vitascope/storage'
+import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import type { DeliveryConfig } from './config.ts'
+import { createRequestHandler } from './handle-request.ts'
+import { refuse } from './problem.ts'
+import { createRuleCache } from './rule-cache.ts'
+
+export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<RunningService & { address: string }> {
+  const metrics = createMetrics('delivery')
+  const seconds = metrics.seconds('vitascope_delivery_request_seconds', 'Requests for files, by status', ['status'])
+  const channel = openChannel(config.catalogueAddress, { principalKey: config.principalKey })
+  const handle = createRequestHandler({
+    rules: createRuleCache(channel.client(DeliveryRuleServiceService)),
+    storage: await openFileStorage({ root: config.storageDir }),
+    tokenKeys: config.tokenKeys,
+    trustedProxies: config.trustedProxies,
+  })
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const end = seconds.startTimer()
+    const hangUp = new AbortController()
+    response.once('close', () => {
+      end({ status: response.statusCode })
+      hangUp.abort()
+    })
+    try {
+      if (request.url === '/healthz') response.writeHead(200).end('ok\n')
+      else await handle(request, response, hangUp.signal)
+    } catch (error) {
+      if (hangUp.signal.aborted) return
+      if (response.headersSent) response.destroy()
+      else if (isDomainError(error) && error.kind === 'unavailable') refuse(response, 503, 'unavailable', { 'Retry-After': '1' })
+      else {
+        // Paths hold tokens: only what went wrong is logged, under an id of its own.
+        log.error({ err: error, request_id: randomUUID() }, 'a file was not delivered')
+        refuse(response, 500, 'internal')
+      }
+    }
+  }
+  const server = createServer(
+    { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000 },
+    (request, response) => void answer(request, response),
+  )
+  const { host, port } = splitAddress(config.listen)
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  const page = await serveMetrics(metrics, splitAddress(config.metricsListen), log)
+  return {
+    address: `${host}:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeIdleConnections()
+      const timer = setTimeout(() => server.closeAllConnections(), 3_000)
+      await closed
+      clearTimeout(timer)
+      channel.close()
+      await page.close()
+    },
+  }
+}
+
+function splitAddress(address: string): { host: string; port: number } {
+  const at = address.lastIndexOf(':')
+  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
+}

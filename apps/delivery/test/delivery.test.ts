@@ -1,0 +1,179 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/access'
+import { notFound } from '@vitascope/errors'
+import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
+import { DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { openFileStorage } from '@vitascope/storage'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog, waitFor } from '@vitascope/testing'
+import { startDelivery } from '../src/service.ts'
+
+const key = principalKey('a secret of this test, long enough')
+const tokenKeys = parseTokenKeys(makeTokenKeys())
+const PLAYLIST = '#EXTM3U\nseg-1.m4s\n'
+const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
+
+let root: string
+let catalogue: GrpcServer
+let delivery: Awaited<ReturnType<typeof startDelivery>>
+const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
+const anHour = () => new Date(Date.now() + 3_600_000)
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'delivery-'))
+  const storage = await openFileStorage({ root })
+  await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from(PLAYLIST))
+  await storage.put('media/1/7-1/h264_100.mp4', BYTES)
+  await storage.put('secret/file.txt', Buffer.from('not for you'))
+  const log = testLog
+  catalogue = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  catalogue.implement(DeliveryRuleServiceService, {
+    async getDeliveryRule({ videoId }) {
+      const rule = rules.get(videoId)
+      if (!rule) throw notFound('video', videoId)
+      return GetDeliveryRuleResponse.fromPartial(rule)
+    },
+  })
+  delivery = await startDelivery(
+    {
+      listen: '127.0.0.1:0',
+      metricsListen: '127.0.0.1:0',
+      catalogueAddress: await catalogue.listen('127.0.0.1:0'),
+      principalKey: key,
+      tokenKeys,
+      storageDir: root,
+      trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
+    },
+    log,
+  )
+})
+afterAll(async () => {
+  await delivery.stop()
+  await catalogue.drain()
+  await rm(root, { recursive: true })
+})
+
+let video = 100
+let sets: { version: string; prefix: string }[]
+beforeEach(() => {
+  // A video of its own for each test: rules are kept for a while.
+  video++
+  sets = [{ version: 'v1', prefix: 'media/1/7-1' }]
+})
+
+const get = (path: string, init: RequestInit & { from?: string } = {}) =>
+  fetch(`http://${delivery.address}/delivery/${path}`, {
+    ...init,
+    headers: { ...init.headers, ...(init.from && { 'x-forwarded-for': init.from }) },
+    redirect: 'manual',
+  })
+const aVideo = (rule: Partial<GetDeliveryRuleResponse> = {}) => {
+  rules.set(String(video), { sets, ...rule })
+  return String(video)
+}
+
+describe('a video for everybody', () => {
+  test('gives its files, cacheable for long, readable by scripts of other pages', async () => {
+    const response = await get(`${aVideo()}/v1/hls/master.m3u8`)
+    expect([response.status, await response.text()]).toEqual([200, PLAYLIST])
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/vnd.apple.mpegurl',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+  test('answers HEAD with the length and no body', async () => {
+    const response = await get(`${aVideo()}/v1/h264_100.mp4`, { method: 'HEAD' })
+    expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '1000', ''])
+  })
+  test('answers 304 to the tag that it gave', async () => {
+    const id = aVideo()
+    const etag = (await get(`${id}/v1/h264_100.mp4`, { method: 'HEAD' })).headers.get('etag') ?? ''
+    expect((await get(`${id}/v1/h264_100.mp4`, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  })
+  test.each([
+    ['bytes=0-9', 206, 'bytes 0-9/1000', BYTES.subarray(0, 10)],
+    ['bytes=990-', 206, 'bytes 990-999/1000', BYTES.subarray(990)],
+    ['bytes=-5', 206, 'bytes 995-999/1000', BYTES.subarray(995)],
+    ['bytes=900-5000', 206, 'bytes 900-999/1000', BYTES.subarray(900)],
+    ['bytes=1000-', 416, 'bytes */1000', Buffer.alloc(0)],
+    ['bytes=5-2', 200, null, BYTES],
+    ['bytes=0-1,5-6', 200, null, BYTES],
+    ['chapters=1-2', 200, null, BYTES],
+  ])('range %s is answered %i', async (range, status, contentRange, bytes) => {
+    const response = await get(`${aVideo()}/v1/h264_100.mp4`, { headers: { range } })
+    expect([response.status, response.headers.get('content-range')]).toEqual([status, contentRange])
+    expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), bytes)).toBe(0)
+  })
+  test.each(['v2/h264_100.mp4', 'v1/none.mp4', 'v1/../../../secret/file.txt', 'v1/%2e%2e/x', 'v1//h264_100.mp4', 'v1/h264_100.mp4/', 'v1'])(
+    '%s is not found',
+    async (rest) => {
+      expect((await get(`${aVideo()}/${rest}`)).status).toBe(404)
+    },
+  )
+  test('refuses to be written', async () => {
+    const response = await get(`${aVideo()}/v1/h264_100.mp4`, { method: 'PUT', body: 'x' })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  })
+  test('that has expired is not found', async () => {
+    expect((await get(`${aVideo({ expireTime: new Date(Date.now() - 1) })}/v1/h264_100.mp4`)).status).toBe(404)
+  })
+})
+
+describe('a video that wants a token', () => {
+  const paths = ['hls/master.m3u8', 'h264_100.mp4']
+  test.each(paths)('%s: not without one, not with a forged, foreign or expired one, and with a good one', async (file) => {
+    const id = aVideo({ tokenRequired: true })
+    const good = await signVideoToken({ videoId: id, expires: anHour() }, tokenKeys)
+    const foreign = await signVideoToken({ videoId: '1', expires: anHour() }, tokenKeys)
+    const stale = await signVideoToken({ videoId: id, expires: new Date(Date.now() - 5_000) }, tokenKeys)
+    const forged = await signVideoToken({ videoId: id, expires: anHour() }, parseTokenKeys(makeTokenKeys()))
+    const statuses = []
+    for (const version of ['v1', ...[forged, foreign, stale, `${good}x`, good].map((token) => `v1~${token}`)]) {
+      const response = await get(`${id}/${version}/${file}`)
+      statuses.push(response.status)
+      await response.arrayBuffer()
+    }
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 200])
+  })
+  test('leads from ?token= to an address whose path carries it', async () => {
+    const id = aVideo({ tokenRequired: true })
+    const token = await signVideoToken({ videoId: id, expires: anHour() }, tokenKeys)
+    const response = await get(`${id}/v1/hls/master.m3u8?token=${token}`)
+    expect([response.status, response.headers.get('location')]).toEqual([302, `/delivery/${id}/v1~${token}/hls/master.m3u8`])
+    expect((await get(`${id}/v1/hls/master.m3u8?token=%22%3E`)).status).toBe(403)
+  })
+  test('a token for one address is refused from another', async () => {
+    const id = aVideo({ tokenRequired: true })
+    const token = await signVideoToken({ videoId: id, expires: anHour(), ip: '203.0.113.7' }, tokenKeys)
+    const from = async (address: string) => (await get(`${id}/v1~${token}/h264_100.mp4`, { from: address })).status
+    expect([await from('203.0.113.7'), await from('203.0.113.8')]).toEqual([200, 403])
+  })
+  test('is cached by nobody else', async () => {
+    const id = aVideo({ tokenRequired: true })
+    const token = await signVideoToken({ videoId: id, expires: anHour() }, tokenKeys)
+    expect((await get(`${id}/v1~${token}/h264_100.mp4`)).headers.get('cache-control')).toMatch(/^private/)
+  })
+})
+
+describe('a video for some addresses', () => {
+  test('a client cannot pretend to be at another address', async () => {
+    const id = aVideo({ allowedIps: ['203.0.113.0/24'] })
+    const from = async (chain: string) => (await get(`${id}/v1/h264_100.mp4`, { from: chain })).status
+    expect([await from('203.0.113.9'), await from('198.51.100.1'), await from('203.0.113.9, 198.51.100.1')]).toEqual([200, 403, 403])
+  })
+})
+
+test('a rule that changes holds within 5 s, and a protected file is then closed under its old address', async () => {
+  const id = aVideo()
+  const status = async () => (await get(`${id}/v1/h264_100.mp4`)).status
+  expect(await status()).toBe(200)
+  rules.set(id, { sets: [{ version: 'v2', prefix: 'media/1/7-1' }], tokenRequired: true })
+  const began = Date.now()
+  await waitFor(async () => (await status()) === 404, { timeout: 5_000, describe: 'the old address is closed' })
+  expect(Date.now() - began).toBeLessThan(5_000)
+})

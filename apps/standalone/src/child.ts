@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { backoff } from './backoff.ts'
+import type { LogPrinter } from './log-printer.ts'
+import { StartRefused } from './start-refused.ts'
+
+/** How to run one service as a process. */
+export interface ChildSpec {
+  name: string
+  /** The file that Node runs. */
+  main: string
+  env: Record<string, string>
+}
+
+/** A service process that is started again whenever it ends. */
+export interface Child {
+  name: string
+  pid(): number | undefined
+  /** Settles with the first readiness; rejects when the service refuses its settings. */
+  ready: Promise<void>
+  /** SIGTERM, then SIGKILL after the grace time. */
+  stop(): Promise<void>
+}
+
+const GRACE_MS = 7_000
+/** After this long a process counts as healthy, and its next death as its first. */
+const HEALTHY_MS = 30_000
+
+export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
+  const stopping = new AbortController()
+  let current: ChildProcess | undefined
+  let settle: { ready: () => void; refuse: (error: Error) => void } = { ready: () => {}, refuse: () => {} }
+  const ready = new Promise<void>((resolve, reject) => {
+    settle = { ready: resolve, refuse: reject }
+  })
+  ready.catch(() => {})
+
+  const life = async () => {
+    for (let deaths = 0; !stopping.signal.aborted; ) {
+      const born = Date.now()
+      const process = launch(spec, print)
+      current = process
+      process.on('message', (message: { ready?: string; refused?: string[] }) => {
+        if (message.ready) settle.ready()
+        if (message.refused) settle.refuse(new StartRefused(message.refused.join('\n')))
+      })
+      const { code, signal } = await ended(process)
+      if (stopping.signal.aborted) return
+      deaths = Date.now() - born > HEALTHY_MS ? 1 : deaths + 1
+      print.own('warn', `${spec.name} ended (${signal ?? `exit ${code}`}): starting it again`)
+      await backoff(deaths, stopping.signal)
+    }
+  }
+  const living = life()
+
+  return {
+    name: spec.name,
+    pid: () => current?.pid,
+    ready,
+    async stop() {
+      stopping.abort()
+      current?.kill('SIGTERM')
+      const timer = setTimeout(() => current?.kill('SIGKILL'), GRACE_MS)
+      await living
+      clearTimeout(timer)
+    },
+  }
+}
+
+function launch(spec: ChildSpec, print: LogPrinter): ChildProcess {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', spec.main], {
+    env: spec.env,
+    // A process group of its own: Ctrl-C reaches the supervisor alone, which stops them in order.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', (line) => print.line(spec.name, line))
+  }
+  return child
+}
+
+function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+    child.once('error', () => resolve({ code: null, signal: null }))
+  })
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path'
+import { readEnvironment } from '@vitascope/config'
+
+/** What `npm start` can be told. */
+export interface StandaloneConfig {
+  host: string
+  port: number
+  opsPort: number
+  dataDir: string
+  publicUrl: string
+  /** A PostgreSQL of the operator's own, as a role that may create roles; else an embedded one is started. */
+  databaseUrl: string | undefined
+  systemKey: string | undefined
+  /** Files of secrets that are not to be made in the data folder. */
+  secretFiles: { principalKey: string | undefined; masterKey: string | undefined; tokenKeys: string | undefined }
+  /** Settings that belong to single services and are handed on as they are. */
+  passedOn: Record<string, string>
+}
+
+const SERVICES = ['AUTH', 'CATALOGUE', 'ENCODING', 'DELIVERY', 'GATEWAY', 'WORKER']
+
+const PASSED_ON = [
+  'VITASCOPE_LOG_LEVEL',
+  'VITASCOPE_LIMITS',
+  'VITASCOPE_CORS_ORIGINS',
+  'VITASCOPE_TRUST_PROXY',
+  'VITASCOPE_SOURCE_ALLOW',
+  'VITASCOPE_SOURCE_MAX_BYTES',
+  'VITASCOPE_FFMPEG',
+  'VITASCOPE_STORAGE_DIR',
+  'VITASCOPE_SCRATCH_DIR',
+  'VITASCOPE_WORKER_SLOTS',
+  ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS', 'DATABASE_URL'].map((what) => `VITASCOPE_${s}_${what}`)),
+]
+
+export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
+  const read = readEnvironment(env)
+  const host = read.text('VITASCOPE_HOST', '127.0.0.1')
+  const port = read.int('VITASCOPE_PORT', 8080, { min: 1, max: 65535 })
+  const systemKey = read.optional('VITASCOPE_SYSTEM_KEY')
+  if (systemKey !== undefined && !/^[A-Za-z0-9_-]{20,128}$/.test(systemKey)) {
+    read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
+  }
+  const config: StandaloneConfig = {
+    host,
+    port,
+    opsPort: read.int('VITASCOPE_OPS_PORT', 9090, { min: 1, max: 65535 }),
+    dataDir: resolve(read.text('VITASCOPE_DATA_DIR', './data')),
+    publicUrl: (
+      read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:']) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    ).replace(/\/+$/, ''),
+    databaseUrl: read.url('VITASCOPE_DATABASE_URL', ['postgres:', 'postgresql:']),
+    systemKey,
+    secretFiles: {
+      principalKey: read.optional('VITASCOPE_PRINCIPAL_KEY_FILE'),
+      masterKey: read.optional('VITASCOPE_MASTER_KEY_FILE'),
+      tokenKeys: read.optional('VITASCOPE_TOKEN_KEYS_FILE'),
+    },
+    passedOn: Object.fromEntries(
+      PASSED_ON.flatMap((name) => {
+        const value = read.optional(name)
+        return value === undefined ? [] : [[name, value]]
+      }),
+    ),
+  }
+  if (config.opsPort === port) read.refuse('VITASCOPE_OPS_PORT must differ from VITASCOPE_PORT')
+  read.refuseUnknown('VITASCOPE_')
+  read.check()
+  return config
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort, initDatabase, type RunningPostgres, startPostgres } from '@vitascope/embedded-postgres'
+import pg from 'pg'
+import { backoff } from './backoff.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { LogPrinter } from './log-printer.ts'
+
+/** The database, kept running; and the login of each service in it. */
+export interface Database {
+  /** By service: the URL of its own role, whose schema has the service's name. */
+  urls: Record<string, string>
+  /** The embedded server's process, for tests of its death; undefined for an operator's own. */
+  pid(): number | undefined
+  stop(): Promise<void>
+}
+
+export async function startDatabase(options: {
+  folder: DataFolder
+  databaseUrl: string | undefined
+  services: readonly string[]
+  print: LogPrinter
+}): Promise<Database> {
+  const { folder, databaseUrl, services, print } = options
+  if (databaseUrl !== undefined) {
+    return { urls: await prepareLogins(databaseUrl, services), pid: () => undefined, stop: async () => {} }
+  }
+  const server = await keepPostgresRunning(folder, print)
+  await createDatabase(server.url)
+  const urls = await prepareLogins(server.url.replace(/\/postgres$/, '/vitascope'), services)
+  return { urls, pid: server.pid, stop: server.stop }
+}
+
+/** Starts the embedded server, and again after each death, on the port that the services know. */
+async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
+  const dir = join(folder.path, 'postgres')
+  const password = (await readFile(folder.secrets.postgresPassword, 'utf8')).trim()
+  if (await initDatabase(dir, { password })) print.own('info', 'made a new database')
+  const port = await freePort()
+  const start = () => startPostgres({ dir, port, password, log: (line) => logLine(print, line) })
+  const stopping = new AbortController()
+  let server: RunningPostgres = await start()
+  const watch = async () => {
+    for (let deaths = 0; ; ) {
+      const born = Date.now()
+      const { code, signal } = await server.exited
+      if (stopping.signal.aborted) return
+      deaths = Date.now() - born > 30_000 ? 1 : deaths + 1
+      print.own('error', `PostgreSQL ended (${signal ?? `exit ${code}`}): starting it again`)
+      for (;;) {
+        await backoff(deaths, stopping.signal)
+        if (stopping.signal.aborted) return
+        try {
+          server = await start()
+          break
+        } catch (error) {
+          deaths++
+          print.own('error', `PostgreSQL did not start: ${(error as Error).message}`)
+        }
+      }
+    }
+  }
+  const watching = watch()
+  return {
+    url: server.url,
+    pid: () => server.pid,
+    stop: async () => {
+      stopping.abort()
+      await server.stop()
+      await watching
+    },
+  }
+}
+
+/** A role and a schema for each service, with a password of this start; other roles cannot enter the schema. */
+async function prepareLogins(url: string, services: readonly string[]): Promise<Record<string, string>> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const urls: Record<string, string> = {}
+    for (const service of services) {
+      const role = `vitascope_${service}`
+      const password = randomBytes(24).toString('base64url')
+      const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role])
+      // Utility statements take no parameters: names are constants of ours, the password is base64url.
+      await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} login password '${password}'`)
+      await client.query(`grant ${role} to current_user`)
+      await client.query(`create schema if not exists ${service} authorization ${role}`)
+      const { rows } = await client.query<{ name: string }>('select quote_ident(current_database()) as name')
+      await client.query(`grant create on database ${rows[0]?.name} to ${role}`)
+      const login = new URL(url)
+      login.username = role
+      login.password = password
+      urls[service] = login.href
+    }
+    return urls
+  } finally {
+    await client.end()
+  }
+}
+
+async function createDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query(`select 1 from pg_database where datname = 'vitascope'`)
+    if (rowCount === 0) await client.query('create database vitascope')
+  } finally {
+    await client.end()
+  }
+}
+
+/** What the server says of itself is of interest only when it is a complaint. */
+function logLine(print: LogPrinter, line: string): void {
+  if (/^(ERROR|FATAL|PANIC|WARNING):/.test(line)) print.own('warn', `postgres: ${line}`)
+}

@@ -1,0 +1,55 @@
+import { rm } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { ConfigError } from '@vitascope/config'
+import { PostgresError } from '@vitascope/embedded-postgres'
+import { readStandaloneConfig, type StandaloneConfig } from './config.ts'
+import { createLogPrinter } from './log-printer.ts'
+import { type Platform, readSystemKey, startPlatform } from './platform.ts'
+import { StartRefused } from './start-refused.ts'
+
+const STOP_LIMIT_MS = 9_500
+
+/** `npm start`: the platform until Ctrl-C. */
+export async function main(began = Date.now()): Promise<void> {
+  const print = createLogPrinter(process.stdout)
+  let platform: Platform | undefined
+  let stopping: Promise<void> | undefined
+  const stop = (signal: string) => {
+    if (stopping) process.exit(1)
+    print.own('info', `${signal}: stopping (once more to end at once)`)
+    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref()
+    stopping = (platform?.stop() ?? Promise.resolve()).then(() => process.exit(0))
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
+
+  try {
+    const config = readStandaloneConfig(process.env)
+    platform = await startPlatform(config, print)
+    if (stopping) await platform.stop()
+    else process.stdout.write(await readyTable(config, platform, Date.now() - began))
+  } catch (error) {
+    if (stopping) return
+    const explained = error instanceof StartRefused || error instanceof ConfigError || error instanceof PostgresError
+    process.stderr.write(`Vitascope did not start: ${explained ? error.message : (error as Error).stack}\n`)
+    process.exit(1)
+  }
+}
+
+async function readyTable(config: StandaloneConfig, platform: Platform, ms: number): Promise<string> {
+  const rows: [string, string][] = [
+    ['API', `${platform.url}/v2`],
+    ['Docs', `${platform.url}/docs`],
+    ['Player', `${platform.url}/player/{video_id}`],
+    ['Metrics', platform.metricsUrl],
+    ['Data', relative(process.cwd(), platform.dataDir) || '.'],
+  ]
+  const key = await readSystemKey(platform.systemKeyFile)
+  if (key !== undefined && process.stdout.isTTY) {
+    rows.push(['System key', `${key}  (shown this once: keep it)`])
+    await rm(platform.systemKeyFile)
+  } else if (key !== undefined) rows.push(['System key', `in ${relative(process.cwd(), platform.systemKeyFile)}`])
+  else if (config.systemKey !== undefined) rows.push(['System key', 'the one of VITASCOPE_SYSTEM_KEY'])
+  const width = Math.max(...rows.map(([name]) => name.length))
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}   ${value}`)
+  return `\n  Vitascope is ready (${(ms / 1000).toFixed(1)} s). Ctrl-C stops it.\n\n${lines.join('\n')}\n\n`
+}

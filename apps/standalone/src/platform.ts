@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Child, type ChildSpec, superviseChild } from './child.ts'
+import type { StandaloneConfig } from './config.ts'
+import { openDataFolder } from './data-folder.ts'
+import { startDatabase } from './database.ts'
+import type { LogPrinter } from './log-printer.ts'
+import { serveMetricsPage } from './metrics-page.ts'
+import { planServices, STATEFUL } from './services.ts'
+import { StartRefused } from './start-refused.ts'
+
+/** The whole house, running on this machine. */
+export interface Platform {
+  url: string
+  metricsUrl: string
+  dataDir: string
+  systemKeyFile: string
+  /** The process of a service, or of the embedded database (`postgres`), of this moment. */
+  pid(name: string): number | undefined
+  stop(): Promise<void>
+}
+
+const READY_MS = 120_000
+
+/** Starts database, migrations and services, and waits until the gateway says that all of it is ready. */
+export async function startPlatform(config: StandaloneConfig, print: LogPrinter): Promise<Platform> {
+  const undo: (() => Promise<void>)[] = []
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const folder = await openDataFolder(config)
+    undo.push(folder.release)
+    await portIsFree(config.host, config.port, 'VITASCOPE_PORT')
+    await portIsFree(config.host, config.opsPort, 'VITASCOPE_OPS_PORT')
+    const database = await startDatabase({
+      folder,
+      databaseUrl: config.databaseUrl,
+      services: STATEFUL,
+      print,
+    })
+    undo.push(database.stop)
+    const plan = await planServices(config, folder, database.urls)
+    await Promise.all(plan.migrations.map((spec) => runToEnd(spec, print)))
+    const metrics = await serveMetricsPage({ host: config.host, port: config.opsPort }, plan.metrics)
+    undo.push(metrics.stop)
+    const children = plan.services.map((spec) => superviseChild(spec, print))
+    undo.push(() => stopChildren(children))
+    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
+    await Promise.race([answers(`${url}/readyz`), ...children.map(refusal)])
+    return {
+      url,
+      metricsUrl: `http://${config.host}:${config.opsPort}/metrics`,
+      dataDir: folder.path,
+      systemKeyFile: plan.systemKeyFile,
+      pid: (name) => (name === 'postgres' ? database.pid() : children.find((child) => child.name === name)?.pid()),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The door first, so that nothing new comes in; then all behind it at once. */
+async function stopChildren(children: readonly Child[]): Promise<void> {
+  await Promise.all(children.filter((child) => child.name === 'gateway').map((child) => child.stop()))
+  await Promise.all(children.map((child) => child.stop()))
+}
+
+/** Never settles but when the child refuses its settings. */
+function refusal(child: Child): Promise<never> {
+  return new Promise((_, reject) => child.ready.catch(reject))
+}
+
+async function answers(url: string): Promise<void> {
+  const until = Date.now() + READY_MS
+  let last = 'it does not answer'
+  while (Date.now() < until) {
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(2_000) })
+      if (response.ok) return
+      last = await response.text()
+    } catch {
+      // Not listening yet.
+    }
+    await delay(50)
+  }
+  throw new StartRefused(`the platform did not become ready within ${READY_MS / 1000} s: ${last}`)
+}
+
+function runToEnd(spec: ChildSpec, print: LogPrinter): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const said: string[] = []
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', spec.main], {
+      env: spec.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => said.push(...data.toString().trim().split('\n')))
+    child.once('error', reject)
+    child.once('close', (code) => {
+      for (const line of said) print.line(spec.name, line)
+      if (code === 0) resolve()
+      else reject(new StartRefused(`the tables of ${spec.name} could not be brought up to date: its messages are above`))
+    })
+  })
+}
+
+async function portIsFree(host: string, port: number, setting: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') reject(new StartRefused(`port ${port} is in use: set ${setting} to a free one`))
+      else if (error.code === 'EACCES')
+        reject(new StartRefused(`port ${port} needs more rights than this user has: set ${setting} to one above 1023`))
+      else reject(new StartRefused(`${host} cannot be listened on (${error.code}): set VITASCOPE_HOST to an address of this machine`))
+    })
+    probe.listen(port, host, () => probe.close(() => resolve()))
+  })
+}
+
+/** The system key of a first start: shown once on a terminal, else left in its file. */
+export async function readSystemKey(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

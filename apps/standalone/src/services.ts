@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '@vitascope/embedded-postgres'
+import type { ChildSpec } from './child.ts'
+import type { StandaloneConfig } from './config.ts'
+import type { DataFolder } from './data-folder.ts'
+
+const APPS = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Services with a schema of their own. */
+export const STATEFUL = ['auth', 'catalogue', 'encoding'] as const
+
+export interface ServicePlan {
+  /** In the order of their start; all start at once, and find each other when they are up. */
+  services: ChildSpec[]
+  /** One process each, to be run to its end before the services start. */
+  migrations: ChildSpec[]
+  /** `NAME URL` of each process's metrics. */
+  metrics: string[]
+  /** Where auth leaves the system key of a first start. */
+  systemKeyFile: string
+}
+
+/** What each process is told: addresses chosen now, its own database login, the folders of the data folder. */
+export async function planServices(
+  config: StandaloneConfig,
+  folder: DataFolder,
+  databaseUrls: Record<string, string>,
+): Promise<ServicePlan> {
+  const systemKeyFile = join(folder.path, 'system-key')
+  const address: Record<string, string> = {}
+  for (const name of ['auth', 'catalogue', 'encoding', 'delivery']) address[name] = `127.0.0.1:${await freePort()}`
+  const metrics: string[] = []
+
+  const secrets = {
+    VITASCOPE_PRINCIPAL_KEY_FILE: folder.secrets.principalKey,
+    VITASCOPE_MASTER_KEY_FILE: folder.secrets.masterKey,
+    VITASCOPE_TOKEN_KEYS_FILE: folder.secrets.tokenKeys,
+  }
+  const shared = {
+    ...pick(process.env, ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS']),
+    VITASCOPE_PRINCIPAL_KEY_FILE: secrets.VITASCOPE_PRINCIPAL_KEY_FILE,
+    VITASCOPE_AUTH_ADDRESS: `${address['auth']}`,
+    VITASCOPE_CATALOGUE_ADDRESS: `${address['catalogue']}`,
+    VITASCOPE_ENCODING_ADDRESS: `${address['encoding']}`,
+    VITASCOPE_STORAGE_DIR: join(folder.path, 'storage'),
+    VITASCOPE_SCRATCH_DIR: join(folder.path, 'scratch'),
+    VITASCOPE_PUBLIC_URL: config.publicUrl,
+  }
+  const child = async (name: string, own: Record<string, string>, main = `${name}/src/main.ts`): Promise<ChildSpec> => {
+    const listen = `127.0.0.1:${await freePort()}`
+    metrics.push(`${name} http://${listen}/metrics`)
+    const metricsName = `VITASCOPE_${name.toUpperCase()}_METRICS_LISTEN`
+    return { name, main: join(APPS, main), env: { ...shared, ...own, [metricsName]: listen, ...config.passedOn } }
+  }
+  const stateful = (name: string) => ({
+    [`VITASCOPE_${name.toUpperCase()}_LISTEN`]: `${address[name]}`,
+    [`VITASCOPE_${name.toUpperCase()}_DATABASE_URL`]: `${databaseUrls[name]}`,
+  })
+
+  const services = [
+    await child('auth', {
+      ...stateful('auth'),
+      VITASCOPE_MASTER_KEY_FILE: secrets.VITASCOPE_MASTER_KEY_FILE,
+      VITASCOPE_SYSTEM_KEY_FILE: systemKeyFile,
+      ...(config.systemKey !== undefined && { VITASCOPE_SYSTEM_KEY: config.systemKey }),
+    }),
+    await child('catalogue', { ...stateful('catalogue'), ...secrets }),
+    await child('encoding', stateful('encoding')),
+    await child('worker', { VITASCOPE_WORKER_NAME: 'worker-1' }, 'encoding/src/worker/main.ts'),
+    await child('delivery', {
+      VITASCOPE_DELIVERY_LISTEN: `${address['delivery']}`,
+      VITASCOPE_TOKEN_KEYS_FILE: secrets.VITASCOPE_TOKEN_KEYS_FILE,
+    }),
+    await child('gateway', {
+      VITASCOPE_HOST: config.host,
+      VITASCOPE_PORT: String(config.port),
+      VITASCOPE_DELIVERY_URL: `http://${address['delivery']}`,
+    }),
+  ]
+  const migrations = services
+    .filter(({ name }) => STATEFUL.some((s) => s === name))
+    .map(({ name, env }) => ({ name, env, main: join(APPS, name, 'src/migrate.ts') }))
+  return { services, migrations, metrics, systemKeyFile }
+}
+
+function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
