@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,11 +7,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { type LocalOrigin, startOrigin } from '../test/local-origin.ts'
 import { type DownloadOptions, download } from './download.ts'
 import { sourcePolicy } from './policy.ts'
+import { isSourceError } from './source-error.ts'
 
-const bytes = randomBytes(500_000)
+// Large enough for a cut to lose what lies in buffers, at most some 200 kB, and leave something to go on from.
+const bytes = randomBytes(5_000_000)
 const sha256 = createHash('sha256').update(bytes).digest('hex')
 const policy = sourcePolicy({ allow: ['127.0.0.1'] })
-const limits = { maxBytes: 1 << 20, timeoutMs: 10_000, backoffMs: 1 }
+const limits = { maxBytes: 8 << 20, timeoutMs: 10_000, backoffMs: 1 }
 
 let folder: string
 let target: string
@@ -63,9 +65,13 @@ function fetchFrom(origin: LocalOrigin, more: Partial<DownloadOptions> = {}) {
 test('a source arrives whole, with its hash, and tells how far it is', async () => {
   const progress: { bytes: number; total: number | undefined }[] = []
   const origin = await source(sending())
-  expect(await fetchFrom(origin, { onProgress: (now) => progress.push(now) })).toEqual({ bytes: 500_000, sha256, contentType: 'video/mp4' })
+  expect(await fetchFrom(origin, { onProgress: (now) => progress.push(now) })).toEqual({
+    bytes: 5_000_000,
+    sha256,
+    contentType: 'video/mp4',
+  })
   expect((await readFile(target)).equals(bytes)).toBe(true)
-  expect(progress.at(-1)).toEqual({ bytes: 500_000, total: 500_000 })
+  expect(progress.at(-1)).toEqual({ bytes: 5_000_000, total: 5_000_000 })
   expect(progress.every((now, i) => now.bytes > (progress[i - 1]?.bytes ?? 0))).toBe(true)
 })
 
@@ -74,8 +80,8 @@ test.each([
   ['date, the ETag being weak', { etag: 'W/"v1"', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
   ['date', { etag: '', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
 ])('after a cut it goes on by the %s', async (_, version) => {
-  const origin = await source(sending({ ...version, cutAfter: 200_000 }), sending({ ...version, cutAfter: 100_000 }), sending(version))
-  expect(await fetchFrom(origin)).toMatchObject({ bytes: 500_000, sha256 })
+  const origin = await source(sending({ ...version, cutAfter: 2_000_000 }), sending({ ...version, cutAfter: 1_000_000 }), sending(version))
+  expect(await fetchFrom(origin)).toMatchObject({ bytes: 5_000_000, sha256 })
   expect((await readFile(target)).equals(bytes)).toBe(true)
   const starts = origin.requests.map(({ headers }) => Number(/\d+/.exec(headers.range ?? '0')?.[0]))
   expect(starts[0]).toBe(0)
@@ -84,27 +90,33 @@ test.each([
 })
 
 test.each<[string, Answer, Answer]>([
-  ['the source changed meanwhile', sending({ etag: '"old"', whole: randomBytes(600_000), cutAfter: 200_000 }), sending()],
-  ['the source knows no ranges', sending({ cutAfter: 200_000 }), sending({ ranges: false })],
-  ['nothing names the version', sending({ etag: '', cutAfter: 200_000 }), sending({ etag: '' })],
+  ['the source changed meanwhile', sending({ etag: '"old"', whole: randomBytes(6_000_000), cutAfter: 2_000_000 }), sending()],
+  ['the source knows no ranges', sending({ cutAfter: 2_000_000 }), sending({ ranges: false })],
+  ['nothing names the version', sending({ etag: '', cutAfter: 2_000_000 }), sending({ etag: '' })],
 ])('after a cut it begins again where %s', async (_, first, second) => {
   const origin = await source(first, second)
-  expect(await fetchFrom(origin)).toMatchObject({ bytes: 500_000, sha256 })
+  expect(await fetchFrom(origin)).toMatchObject({ bytes: 5_000_000, sha256 })
   expect((await readFile(target)).equals(bytes)).toBe(true)
 })
 
 test.each<[string, Answer]>([
   [
     'another range than was asked for',
-    (_, response) => response.writeHead(206, { 'content-range': 'bytes 7-499999/500000', etag: '"v1"' }).end('x'),
+    ({ headers }, response) => {
+      const rest = bytes.length - Number(/\d+/.exec(headers.range ?? '')?.[0])
+      response.writeHead(206, { 'content-range': `bytes 7-${6 + rest}/5000000`, etag: '"v1"' }).end(bytes.subarray(7, 7 + rest))
+    },
   ],
   [
     'a range of another version',
-    (_, response) => response.writeHead(206, { 'content-range': 'bytes 200000-499999/500000', etag: '"v2"' }).end('x'),
+    ({ headers }, response) => {
+      const start = /\d+/.exec(headers.range ?? '')?.[0]
+      response.writeHead(206, { 'content-range': `bytes ${start}-4999999/5000000`, etag: '"v2"' }).end(bytes.subarray(Number(start)))
+    },
   ],
   ['status 416', (_, response) => response.writeHead(416).end()],
 ])('a source that answers with %s is fetched from the beginning', async (_, odd) => {
-  const origin = await source(sending({ cutAfter: 200_000 }), odd, sending())
+  const origin = await source(sending({ cutAfter: 2_000_000 }), odd, sending())
   expect(await fetchFrom(origin)).toMatchObject({ sha256 })
   expect(origin.requests[2]?.headers.range).toBeUndefined()
 })
@@ -130,20 +142,20 @@ test('a size limit holds over all tries together', async () => {
   const origin = await source(
     (_, response) => {
       response.writeHead(200, { etag: '"v1"' })
-      response.write(bytes.subarray(0, 200_000), () => response.destroy())
+      response.write(bytes.subarray(0, 2_000_000), () => response.destroy())
     },
     ({ headers }, response) => {
       const start = Number(/\d+/.exec(headers.range ?? '0')?.[0])
-      response.writeHead(206, { etag: '"v1"', 'content-range': `bytes ${start}-499999/*` }).end(bytes.subarray(start))
+      response.writeHead(206, { etag: '"v1"', 'content-range': `bytes ${start}-4999999/*` }).end(bytes.subarray(start))
     },
   )
-  await expect(fetchFrom(origin, { limits: { ...limits, maxBytes: 400_000 } })).rejects.toMatchObject({ code: 4003 })
+  await expect(fetchFrom(origin, { limits: { ...limits, maxBytes: 4_000_000 } })).rejects.toMatchObject({ code: 4003 })
   expect(origin.requests).toHaveLength(2)
   expect(await readdir(folder)).toEqual([])
 })
 
 test('every try looks the name up and checks it again', async () => {
-  const origin = await source(sending({ cutAfter: 200_000 }), sending())
+  const origin = await source(sending({ cutAfter: 2_000_000 }), sending())
   let turn = 0
   const flipping = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (turn++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']) })
   const url = `http://source.example:${origin.port}/video.mp4`
@@ -166,8 +178,12 @@ test('a caller who leaves ends it, and no file stays', async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
-test('a fault of our own disk is not put on the source', async () => {
+test('a fault of our own disk is not put on the source, nor tried again', async () => {
   const origin = await source(sending())
-  await expect(download(origin.url('/'), '/dev/full', { policy, limits })).rejects.toMatchObject({ code: 'ENOSPC' })
+  // A link, so that what is removed afterwards is the link.
+  await symlink('/dev/full', target)
+  const error = await fetchFrom(origin).catch((fault: unknown) => fault)
+  expect(isSourceError(error)).toBe(false)
+  expect(error).toMatchObject({ code: expect.stringMatching(/^E(NOSPC|INVAL)$/) })
   expect(origin.requests).toHaveLength(1)
 })

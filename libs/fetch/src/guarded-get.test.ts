@@ -246,7 +246,7 @@ describe('answers', () => {
     let sent = 0
     const { url } = await origin((_, response) => {
       const send = () => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536
+        for (let room = true; room && !response.destroyed; sent += 65_536) room = response.write(Buffer.alloc(65_536))
       }
       response.on('drain', send)
       send()

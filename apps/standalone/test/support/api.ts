@@ -1,0 +1,55 @@
+/** What came back: the JSON, or the text where it is none. */
+export interface Answer<Body> {
+  status: number
+  headers: Headers
+  body: Body
+}
+
+type Json = Record<string, unknown>
+
+/** Calls of the REST API with one key, or none. */
+export interface Api {
+  get<Body = Json>(path: string, headers?: Record<string, string>): Promise<Answer<Body>>
+  post<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
+  put<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
+  patch<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
+  delete<Body = Json>(path: string, headers?: Record<string, string>): Promise<Answer<Body>>
+  send<Body = Json>(
+    method: string,
+    path: string,
+    init?: { body?: RequestInit['body']; headers?: Record<string, string> },
+  ): Promise<Answer<Body>>
+}
+
+export function createApi(base: string, key?: string): Api {
+  const send: Api['send'] = async <Body>(
+    method: string,
+    path: string,
+    init: { body?: RequestInit['body']; headers?: Record<string, string> } = {},
+  ) => {
+    const response = await fetch(base + path, {
+      method,
+      body: init.body ?? null,
+      headers: { ...(key !== undefined && { authorization: `Basic ${Buffer.from(`${key}:x`).toString('base64')}` }), ...init.headers },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(30_000),
+    })
+    const text = await response.text()
+    const json = /json/.test(response.headers.get('content-type') ?? '')
+    return { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as Body }
+  }
+  const withBody =
+    (method: string) =>
+    <Body>(path: string, payload?: unknown, headers: Record<string, string> = {}) =>
+      payload === undefined
+        ? send<Body>(method, path, { headers })
+        : send<Body>(method, path, { body: JSON.stringify(payload), headers: { 'content-type': 'application/json', ...headers } })
+  return {
+    get: (path, headers = {}) => send('GET', path, { headers }),
+    post: withBody('POST'),
+    put: withBody('PUT'),
+    patch: withBody('PATCH'),
+    delete: (path, headers = {}) => send('DELETE', path, { headers }),
+    send,
+  }
+}

@@ -1,0 +1,49 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+/** A web server of somebody else, from which sources are fetched. */
+export interface SourceServer {
+  url: string
+  /** Answers a path in its own way: endless, slowly, by leading elsewhere. */
+  answer(path: string, how: (request: IncomingMessage, response: ServerResponse) => void): void
+  close(): Promise<void>
+}
+
+/** Serves the files of a folder, with ranges, and whatever `answer` was told. */
+export async function startSourceServer(folder: string): Promise<SourceServer> {
+  const special = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+    const how = special.get(path)
+    if (how) how(request, response)
+    else void serveFile(join(folder, path), request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer: (path, how) => void special.set(path, how),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function serveFile(file: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const info = await stat(file).catch(() => undefined)
+  if (!info?.isFile()) {
+    response.writeHead(404).end()
+    return
+  }
+  const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0)
+  response.writeHead(start > 0 ? 206 : 200, {
+    'content-length': info.size - start,
+    etag: `"${info.size}"`,
+    ...(start > 0 && { 'content-range': `bytes ${start}-${info.size - 1}/${info.size}` }),
+  })
+  createReadStream(file, { start }).pipe(response)
+}

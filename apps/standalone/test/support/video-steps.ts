@@ -1,0 +1,86 @@
+import { waitFor } from '@vitascope/testing'
+import type { Api } from './api.ts'
+
+export interface VideoRecord extends Record<string, unknown> {
+  video_id: string
+  media_id: string
+  video_title: string
+  duration: string
+  uri: { poster_frame: string; thumbnail: string; http: Record<string, string>; hls: string; all_thumbnails: Record<string, string> }
+  status: { status: string; progress: number; code: number }
+}
+
+export interface Accepted {
+  id: string
+  job_id: string
+  action: string
+  status: { status: string; progress: number; code: number }
+}
+
+export async function upload(api: Api, organisationId: string, url: string, more: Record<string, unknown> = {}): Promise<Accepted> {
+  const { status, body } = await api.post<Accepted>('/video/upload', { url, organisation_id: organisationId, ...more })
+  if (status !== 200) throw new Error(`the upload was answered ${status}: ${JSON.stringify(body)}`)
+  return body
+}
+
+/** Waits until the video plays or is given up; calls `seen` with each status on the way. */
+export async function settled(
+  api: Api,
+  videoId: string,
+  timeout = 90_000,
+  seen: (video: VideoRecord) => void = () => {},
+): Promise<VideoRecord> {
+  let last: VideoRecord | undefined
+  await waitFor(
+    async () => {
+      const { status, body } = await api.get<VideoRecord>(`/video/${videoId}`)
+      if (status !== 200) throw new Error(`GET /video/${videoId} was answered ${status}: ${JSON.stringify(body)}`)
+      last = body
+      seen(body)
+      return body.status.status === 'ok' || body.status.status === 'failed'
+    },
+    { timeout, describe: `video ${videoId} to settle` },
+  )
+  if (!last) throw new Error('it settled unseen')
+  return last
+}
+
+export interface Tenant {
+  organisationId: string
+  userId: string
+  key: string
+}
+
+/** An organisation with a user of a type and a key that holds the resources (all that the type may hold by default). */
+export async function aTenant(system: Api, userType: 'uploader' | 'standard' = 'standard', resources?: string[]): Promise<Tenant> {
+  const name = `Tenant ${Math.random().toString(36).slice(2)}`
+  const organisation = await system.post<{ organisation_id: string }>('/organisation', { name })
+  return aUser(system, organisation.body.organisation_id, userType, resources)
+}
+
+export async function aUser(
+  system: Api,
+  organisationId: string,
+  userType: 'uploader' | 'standard' | 'system',
+  resources?: string[],
+): Promise<Tenant> {
+  const email = `${Math.random().toString(36).slice(2)}@example.org`
+  const user = await system.post<{ user_id: string }>('/user', {
+    organisation_id: organisationId,
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    email,
+    user_type: userType,
+    status: 'active',
+  })
+  const held = resources ?? (await grantable(system, userType))
+  const key = await system.post<{ key: string }>(`/apikey/${user.body.user_id}/generate`, { application_name: 'tests', resources: held })
+  if (key.status !== 200) throw new Error(`no key was given: ${JSON.stringify([user.body, key.body])}`)
+  return { organisationId, userId: user.body.user_id, key: key.body.key }
+}
+
+async function grantable(system: Api, userType: string): Promise<string[]> {
+  const { body } = await system.get<Record<string, { levels: string[]; resource: string }>>('/apikey/acl-list')
+  const level = userType === 'uploader' ? 'user' : 'admin'
+  return Object.values(body).flatMap(({ levels, resource }) => (levels.includes(level) ? [resource] : []))
+}
