@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { crashRun } from './support/crash-run.ts'
+import { ffmpegsOf, kill } from './support/nemesis.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  for (const kind of ['small.mp4', 'other.mp4', 'good.mp4'] as const) await makeSource(folder, kind)
+  platform = await startTestPlatform()
+  tenant = await aTenant(platform.system)
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const ready = () =>
+  waitFor(async () => (await fetch(`${platform.url}/readyz`).catch(() => undefined))?.ok ?? false, {
+    timeout: 20_000,
+    describe: 'readiness',
+  })
+
+test.each(['auth', 'catalogue', 'encoding', 'worker', 'delivery', 'gateway', 'postgres'])(
+  '%s killed alone comes back, and the platform with it',
+  async (name) => {
+    await ready()
+    const before = platform.pid(name)
+    expect(kill(platform, name)).toBe(true)
+    await waitFor(() => platform.pid(name) !== before && platform.pid(name) !== undefined, {
+      timeout: 15_000,
+      describe: `${name} to be started again`,
+    })
+    await ready()
+    await waitFor(async () => (await platform.system.get('/organisation/1').catch(() => undefined))?.status === 200, {
+      timeout: 10_000,
+      describe: 'the API to answer',
+    })
+  },
+  60_000,
+)
+
+test('ffmpeg dies within a second of its worker, and the job is finished by the next one', async () => {
+  await ready()
+  const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/good.mp4`)
+  await waitFor(() => ffmpegsOf(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
+  const running = ffmpegsOf(platform.pid('worker'))
+  kill(platform, 'worker')
+  const alive = (pid: number) => {
+    try {
+      process.kill(pid, 0)
+      return true
+    } catch {
+      return false
+    }
+  }
+  await waitFor(() => !running.some(alive), { timeout: 1_000, describe: 'ffmpeg to be gone' })
+  expect((await settled(platform.system, id)).status.status).toBe('ok')
+}, 120_000)
+
+test('uploads survive 30 s of kills: each settles, what plays is complete, nothing is left over', async () => {
+  const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
+  const { organisationId } = await aTenant(platform.system)
+  const report = await crashRun(platform, {
+    seed,
+    seconds: 30,
+    organisationId,
+    sources: ['small.mp4', 'other.mp4'].map((name) => `${sources.url}/${name}`),
+  }).catch((error: Error) => {
+    throw new Error(`with seed ${seed}: ${error.message}\n${platform.log().slice(-20_000)}`, { cause: error })
+  })
+  process.stderr.write(`crash run: ${JSON.stringify(report)}\n`)
+  expect(Object.keys(report.states)).toEqual(['ok 2000'])
+}, 240_000)

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { dump } from './support/database.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, aUser, settled, type Tenant, upload } from './support/video-steps.ts'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'other.mp4')
+  platform = await startTestPlatform()
+  tenant = await aTenant(platform.system)
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('after a life with keys, passwords and tokens, none of them stands in the database or in a log', async () => {
+  const secrets: string[] = [SYSTEM_KEY, tenant.key]
+  for (let n = 0; n < 20; n++) secrets.push((await aUser(platform.system, tenant.organisationId, 'uploader')).key)
+  for (const key of secrets) await platform.withKey(key).get('/video')
+  for (const key of secrets.slice(2, 6)) await platform.system.get(`/apikey/${key}`)
+  const regenerated = await platform.system.put<{ new_key: string }>(`/apikey/${secrets[2]}/regenerate`)
+  secrets.push(regenerated.body.new_key)
+  await platform.system.delete(`/apikey/${secrets[3]}`)
+  const generated = await platform.system.post<{ key: string }>(
+    `/apikey/${tenant.userId}/generate`,
+    { application_name: 'twice', resources: [] },
+    { 'idempotency-key': 'gives-a-secret' },
+  )
+  secrets.push(generated.body.key)
+
+  const password = 'correct-horse-battery-staple'
+  await platform.system.post('/user', {
+    organisation_id: tenant.organisationId,
+    first_name: 'A',
+    last_name: 'B',
+    email: 'pw@example.org',
+    password,
+  })
+  secrets.push(password)
+
+  const { id } = await upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/other.mp4`)
+  await settled(platform.system, id)
+  const token = await platform
+    .withKey(tenant.key)
+    .post<{ token: string }>(`/video/${id}/token`, { expires_in: 60 }, { 'idempotency-key': 'a-token' })
+  expect(token.status).toBe(201)
+  secrets.push(token.body.token)
+  const { body } = await platform.guest.get<{ uri: { hls: string } }>(`/video/${id}`)
+  await fetch(`${body.uri.hls}?token=${token.body.token}`)
+  await platform.withKey(`${tenant.key}x`).get('/video')
+  await platform.system.get('/nothing-here')
+
+  expect(new Set(secrets).size).toBe(secrets.length)
+  const rows = [...(await dump(platform)).entries()]
+  const log = platform.log()
+  expect(rows.length).toBeGreaterThan(10)
+  expect(log).toContain('/video')
+  // bytea shows as hex: a secret kept as plain bytes would be found there.
+  const forms = (secret: string) => [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')]
+  for (const secret of secrets) {
+    expect(rows.filter(([, text]) => forms(secret).some((form) => text.includes(form))).map(([table]) => table)).toEqual([])
+    expect(forms(secret).some((form) => log.includes(form))).toBe(false)
+  }
+}, 120_000)
+
+test('junk keys cause no look-up: a malformed one is refused without a question to auth', async () => {
+  const before = await callsOf('Authenticate')
+  for (let n = 0; n < 50; n++) {
+    const { status } = await platform.withKey(`vs_${'x'.repeat(32)}${String(n).padStart(6, '0')}`).get('/video')
+    expect(status).toBe(401)
+  }
+  expect(await callsOf('Authenticate')).toBe(before)
+}, 30_000)
+
+/** How often a method of auth was called, as its metrics have it. */
+async function callsOf(method: string): Promise<number> {
+  const text = await (await fetch(platform.metricsUrl)).text()
+  const lines = text.split('\n').filter((line) => line.startsWith('vitascope_grpc_call_seconds_count') && line.includes(`/${method}"`))
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { freePort } from '@vitascope/embedded-postgres'
+import { waitFor } from '@vitascope/testing'
+
+const START = fileURLToPath(new URL('../../../tools/start.ts', import.meta.url))
+let folder: string
+let ports: { VITASCOPE_PORT: string; VITASCOPE_OPS_PORT: string }
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-start-'))
+  ports = { VITASCOPE_PORT: String(await freePort()), VITASCOPE_OPS_PORT: String(await freePort()) }
+})
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+/** `npm start` as a process of its own. */
+function start(env: Record<string, string> = {}) {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITASCOPE_')))
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', START], {
+    env: { ...inherited, VITASCOPE_DATA_DIR: folder, ...ports, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data))
+  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  return {
+    pid: child.pid ?? 0,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    ended,
+    said: () => said,
+    ready: () =>
+      waitFor(() => said.includes('Vitascope is ready') || child.exitCode !== null, { timeout: 60_000, describe: 'the table' }).then(() => {
+        if (!said.includes('Vitascope is ready')) throw new Error(said)
+      }),
+  }
+}
+
+describe('npm start', () => {
+  test('prints one table, leaves the key in a file of mode 0600, and ends within 10 s of Ctrl-C without a process left', async () => {
+    const first = start()
+    await first.ready()
+    expect(first.said()).toContain(`http://127.0.0.1:${ports.VITASCOPE_PORT}/docs`)
+    const file = join(folder, 'system-key')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const key = (await readFile(file, 'utf8')).trim()
+    expect(key).toMatch(/^vs_[A-Za-z0-9]{38}$/)
+    expect(first.said()).not.toContain(key)
+    const response = await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/v2/organisation/1`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(response.status).toBe(200)
+    const metrics = await (await fetch(`http://127.0.0.1:${ports.VITASCOPE_OPS_PORT}/metrics`)).text()
+    for (const name of ['auth', 'catalogue', 'encoding', 'worker', 'delivery', 'gateway'])
+      expect(metrics).toContain(`up{service="${name}"} 1`)
+
+    const second = start({ VITASCOPE_PORT: String(await freePort()), VITASCOPE_OPS_PORT: String(await freePort()) })
+    expect(await second.ended).toBe(1)
+    expect(second.said()).toMatch(/Vitascope did not start: Vitascope runs on .* already \(process \d+\)/)
+    expect((await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/readyz`)).status).toBe(200)
+
+    const began = Date.now()
+    first.kill('SIGINT')
+    expect(await first.ended).toBe(0)
+    expect(Date.now() - began).toBeLessThan(10_000)
+    await expect(fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`)).rejects.toThrow()
+  }, 120_000)
+
+  test('carries on after its own kill -9, with the same key', async () => {
+    const first = start()
+    await first.ready()
+    first.kill('SIGKILL')
+    await first.ended
+    // The services notice that their supervisor is gone; until then the port is theirs.
+    await waitFor(async () => (await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`).catch(() => undefined)) === undefined, {
+      timeout: 15_000,
+      describe: 'the services to end',
+    })
+    const next = start()
+    await next.ready()
+    const key = (await readFile(join(folder, 'system-key'), 'utf8')).trim()
+    const response = await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/v2/organisation/1`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(response.status).toBe(200)
+    next.kill('SIGTERM')
+    expect(await next.ended).toBe(0)
+  }, 120_000)
+})
+
+describe('a start that cannot be is refused with one line', () => {
+  test.each([
+    ['an unknown setting', { VITASCOPE_COLOUR: 'red' }, 'VITASCOPE_COLOUR is not a setting'],
+    ['a bad port', { VITASCOPE_PORT: '99999' }, 'VITASCOPE_PORT must be a whole number'],
+    ['a short system key', { VITASCOPE_SYSTEM_KEY: 'short' }, 'VITASCOPE_SYSTEM_KEY must have 20 to 128 characters'],
+    ['a data folder that is a file', { VITASCOPE_DATA_DIR: START }, 'is not a folder'],
+    ['bad limits', { VITASCOPE_LIMITS: '{"key":' }, 'VITASCOPE_LIMITS'],
+    ['a bad network', { VITASCOPE_SOURCE_ALLOW: '300.0.0.0/8' }, 'VITASCOPE_SOURCE_ALLOW'],
+  ])(
+    '%s',
+    async (_, env, sentence) => {
+      const refused = start(env)
+      expect(await refused.ended).toBe(1)
+      expect(refused.said()).toContain(sentence)
+      expect(refused.said()).not.toMatch(/\n\s+at /)
+    },
+    60_000,
+  )
+
+  test('a port in use', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const address = other.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const refused = start({ VITASCOPE_PORT: String(port) })
+    expect(await refused.ended).toBe(1)
+    expect(refused.said()).toContain(`port ${port} is in use: set VITASCOPE_PORT`)
+    other.close()
+  }, 30_000)
+})

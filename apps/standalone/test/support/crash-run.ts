@@ -1,0 +1,128 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { waitFor } from '@vitascope/testing'
+import { kill, seeded } from './nemesis.ts'
+import type { TestPlatform } from './test-platform.ts'
+import { type Accepted, settled, type VideoRecord } from './video-steps.ts'
+
+const VICTIMS = ['worker', 'ffmpeg', 'encoding', 'catalogue', 'gateway', 'auth', 'delivery', 'postgres']
+const RECOVERY_MS = 120_000
+
+/** What the run did and what came of it. */
+export interface CrashReport {
+  seed: number
+  kills: Record<string, number>
+  uploads: number
+  states: Record<string, number>
+  /** From the last kill until the last upload had settled. */
+  recoverySeconds: number
+}
+
+/**
+ * Uploads again and again while random processes are killed; then waits until every acknowledged upload has settled, and checks that
+ * what plays is complete, that nothing was uploaded twice, and that storage holds what plays and nothing else.
+ */
+export async function crashRun(
+  platform: TestPlatform,
+  options: { seed: number; seconds: number; organisationId: string; sources: readonly string[] },
+): Promise<CrashReport> {
+  const random = seeded(options.seed)
+  const kills: Record<string, number> = {}
+  const accepted: Accepted[] = []
+  const until = Date.now() + options.seconds * 1_000
+  let lastKill = Date.now()
+
+  const nemesis = async () => {
+    while (Date.now() < until) {
+      await delay(1_000 + random() * 3_000)
+      const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] ?? 'worker'
+      if (!kill(platform, victim)) continue
+      kills[victim] = (kills[victim] ?? 0) + 1
+      lastKill = Date.now()
+    }
+  }
+  const uploads = async () => {
+    for (let n = 0; Date.now() < until; n++) {
+      const url = options.sources[n % options.sources.length]
+      accepted.push(
+        await uploadUntilAcknowledged(
+          platform,
+          { url, organisation_id: options.organisationId, name: `upload ${n}` },
+          `crash-${options.seed}-${n}`,
+        ),
+      )
+      await delay(2_500 + random() * 1_500)
+    }
+  }
+  await Promise.all([nemesis(), uploads()])
+
+  await waitFor(async () => (await fetch(`${platform.url}/readyz`).catch(() => undefined))?.ok ?? false, {
+    timeout: 60_000,
+    describe: 'the platform to be ready',
+  })
+  const videos: VideoRecord[] = []
+  for (const { id } of accepted) {
+    videos.push(await settled(platform.system, id, Math.max(1_000, lastKill + RECOVERY_MS - Date.now())))
+  }
+  const recoverySeconds = (Date.now() - lastKill) / 1_000
+  await checkAllThere(platform, accepted, videos, options.organisationId)
+  return {
+    seed: options.seed,
+    kills,
+    uploads: accepted.length,
+    states: countBy(videos, (v) => `${v.status.status} ${v.status.code}`),
+    recoverySeconds,
+  }
+}
+
+async function uploadUntilAcknowledged(platform: TestPlatform, payload: object, key: string): Promise<Accepted> {
+  for (;;) {
+    const answer = await platform.system.post<Accepted>('/video/upload', payload, { 'idempotency-key': key }).catch(() => undefined)
+    if (answer?.status === 200) return answer.body
+    if (answer && ![409, 500, 502, 503, 504].includes(answer.status))
+      throw new Error(`refused: ${answer.status} ${JSON.stringify(answer.body)}`)
+    await delay(200)
+  }
+}
+
+async function checkAllThere(
+  platform: TestPlatform,
+  accepted: readonly Accepted[],
+  videos: readonly VideoRecord[],
+  organisationId: string,
+): Promise<void> {
+  const ids = new Set(accepted.map(({ id }) => id))
+  if (ids.size !== accepted.length) throw new Error('two uploads were answered with the same video')
+  const list = await platform.system.get<{ total_num_of_records: number }>(`/video?organisation_id=${organisationId}&limit=1`)
+  if (list.body.total_num_of_records !== ids.size) throw new Error(`${ids.size} uploads made ${list.body.total_num_of_records} videos`)
+  const playing = videos.filter((video) => video.status.status === 'ok')
+  for (const video of playing) {
+    const urls = [
+      video.uri.hls,
+      video.uri.poster_frame,
+      video.uri.thumbnail,
+      ...Object.values(video.uri.http),
+      ...Object.values(video.uri.all_thumbnails),
+    ]
+    for (const url of urls) {
+      const { status } = await fetch(url, { method: 'HEAD' })
+      if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} is answered ${status}`)
+    }
+  }
+  const folders = async (below: string) => readdir(join(platform.dataDir, 'storage', below)).catch(() => [])
+  await waitFor(
+    async () =>
+      (await folders('media')).length === playing.length && (await folders('source')).length + (await folders('work')).length === 0,
+    {
+      timeout: 60_000,
+      describe: 'storage to hold what plays and nothing else',
+    },
+  )
+}
+
+function countBy<T>(items: readonly T[], name: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const item of items) counts[name(item)] = (counts[name(item)] ?? 0) + 1
+  return counts
+}

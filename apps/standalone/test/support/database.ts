@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestPlatform } from './test-platform.ts'
+
+/** The platform's own database, seen as its superuser: for checks of what is stored. */
+export async function asSuperuser<T>(platform: TestPlatform, run: (client: pg.Client) => Promise<T>): Promise<T> {
+  const password = (await readFile(join(platform.dataDir, 'secrets', 'postgres-password'), 'utf8')).trim()
+  // The fourth line of the pid file is the port (PostgreSQL, storage-file-layout).
+  const port = (await readFile(join(platform.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[3]
+  const client = new pg.Client({ host: '127.0.0.1', port: Number(port), user: 'postgres', password, database: 'vitascope' })
+  await client.connect()
+  try {
+    return await run(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Every row of every table of the services, as text, by table. */
+export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map<string, string>> {
+  return asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema') order by 1`,
+    )
+    const tables = new Map<string, string>()
+    for (const { name } of rows.filter((row) => !except.test(row.name))) {
+      // Names come from the catalogue of the database itself, quoted by it.
+      const { rows: lines } = await client.query<{ line: string }>(`select t::text as line from ${name} t order by 1`)
+      tables.set(name, lines.map(({ line }) => line).join('\n'))
+    }
+    return tables
+  })
+}
+
+/** One short text that changes when any row does. */
+export async function fingerprint(platform: TestPlatform, except?: RegExp): Promise<string> {
+  return createHash('sha256')
+    .update(JSON.stringify([...(await dump(platform, except))]))
+    .digest('hex')
+}

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { TestPlatform } from './test-platform.ts'
+
+/** A repeatable source of numbers in [0, 1): mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+/** Kills what the name says, at once and without a word; `ffmpeg` is any that the worker has running. False when there was none. */
+export function kill(platform: TestPlatform, name: string): boolean {
+  const pid = name === 'ffmpeg' ? ffmpegsOf(platform.pid('worker'))[0] : platform.pid(name)
+  if (pid === undefined) return false
+  try {
+    process.kill(pid, 'SIGKILL')
+    return true
+  } catch (error) {
+    // It has just died by itself, or by the death of its parent.
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
+
+/** The ffmpeg processes below a process, however deep. */
+export function ffmpegsOf(ancestor: number | undefined): number[] {
+  if (ancestor === undefined) return []
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const [, name = '', parent = ''] = /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+        return [{ pid: Number(pid), name, parent: Number(parent) }]
+      } catch {
+        return []
+      }
+    })
+  const below = (parent: number): number[] => processes.filter((p) => p.parent === parent).flatMap((p) => [p.pid, ...below(p.pid)])
+  const family = new Set(below(ancestor))
+  return processes.filter((p) => family.has(p.pid) && p.name === 'ffmpeg').map((p) => p.pid)
+}

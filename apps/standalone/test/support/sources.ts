@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findFfmpeg } from '@vitascope/media'
+
+const run = promisify(execFile)
+
+/** How each kind of source is made; the arguments stand between ffmpeg's own and the name of the file. */
+const picture = (size: string, seconds: number, rate = 30) => [
+  '-f',
+  'lavfi',
+  '-i',
+  `testsrc2=size=${size}:rate=${rate}:duration=${seconds}`,
+]
+const sound = (seconds: number) => ['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${seconds}`]
+const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-threads', '2']
+const aac = ['-c:a', 'aac', '-b:a', '96k', '-shortest']
+
+const KINDS = {
+  /** 12 s of 720p with sound. */
+  'good.mp4': [...picture('1280x720', 12), ...sound(12), ...h264, ...aac],
+  /** 6 s, small, with sound: quick to encode. */
+  'small.mp4': [...picture('320x180', 6), ...sound(6), ...h264, ...aac],
+  'other.mp4': [...picture('256x144', 4), ...sound(4), ...h264, ...aac],
+  /** 60 s, small. */
+  'minute.mp4': [...picture('320x180', 60), ...sound(60), ...h264, ...aac],
+  'audio-only.mp3': [...sound(6), '-c:a', 'libmp3lame'],
+  'video-only.mp4': [...picture('320x180', 6), ...h264],
+  'odd-size.mkv': [...picture('322x182', 6), '-vf', 'crop=321:181:0:0', '-c:v', 'ffv1', '-pix_fmt', 'yuv444p'],
+  'variable-rate.mkv': [...picture('320x180', 6), '-vf', "select='not(mod(n,3))+lt(n,60)'", '-fps_mode', 'vfr', ...h264],
+} as const
+
+export type SourceKind = keyof typeof KINDS
+
+/** Makes one source in the folder and answers its name. */
+export async function makeSource(folder: string, kind: SourceKind): Promise<string> {
+  await ffmpeg([...KINDS[kind], join(folder, kind)])
+  return kind
+}
+
+/** A phone's video: stored lying, with a note to show it upright. */
+export async function makePortrait(folder: string): Promise<string> {
+  await makeSource(folder, 'small.mp4')
+  await ffmpeg(['-display_rotation', '90', '-i', join(folder, 'small.mp4'), '-c', 'copy', join(folder, 'portrait.mp4')])
+  return 'portrait.mp4'
+}
+
+/** Files that are no videos, or no longer. */
+export async function makeBadSources(folder: string): Promise<void> {
+  await makeSource(folder, 'small.mp4')
+  await ffmpeg(['-i', join(folder, 'small.mp4'), '-c', 'copy', join(folder, 'truncated.mp4')])
+  await truncate(join(folder, 'truncated.mp4'), 20_000)
+  await writeFile(join(folder, 'text.mp4'), 'this is a letter, not a video\n'.repeat(100))
+  await writeFile(join(folder, 'playlist.mp4'), '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n')
+}
+
+export async function ffmpeg(args: readonly string[]): Promise<string> {
+  const tools = await findFfmpeg()
+  return (await run(tools.ffmpeg, ['-hide_banner', '-v', 'error', '-nostdin', '-y', ...args], { maxBuffer: 64 * 1024 * 1024 })).stderr
+}
+
+export async function ffprobe(args: readonly string[]): Promise<ProbeResult> {
+  const tools = await findFfmpeg()
+  const { stdout } = await run(tools.ffprobe, ['-v', 'error', '-of', 'json', ...args], { maxBuffer: 64 * 1024 * 1024 })
+  return JSON.parse(stdout) as ProbeResult
+}
+
+export interface ProbeResult {
+  streams: {
+    codec_name: string
+    codec_type: string
+    profile: string
+    width?: number
+    height?: number
+    pix_fmt?: string
+    channels?: number
+  }[]
+  format: { duration: string; bit_rate: string; size: string }
+  packets?: { pts_time: string; flags: string }[]
+}

@@ -1,0 +1,248 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { ffmpeg, ffprobe, makeBadSources, makePortrait, makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+
+const LADDER = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
+const ALIASES = {
+  m4v_256: 'h264_250',
+  m4v_1024: 'h264_1200',
+  mobile_360: 'h264_360',
+  vp6_100: 'h264_100',
+  vp6_250: 'h264_250',
+  vp6_500: 'h264_500',
+  vp6_800: 'h264_800',
+  vp6_1200: 'h264_1200',
+}
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  platform = await startTestPlatform({ VITASCOPE_SOURCE_MAX_BYTES: String(20 * 1024 * 1024) })
+  tenant = await aTenant(platform.system)
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const send = (name: string, more = {}) => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/${name}`, more)
+const ends = async (name: string) => settled(platform.withKey(tenant.key), (await send(name)).id)
+const fetchFile = async (url: string, name: string) => {
+  const response = await fetch(url)
+  expect(response.status).toBe(200)
+  const file = join(folder, name)
+  await writeFile(file, Buffer.from(await response.arrayBuffer()))
+  return file
+}
+
+describe('a 12 s source of 720p with sound', () => {
+  let video: VideoRecord
+  beforeAll(async () => {
+    await makeSource(folder, 'good.mp4')
+    const accepted = await send('good.mp4', { name: 'Launch', tags: ['keynote'] })
+    expect(accepted).toMatchObject({ action: 'new video', status: { status: 'encoding', progress: 5, code: 2 } })
+    video = await settled(platform.withKey(tenant.key), accepted.id, 120_000)
+  }, 150_000)
+
+  test('plays: the record has every rendition under every key, the images and the playlist', () => {
+    expect(video).toMatchObject({ video_title: 'Launch', tags: ['keynote'], status: { status: 'ok', progress: 100, code: 2000 } })
+    expect(Math.abs(Number(video.duration) - 12)).toBeLessThan(0.2)
+    expect(Object.keys(video.uri.http).sort()).toEqual([...LADDER, ...Object.keys(ALIASES)].sort())
+    for (const [alias, key] of Object.entries(ALIASES)) expect(video.uri.http[alias]).toBe(video.uri.http[key])
+    expect(Object.keys(video.uri.all_thumbnails)).toEqual(['25', '50', '75'])
+  })
+
+  test.each(LADDER)('%s is H.264 and AAC within its rate, not above the source, quick to start, of the right length', async (key) => {
+    const file = await fetchFile(video.uri.http[key] ?? '', `${key}.mp4`)
+    const { streams, format } = await ffprobe(['-show_streams', '-show_format', file])
+    const [picture, sound] = streams
+    expect([picture?.codec_name, sound?.codec_name, picture?.pix_fmt, sound?.channels]).toEqual(['h264', 'aac', 'yuv420p', 2])
+    expect(picture?.width).toBeLessThanOrEqual(1280)
+    expect(picture?.height).toBeLessThanOrEqual(720)
+    expect(((picture?.width ?? 1) % 2) + ((picture?.height ?? 1) % 2)).toBe(0)
+    expect(Number(format.bit_rate)).toBeLessThanOrEqual(Number(key.slice(5)) * 1_100)
+    expect(Math.abs(Number(format.duration) - 12)).toBeLessThan(0.2)
+    const head = (await readFile(file)).toString('latin1')
+    expect(head.indexOf('moov')).toBeLessThan(head.indexOf('mdat'))
+  })
+
+  test('has its key frames every 2 s at the same times in all renditions', async () => {
+    const times = await Promise.all(
+      LADDER.map(async (key) => {
+        const { packets } = await ffprobe(['-select_streams', 'v:0', '-show_entries', 'packet=pts_time,flags', join(folder, `${key}.mp4`)])
+        return packets?.filter((p) => p.flags.startsWith('K')).map((p) => Number(p.pts_time).toFixed(2))
+      }),
+    )
+    expect(times[0]).toEqual(['0.00', '2.00', '4.00', '6.00', '8.00', '10.00'])
+    for (const other of times) expect(other).toEqual(times[0])
+  })
+
+  test('h264_360 is of the Baseline profile', async () => {
+    const { streams } = await ffprobe(['-show_streams', join(folder, 'h264_360.mp4')])
+    expect(streams[0]?.profile).toMatch(/Baseline/)
+  })
+
+  test('decodes as HLS in every variant without a complaint', async () => {
+    const master = await (await fetch(video.uri.hls)).text()
+    const variants = master.split('\n').filter((line) => /^[^#].*\.m3u8$/.test(line))
+    expect(variants.length).toBeGreaterThanOrEqual(LADDER.length)
+    for (const program of variants.keys()) {
+      expect(await ffmpeg(['-xerror', '-i', video.uri.hls, '-map', `p:${program}`, '-f', 'null', '-'])).toBe('')
+    }
+  }, 60_000)
+
+  test('has images', async () => {
+    for (const [name, url] of Object.entries({
+      poster: video.uri.poster_frame,
+      thumbnail: video.uri.thumbnail,
+      ...video.uri.all_thumbnails,
+    })) {
+      const { streams } = await ffprobe(['-show_streams', await fetchFile(url, `${name}.jpg`)])
+      expect(streams[0]?.codec_name).toBe('mjpeg')
+    }
+  })
+
+  test('keeps playing while a replacement encodes, and then plays the new one', async () => {
+    await makeSource(folder, 'other.mp4')
+    const api = platform.withKey(tenant.key)
+    const replaced = await api.post<{ job_id: string; action: string }>('/video/upload', {
+      url: `${sources.url}/other.mp4`,
+      organisation_id: tenant.organisationId,
+      media_id: video.media_id,
+    })
+    expect(replaced.body).toMatchObject({ action: 'replace', status: { status: 'encoding' } })
+    const during = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body
+    expect((await fetch(during.uri.http['h264_100'] ?? '', { method: 'HEAD' })).status).toBe(200)
+    const after = await settled(api, video.video_id)
+    expect(Number(after.duration)).toBeCloseTo(4, 0)
+    expect(after.uri.hls).not.toBe(video.uri.hls)
+    expect((await api.get<{ state: string }>(`/job/${replaced.body.job_id}`)).body.state).toBe('ok')
+  }, 90_000)
+
+  test('keeps playing when a replacement fails, whose reason stands in the job', async () => {
+    const api = platform.withKey(tenant.key)
+    const before = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body
+    const replaced = await api.put<{ status: { action: string } }>(`/media/${video.media_id}`, { uri: `${sources.url}/none.mp4` })
+    expect(replaced.body.status).toMatchObject({ action: 'replace_video', success: true })
+    const after = await settled(api, video.video_id)
+    expect([after.status, after.uri.hls]).toEqual([{ status: 'ok', progress: 100, code: 2000 }, before.uri.hls])
+  }, 90_000)
+})
+
+test('progress of a 60 s source grows through at least ten values', async () => {
+  await makeSource(folder, 'minute.mp4')
+  const values = new Set<number>()
+  let last = 0
+  const video = await settled(platform.withKey(tenant.key), (await send('minute.mp4')).id, 120_000, ({ status }) => {
+    expect(status.progress).toBeGreaterThanOrEqual(last)
+    last = status.progress
+    values.add(status.progress)
+  })
+  expect(video.status.status).toBe('ok')
+  expect(values.size).toBeGreaterThanOrEqual(10)
+}, 150_000)
+
+describe('a source that is', () => {
+  test('sound alone becomes renditions without a picture', async () => {
+    await makeSource(folder, 'audio-only.mp3')
+    const video = await ends('audio-only.mp3')
+    expect(video.status).toEqual({ status: 'ok', progress: 100, code: 2000 })
+    const { streams } = await ffprobe(['-show_streams', await fetchFile(video.uri.http['h264_500'] ?? '', 'sound.mp4')])
+    expect(streams.map((s) => s.codec_name)).toEqual(['aac'])
+  }, 60_000)
+  test('a picture alone becomes renditions without sound', async () => {
+    await makeSource(folder, 'video-only.mp4')
+    const video = await ends('video-only.mp4')
+    expect(video.status.code).toBe(2000)
+    const { streams } = await ffprobe(['-show_streams', await fetchFile(video.uri.http['h264_500'] ?? '', 'mute.mp4')])
+    expect(streams.map((s) => s.codec_name)).toEqual(['h264'])
+  }, 60_000)
+  test('stored lying is shown upright', async () => {
+    const video = await ends(await makePortrait(folder))
+    const { streams } = await ffprobe(['-show_streams', await fetchFile(video.uri.http['h264_1200'] ?? '', 'upright.mp4')])
+    expect([streams[0]?.width, streams[0]?.height]).toEqual([180, 320])
+  }, 60_000)
+  test.each(['odd-size.mkv', 'variable-rate.mkv'] as const)(
+    '%s comes out in even sizes at a constant rate',
+    async (kind) => {
+      await makeSource(folder, kind)
+      const video = await ends(kind)
+      expect(video.status.code).toBe(2000)
+      const { streams, packets } = await ffprobe([
+        '-show_streams',
+        '-show_packets',
+        '-select_streams',
+        'v:0',
+        await fetchFile(video.uri.http['h264_800'] ?? '', `${kind}.mp4`),
+      ])
+      expect([(streams[0]?.width ?? 1) % 2, (streams[0]?.height ?? 1) % 2]).toEqual([0, 0])
+      const times = (packets ?? []).map((p) => Number(p.pts_time)).sort((a, b) => a - b)
+      const steps = times.slice(1).map((time, i) => (time - (times[i] ?? 0)).toFixed(2))
+      expect(new Set(steps).size).toBeLessThanOrEqual(2)
+    },
+    60_000,
+  )
+})
+
+describe('a source that cannot be used fails the video, with a reason', () => {
+  beforeAll(async () => {
+    await makeBadSources(folder)
+    sources.answer('/endless.mp4', (_, response) => {
+      response.writeHead(200)
+      const more = () => response.writable && response.write(Buffer.alloc(64 * 1024), more)
+      more()
+    })
+    sources.answer('/inside.mp4', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end())
+    sources.answer('/loop.mp4', (_, response) => response.writeHead(302, { location: '/loop.mp4' }).end())
+    sources.answer('/huge.mp4', (_, response) => response.writeHead(200, { 'content-length': String(10 * 1024 ** 4) }).write('x'))
+  })
+  test.each([
+    ['none.mp4', 4001],
+    ['loop.mp4', 4001],
+    ['text.mp4', 4002],
+    ['playlist.mp4', 4002],
+    ['truncated.mp4', 4002],
+    ['endless.mp4', 4003],
+    ['huge.mp4', 4003],
+    ['inside.mp4', 4004],
+  ])(
+    '%s: %i',
+    async (name, code) => {
+      const accepted = await send(name)
+      const api = platform.withKey(tenant.key)
+      const video = await settled(api, accepted.id, 60_000)
+      expect(video.status).toMatchObject({ status: 'failed', code })
+      const job = await api.get<{ state: string; error: unknown }>(`/job/${accepted.job_id}`)
+      expect(job.body).toMatchObject({ state: 'failed', error: { code } })
+    },
+    70_000,
+  )
+})
+
+test('a cancelled job fails the video with 4005, and its work ends', async () => {
+  const api = platform.withKey(tenant.key)
+  const accepted = await send('minute.mp4')
+  const cancelled = await api.delete<{ state: string }>(`/job/${accepted.job_id}`)
+  expect([cancelled.status, cancelled.body.state]).toEqual([202, 'cancelled'])
+  expect((await settled(api, accepted.id)).status).toMatchObject({ status: 'failed', code: 4005 })
+}, 60_000)
+
+test('an upload that is repeated with its idempotency key is one upload', async () => {
+  const api = platform.withKey(tenant.key)
+  const payload = { url: `${sources.url}/small.mp4`, organisation_id: tenant.organisationId }
+  const key = { 'idempotency-key': 'once-and-once-only' }
+  const [first, again] = [await api.post('/video/upload', payload, key), await api.post('/video/upload', payload, key)]
+  expect(again.body).toEqual(first.body)
+  expect((await api.post('/video/upload', { ...payload, name: 'Another' }, key)).status).toBe(422)
+})
