@@ -1,4 +1,5 @@
-// The right-hand column of the house (ARCHITECTURE.md): who may import whom. `npm run lint` holds it.
+// The right-hand column of the house (ARCHITECTURE.md): who may import whom. `npm run lint` holds it, and with it
+// tools/outbound.ts: who may open a socket.
 
 /** What each lib may import of ours; a lib that is not named here may import nothing of ours. */
 const libs = {
@@ -18,13 +19,8 @@ const libs = {
   testing: ['[^/]+'],
 }
 
-const tests = '[.]test[.]ts$|^(apps|libs)/[^/]+/test/|^libs/testing/|^tools/|^bench/|^test/'
-/** They serve requests on sockets of their own; that they call nobody is what `fetch-alone-goes-out` cannot see in `node:http`. */
-const servers = '^apps/(gateway|delivery)/src/|^libs/telemetry/src/'
-
-/** They take from `node:net` what opens nothing outward: a free port, the test whether a text is an address. */
-const notSockets = '^libs/(embedded-postgres/src/free-port|access/src/address)[.]ts$'
-
+/** A suite is what several implementations of one interface are tested by. */
+const tests = '([.]test|-suite)[.]ts$|^(apps|libs)/[^/]+/test/|^libs/testing/|^tools/|^bench/|^test/'
 const forbidden = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 export default {
@@ -70,18 +66,6 @@ export default {
       { pathNot: '^libs/media/' },
       { path: 'node_modules/(@types/)?fluent-ffmpeg/' },
     ),
-    forbidden(
-      'fetch-alone-goes-out',
-      'One outbound client, libs/fetch, checks every address; nobody else opens a socket.',
-      { path: '^(apps|libs)/', pathNot: [tests, '^libs/fetch/', servers, notSockets] },
-      { path: '^(node:)?(http|https|http2|net|tls|dgram|dns|dns/promises)$|node_modules/(undici|axios|got|node-fetch)/' },
-    ),
-    forbidden(
-      'servers-listen-only',
-      'A server needs node:http; what is for calling others is for libs/fetch.',
-      { path: servers, pathNot: tests },
-      { path: '^(node:)?(https|http2|net|tls|dgram|dns|dns/promises)$|node_modules/(undici|axios|got|node-fetch)/' },
-    ),
     forbidden('testing-from-tests', 'libs/testing is for tests.', { path: '^(apps|libs)/', pathNot: tests }, { path: '^libs/testing/' }),
     forbidden(
       'embedded-postgres-for-starters',
@@ -95,6 +79,10 @@ export default {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)(dist|coverage)/' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'], extensions: ['.ts', '.js', '.mjs', '.json'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'node', 'default'],
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+    },
   },
 }

@@ -1,11 +1,20 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+const folders = ['apps', 'libs', 'tools', 'test', 'bench'].filter((folder) => existsSync(join(import.meta.dirname, folder)))
+const long = process.env.VITASCOPE_LONG_TESTS === '1'
+
 export default {
   testEnvironment: 'node',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
+  roots: folders.map((folder) => `<rootDir>/${folder}`),
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tools/strip.cjs' },
   testMatch: ['**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(long ? [] : ['[.]long[.]test[.]ts$'])],
+  modulePathIgnorePatterns: ['<rootDir>/apps/web/dist'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   globalSetup: '<rootDir>/tools/jest-setup.mjs',
   globalTeardown: '<rootDir>/tools/jest-teardown.mjs',
+  watchman: false,
   testTimeout: 30_000,
 }

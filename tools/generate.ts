@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { isProgram, root, runCommand } from './run-command.ts'
 
 /** Something made from sources: made anew when their content is another than that of the last time. */
@@ -29,7 +29,14 @@ const everything: Made[] = [
   },
   {
     name: 'player page',
-    from: ['apps/web/src', 'apps/web/public', 'apps/web/index.html', 'apps/web/vite.config.ts', 'apps/web/package.json', 'package-lock.json'],
+    from: [
+      'apps/web/src',
+      'apps/web/public',
+      'apps/web/index.html',
+      'apps/web/vite.config.ts',
+      'apps/web/package.json',
+      'package-lock.json',
+    ],
     to: 'apps/web/dist',
     make: (folder) => must('vite', ['build', 'apps/web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
   },
@@ -49,14 +56,15 @@ export async function generate(say: (line: string) => void = () => {}): Promise<
 /** Made aside and put in place by renames: a program that reads the old files meanwhile is not disturbed for long. */
 async function remake({ to, make }: Made, stamp: string): Promise<void> {
   const target = join(root, to)
-  const fresh = `${target}.${process.pid}.new`
-  const old = `${target}.${process.pid}.old`
+  const fresh = join(root, '.cache', `made-${process.pid}`)
+  const old = join(root, '.cache', `old-${process.pid}`)
   try {
     rmSync(fresh, { recursive: true, force: true })
     mkdirSync(fresh, { recursive: true })
     await make(fresh)
     writeFileSync(join(fresh, '.stamp'), stamp)
     if (existsSync(target)) renameSync(target, old)
+    mkdirSync(dirname(target), { recursive: true })
     renameSync(fresh, target)
   } finally {
     rmSync(fresh, { recursive: true, force: true })
@@ -76,7 +84,11 @@ function readStamp(folder: string): string | undefined {
 
 function contentHash(paths: readonly string[]): string {
   const hash = createHash('sha256').update(process.version)
-  for (const file of paths.flatMap((path) => filesOf(join(root, path)))) hash.update(`${relative(root, file)}\0`).update(readFileSync(file)).update('\0')
+  for (const file of paths.flatMap((path) => filesOf(join(root, path))))
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0')
   return hash.digest('hex')
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 /** The checkout. */
 export const root = dirname(import.meta.dirname)
@@ -33,5 +34,5 @@ export async function runCommand(command: string, args: readonly string[], env: 
 
 /** True when this file is the program, and not a part of another. */
 export function isProgram(url: string): boolean {
-  return process.argv[1] !== undefined && url === new URL(`file://${process.argv[1]}`).href
+  return process.argv[1] !== undefined && url === pathToFileURL(process.argv[1]).href
 }

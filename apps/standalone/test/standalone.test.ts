@@ -19,9 +19,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 /** `npm start` as a process of its own. */
-function start(env: Record<string, string> = {}) {
+function start(env: Record<string, string> = {}, wrapper: readonly string[] = []) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITASCOPE_')))
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', START], {
+  const [command = process.execPath, ...args] = [...wrapper, process.execPath, '--disable-warning=ExperimentalWarning', START]
+  const child = spawn(command, args, {
     env: { ...inherited, VITASCOPE_DATA_DIR: folder, ...ports, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -110,6 +111,15 @@ describe('a start that cannot be is refused with one line', () => {
     },
     60_000,
   )
+
+  test('a full disk', async () => {
+    // A disk of 16 MB of its own, in a mount namespace that ends with the process.
+    const namespaces = process.getuid?.() === 0 ? ['-m'] : ['-rm']
+    const mount = 'mount -t tmpfs -o size=16m tmpfs "$VITASCOPE_DATA_DIR" && exec "$@"'
+    const refused = start({}, ['unshare', ...namespaces, 'sh', '-c', mount, 'sh'])
+    expect(await refused.ended).toBe(1)
+    expect(refused.said()).toMatch(/the disk of .* is full \(\d+ MB free\): free at least 256 MB/)
+  }, 30_000)
 
   test('a port in use', async () => {
     const other = createServer()

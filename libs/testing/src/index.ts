@@ -1,4 +1,5 @@
 export { freePort } from '@vitascope/embedded-postgres'
+export { browserArguments, browserPath } from './browser.ts'
 export { type FreshDatabase, freshDatabase } from './fresh-database.ts'
 export { testLog } from './test-log.ts'
 export { type WaitOptions, waitFor } from './wait-for.ts'

@@ -1,0 +1,19 @@
+import type { VideoAnswer } from './page-state.ts'
+import { readVideoRecord } from './video-record.ts'
+
+/** Asks the server for the public record of a video. */
+export async function askVideo(videoId: string, signal: AbortSignal): Promise<VideoAnswer> {
+  try {
+    const answer = await fetch(`/v2/video/${encodeURIComponent(videoId)}`, {
+      headers: { accept: 'application/json' },
+      cache: 'no-cache',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
+    })
+    const json: unknown = await answer.json().catch(() => ({}))
+    if (answer.ok) return { record: readVideoRecord(json) }
+    const detail = typeof json === 'object' && json !== null && 'detail' in json ? json.detail : ''
+    return { status: answer.status, detail: typeof detail === 'string' ? detail : '' }
+  } catch {
+    return { unreachable: true }
+  }
+}

@@ -1,0 +1,130 @@
+import { clockText } from './clock-text.ts'
+import type { Choice, Playback } from './playback.ts'
+import { part } from './stage.ts'
+
+/** Milliseconds without a movement after which the controls of a playing video go. */
+const idleAfter = 2_500
+
+/** The bar below the video: buttons, sliders, menus, keys. `refresh` reads the choices anew. */
+export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playback: () => Playback | undefined, signal: AbortSignal) {
+  const seek = part(frame, '.seek', HTMLInputElement)
+  const volume = part(frame, '.volume', HTMLInputElement)
+  const time = part(frame, '.time', HTMLElement)
+  const captions = menu(frame, 'captions', (value) => playback()?.chooseCaptions(value), signal)
+  const quality = menu(frame, 'quality', (value) => playback()?.chooseQuality(value), signal)
+
+  const actions: Record<string, () => void> = {
+    play: () => (video.paused ? void video.play().catch(() => {}) : video.pause()),
+    mute: () => {
+      video.muted = !video.muted
+    },
+    fullscreen: () => void (document.fullscreenElement ? document.exitFullscreen() : enterFullscreen(frame, video)),
+  }
+  for (const button of frame.querySelectorAll<HTMLButtonElement>('[data-does]')) {
+    button.addEventListener('click', () => actions[button.dataset['does'] ?? '']?.(), { signal })
+  }
+  video.addEventListener('click', () => actions['play']?.(), { signal })
+  video.addEventListener('dblclick', () => actions['fullscreen']?.(), { signal })
+
+  seek.addEventListener('input', () => seekTo(video, Number(seek.value)), { signal })
+  volume.addEventListener('input', () => setVolume(video, Number(volume.value)), { signal })
+
+  const show = () => {
+    const length = Number.isFinite(video.duration) ? video.duration : 0
+    seek.max = String(length)
+    seek.value = String(video.currentTime)
+    seek.style.setProperty('--done', `${length > 0 ? (100 * video.currentTime) / length : 0}%`)
+    seek.setAttribute('aria-valuetext', `${clockText(video.currentTime)} of ${clockText(length)}`)
+    time.textContent = `${clockText(video.currentTime)} / ${clockText(length)}`
+    const loudness = video.muted ? 0 : video.volume
+    volume.value = String(loudness)
+    volume.style.setProperty('--done', `${100 * loudness}%`)
+    frame.dataset['playing'] = String(!video.paused)
+    frame.dataset['started'] = String(frame.dataset['started'] === 'true' || !video.paused)
+    frame.dataset['muted'] = String(loudness === 0)
+    frame.dataset['waiting'] = String(!video.paused && video.readyState < video.HAVE_FUTURE_DATA)
+    for (const button of frame.querySelectorAll('[data-does=play]')) button.setAttribute('aria-label', video.paused ? 'Play' : 'Pause')
+    part(frame, '[data-does=mute]', HTMLElement).setAttribute('aria-label', loudness === 0 ? 'Unmute' : 'Mute')
+  }
+  for (const event of ['timeupdate', 'durationchange', 'play', 'pause', 'playing', 'waiting', 'volumechange', 'seeked', 'ended']) {
+    video.addEventListener(event, show, { signal })
+  }
+  frame.addEventListener('keydown', (event) => onKey(event, video, actions), { signal })
+  hideWhenIdle(frame, video, signal)
+  show()
+
+  return {
+    refresh: () => {
+      captions(playback()?.captions() ?? [], playback()?.chosenCaptions() ?? -1)
+      quality(playback()?.qualities() ?? [])
+    },
+  }
+}
+
+/** A menu that is there as long as there is something to choose; gives the function that sets its choices. */
+function menu(
+  frame: HTMLElement,
+  name: string,
+  choose: (value: number) => void,
+  signal: AbortSignal,
+): (choices: Choice[], chosen?: number) => void {
+  const label = part(frame, `[data-menu=${name}]`, HTMLElement)
+  const select = part(label, 'select', HTMLSelectElement)
+  select.addEventListener('change', () => choose(Number(select.value)), { signal })
+  return (choices, chosen) => {
+    const value = String(chosen ?? select.value)
+    label.hidden = choices.length === 0
+    select.replaceChildren(...choices.map((choice) => new Option(choice.label, String(choice.value))))
+    if (choices.some((choice) => String(choice.value) === value)) select.value = value
+  }
+}
+
+function onKey(event: KeyboardEvent, video: HTMLVideoElement, actions: Record<string, () => void>): void {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.target instanceof HTMLSelectElement) return
+  const onSlider = event.target instanceof HTMLInputElement
+  const onButton = event.target instanceof HTMLButtonElement
+  const keys: Record<string, (() => void) | undefined> = {
+    ' ': onButton ? undefined : actions['play'],
+    k: actions['play'],
+    m: actions['mute'],
+    f: actions['fullscreen'],
+    ArrowLeft: onSlider ? undefined : () => seekTo(video, video.currentTime - 5),
+    ArrowRight: onSlider ? undefined : () => seekTo(video, video.currentTime + 5),
+    ArrowUp: onSlider ? undefined : () => setVolume(video, video.volume + 0.1),
+    ArrowDown: onSlider ? undefined : () => setVolume(video, video.volume - 0.1),
+  }
+  const action = keys[event.key]
+  if (!action) return
+  event.preventDefault()
+  action()
+}
+
+function seekTo(video: HTMLVideoElement, seconds: number): void {
+  video.currentTime = Math.max(0, seconds)
+}
+
+function setVolume(video: HTMLVideoElement, volume: number): void {
+  video.volume = Math.min(1, Math.max(0, volume))
+  video.muted = video.volume === 0
+}
+
+/** Phones put only the video itself in full screen, with their own controls. */
+function enterFullscreen(frame: HTMLElement, video: HTMLVideoElement): void {
+  if (frame.requestFullscreen) void frame.requestFullscreen().catch(() => {})
+  else if ('webkitEnterFullscreen' in video && typeof video.webkitEnterFullscreen === 'function') video.webkitEnterFullscreen()
+}
+
+function hideWhenIdle(frame: HTMLElement, video: HTMLVideoElement, signal: AbortSignal): void {
+  let timer = 0
+  const wake = () => {
+    frame.dataset['idle'] = 'false'
+    clearTimeout(timer)
+    timer = window.setTimeout(() => {
+      frame.dataset['idle'] = String(!video.paused)
+    }, idleAfter)
+  }
+  for (const event of ['pointermove', 'pointerdown', 'keydown', 'focusin']) frame.addEventListener(event, wake, { signal })
+  video.addEventListener('play', wake, { signal })
+  video.addEventListener('pause', wake, { signal })
+  signal.addEventListener('abort', () => clearTimeout(timer))
+}

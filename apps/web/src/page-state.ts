@@ -1,0 +1,62 @@
+import type { VideoRecord } from './video-record.ts'
+
+/** What the server answered to the question for the video. */
+export type VideoAnswer = { record: VideoRecord } | { status: number; detail: string } | { unreachable: true }
+
+interface Message {
+  kind: 'message'
+  heading: string
+  detail: string
+  again: boolean
+}
+
+/** What the page shows, and whether it asks again. */
+export type PageState =
+  | { kind: 'playable'; record: VideoRecord; encoding: boolean }
+  | { kind: 'encoding'; record: VideoRecord; text: string }
+  | Message
+
+export function pageState(answer: VideoAnswer, hasToken: boolean): PageState {
+  if ('unreachable' in answer) return message('No connection', 'The server cannot be reached just now. Trying again …', true)
+  if ('status' in answer) return refused(answer)
+
+  const { record } = answer
+  if (record.tokenRequired && !hasToken) return needsToken
+  const encoding = record.state === 'encoding' || record.state === 'waiting for encoding'
+  if (record.hls !== '' || record.mp4 !== '') return { kind: 'playable', record, encoding }
+  if (encoding) return { kind: 'encoding', record, text: encodingText(record) }
+  return message('This video cannot be shown', failure(record.code), false)
+}
+
+/** For a player that was refused the media themselves. */
+export const needsToken: Message = message(
+  'This video is protected',
+  'It opens with a personal link. Ask whoever sent you here for one that is still valid.',
+  false,
+)
+
+function refused({ status, detail }: { status: number; detail: string }): PageState {
+  if (status === 429 || status >= 500) return message('One moment', 'The server is busy. Trying again …', true)
+  if (status === 401 || status === 403) return needsToken
+  // For a video past its time, the detail is what its owner wants to be read.
+  return message('This video is not available', detail || 'It may have been removed, or its address is wrong.', false)
+}
+
+function encodingText(record: VideoRecord): string {
+  return record.state === 'encoding' ? `Preparing the video: ${Math.floor(record.progress)} %` : 'Waiting to be prepared …'
+}
+
+function failure(code: number): string {
+  const reasons: Record<number, string> = {
+    4001: 'Its source could not be reached.',
+    4002: 'Its source is not a video that can be read.',
+    4003: 'Its source is too large or too long.',
+    4004: 'The address of its source is not allowed.',
+    4005: 'Its encoding was cancelled.',
+  }
+  return reasons[code] ?? 'It could not be prepared.'
+}
+
+function message(heading: string, detail: string, again: boolean): Message {
+  return { kind: 'message', heading, detail, again }
+}

@@ -1,0 +1,138 @@
+import { expect, test } from '@jest/globals'
+import { clockText } from './clock-text.ts'
+import { readPageAddress, withToken } from './page-address.ts'
+import { pageState } from './page-state.ts'
+import { captionChoices, qualityChoices } from './playback.ts'
+import { readVideoRecord, type VideoRecord } from './video-record.ts'
+
+const host = 'http://localhost:8080'
+
+function aRecord(more: Partial<VideoRecord> = {}): VideoRecord {
+  const complete = { hls: `${host}/delivery/m/1/master.m3u8`, mp4: `${host}/delivery/m/1/h264_500.mp4`, poster: '' }
+  return { title: 'Launch', ...complete, state: 'ok', progress: 100, code: 2000, tokenRequired: false, captionsOnLoad: false, ...more }
+}
+
+test.each([
+  ['/player/v7', { videoId: 'v7', token: undefined, autoplay: false, muted: false }],
+  ['/player/v7/?token=a.b&autoplay=1&muted=1', { videoId: 'v7', token: 'a.b', autoplay: true, muted: true }],
+  ['/player/a%20b?autoplay=0&token=', { videoId: 'a b', token: undefined, autoplay: false, muted: false }],
+  ['/player/%E0%A4%A', { videoId: '%E0%A4%A', token: undefined, autoplay: false, muted: false }],
+  ['/player/', { videoId: '', token: undefined, autoplay: false, muted: false }],
+])('%s is read', (path, address) => {
+  expect(readPageAddress(host + path)).toEqual(address)
+})
+
+test.each([
+  ['an address', `${host}/delivery/x.m3u8`, 't', `${host}/delivery/x.m3u8?token=t`],
+  ['one with a query, and a token that must be escaped', `${host}/x?v=1`, 'a&b', `${host}/x?v=1&token=a%26b`],
+  ['a relative one', '/delivery/x', 't', `${host}/delivery/x?token=t`],
+  ['none', '', 't', ''],
+  ['an address without a token', '/delivery/x', undefined, '/delivery/x'],
+])('%s gets the token', (_, address, token, expected) => {
+  expect(withToken(address, token, `${host}/player/v7`)).toBe(expected)
+})
+
+test('a record of the server is read, and one that is not as it should be reads as empty', () => {
+  const json = {
+    video_title: 'Launch',
+    uri: { poster_frame: 'p.jpg', hls: 'm.m3u8', http: { h264_1200: 'big.mp4', h264_360: 'small.mp4' } },
+    status: { status: 'encoding', progress: 42.5, code: 2 },
+    security: { token_required_platform: true },
+    captions: { show_on_load: '1', data: [] },
+  }
+  expect(readVideoRecord(json)).toEqual({
+    ...{ title: 'Launch', poster: 'p.jpg', hls: 'm.m3u8', mp4: 'small.mp4', state: 'encoding', progress: 42.5, code: 2 },
+    ...{ tokenRequired: true, captionsOnLoad: true },
+  })
+  const nothing = { title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, tokenRequired: false, captionsOnLoad: false }
+  for (const bad of [null, 'text', [false], { uri: 3, status: { progress: 'much' }, video_title: 5 }])
+    expect(readVideoRecord(bad)).toEqual(nothing)
+})
+
+const playing = { hls: '', mp4: '' }
+test.each([
+  ['a complete video', aRecord(), { kind: 'playable', encoding: false }],
+  ['one whose first segments are there', aRecord({ state: 'encoding', progress: 20 }), { kind: 'playable', encoding: true }],
+  [
+    'one that is encoded',
+    aRecord({ ...playing, state: 'encoding', progress: 42.9 }),
+    { kind: 'encoding', text: 'Preparing the video: 42 %' },
+  ],
+  [
+    'one that waits',
+    aRecord({ ...playing, state: 'waiting for encoding', progress: 0 }),
+    { kind: 'encoding', text: 'Waiting to be prepared …' },
+  ],
+  [
+    'one whose source is no video',
+    aRecord({ ...playing, state: 'failed', code: 4002 }),
+    { kind: 'message', detail: 'Its source is not a video that can be read.' },
+  ],
+  [
+    'one that failed here',
+    aRecord({ ...playing, state: 'failed', code: 5001 }),
+    { kind: 'message', detail: 'It could not be prepared.', again: false },
+  ],
+  ['a protected one', aRecord({ tokenRequired: true }), { kind: 'message', heading: 'This video is protected', again: false }],
+])('%s is shown as such', (_, record, expected) => {
+  expect(pageState({ record }, false)).toMatchObject(expected)
+})
+
+test('a protected video opens with a token', () => {
+  expect(pageState({ record: aRecord({ tokenRequired: true }) }, true)).toMatchObject({ kind: 'playable' })
+})
+
+test.each([
+  [
+    'an expired one, in the words of its owner',
+    { status: 404, detail: 'The sale is over.' },
+    { detail: 'The sale is over.', again: false },
+  ],
+  ['one that is not there', { status: 404, detail: '' }, { heading: 'This video is not available', again: false }],
+  ['a busy server', { status: 503, detail: 'shed' }, { again: true }],
+  ['too many questions', { status: 429, detail: '' }, { again: true }],
+  ['a refusal', { status: 403, detail: '' }, { heading: 'This video is protected' }],
+  ['no answer', { unreachable: true } as const, { again: true }],
+])('%s is told', (_, answer, expected) => {
+  expect(pageState(answer, false)).toMatchObject({ kind: 'message', ...expected })
+})
+
+test('qualities: the highest first, those of one height told apart', () => {
+  const levels = [
+    { height: 360, bitrate: 360_000 },
+    { height: 720, bitrate: 1_200_000 },
+    { height: 360, bitrate: 500_000 },
+  ]
+  expect(qualityChoices(levels)).toEqual([
+    { value: -1, label: 'Auto' },
+    { value: 1, label: '720p' },
+    { value: 2, label: '360p, 500 kbit/s' },
+    { value: 0, label: '360p, 360 kbit/s' },
+  ])
+  expect(qualityChoices(levels.slice(0, 1))).toEqual([])
+  expect(
+    qualityChoices([
+      { height: 0, bitrate: 64_000 },
+      { height: 0, bitrate: 128_000 },
+    ]).map((choice) => choice.label),
+  ).toEqual(['Auto', '128 kbit/s', '64 kbit/s'])
+})
+
+test('captions can be switched off, and each has a name', () => {
+  expect(captionChoices(['English', ''])).toEqual([
+    { value: -1, label: 'Off' },
+    { value: 0, label: 'English' },
+    { value: 1, label: 'Captions 2' },
+  ])
+  expect(captionChoices([])).toEqual([])
+})
+
+test.each([
+  [0, '0:00'],
+  [247.9, '4:07'],
+  [3723, '1:02:03'],
+  [Number.NaN, '0:00'],
+  [Number.POSITIVE_INFINITY, '0:00'],
+])('%p seconds read %s', (seconds, text) => {
+  expect(clockText(seconds)).toBe(text)
+})

@@ -1,0 +1,50 @@
+/** What the player reads of the public video record. */
+export interface VideoRecord {
+  title: string
+  poster: string
+  /** Empty as long as nothing can be played. */
+  hls: string
+  /** A progressive MP4, for browsers that play no HLS. */
+  mp4: string
+  state: string
+  /** Percent. */
+  progress: number
+  code: number
+  tokenRequired: boolean
+  captionsOnLoad: boolean
+}
+
+/** Middle sizes first: a browser that needs this has no means to change over to another. */
+const mp4Keys = ['h264_500', 'h264_360', 'h264_800', 'h264_250', 'h264_1200', 'h264_100']
+
+/** Takes whatever the server sent; what is missing or of another type reads as empty. */
+export function readVideoRecord(json: unknown): VideoRecord {
+  const record = asObject(json)
+  const uri = asObject(record['uri'])
+  const http = asObject(uri['http'])
+  const status = asObject(record['status'])
+  return {
+    title: asText(record['video_title']),
+    poster: asText(uri['poster_frame']),
+    hls: asText(uri['hls']),
+    mp4: mp4Keys.map((key) => asText(http[key])).find((address) => address !== '') ?? '',
+    state: asText(status['status']),
+    progress: asNumber(status['progress']),
+    code: asNumber(status['code']),
+    tokenRequired: asObject(record['security'])['token_required_platform'] === true,
+    captionsOnLoad: asText(asObject(record['captions'])['show_on_load']) === '1',
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function asNumber(value: unknown): number {
+  const number = Number(value ?? 0)
+  return Number.isFinite(number) ? number : 0
+}

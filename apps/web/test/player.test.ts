@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { findFfmpeg } from '@vitascope/media'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { makeMedia, startPlatform } from './stand-in-platform.ts'
+
+const browserFile = browserPath()
+const inBrowser = browserFile === undefined ? describe.skip : describe
+
+inBrowser('the player page', () => {
+  const media = mkdtempSync(join(tmpdir(), 'vitascope-player-'))
+  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let browser: Browser
+  let page: Page
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    platform = await startPlatform(media)
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.stop()
+    rmSync(media, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+    page = await (await browser.newContext({ viewport: { width: 960, height: 540 } })).newPage()
+    complaints.length = 0
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+  })
+
+  const status = (state: string, progress: number, code: number) => ({ status: state, progress, code })
+  const uri = () => ({
+    hls: `${platform.url}/media/master.m3u8`,
+    poster_frame: `${platform.url}/media/poster.jpg`,
+    http: { h264_500: `${platform.url}/media/whole.mp4` },
+  })
+  const complete = () => ({ video_title: 'Launch', uri: uri(), status: status('ok', 100, 2000) })
+  const position = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+  const text = () => page.locator('.notice').textContent()
+
+  test('plays by itself when it is told to, with its title, and nothing is refused by a strict policy', async () => {
+    platform.answer('whole', complete())
+    await page.goto(`${platform.url}/player/whole?autoplay=1&muted=1`)
+    await waitFor(async () => (await position()) > 2, { timeout: 20_000, describe: 'the video to pass 2 s' })
+    expect(await page.title()).toBe('Launch')
+    expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.muted && video.videoWidth > 0)).toBe(true)
+    expect(complaints).toEqual([])
+    if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'player.png') })
+  }, 40_000)
+
+  test('waits for a click or a key without autoplay, and offers the qualities', async () => {
+    platform.answer('whole', complete())
+    await page.goto(`${platform.url}/player/whole`)
+    await waitFor(() => page.locator('[data-menu=quality] option').count(), { describe: 'the menu of qualities' })
+    expect(await page.locator('[data-menu=quality] option').allInnerTexts()).toEqual(['Auto', '360p', '180p'])
+    expect(await page.locator('[data-menu=captions]').isVisible()).toBe(false)
+    expect(await position()).toBe(0)
+    await page.locator('.start').click()
+    await waitFor(async () => (await position()) > 0.2, { describe: 'the click to start it' })
+    await page.locator('[data-menu=quality] select').selectOption({ label: '180p' })
+    await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.videoHeight === 180), {
+      describe: 'the smaller picture',
+    })
+    await page.locator('.seek').focus()
+    await page.keyboard.press('k')
+    await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.paused), { describe: 'the key to stop it' })
+    expect(await page.locator('.row [data-does=play]').getAttribute('aria-label')).toBe('Play')
+  }, 40_000)
+
+  test('shows the progress while the video is encoded, then plays by itself', async () => {
+    platform.answer('young', { video_title: 'Young', status: status('encoding', 42, 2) })
+    await page.goto(`${platform.url}/player/young`)
+    await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
+    expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('42')
+    if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'encoding.png') })
+    platform.answer('young', { video_title: 'Young', uri: uri(), status: status('encoding', 60, 2) })
+    await waitFor(async () => (await position()) > 0.2, { describe: 'the first segments to play' })
+    expect(await page.locator('.badge').textContent()).toBe('Encoding: 60 %')
+    platform.answer('young', complete())
+    await waitFor(async () => !(await page.locator('.badge').isVisible()), { describe: 'the end of the encoding' })
+  }, 40_000)
+
+  test('a token goes along with every address of the media', async () => {
+    platform.answer('closed', { ...complete(), security: { token_required_platform: true } })
+    await page.goto(`${platform.url}/player/closed`)
+    await waitFor(async () => (await text())?.includes('personal link'), { describe: 'the refusal' })
+    platform.asked.length = 0
+    await page.goto(`${platform.url}/player/closed?token=to.ken&autoplay=1`)
+    await waitFor(async () => (await position()) > 0.2, { describe: 'the video to play' })
+    expect(platform.asked).toContain('/media/master.m3u8?token=to.ken')
+    expect(platform.asked).toContain('/media/poster.jpg?token=to.ken')
+  }, 40_000)
+
+  test('plays the MP4 where the playlist cannot be had', async () => {
+    platform.answer('whole', { ...complete(), uri: { ...uri(), hls: `${platform.url}/media/missing.m3u8` } })
+    await page.goto(`${platform.url}/player/whole?autoplay=1`)
+    await waitFor(async () => (await position()) > 0.2, { timeout: 20_000, describe: 'the MP4 to play' })
+    expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.currentSrc)).toContain('/media/whole.mp4')
+  }, 40_000)
+
+  test('a video past its time says what its owner wants to be read, one that failed says why', async () => {
+    platform.answer('gone', { detail: 'The <b>sale</b> is over.' }, 404)
+    await page.goto(`${platform.url}/player/gone`)
+    await waitFor(async () => (await text())?.includes('The <b>sale</b> is over.'), { describe: 'the message' })
+    platform.answer('broken', { video_title: 'Broken', status: status('failed', 7, 4001) })
+    await page.goto(`${platform.url}/player/broken`)
+    await waitFor(async () => (await text())?.includes('Its source could not be reached.'), { describe: 'the reason' })
+    if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'failed.png') })
+  })
+})

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { extname, join } from 'node:path'
+
+const dist = join(import.meta.dirname, '../dist')
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.jpg': 'image/jpeg',
+  '.m3u8': 'application/vnd.apple.mpegurl',
+  '.mp4': 'video/mp4',
+  '.m4s': 'video/iso.segment',
+}
+
+/** As strict as a gateway may be: nothing from elsewhere, nothing inline. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'"
+
+/** What stands in for the gateway: the built page, the records that a test sets, and media from a folder. */
+export async function startPlatform(media: string) {
+  const answers = new Map<string, { status: number; json: unknown }>()
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
+    asked.push(pathname + search)
+    const video = /^\/v2\/video\/(.+)$/.exec(pathname)?.[1]
+    if (video !== undefined) {
+      const { status, json } = answers.get(video) ?? { status: 404, json: { detail: '' } }
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+      return
+    }
+    const file = fileOf(pathname, media)
+    if (!existsSync(file)) {
+      response.writeHead(404).end()
+      return
+    }
+    response.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-security-policy': policy })
+    response.end(readFileSync(file))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Paths with their queries, in order. */
+    asked,
+    answer: (id: string, json: unknown, status = 200) => answers.set(id, { status, json }),
+    stop: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function fileOf(pathname: string, media: string): string {
+  if (pathname.startsWith('/player/assets/')) return join(dist, pathname.slice('/player/'.length))
+  if (pathname.startsWith('/player/')) return join(dist, 'index.html')
+  return join(media, pathname.slice('/media/'.length))
+}
+
+/** Two renditions of 6 s with a master playlist, an MP4 and a poster. */
+export function makeMedia(ffmpeg: string, folder: string): void {
+  const source = ['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=25:duration=6', '-f', 'lavfi', '-i', 'sine=frequency=440:duration=6']
+  const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50', '-keyint_min', '50', '-c:a', 'aac']
+  const hls = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4']
+  const renditions = [180, 360].flatMap((height) => [
+    ...['-map', '0:v', '-map', '1:a', '-vf', `scale=-2:${height}`, ...codec, ...hls],
+    ...['-hls_fmp4_init_filename', `${height}-init.mp4`, '-hls_segment_filename', `${height}-%d.m4s`, `${height}.m3u8`],
+  ])
+  const others = [
+    '-map',
+    '0:v',
+    '-map',
+    '1:a',
+    ...codec,
+    '-movflags',
+    '+faststart',
+    'whole.mp4',
+    '-map',
+    '0:v',
+    '-frames:v',
+    '1',
+    'poster.jpg',
+  ]
+  const { status, stderr } = spawnSync(ffmpeg, ['-v', 'error', '-y', ...source, ...renditions, ...others], { cwd: folder })
+  if (status !== 0) throw new Error(`no media could be made: ${stderr}`)
+  const levels = [
+    { height: 180, width: 320, bandwidth: 400_000 },
+    { height: 360, width: 640, bandwidth: 900_000 },
+  ]
+  const lines = levels.map(
+    ({ height, width, bandwidth }) =>
+      `#EXT-X-STREAM-INF:BANDWIDTH=${bandwidth},RESOLUTION=${width}x${height},CODECS="avc1.42c01f,mp4a.40.2"\n${height}.m3u8\n`,
+  )
+  writeFileSync(join(folder, 'master.m3u8'), `#EXTM3U\n#EXT-X-VERSION:7\n${lines.join('')}`)
+}

@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, expect, test } from '@jest/globals'
+import { importedPackages, unlistedImports } from './workspace-imports.ts'
+
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
+})
+
+function aHouse(files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), 'vitascope-house-'))
+  folders.push(root)
+  const manifests = {
+    'package.json': '{ "devDependencies": { "jest": "1" } }',
+    'apps/auth/package.json': '{ "name": "@vitascope/auth", "dependencies": { "@vitascope/errors": "0.1.0" } }',
+    'libs/errors/package.json': '{ "name": "@vitascope/errors" }',
+  }
+  for (const [name, text] of Object.entries({ ...manifests, ...files })) {
+    mkdirSync(dirname(join(root, name)), { recursive: true })
+    writeFileSync(join(root, name), text)
+  }
+  return root
+}
+
+test.each([
+  ['a name', "import { a } from 'pg'", ['pg']],
+  ['several lines', "import {\n  a,\n  type B,\n} from '@scope/pkg/deep/file.js'", ['@scope/pkg']],
+  ['an effect', "import 'pino'", ['pino']],
+  ['a re-export', "export { a } from '@vitascope/errors'", ['@vitascope/errors']],
+  ['a dynamic import', "const x = await import('vite')", ['vite']],
+  ['a type of ours', "import type { A } from '@vitascope/errors'", ['@vitascope/errors']],
+  ['a type of others', "import type { A } from 'express'", []],
+  ['the runtime and the neighbour', "import fs from 'node:fs'\nimport path from 'path'\nimport { b } from './b.ts'", []],
+  ['a comment and a text', "// import 'pg'\n/* import 'pg' */\nconst say = 'we import from \"pg\" now'", []],
+])('%s: the packages that it imports are found', (_, source, packages) => {
+  expect([...importedPackages(source)]).toEqual(packages)
+})
+
+test('an import that the package.json lists is fine, one that it does not is named with its file', () => {
+  const root = aHouse({
+    'apps/auth/src/main.ts': "import { a } from '@vitascope/errors'\nimport { b } from '@vitascope/grpc'\n",
+    'libs/errors/src/index.ts': "import jest from 'jest'\n",
+  })
+  expect(unlistedImports(root)).toEqual([
+    'apps/auth/src/main.ts imports @vitascope/grpc, which its package.json does not list',
+    'libs/errors/src/index.ts imports jest, which its package.json does not list',
+  ])
+})
+
+test('tests may import the tools of the root and libs/testing', () => {
+  const root = aHouse({
+    'apps/auth/src/a.test.ts': "import jest from 'jest'\nimport { waitFor } from '@vitascope/testing'\n",
+    'apps/auth/test/b.ts': "import { waitFor } from '@vitascope/testing'\nimport { c } from '@vitascope/grpc'\n",
+  })
+  expect(unlistedImports(root)).toEqual(['apps/auth/test/b.ts imports @vitascope/grpc, which its package.json does not list'])
+})

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join, relative } from 'node:path'
+
+interface Manifest {
+  name?: string
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+
+/**
+ * Every package that a workspace's files import and its package.json does not list: such an import works by chance of
+ * where npm puts things, and Nx does not see it. Tests may also import what the root lists for development, and
+ * `@vitascope/testing`, which stands on libs whose tests use it and so cannot be listed by them.
+ */
+export function unlistedImports(root: string): string[] {
+  const shared = names(readManifest(root))
+  return ['apps', 'libs'].flatMap((kind) =>
+    readdirSync(join(root, kind))
+      .map((name) => join(root, kind, name))
+      .filter((folder) => existsSync(join(folder, 'package.json')))
+      .flatMap((folder) => unlistedOf(folder, shared).map((found) => relative(root, folder) + found)),
+  )
+}
+
+function unlistedOf(folder: string, shared: Set<string>): string[] {
+  const manifest = readManifest(folder)
+  const listed = names(manifest).add(manifest.name ?? '')
+  return sourceFiles(folder).flatMap((file) => {
+    const isTest = /([.]test|-suite)[.]ts$|\/test\//.test(file) || manifest.name === '@vitascope/testing'
+    const isBuild = /\/[^/]+[.]config[.]ts$/.test(file)
+    return [...importedPackages(readFileSync(file, 'utf8'))]
+      .filter((name) => !listed.has(name))
+      .filter((name) => !(isTest && (shared.has(name) || name === '@vitascope/testing')) && !(isBuild && shared.has(name)))
+      .map((name) => `${file.slice(folder.length)} imports ${name}, which its package.json does not list`)
+  })
+}
+
+/** The packages that a module's import and export statements, and its dynamic imports of a literal, name; types do not count. */
+export function importedPackages(source: string): Set<string> {
+  const code = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  const specifiers = [
+    ...code.matchAll(/(?:^|[;}\s])(?:import|export)\s(?:[\w\s{},*$]*?\sfrom\s*)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]/g),
+  ]
+    .filter(([statement]) => !/^\s*(import|export)\s+type\s/.test(statement) || statement.includes('@vitascope/'))
+    .map(([, from, dynamic]) => from ?? dynamic ?? '')
+  return new Set(specifiers.filter(isPackage).map(packageOf))
+}
+
+function isPackage(specifier: string): boolean {
+  return !/^([./#]|node:|virtual:)/.test(specifier) && !builtinModules.includes(specifier)
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Every TypeScript file of a folder but generated and built ones. */
+export function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return ['node_modules', 'dist', 'gen', 'data'].includes(entry.name) ? [] : sourceFiles(path)
+    return /\.(ts|mjs)$/.test(entry.name) ? [path] : []
+  })
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+}
+
+function names(manifest: Manifest): Set<string> {
+  return new Set(Object.keys({ ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies }))
+}
