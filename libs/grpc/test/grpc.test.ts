@@ -95,7 +95,7 @@ describe('time', () => {
           })
         })
     })
-    await expect(ask({ ...serviceCall('test', 'r'), deadline: new Date(Date.now() + 100) })).rejects.toMatchObject({
+    await expect(ask({ ...serviceCall('test', 'r'), deadline: new Date(Date.now() + 1_000) })).rejects.toMatchObject({
       kind: 'unavailable',
       reason: 'DEADLINE_EXCEEDED',
     })
