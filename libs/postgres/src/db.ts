@@ -90,6 +90,11 @@ async function transactionOnce<T>(pool: pg.Pool, change: (tx: Transaction) => Pr
   const client = await connect(pool)
   const committed: (() => void)[] = []
   let broken: Error | undefined
+  // A connection that ends between two statements says so to its listener, or else ends this process; the next statement fails.
+  const ended = (error: Error) => {
+    broken = error
+  }
+  client.on('error', ended)
   try {
     await run(client, 'begin', [])
     const result = await change({
@@ -109,7 +114,8 @@ async function transactionOnce<T>(pool: pg.Pool, change: (tx: Transaction) => Pr
     })
     throw error
   } finally {
-    // A connection that could not roll back is not given to anybody else.
+    client.off('error', ended)
+    // A connection that ended, or could not roll back, is not given to anybody else.
     client.release(broken)
   }
 }

@@ -1,0 +1,86 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import { JobAction, type JobServiceService, JobState, type Job as Message, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { parseId } from '../id/id.ts'
+import type { RenditionSet } from '../media/rendition-set.ts'
+import { requireService, scopeOf } from '../visibility.ts'
+import type { Job, News } from './job.ts'
+import type { JobStore } from './job-store.ts'
+
+const CHECKED_AT_ONCE = 1_000
+
+export function jobHandlers(jobs: JobStore): Handlers<typeof JobServiceService> {
+  return {
+    async getJob({ jobId }, { principal, signal }) {
+      const scope = scopeOf(principal)
+      const job = parseId(jobId) ? await jobs.find(scope, jobId, signal) : undefined
+      if (!job) throw notFound('job', jobId)
+      return { job: toMessage(job) }
+    },
+    async cancelJob({ jobId }, { principal, signal }) {
+      const scope = scopeOf(principal)
+      if (!parseId(jobId)) throw notFound('job', jobId)
+      return { job: toMessage(await jobs.cancel(scope, jobId, signal)) }
+    },
+    async reportJob(report, { principal, signal }) {
+      requireService(principal)
+      const news = toNews(report)
+      const wanted = parseId(report.jobId) ? await jobs.apply(report.jobId, news, report.revision, signal) : undefined
+      if (wanted === undefined) throw notFound('job', report.jobId)
+      return { wanted }
+    },
+    async checkJobs({ jobIds }, { principal, signal }) {
+      requireService(principal)
+      if (jobIds.length > CHECKED_AT_ONCE) throw invalid([{ field: 'job_ids', message: `must be at most ${CHECKED_AT_ONCE}` }])
+      return {
+        wantedJobIds: await jobs.wanted(
+          jobIds.flatMap((id) => parseId(id) ?? []),
+          signal,
+        ),
+      }
+    },
+  }
+}
+
+function toNews({ jobId, news }: ReportJobRequest): News {
+  switch (news?.$case) {
+    case 'progress':
+      return { kind: 'progress', percent: news.value.percent }
+    case 'published':
+      return { kind: 'published', renditions: checkSet(jobId, news.value.renditions) }
+    case 'failed':
+      return { kind: 'failed', code: news.value.code, message: news.value.message }
+    default:
+      throw invalid([{ field: 'news', message: 'must be progress, published or failed' }])
+  }
+}
+
+/** A set that could not be played must not become the one that plays. */
+function checkSet(jobId: string, set: RenditionSet | undefined): RenditionSet {
+  if (!set) throw invalid([{ field: 'published.renditions', message: 'is missing' }])
+  const problems = [
+    ...(set.jobId === jobId ? [] : [{ field: 'published.renditions.job_id', message: 'must be the job of the report' }]),
+    ...(set.prefix === '' || set.prefix.endsWith('/')
+      ? [{ field: 'published.renditions.prefix', message: 'must be a folder, without a slash at the end' }]
+      : []),
+    ...(set.renditions.length === 0 ? [{ field: 'published.renditions.renditions', message: 'must not be empty' }] : []),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+  return set
+}
+
+const STATES: Record<Job['state'], JobState> = {
+  queued: JobState.JOB_STATE_QUEUED,
+  running: JobState.JOB_STATE_RUNNING,
+  ok: JobState.JOB_STATE_OK,
+  failed: JobState.JOB_STATE_FAILED,
+  cancelled: JobState.JOB_STATE_CANCELLED,
+}
+
+function toMessage(job: Job): Message {
+  return {
+    ...job,
+    action: job.action === 'replace' ? JobAction.JOB_ACTION_REPLACE : JobAction.JOB_ACTION_NEW_VIDEO,
+    state: STATES[job.state],
+  }
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { aCall, aSet } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+
+let catalogue: CatalogueDatabase
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+})
+beforeEach(() => catalogue.db.query('truncate outbox'))
+afterAll(() => catalogue.close())
+
+const progress = (jobId: string, percent: number, revision: number) => catalogue.jobs.apply(jobId, { kind: 'progress', percent }, revision)
+const publish = (jobId: string, revision = 100) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, revision)
+const fail = (jobId: string, revision = 100) =>
+  catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'not a video' }, revision)
+const replace = (mediaId: string) =>
+  catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://example.org/b.mp4', userId: '7' }, aCall())
+const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
+const playing = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
+const told = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
+
+describe('reports', () => {
+  test('move the video on; late ones and repeats change nothing, and are wanted as long as the job is', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    expect(await progress(jobId, 30, 2)).toBe(true)
+    expect(await progress(jobId, 10, 1)).toBe(true)
+    expect(await progress(jobId, 90, 2)).toBe(true)
+    expect(await shown(videoId)).toEqual({ state: 'encoding', progress: 30, code: 2, message: '' })
+    expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'running', progress: 30, startTime: expect.any(Date) })
+  })
+  test('of a published set make it play, and its repeat does not take it away', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    expect(await publish(jobId, 5)).toBe(true)
+    const first = await catalogue.videos.find('1', videoId)
+    expect(first).toMatchObject({ status: { state: 'ok', progress: 100, code: 2000 }, renditions: aSet(jobId) })
+    expect(await publish(jobId, 5)).toBe(true)
+    expect(await progress(jobId, 50, 6)).toBe(true)
+    expect(await fail(jobId, 7)).toBe(true)
+    expect(await catalogue.videos.find('1', videoId)).toEqual(first)
+  })
+  test('of people alone change the time of change', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    const before = (await catalogue.videos.find('1', videoId))?.updateTime
+    await progress(jobId, 30, 2)
+    await publish(jobId)
+    expect((await catalogue.videos.find('1', videoId))?.updateTime).toEqual(before)
+  })
+  test('of a job that failed are no longer wanted', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    await progress(jobId, 40, 1)
+    expect(await fail(jobId, 2)).toBe(false)
+    expect(await publish(jobId, 3)).toBe(false)
+    expect(await shown(videoId)).toEqual({ state: 'failed', progress: 40, code: 4002, message: 'not a video' })
+    expect(await playing(videoId)).toBeUndefined()
+  })
+  test('of a job that never was are told apart', async () => {
+    expect(await progress('999999999', 5, 1)).toBeUndefined()
+  })
+  test('fifty at once end at the highest', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    await Promise.all(Array.from({ length: 50 }, (_, i) => progress(jobId, 10 + i, i)))
+    expect(await shown(videoId)).toMatchObject({ progress: 59 })
+  })
+})
+
+describe('a replacement', () => {
+  test('plays the old set until it is complete, and serves it on to viewers who have begun', async () => {
+    const { videoId, mediaId, jobId: first } = await catalogue.play()
+    const version = (await catalogue.videos.find('1', videoId))?.deliveryVersion
+    const { jobId: second, videoId: named, status } = await replace(mediaId)
+    expect([named, status]).toEqual([videoId, { state: 'encoding', progress: 5, code: 2, message: '' }])
+    await progress(second, 50, 1)
+    expect(await catalogue.videos.find('1', videoId)).toMatchObject({
+      status: { progress: 50 },
+      renditions: aSet(first),
+      deliveryVersion: version,
+    })
+    await publish(second)
+    expect(await playing(videoId)).toBe(second)
+    const rule = await createDeliveryRuleStore(catalogue.db).find(videoId)
+    expect(rule?.sets).toEqual([
+      { version: expect.not.stringMatching(version ?? ''), prefix: `renditions/${second}` },
+      { version, prefix: `renditions/${first}` },
+    ])
+    expect(await catalogue.jobs.wanted([first, second])).toEqual([first, second])
+    await catalogue.db.query(`update delivery_set set expire_time = now() - interval '1 second' where video_id = $1`, [videoId])
+    expect(await catalogue.jobs.wanted([first, second])).toEqual([second])
+    expect((await createDeliveryRuleStore(catalogue.db).find(videoId))?.sets).toHaveLength(1)
+  })
+  test('that fails leaves the video as it was, and the reason in the job', async () => {
+    const { videoId, mediaId, jobId: first } = await catalogue.play()
+    const { jobId } = await replace(mediaId)
+    await fail(jobId)
+    expect(await shown(videoId)).toEqual({ state: 'ok', progress: 100, code: 2000, message: '' })
+    expect(await playing(videoId)).toBe(first)
+    expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 4002, message: 'not a video', action: 'replace' })
+  })
+  test('that is cancelled does so too', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    const { jobId } = await replace(mediaId)
+    expect(await catalogue.jobs.cancel('1', jobId)).toMatchObject({ state: 'cancelled', code: 4005, finishTime: expect.any(Date) })
+    expect(await shown(videoId)).toMatchObject({ state: 'ok', code: 2000 })
+  })
+  test('of a media that never played shows its failure', async () => {
+    const { videoId, mediaId, jobId: first } = await catalogue.upload()
+    await fail(first)
+    const { jobId } = await replace(mediaId)
+    expect(await shown(videoId)).toMatchObject({ state: 'encoding', progress: 5 })
+    await fail(jobId)
+    expect(await shown(videoId)).toMatchObject({ state: 'failed', code: 4002 })
+  })
+  test('of two the last accepted wins, whatever comes in which order', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    await catalogue.db.query('truncate outbox')
+    const one = await replace(mediaId)
+    const two = await replace(mediaId)
+    expect(await publish(one.jobId)).toBe(false)
+    expect(await publish(two.jobId)).toBe(true)
+    expect(await publish(one.jobId, 200)).toBe(false)
+    expect(await playing(videoId)).toBe(two.jobId)
+    expect(await catalogue.jobs.find('1', one.jobId)).toMatchObject({ state: 'cancelled', message: 'overtaken by a later replacement' })
+    expect(await told()).toEqual([`job.created ${one.jobId}`, `job.cancelled ${one.jobId}`, `job.created ${two.jobId}`])
+  })
+  test('of ten at once leaves one job standing, and that one plays', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    const all = await Promise.all(Array.from({ length: 10 }, () => replace(mediaId)))
+    const published = await Promise.all(all.map(({ jobId }) => publish(jobId)))
+    expect(published.filter(Boolean)).toHaveLength(1)
+    const jobs = await Promise.all(all.map(({ jobId }) => catalogue.jobs.find('1', jobId)))
+    expect(jobs.map((job) => job?.state).sort()).toEqual([...Array(9).fill('cancelled'), 'ok'])
+    expect(await playing(videoId)).toBe(all[published.indexOf(true)]?.jobId)
+    const lastAccepted = all.map(({ jobId }) => Number(jobId)).sort((a, b) => a - b)
+    expect(Number(await playing(videoId))).toBe(lastAccepted.at(-1))
+  })
+})
+
+describe('cancelling', () => {
+  test('fails a video that does not play yet, and tells encoding', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    await catalogue.jobs.cancel('1', jobId)
+    expect(await shown(videoId)).toMatchObject({ state: 'failed', progress: 5, code: 4005 })
+    expect(await told()).toEqual([`job.created ${jobId}`, `job.cancelled ${jobId}`])
+    expect(await progress(jobId, 50, 9)).toBe(false)
+  })
+  test('is refused for a job that has ended, and for one of others', async () => {
+    const { jobId } = await catalogue.play()
+    await expect(catalogue.jobs.cancel('1', jobId)).rejects.toMatchObject({ kind: 'refused', reason: 'JOB_FINISHED' })
+    await expect(catalogue.jobs.cancel('2', jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
+    expect(await catalogue.jobs.find('2', jobId)).toBeUndefined()
+  })
+})
+
+test('only jobs that stand, or whose set is used, are wanted', async () => {
+  const [standing, played, failed] = [await catalogue.upload(), await catalogue.play(), await catalogue.upload()]
+  await fail(failed.jobId)
+  const asked = [standing.jobId, played.jobId, failed.jobId, '999999999']
+  expect(await catalogue.jobs.wanted(asked)).toEqual([standing.jobId, played.jobId])
+})

@@ -1,0 +1,167 @@
+import { DomainError, notFound } from '@vitascope/errors'
+import type { Db, Transaction } from '@vitascope/postgres'
+import { moveToNewSet } from '../delivery-rule/delivery-set.ts'
+import { type LockedMedia, lockMedia, saveStanding } from '../media/media-lock.ts'
+import type { Scope } from '../visibility.ts'
+import { type Enqueue, enqueueCancelled } from './handover.ts'
+import { type Job, type News, settle, stands } from './job.ts'
+
+export interface JobStore {
+  find(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job | undefined>
+  /**
+   * Applies news to a job that stands, unless its revision is not above the last one. Answers whether the job is wanted after it;
+   * undefined when there never was such a job.
+   */
+  apply(jobId: string, news: News, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
+  /** Ends a job on its caller's behalf; refuses with JOB_NOT_FOUND and JOB_FINISHED. */
+  cancel(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job>
+  /** Those of the jobs that stand, or whose set a media uses or keeps. */
+  wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+}
+
+export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
+  return {
+    async find(scope, jobId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<JobRow>(
+        `select ${COLUMNS} from job where job_id = $1 and ($2::bigint is null or organisation_id = $2)`,
+        [jobId, scope],
+      )
+      return row && toJob(row)
+    },
+    apply: (jobId, news, revision, signal) =>
+      db.transaction(async (tx) => {
+        const locked = await lockJob(tx, jobId, null)
+        if (!locked) return undefined
+        if (!stands(locked.job) || (revision !== undefined && revision <= locked.revision)) return isWanted(tx, jobId)
+        await settleLocked(tx, locked, news, revision)
+        return news.kind === 'progress' || news.kind === 'published'
+      }, signal),
+    cancel: (scope, jobId, signal) =>
+      db.transaction(async (tx) => {
+        const locked = await lockJob(tx, jobId, scope)
+        if (!locked) throw notFound('job', jobId)
+        if (!stands(locked.job)) throw new DomainError('refused', 'JOB_FINISHED', 'the job has ended already')
+        await settleLocked(tx, locked, { kind: 'cancelled', message: 'cancelled on request' })
+        await enqueueCancelled(enqueue, tx, locked.job)
+        const [row] = await tx.query<JobRow>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
+        if (!row) throw new Error(`job ${jobId} went away under its lock`)
+        return toJob(row)
+      }, signal),
+    async wanted(jobIds, signal) {
+      signal?.throwIfAborted()
+      return (await db.query<{ job_id: string }>(WANTED, [jobIds])).map(({ job_id }) => job_id)
+    },
+  }
+}
+
+export interface NewJob {
+  videoId: string
+  mediaId: string
+  organisationId: string
+  action: Job['action']
+  progress: number
+  sourceUrl: string
+  notify: boolean
+  userId: string
+}
+
+export async function insertJob(tx: Transaction, job: NewJob): Promise<string> {
+  const [row] = await tx.query<{ job_id: string }>(
+    `insert into job (video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id)
+     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8) returning job_id`,
+    [job.videoId, job.mediaId, job.organisationId, job.action, job.progress, job.sourceUrl, job.notify, job.userId],
+  )
+  if (!row) throw new Error('the insert of a job answered no row')
+  return row.job_id
+}
+
+/** Ends the job of a locked media that is under way, if there is one, and has encoding told. What the media shows is its caller's. */
+export async function endStandingJob(tx: Transaction, enqueue: Enqueue, mediaId: string, message: string): Promise<void> {
+  const [ended] = await tx.query<{ job_id: string }>(
+    `update job set state = 'cancelled', code = 4005, message = $2, finish_time = now()
+     where media_id = $1 and state in ('queued', 'running') returning job_id`,
+    [mediaId, message],
+  )
+  if (ended) await enqueueCancelled(enqueue, tx, { jobId: ended.job_id, mediaId })
+}
+
+interface LockedJob {
+  job: Job
+  revision: number
+  /** Undefined once it is deleted. */
+  media: LockedMedia | undefined
+}
+
+/** Applies news to a locked job that stands, and to its media. */
+async function settleLocked(tx: Transaction, { job, media }: LockedJob, news: News, revision?: number): Promise<void> {
+  if (!media) throw new Error(`job ${job.jobId} stands, but media ${job.mediaId} does not exist`)
+  const after = settle(job, media, news)
+  await tx.query(
+    `update job set state = $2, progress = $3, code = $4, message = $5, revision = coalesce($6, revision), news_time = now(),
+       ended_since = null, start_time = case when $2 in ('running', 'ok') then coalesce(start_time, now()) else start_time end,
+       finish_time = case when $2 in ('queued', 'running') then null else now() end
+     where job_id = $1`,
+    [job.jobId, after.job.state, after.job.progress, after.job.code, after.job.message, revision ?? null],
+  )
+  await saveStanding(tx, job.mediaId, after.media.status, after.media.renditions)
+  if (news.kind === 'published') await moveToNewSet(tx, job.mediaId, media.renditions)
+}
+
+/** Locks a job behind its media's lock. */
+async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<LockedJob | undefined> {
+  const [found] = await tx.query<{ media_id: string }>(
+    'select media_id from job where job_id = $1 and ($2::bigint is null or organisation_id = $2)',
+    [jobId, scope],
+  )
+  if (!found) return undefined
+  const media = await lockMedia(tx, found.media_id, null)
+  const [row] = await tx.query<JobRow & { revision: string }>(`select ${COLUMNS}, revision from job where job_id = $1 for update`, [jobId])
+  return row && { job: toJob(row), revision: Number(row.revision), media }
+}
+
+async function isWanted(tx: Transaction, jobId: string): Promise<boolean> {
+  return (await tx.query(WANTED, [[jobId]])).length > 0
+}
+
+const WANTED = `
+  select j.job_id from job j
+  where j.job_id = any($1::bigint[])
+    and (j.state in ('queued', 'running')
+      or exists (select from media m where m.set_job_id = j.job_id)
+      or exists (select from delivery_set s where s.job_id = j.job_id and s.expire_time > now()))
+  order by j.job_id`
+
+const COLUMNS = 'job_id, video_id, media_id, organisation_id, action, state, progress, code, message, create_time, start_time, finish_time'
+
+interface JobRow {
+  job_id: string
+  video_id: string
+  media_id: string
+  organisation_id: string
+  action: Job['action']
+  state: Job['state']
+  progress: number
+  code: number
+  message: string
+  create_time: Date
+  start_time: Date | null
+  finish_time: Date | null
+}
+
+function toJob(row: JobRow): Job {
+  return {
+    jobId: row.job_id,
+    videoId: row.video_id,
+    mediaId: row.media_id,
+    organisationId: row.organisation_id,
+    action: row.action,
+    state: row.state,
+    progress: row.progress,
+    code: row.code,
+    message: row.message,
+    createTime: row.create_time,
+    startTime: row.start_time ?? undefined,
+    finishTime: row.finish_time ?? undefined,
+  }
+}

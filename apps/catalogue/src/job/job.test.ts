@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { aSet } from '../../test/builders.ts'
+import { accepted, playable, type Status } from '../media/status.ts'
+import { type JobStanding, type MediaStanding, type News, settle } from './job.ts'
+
+const queued: JobStanding = { state: 'queued', progress: 5, code: 0, message: '' }
+const fresh: MediaStanding = { status: accepted(false), renditions: undefined }
+const replaced: MediaStanding = { status: accepted(false), renditions: aSet('1') }
+const working = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
+
+test('an accepted job shows encoding at once, one that waits for its turn waiting', () => {
+  expect(accepted(false)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
+  expect(accepted(true)).toEqual({ state: 'waiting', progress: 0, code: 1, message: '' })
+})
+
+describe('progress', () => {
+  test.each([
+    ['moves on', 5, 40, 40],
+    ['never goes back', 40, 20, 40],
+    ['begins at 5', 0, 1, 5],
+    ['ends at 99 while work goes on', 98, 100, 99],
+    ['counts whole percents', 5, 33.9, 33],
+  ])('%s', (_, now, percent, shown) => {
+    const { media, job } = settle({ ...queued, progress: now }, { ...fresh, status: working(now) }, { kind: 'progress', percent })
+    expect(media.status).toEqual(working(shown))
+    expect(job).toMatchObject({ state: 'running', progress: shown })
+  })
+  test('ends the waiting', () => {
+    expect(settle(queued, { ...fresh, status: accepted(true) }, { kind: 'progress', percent: 5 }).media.status).toEqual(working(5))
+  })
+})
+
+test('a published set plays', () => {
+  const after = settle(queued, fresh, { kind: 'published', renditions: aSet('9') })
+  expect(after.job).toEqual({ state: 'ok', progress: 100, code: 0, message: '' })
+  expect(after.media).toEqual({ status: playable(), renditions: aSet('9') })
+})
+
+describe('a failure', () => {
+  const failed: News = { kind: 'failed', code: 4001, message: 'the source is not to be reached' }
+  test('of a first encode shows, with the progress as reached', () => {
+    const { media } = settle({ ...queued, progress: 42 }, { ...fresh, status: working(42) }, failed)
+    expect(media.status).toEqual({ state: 'failed', progress: 42, code: 4001, message: 'the source is not to be reached' })
+  })
+  test('of a replacement leaves what played, and the reason in the job', () => {
+    const after = settle(queued, replaced, failed)
+    expect(after.media).toEqual({ status: playable(), renditions: aSet('1') })
+    expect(after.job).toMatchObject({ state: 'failed', code: 4001, message: 'the source is not to be reached' })
+  })
+  test('under a code that is none is a fault of ours', () => {
+    expect(settle(queued, fresh, { ...failed, code: 17 }).job.code).toBe(5000)
+  })
+  test('by a caller has its own code', () => {
+    const { job, media } = settle(queued, fresh, { kind: 'cancelled', message: 'cancelled on request' })
+    expect(job).toMatchObject({ state: 'cancelled', code: 4005 })
+    expect(media.status).toMatchObject({ state: 'failed', code: 4005 })
+  })
+})
+
+test('whatever comes, what is shown is one of the states with its own numbers, and progress grows within a job', () => {
+  const news = fc.oneof(
+    fc.record({ kind: fc.constant('progress' as const), percent: fc.integer() }),
+    fc.record({ kind: fc.constant('failed' as const), code: fc.integer(), message: fc.string() }),
+    fc.constant({ kind: 'published' as const, renditions: aSet('9') }),
+    fc.constant({ kind: 'cancelled' as const, message: '' }),
+  )
+  fc.assert(
+    fc.property(fc.boolean(), fc.boolean(), fc.array(news, { maxLength: 20 }), (waits, plays, all) => {
+      let job = queued
+      let media: MediaStanding = { status: accepted(waits), renditions: plays ? aSet('1') : undefined }
+      for (const one of all) {
+        const after = settle(job, media, one)
+        expect(after.job.progress).toBeGreaterThanOrEqual(job.progress)
+        expect(after.media.status.progress).toBeGreaterThanOrEqual(after.media.status.state === 'failed' ? 0 : media.status.progress)
+        const { state, progress, code } = after.media.status
+        if (state === 'encoding') expect([progress >= 5 && progress <= 99, code]).toEqual([true, 2])
+        else if (state === 'ok') expect([progress, code]).toEqual([100, 2000])
+        else expect([state, Math.floor(code / 1000) === 4 || Math.floor(code / 1000) === 5]).toEqual(['failed', true])
+        if (one.kind !== 'progress') return
+        job = after.job
+        media = after.media
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,74 @@
+import type { Transaction } from '@vitascope/postgres'
+import type { Scope } from '../visibility.ts'
+import type { RenditionSet } from './rendition-set.ts'
+import type { Status } from './status.ts'
+
+/** A media under lock. */
+export interface LockedMedia {
+  mediaId: string
+  organisationId: string
+  title: string
+  originalFilename: string
+  tokenRequired: boolean
+  gifStatus: number
+  updateTime: Date
+  status: Status
+  renditions: RenditionSet | undefined
+}
+
+interface Row {
+  media_id: string
+  organisation_id: string
+  title: string
+  original_filename: string
+  token_required: boolean
+  gif_status: number
+  update_time: Date
+  state: Status['state']
+  progress: number
+  code: number
+  message: string
+  renditions: RenditionSet | null
+}
+
+/**
+ * Locks a media. Every change to a media, its videos or its jobs begins with this lock, so that they come one after another and
+ * always lock in the same order: media, job, video.
+ */
+export async function lockMedia(tx: Transaction, mediaId: string, scope: Scope): Promise<LockedMedia | undefined> {
+  const [row] = await tx.query<Row>(
+    `select media_id, organisation_id, title, original_filename, token_required, gif_status, update_time, state, progress, code, message,
+       renditions
+     from media where media_id = $1 and ($2::bigint is null or organisation_id = $2) for update`,
+    [mediaId, scope],
+  )
+  return (
+    row && {
+      mediaId: row.media_id,
+      organisationId: row.organisation_id,
+      title: row.title,
+      originalFilename: row.original_filename,
+      tokenRequired: row.token_required,
+      gifStatus: row.gif_status,
+      updateTime: row.update_time,
+      status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
+      renditions: row.renditions ?? undefined,
+    }
+  )
+}
+
+/** Stores where a locked media stands. */
+export async function saveStanding(tx: Transaction, mediaId: string, status: Status, renditions: RenditionSet | undefined): Promise<void> {
+  await tx.query(
+    'update media set state = $2, progress = $3, code = $4, message = $5, renditions = $6, set_job_id = $7 where media_id = $1',
+    [
+      mediaId,
+      status.state,
+      status.progress,
+      status.code,
+      status.message,
+      renditions ? JSON.stringify(renditions) : null,
+      renditions?.jobId ?? null,
+    ],
+  )
+}

@@ -1,0 +1,38 @@
+import { invalid, isDomainError } from '@vitascope/errors'
+import { type Client, type Handlers, serviceCall } from '@vitascope/grpc'
+import { type OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
+import type { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { parseId } from '../id/id.ts'
+import { requireService } from '../visibility.ts'
+import type { AskAuth, OrganisationStore } from './organisation.ts'
+
+export function organisationMirrorHandlers(organisations: OrganisationStore): Handlers<typeof OrganisationMirrorServiceService> {
+  return {
+    async applyOrganisation(organisation, { principal, signal }) {
+      requireService(principal)
+      if (!parseId(organisation.organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id' }])
+      await organisations.apply(organisation, signal)
+      return {}
+    },
+  }
+}
+
+export function askAuthBy(auth: Client<typeof OrganisationServiceService>): AskAuth {
+  return async (organisationId, signal) => {
+    try {
+      const { organisation } = await auth.getOrganisation({ organisationId }, serviceCall('catalogue', '', signal))
+      if (!organisation) throw new Error('auth answered no organisation')
+      return {
+        organisationId: organisation.organisationId,
+        revision: organisation.revision,
+        active: organisation.status === OrganisationStatus.ORGANISATION_STATUS_ACTIVE,
+        allowedIps: organisation.allowedIps,
+        defaultSettingId: organisation.defaultSettingId ?? '',
+        defaultThemeId: organisation.defaultThemeId ?? '',
+      }
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+}

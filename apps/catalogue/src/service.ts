@@ -1,0 +1,119 @@
+import { createGrpcServer, openChannel } from '@vitascope/grpc'
+import { createOutbox, type Db, openPostgres, sweepIdempotency } from '@vitascope/postgres'
+import type { RunningService } from '@vitascope/process'
+import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
+import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
+import type { CatalogueConfig } from './config.ts'
+import { deliveryRuleHandlers } from './delivery-rule/delivery-rule-rpc.ts'
+import { createDeliveryRuleStore } from './delivery-rule/delivery-rule-store.ts'
+import { idHandlers } from './id/id-rpc.ts'
+import { createIdStore } from './id/id-store.ts'
+import { handoverHandlers } from './job/handover.ts'
+import { jobHandlers } from './job/job-rpc.ts'
+import { createJobStore } from './job/job-store.ts'
+import { createQuietJobs } from './job/quiet-jobs-store.ts'
+import { reconcileJobs } from './job/reconcile.ts'
+import { mediaHandlers } from './media/media-rpc.ts'
+import { createMediaStore } from './media/media-store.ts'
+import { createOrganisations } from './organisation-mirror/organisation.ts'
+import { askAuthBy, organisationMirrorHandlers } from './organisation-mirror/organisation-mirror-rpc.ts'
+import { createOrganisationStore } from './organisation-mirror/organisation-store.ts'
+import { repeat } from './repeat.ts'
+import { createUploadStore } from './video/upload-store.ts'
+import { createVideoLists } from './video/video-list.ts'
+import { videoHandlers } from './video/video-rpc.ts'
+import { createVideoStore } from './video/video-store.ts'
+import { createVideoTokens } from './video/video-token.ts'
+
+/** The catalogue, serving. */
+export interface RunningCatalogue extends RunningService {
+  /** `HOST:PORT` as bound. */
+  address: string
+  metricsPort: number
+}
+
+const READY_EVERY_MS = 2_000
+const SWEEP_EVERY_MS = 60_000
+
+export async function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningCatalogue> {
+  const metrics = createMetrics('catalogue')
+  const db = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log })
+  // A message that is being sent holds a connection: calls must not wait for those.
+  const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log })
+  const encodingChannel = openChannel(config.encodingAddress, config)
+  const authChannel = openChannel(config.authAddress, config)
+  const encoding = encodingChannel.client(EncodingJobServiceService)
+
+  const outbox = createOutbox({ db: outboxDb, handlers: handoverHandlers(encoding, () => jobs, log), log })
+  const { enqueue } = outbox
+  const jobs = createJobStore(db, enqueue)
+  const quiet = createQuietJobs(db, enqueue)
+  const videos = createVideoStore(db)
+  const rules = createDeliveryRuleStore(db)
+  const mirror = createOrganisationStore(db)
+  const organisations = createOrganisations(mirror, askAuthBy(authChannel.client(OrganisationServiceService)))
+  const tokens = createVideoTokens(db, videos, config.tokenKeys, config.masterKey)
+
+  const server = createGrpcServer({ principalKey: config.principalKey, log, metrics })
+  server.implement(
+    VideoServiceService,
+    videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations }),
+  )
+  server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue)))
+  server.implement(JobServiceService, jobHandlers(jobs))
+  server.implement(DeliveryRuleServiceService, deliveryRuleHandlers(rules))
+  server.implement(OrganisationMirrorServiceService, organisationMirrorHandlers(mirror))
+  server.implement(IdServiceService, idHandlers(createIdStore(db)))
+
+  observeBacklog(metrics, db)
+  const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
+  const address = await server.listen(config.listen)
+  outbox.start()
+  const stopping = new AbortController()
+  const { everyMs, ...times } = config.reconcile
+  const loops = [
+    repeat((signal) => reconcileJobs({ quiet, jobs, encoding, log, ...times }, signal), everyMs, log, stopping.signal),
+    repeat(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
+    repeat(() => Promise.all([rules.sweep(), sweepIdempotency(db)]).then(() => {}), SWEEP_EVERY_MS, log, stopping.signal),
+  ]
+  log.info({ address, metrics_port: metricsServer.port }, 'listening')
+
+  return {
+    address,
+    metricsPort: metricsServer.port,
+    async stop() {
+      stopping.abort()
+      await server.drain()
+      await Promise.all([outbox.stop(), ...loops])
+      encodingChannel.close()
+      authChannel.close()
+      await Promise.all([db.close(), outboxDb.close(), metricsServer.close()])
+    },
+  }
+}
+
+/** What waits: words to encoding, and jobs under way. A database that is away leaves the figures as they were. */
+function observeBacklog(metrics: Metrics, db: Db): void {
+  const figure = (name: string, help: string, statement: string) =>
+    metrics.gauge(name, help, [], async (gauge) => {
+      const [row] = await db.query<{ value: number }>(statement).catch(() => [])
+      if (row) gauge.set(row.value)
+    })
+  figure(
+    'vitascope_catalogue_outbox_lag_seconds',
+    'Age of the oldest message that waits for encoding',
+    `select coalesce(extract(epoch from now() - min(create_time)), 0)::float8 as value from outbox where dead_time is null`,
+  )
+  figure(
+    'vitascope_catalogue_jobs_standing',
+    'Jobs that were accepted and have not ended',
+    `select count(*)::int as value from job where state in ('queued', 'running')`,
+  )
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { aCall, anUpload } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+
+let catalogue: CatalogueDatabase
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+})
+beforeEach(() => catalogue.db.query('truncate outbox'))
+afterAll(() => catalogue.close())
+
+const key = 'a'.repeat(64)
+const count = async (table: 'media' | 'job') =>
+  Number((await catalogue.db.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n)
+
+test('an upload stores media, video, job and the word to encoding', async () => {
+  const upload = anUpload({ title: 'Launch', tags: ['moon'] })
+  const { jobId, ...accepted } = await catalogue.uploads.accept(upload, aCall())
+  const { videoId, mediaId } = upload
+  expect(accepted).toEqual({ videoId, mediaId, status: { state: 'encoding', progress: 5, code: 2, message: '' } })
+  expect(await catalogue.videos.find('1', videoId)).toMatchObject({
+    title: 'Launch',
+    tags: ['moon'],
+    status: { progress: 5 },
+    deliveryVersion: '',
+  })
+  expect(await catalogue.media.find({ scope: '1', mediaId })).toMatchObject({ title: 'Launch', originalFilename: 'launch.mp4' })
+  expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued', action: 'new_video', videoId, mediaId })
+  expect(await catalogue.messages()).toEqual([
+    {
+      topic: 'job.created',
+      key: `media:${mediaId}`,
+      payload: { jobId, mediaId, organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' },
+    },
+  ])
+})
+
+test('one that fails half way leaves nothing', async () => {
+  const before = [await count('media'), await count('job')]
+  await expect(catalogue.uploads.accept(anUpload({ title: 'a\0b' }), aCall())).rejects.toThrow()
+  expect([await count('media'), await count('job')]).toEqual(before)
+  expect(await catalogue.messages()).toEqual([])
+})
+
+describe('with an idempotency key', () => {
+  test('twenty at once make one video, and each hears of it or is told to wait', async () => {
+    const before = await count('media')
+    const call = aCall({ key, fingerprint: 'f'.repeat(64) })
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.uploads.accept(anUpload(), call)))
+    const first = await catalogue.uploads.accept(anUpload(), call)
+    for (const answer of answers) {
+      if (answer.status === 'fulfilled') expect(answer.value).toEqual(first)
+      else expect(answer.reason).toMatchObject({ reason: 'IDEMPOTENCY_RUNNING' })
+    }
+    expect(await count('media')).toBe(before + 1)
+    expect(await catalogue.messages()).toHaveLength(1)
+  })
+  test('another payload is refused', async () => {
+    await expect(catalogue.uploads.accept(anUpload(), aCall({ key, fingerprint: 'e'.repeat(64) }))).rejects.toMatchObject({
+      reason: 'IDEMPOTENCY_MISMATCH',
+    })
+  })
+})

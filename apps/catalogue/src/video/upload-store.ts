@@ -1,0 +1,38 @@
+import type { Call } from '@vitascope/grpc'
+import { type Db, once } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { type Enqueue, enqueueCreated } from '../job/handover.ts'
+import { insertJob } from '../job/job-store.ts'
+import { insertMedia } from '../media/media-store.ts'
+import { accepted, type Status } from '../media/status.ts'
+import type { Upload } from './upload.ts'
+import { insertVideo } from './video-store.ts'
+
+/** What the uploader is told. */
+export interface Accepted {
+  videoId: string
+  mediaId: string
+  jobId: string
+  status: Status
+}
+
+export interface UploadStore {
+  /** Stores media, video, job and the word to encoding, all or nothing, and with an idempotency key once. */
+  accept(upload: Upload, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Accepted>
+}
+
+export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
+  return {
+    accept: (upload, call) =>
+      once(db, call, jsonCodec<Accepted>(), async (tx) => {
+        const { videoId, mediaId, organisationId, userId, sourceUrl, fields, notify } = upload
+        const status = accepted(upload.startsWaiting)
+        await insertMedia(tx, { mediaId, organisationId, title: fields.mediaTitle, originalFilename: upload.originalFilename, status })
+        await insertVideo(tx, { ...fields, videoId, mediaId, organisationId, userId, plays: false })
+        const { progress } = status
+        const jobId = await insertJob(tx, { videoId, mediaId, organisationId, action: 'new_video', progress, sourceUrl, notify, userId })
+        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl })
+        return { videoId, mediaId, jobId, status }
+      }),
+  }
+}

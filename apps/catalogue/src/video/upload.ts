@@ -1,0 +1,61 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+import { newRandomId } from '../id/id.ts'
+import { sourceName } from '../media/source-name.ts'
+import { checkSourceUrl } from '../media/source-url.ts'
+import { plainFields, type VideoFields } from './video.ts'
+import { checkVideoFields, distinct } from './video-checks.ts'
+
+/** What an uploader says of a new video. */
+export interface UploadRequest {
+  sourceUrl: string
+  /** Empty for the file's name. */
+  name: string
+  description: string
+  descriptionPrivate: string
+  tags: string[]
+  publishedWidth?: number | undefined
+  publishedHeight?: number | undefined
+  themeId: string
+  settingId: string
+  notify: boolean
+  startsWaiting: boolean
+}
+
+/** A new video with its media and the job that makes it play, complete and checked. */
+export interface Upload {
+  videoId: string
+  mediaId: string
+  organisationId: string
+  userId: string
+  sourceUrl: string
+  originalFilename: string
+  fields: VideoFields
+  notify: boolean
+  startsWaiting: boolean
+}
+
+export function planUpload(request: UploadRequest, organisationId: string, userId: string): Upload {
+  const problems: FieldError[] = checkSourceUrl('url', request.sourceUrl)
+  const originalFilename = problems.length === 0 ? sourceName(request.sourceUrl) : 'video'
+  const { description, descriptionPrivate, publishedWidth, publishedHeight, themeId, settingId } = request
+  const fields = {
+    ...plainFields(request.name === '' ? originalFilename : request.name),
+    ...{ description, descriptionPrivate, publishedWidth, publishedHeight, themeId, settingId },
+    tags: distinct(request.tags),
+  }
+  const keys = ['title', 'description', 'descriptionPrivate', 'tags', 'publishedWidth', 'publishedHeight', 'themeId', 'settingId'] as const
+  problems.push(...checkVideoFields(fields, keys, { title: 'name', settingId: 'settings_id' }))
+  if (problems.length > 0) throw invalid(problems)
+  const { sourceUrl, notify, startsWaiting } = request
+  return {
+    videoId: newRandomId(),
+    mediaId: newRandomId(),
+    organisationId,
+    userId,
+    sourceUrl,
+    originalFilename,
+    fields,
+    notify,
+    startsWaiting,
+  }
+}

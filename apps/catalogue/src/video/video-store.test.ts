@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aCall, anOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+import type { VideoFields } from './video.ts'
+
+let catalogue: CatalogueDatabase
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+})
+afterAll(() => catalogue.close())
+
+const change = (videoId: string, fields: Partial<VideoFields>) =>
+  catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, ...fields }))
+const versionOf = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.deliveryVersion
+
+describe('every field', () => {
+  test('comes back as it was stored', async () => {
+    const naughty = '👩‍👩‍👧 <b>"\'; drop table video;-- \u202e\u0301 ﷽ \u0001\u2028'
+    const fields = {
+      title: naughty,
+      mediaTitle: `${naughty}!`,
+      description: naughty,
+      descriptionPrivate: naughty,
+      language: 'pt-BR',
+      category: naughty,
+      publishedWidth: 640,
+      publishedHeight: 360,
+      enabled: false,
+      ageRating: '16',
+      tags: ['a"b', '{c}', '\\', 'NULL'],
+      contentExpiry: { expireTime: new Date('2031-02-03T04:05:06.789Z'), message: naughty },
+      sharing: { text: naughty, embedWithinSocial: true },
+      languages: [{ code: 'en', title: naughty }],
+      hd: { allow: false, auto: true },
+      location: { country: 'NL', city: naughty, postcode: '1011', latitude: 52.1, longitude: -4.25 },
+      captionsShowOnLoad: '3',
+      javascriptApiJson: '{"__proto__": {"a":  1}, "b": "\\u0000\\ud800"}',
+      monetizationJson: '{}',
+      eventsTriggeredByClickJson: '{"x":[1]}',
+      presentationId: '1',
+      settingId: '2',
+      themeId: '3',
+      contactFormId: '4',
+      tokenRequired: true,
+      allowedIps: ['192.0.2.0/24', '2001:db8::1'],
+    } satisfies VideoFields
+    const { videoId } = await catalogue.upload()
+    await change(videoId, fields)
+    expect(await catalogue.videos.find('1', videoId)).toMatchObject({
+      ...fields,
+      lastModifiedById: '8',
+      creatorId: '7',
+      ipRestricted: true,
+    })
+  })
+})
+
+describe('a video of another organisation', () => {
+  test('is as one that is not there', async () => {
+    const { videoId } = await catalogue.upload()
+    expect(await catalogue.videos.find('2', videoId)).toBeUndefined()
+    const key = { scope: '2', videoId }
+    const refused = { kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` }
+    await expect(catalogue.videos.update(key, '8', (now) => ({ ...now, title: 'mine' }))).rejects.toMatchObject(refused)
+    await expect(catalogue.videos.remove(key)).rejects.toMatchObject(refused)
+    expect(await catalogue.videos.find('1', videoId)).toMatchObject({ title: 'Launch', lastModifiedById: '7' })
+  })
+})
+
+test('address rules of the organisation restrict its videos', async () => {
+  await catalogue.organisations.apply(anOrganisation({ organisationId: '3', allowedIps: ['192.0.2.1'] }))
+  const { videoId } = await catalogue.upload({}, { organisationId: '3' })
+  expect(await catalogue.videos.find('3', videoId)).toMatchObject({ ipRestricted: true, allowedIps: [] })
+})
+
+describe('deleting', () => {
+  test('the only publish is refused', async () => {
+    const { videoId } = await catalogue.upload()
+    await expect(catalogue.videos.remove({ scope: '1', videoId })).rejects.toMatchObject({ kind: 'refused', reason: 'ONLY_PUBLISH' })
+  })
+  test.each([2, 2, 2, 2, 2, 4, 6])('all %d publishes at once leaves exactly one', async (publishes) => {
+    const { videoId, mediaId } = await catalogue.upload()
+    const videoIds = [videoId]
+    while (videoIds.length < publishes) videoIds.push((await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())).videoId)
+    const results = await Promise.allSettled(videoIds.map((id) => catalogue.videos.remove({ scope: '1', videoId: id })))
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(publishes - 1)
+    const left = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
+    expect(left.filter((video) => video !== undefined)).toHaveLength(1)
+  })
+  test('the same one twice at once works once', async () => {
+    const { videoId, mediaId } = await catalogue.upload()
+    await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    const results = await Promise.allSettled([1, 2].map(() => catalogue.videos.remove({ scope: '1', videoId })))
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { reason: 'VIDEO_NOT_FOUND' } })
+  })
+})
+
+test('twenty changes at once are all kept', async () => {
+  const { videoId } = await catalogue.upload()
+  const add = (tag: string) => catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, tags: [...now.tags, tag] }))
+  await Promise.all(Array.from({ length: 20 }, (_, i) => add(`t${i}`)))
+  expect((await catalogue.videos.find('1', videoId))?.tags).toHaveLength(20)
+})
+
+describe('protection that is switched on', () => {
+  test.each<[string, Partial<VideoFields>]>([
+    ['a token', { tokenRequired: true }],
+    ['address rules', { allowedIps: ['192.0.2.1'] }],
+    ['disabling', { enabled: false }],
+  ])('%s closes the addresses known so far, those of replaced sets too', async (_, fields) => {
+    const { videoId, mediaId } = await catalogue.play()
+    const { jobId } = await catalogue.media.replace(
+      { scope: '1', mediaId },
+      { sourceUrl: 'https://example.org/b.mp4', userId: '7' },
+      aCall(),
+    )
+    const { renditions } = (await catalogue.videos.find('1', videoId)) ?? {}
+    if (!renditions) throw new Error('nothing plays')
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: { ...renditions, jobId, prefix: 'new' } }, 1)
+    const rules = createDeliveryRuleStore(catalogue.db)
+    const before = await rules.find(videoId)
+    expect(before?.sets).toHaveLength(2)
+    await change(videoId, fields)
+    await change(videoId, { enabled: true })
+    const after = await rules.find(videoId)
+    expect(after?.sets).toEqual([{ version: await versionOf(videoId), prefix: 'new' }])
+    expect(before?.sets.map(({ version }) => version)).not.toContain(after?.sets[0]?.version)
+  })
+  test('a token closes those of every publish, address rules those of their own', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    const other = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    const otherVersion = await versionOf(other.videoId)
+    await change(videoId, { allowedIps: ['192.0.2.1'] })
+    expect(await versionOf(other.videoId)).toBe(otherVersion)
+    await change(videoId, { tokenRequired: true })
+    expect(await versionOf(other.videoId)).not.toBe(otherVersion)
+    expect(await catalogue.videos.find('1', other.videoId)).toMatchObject({ tokenRequired: true })
+  })
+  test('other changes leave addresses as they are', async () => {
+    const { videoId } = await catalogue.play()
+    const version = await versionOf(videoId)
+    expect(version).toMatch(/^[a-z0-9]{16}$/)
+    await change(videoId, { title: 'Landing', tokenRequired: false, enabled: true })
+    expect(await versionOf(videoId)).toBe(version)
+  })
+})

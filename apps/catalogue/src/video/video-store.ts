@@ -1,0 +1,103 @@
+import { DomainError, notFound } from '@vitascope/errors'
+import type { Db, Transaction } from '@vitascope/postgres'
+import { closeAddresses } from '../delivery-rule/delivery-set.ts'
+import { lockMedia } from '../media/media-lock.ts'
+import type { Scope } from '../visibility.ts'
+import { tightens, type Video, type VideoFields } from './video.ts'
+import { FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
+
+export interface VideoStore {
+  find(scope: Scope, videoId: string, signal?: AbortSignal): Promise<Video | undefined>
+  /** Locks the video, stores what `change` makes of its fields, and closes addresses that the change protects. */
+  update(key: VideoKey, byUserId: string, change: (now: VideoFields) => VideoFields, signal?: AbortSignal): Promise<Video>
+  /** Removes a video that is not the only one of its media; answers when. */
+  remove(key: VideoKey, signal?: AbortSignal): Promise<Date>
+}
+
+export interface VideoKey {
+  scope: Scope
+  videoId: string
+}
+
+const FIND = `${SELECT_VIDEO} where v.video_id = $1 and ($2::bigint is null or v.organisation_id = $2)`
+
+export function createVideoStore(db: Db): VideoStore {
+  return {
+    async find(scope, videoId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<VideoRow>(FIND, [videoId, scope])
+      return row && toVideo(row)
+    },
+    update: (key, byUserId, change, signal) =>
+      db.transaction(async (tx) => {
+        const before = await lockVideo(tx, key)
+        const after = change(before)
+        await tx.query(
+          `update video set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), last_modified_by_id = $28, update_time = clock_timestamp()
+           where video_id = $29`,
+          [...fieldValues(after), byUserId, before.videoId],
+        )
+        if (after.mediaTitle !== before.mediaTitle || after.tokenRequired !== before.tokenRequired) {
+          await tx.query('update media set title = $2, token_required = $3, update_time = clock_timestamp() where media_id = $1', [
+            before.mediaId,
+            after.mediaTitle,
+            after.tokenRequired,
+          ])
+        }
+        if (after.tokenRequired && !before.tokenRequired) await closeAddresses(tx, before.mediaId)
+        else if (tightens(before, after)) await closeAddresses(tx, before.mediaId, before.videoId)
+        return readVideo(tx, key)
+      }, signal),
+    remove: (key, signal) =>
+      db.transaction(async (tx) => {
+        const { mediaId, videoId } = await lockVideo(tx, key)
+        const [publishes] = await tx.query<{ more: boolean }>('select count(*) > 1 as more from video where media_id = $1', [mediaId])
+        if (!publishes?.more) {
+          throw new DomainError('refused', 'ONLY_PUBLISH', 'this is the only publish of its media: delete the media instead')
+        }
+        const [row] = await tx.query<{ delete_time: Date }>(
+          'delete from video where video_id = $1 returning clock_timestamp()::timestamptz(3) as delete_time',
+          [videoId],
+        )
+        if (!row) throw new Error(`video ${videoId} went away under its lock`)
+        return row.delete_time
+      }, signal),
+  }
+}
+
+export interface NewVideo extends VideoFields {
+  videoId: string
+  mediaId: string
+  organisationId: string
+  userId: string
+  /** True when its media has files already. */
+  plays: boolean
+}
+
+export async function insertVideo(tx: Transaction, video: NewVideo): Promise<void> {
+  await tx.query(
+    `insert into video (${FIELD_COLUMNS}, video_id, media_id, organisation_id, creator_id, last_modified_by_id, delivery_version)
+     values (${FIELD_PARAMETERS}, $28, $29, $30, $31, $31, case when $32 then new_delivery_version() else '' end)`,
+    [...fieldValues(video), video.videoId, video.mediaId, video.organisationId, video.userId, video.plays],
+  )
+}
+
+/** The oldest video of a media. */
+export async function firstVideo(tx: Transaction, mediaId: string): Promise<Video> {
+  const [row] = await tx.query<VideoRow>(`${SELECT_VIDEO} where v.media_id = $1 order by v.create_time, v.video_id limit 1`, [mediaId])
+  if (!row) throw new Error(`media ${mediaId} has no video`)
+  return toVideo(row)
+}
+
+/** Locks a video behind its media's lock; what is read then cannot change until the end of the transaction. */
+async function lockVideo(tx: Transaction, key: VideoKey): Promise<Video> {
+  const { mediaId } = await readVideo(tx, key)
+  await lockMedia(tx, mediaId, key.scope)
+  return readVideo(tx, key)
+}
+
+async function readVideo(tx: Transaction, { scope, videoId }: VideoKey): Promise<Video> {
+  const [row] = await tx.query<VideoRow>(FIND, [videoId, scope])
+  if (!row) throw notFound('video', videoId)
+  return toVideo(row)
+}

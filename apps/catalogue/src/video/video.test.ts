@@ -1,0 +1,59 @@
+import { describe, expect, test } from '@jest/globals'
+import { playable } from '../media/status.ts'
+import { asPublic, plainFields, tightens, type Video } from './video.ts'
+
+const now = new Date('2030-01-01T00:00:00Z')
+
+function aVideo(more: Partial<Video> = {}): Video {
+  return {
+    ...plainFields('Launch'),
+    videoId: '11',
+    mediaId: '12',
+    organisationId: '1',
+    organisationActive: true,
+    ipRestricted: false,
+    creatorId: '7',
+    lastModifiedById: '7',
+    createTime: now,
+    updateTime: now,
+    status: playable(),
+    renditions: undefined,
+    deliveryVersion: '',
+    ...more,
+  }
+}
+
+describe('what anybody may see', () => {
+  test('has no private text and no addresses', () => {
+    const shown = asPublic(
+      aVideo({ description: 'open', descriptionPrivate: 'secret', allowedIps: ['192.0.2.1'], ipRestricted: true }),
+      now,
+    )
+    expect(shown).toMatchObject({ description: 'open', descriptionPrivate: '', allowedIps: [], ipRestricted: true, creatorId: '7' })
+  })
+  test.each([
+    ['a disabled video', { enabled: false }],
+    ['a video of an inactive organisation', { organisationActive: false }],
+  ])('leaves out %s', (_, more) => {
+    expect(() => asPublic(aVideo(more), now)).toThrow(expect.objectContaining({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND' }))
+  })
+  test('leaves out an expired video, with its own words', () => {
+    const contentExpiry = { expireTime: now, message: 'come to the cinema' }
+    expect(() => asPublic(aVideo({ contentExpiry }), now)).toThrow(
+      expect.objectContaining({ reason: 'VIDEO_EXPIRED', message: 'come to the cinema' }),
+    )
+    expect(asPublic(aVideo({ contentExpiry }), new Date(now.getTime() - 1)).videoId).toBe('11')
+  })
+})
+
+test.each([
+  ['disabling', { enabled: false }, true],
+  ['address rules', { allowedIps: ['192.0.2.2'] }, true],
+  ['no address rules any more', { allowedIps: [] }, false],
+  ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],
+  ['another title', { title: 'Landing' }, false],
+])('%s: closes old addresses: %s', (_, change, closes) => {
+  const before = plainFields('Launch')
+  before.allowedIps = ['192.0.2.1']
+  expect(tightens(before, { ...before, ...change })).toBe(closes)
+})

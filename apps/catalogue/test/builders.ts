@@ -1,0 +1,46 @@
+import { newRandomId } from '../src/id/id.ts'
+import type { RenditionSet } from '../src/media/rendition-set.ts'
+import type { Upload } from '../src/video/upload.ts'
+import { plainFields, type VideoFields } from '../src/video/video.ts'
+
+export function aCall(idempotency?: { key: string; fingerprint: string }) {
+  return { idempotency, signal: new AbortController().signal }
+}
+
+export function anOrganisation(more: { organisationId?: string; revision?: number; active?: boolean; allowedIps?: string[] } = {}) {
+  return { organisationId: '1', revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', ...more }
+}
+
+export function anUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}): Upload {
+  return {
+    videoId: newRandomId(),
+    mediaId: newRandomId(),
+    organisationId: '1',
+    userId: '7',
+    sourceUrl: 'https://example.org/launch.mp4',
+    originalFilename: 'launch.mp4',
+    fields: { ...plainFields('Launch'), ...fields },
+    notify: true,
+    startsWaiting: false,
+    ...more,
+  }
+}
+
+export function aSet(jobId: string, more: Partial<RenditionSet> = {}): RenditionSet {
+  return {
+    jobId,
+    prefix: `renditions/${jobId}`,
+    durationSeconds: 12.48,
+    width: 1280,
+    height: 720,
+    renditions: [{ key: 'h264_100', path: 'mp4/h264_100.mp4', width: 256, height: 144, bytes: 1000, bitrate: 90_000 }],
+    hlsPath: 'hls/master.m3u8',
+    posterPath: 'poster.jpg',
+    thumbnailPath: 'thumbnail.jpg',
+    thumbnails: [{ percent: 25, path: 'thumbnail-25.jpg' }],
+    bytes: 5_000,
+    hasVideo: true,
+    hasAudio: true,
+    ...more,
+  }
+}

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { createOutbox, openPostgres } from '@vitascope/postgres'
+import { freshDatabase, testLog } from '@vitascope/testing'
+import { createJobStore } from '../src/job/job-store.ts'
+import { createMediaStore } from '../src/media/media-store.ts'
+import { createOrganisationStore } from '../src/organisation-mirror/organisation-store.ts'
+import type { Upload } from '../src/video/upload.ts'
+import { createUploadStore } from '../src/video/upload-store.ts'
+import type { VideoFields } from '../src/video/video.ts'
+import { createVideoStore } from '../src/video/video-store.ts'
+import { aCall, anOrganisation, anUpload, aSet } from './builders.ts'
+
+/** A database of one test file with the stores on it; the outbox keeps what is handed over. */
+export async function catalogueDatabase() {
+  const database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'catalogue' })
+  const db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
+  const { enqueue } = createOutbox({ db, handlers: {}, log: testLog })
+  const organisations = createOrganisationStore(db)
+  for (const organisationId of ['1', '2']) await organisations.apply(anOrganisation({ organisationId }))
+  const uploads = createUploadStore(db, enqueue)
+  const jobs = createJobStore(db, enqueue)
+  return {
+    url: database.url,
+    db,
+    enqueue,
+    organisations,
+    uploads,
+    jobs,
+    videos: createVideoStore(db),
+    media: createMediaStore(db, enqueue),
+    /** A video as uploaded. */
+    upload: (fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) => uploads.accept(anUpload(fields, more), aCall()),
+    /** A video that plays. */
+    async play(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) {
+      const upload = await uploads.accept(anUpload(fields, more), aCall())
+      await jobs.apply(upload.jobId, { kind: 'published', renditions: aSet(upload.jobId) }, 1)
+      return upload
+    },
+    /** What encoding would be told, oldest first. */
+    messages: async () =>
+      await db.query<{ topic: string; key: string; payload: { jobId: string } }>(
+        'select topic, key, payload from outbox order by outbox_id',
+      ),
+    async close() {
+      await db.close()
+      await database.drop()
+    },
+  }
+}
+
+export type CatalogueDatabase = Awaited<ReturnType<typeof catalogueDatabase>>

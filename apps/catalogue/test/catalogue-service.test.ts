@@ -1,0 +1,385 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { makeTokenKeys, parseTokenKeys, verifyVideoToken } from '@vitascope/access'
+import type { Call, Principal } from '@vitascope/grpc'
+import { openChannel, serviceCall } from '@vitascope/grpc'
+import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
+import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { Media, MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ListVideosRequest, UploadVideoRequest, Video, VideoServiceService, VideoState } from '@vitascope/proto/catalogue/v1/video'
+import { freePort, testLog, waitFor } from '@vitascope/testing'
+import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { aSet } from './builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
+
+const tokenKeys = parseTokenKeys(makeTokenKeys())
+let database: CatalogueDatabase
+let service: RunningCatalogue
+let encoding: ReturnType<typeof encodingStandIn>
+let auth: Awaited<ReturnType<typeof authStandIn>>
+let ask: ReturnType<typeof clients>
+
+function clients(address: string) {
+  const channel = openChannel(address, { principalKey: testKey })
+  return {
+    videos: channel.client(VideoServiceService),
+    media: channel.client(MediaServiceService),
+    jobs: channel.client(JobServiceService),
+    rules: channel.client(DeliveryRuleServiceService),
+    mirror: channel.client(OrganisationMirrorServiceService),
+    ids: channel.client(IdServiceService),
+    close: () => channel.close(),
+  }
+}
+
+beforeAll(async () => {
+  database = await catalogueDatabase()
+  auth = await authStandIn()
+  encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
+  await encoding.come()
+  service = await startCatalogue(
+    {
+      listen: '127.0.0.1:0',
+      metricsListen: { host: '127.0.0.1', port: 0 },
+      databaseUrl: database.url,
+      principalKey: testKey,
+      masterKey: 'a master key of these tests',
+      tokenKeys,
+      encodingAddress: encoding.address,
+      authAddress: auth.address,
+      reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
+    },
+    testLog,
+  )
+  ask = clients(service.address)
+})
+afterAll(async () => {
+  ask.close()
+  await service.stop()
+  await encoding.leave()
+  await auth.leave()
+  await database.close()
+})
+
+const callOf = (principal: Principal, more: Partial<Call> = {}): Call => ({ ...serviceCall('test', 'r'), principal, ...more })
+const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'uploader') =>
+  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
+const owner = user('1')
+const stranger = user('2')
+const system = user('1', 'system')
+const guest = callOf({ kind: 'guest' })
+const internal = serviceCall('encoding', 'r')
+
+const upload = (more: Partial<UploadVideoRequest> = {}, call = owner) =>
+  ask.videos.uploadVideo(
+    UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4', notify: true, ...more }),
+    call,
+  )
+const report = (jobId: string, revision: number, news: ReportJobRequest['news']) => ask.jobs.reportJob({ jobId, revision, news }, internal)
+const publish = (jobId: string, revision = 100) => report(jobId, revision, { $case: 'published', value: { renditions: aSet(jobId) } })
+async function play(more: Partial<UploadVideoRequest> = {}) {
+  const accepted = await upload(more)
+  await publish(accepted.jobId)
+  return accepted
+}
+const update = (videoId: string, fields: Partial<Video>, updateMask: string[], call = owner) =>
+  ask.videos.updateVideo({ video: Video.fromPartial({ ...fields, videoId }), updateMask }, call)
+
+test('a video is uploaded, encoded, seen by everybody and delivered', async () => {
+  const { videoId, mediaId, jobId, status } = await upload({ tags: ['moon', 'moon', 'rocket'], descriptionPrivate: 'for us' })
+  expect(status).toEqual({ state: VideoState.VIDEO_STATE_ENCODING, progress: 5, code: 2, message: '' })
+  await waitFor(() => encoding.state.jobs.get(jobId))
+  expect(encoding.state.jobs.get(jobId)).toEqual({ jobId, mediaId, organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
+  expect(await report(jobId, 1, { $case: 'progress', value: { percent: 60 } })).toEqual({ wanted: true })
+  expect((await ask.videos.getVideo({ videoId }, owner)).video?.status?.progress).toBe(60)
+  await expect(ask.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  await publish(jobId)
+  const { video } = await ask.videos.findPublicVideo({ videoId }, guest)
+  expect(video).toMatchObject({
+    title: 'launch.mp4',
+    mediaTitle: 'launch.mp4',
+    tags: ['moon', 'rocket'],
+    descriptionPrivate: '',
+    creatorId: '71',
+    status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000 },
+    renditions: aSet(jobId),
+  })
+  expect(await ask.rules.getDeliveryRule({ videoId }, internal)).toMatchObject({
+    sets: [{ version: video?.deliveryVersion, prefix: `renditions/${jobId}` }],
+    tokenRequired: false,
+  })
+  expect((await ask.jobs.getJob({ jobId }, owner)).job).toMatchObject({ state: 'JOB_STATE_OK', progress: 100, videoId, mediaId })
+})
+
+test('one that waits for its turn shows so until work begins', async () => {
+  const { videoId, jobId, status } = await upload({ startsWaiting: true })
+  expect(status).toMatchObject({ state: VideoState.VIDEO_STATE_WAITING, progress: 0, code: 1 })
+  await report(jobId, 1, { $case: 'progress', value: { percent: 5 } })
+  expect((await ask.videos.getVideo({ videoId }, owner)).video?.status).toMatchObject({ state: VideoState.VIDEO_STATE_ENCODING, code: 2 })
+})
+
+describe('who may do what', () => {
+  test('a record of another organisation is as one that is not there, for every call', async () => {
+    const { videoId, mediaId, jobId } = await play()
+    const calls = (id: { videoId: string; mediaId: string; jobId: string }, call: Call) => [
+      () => ask.videos.getVideo(id, call),
+      () => update(id.videoId, { title: 'mine' }, ['title'], call),
+      () => ask.videos.deleteVideo(id, call),
+      () => ask.videos.createVideoToken({ ...id, expiresInSeconds: 60, address: '' }, call),
+      () => ask.media.getMedia(id, call),
+      () => ask.media.updateMedia({ media: Media.fromPartial({ ...id, title: 'mine' }), updateMask: ['title'] }, call),
+      () => ask.media.replaceSource({ ...id, sourceUrl: 'https://example.org/x', organisationId: '' }, call),
+      () => ask.media.publishMedia(id, call),
+      () => ask.media.deleteMedia({ ...id, userId: '', notes: '' }, call),
+      () => ask.jobs.getJob(id, call),
+      () => ask.jobs.cancelJob(id, call),
+    ]
+    const missing = { videoId: '8123456789012345678', mediaId: '8123456789012345679', jobId: '8123456' }
+    const outcome = async (run: () => Promise<unknown>): Promise<unknown[]> =>
+      run().then(
+        () => ['done'],
+        (e) => [e.kind, e.reason, e.message.replaceAll(/\d/g, '')],
+      )
+    const foreign = await Promise.all(calls({ videoId, mediaId, jobId }, stranger).map(outcome))
+    const unknown = await Promise.all(calls(missing, stranger).map(outcome))
+    expect(foreign).toEqual(unknown)
+    expect(foreign.every(([kind]) => kind === 'not_found')).toBe(true)
+    expect((await ask.videos.getVideo({ videoId }, owner)).video).toMatchObject({ title: 'launch.mp4' })
+    expect((await ask.videos.getVideo({ videoId }, system)).video).toMatchObject({ title: 'launch.mp4' })
+    for (const refused of await Promise.all(calls({ videoId, mediaId, jobId }, guest).map(outcome))) {
+      expect(refused).toEqual(['unauthenticated', 'KEY_REQUIRED', expect.any(String)])
+    }
+    for (const refused of await Promise.all(calls({ videoId, mediaId, jobId }, internal).map(outcome))) {
+      expect(refused).toEqual(['forbidden', 'USERS_ONLY', expect.any(String)])
+    }
+  })
+
+  test.each([
+    ['users', owner],
+    ['system users', system],
+    ['guests', guest],
+  ])('internal calls are not for %s', async (_, call) => {
+    const refused = { kind: 'forbidden', reason: 'SERVICES_ONLY' }
+    await expect(ask.jobs.reportJob({ jobId: '1', revision: 1, news: undefined }, call)).rejects.toMatchObject(refused)
+    await expect(ask.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
+    await expect(ask.rules.getDeliveryRule({ videoId: '1' }, call)).rejects.toMatchObject(refused)
+    const organisation = { organisationId: '1', revision: 99, active: false, allowedIps: [], defaultSettingId: '', defaultThemeId: '' }
+    await expect(ask.mirror.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
+  })
+
+  test('a user uploads to his own organisation only, and system users name one that is there and active', async () => {
+    await expect(upload({ organisationId: '2' })).rejects.toMatchObject({ kind: 'forbidden', reason: 'FOREIGN_ORGANISATION' })
+    await expect(upload({ organisationId: '' }, system)).rejects.toMatchObject({ fields: [{ field: 'organisation_id' }] })
+    await expect(upload({ organisationId: '99' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+    await expect(upload({ organisationId: 'x' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+    await expect(upload({ organisationId: '4' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_INACTIVE' })
+    const { videoId } = await upload({ organisationId: '3' }, system)
+    await upload({ organisationId: '3' }, system)
+    expect(auth.asked.filter((id) => id === '3')).toHaveLength(1)
+    expect((await ask.videos.getVideo({ videoId }, user('3'))).video?.organisationId).toBe('3')
+  })
+
+  test('lists hold the own organisation only', async () => {
+    await upload({ organisationId: '2' }, stranger)
+    const list = (more: Partial<ListVideosRequest>, call: Call) =>
+      ask.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...more }), call)
+    const { videos, totalSize } = await list({}, stranger)
+    expect([videos.length, totalSize]).toEqual([1, 1])
+    expect((await list({ organisationId: '2' }, system)).totalSize).toBe(1)
+    expect((await list({}, system)).totalSize).toBeGreaterThan(2)
+    expect((await list({ state: VideoState.VIDEO_STATE_OK }, stranger)).totalSize).toBe(0)
+    await expect(list({ organisationId: '1' }, stranger)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+    await expect(list({ organisationId: '99' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+    await expect(list({ skip: -1 }, stranger)).rejects.toMatchObject({ fields: [{ field: 'start' }] })
+    await expect(list({ tag: 'a\0' }, stranger)).rejects.toMatchObject({ fields: [{ field: 'tag' }] })
+    await expect(list({}, guest)).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
+  })
+})
+
+test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808', "1'--", 'a\0b', '５'])(
+  '%j is the id of nothing',
+  async (id) => {
+    const key = { videoId: id, mediaId: id, jobId: id }
+    await expect(ask.videos.findPublicVideo(key, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(ask.videos.getVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(ask.videos.deleteVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(update(id, {}, ['title'])).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(ask.media.getMedia(key, owner)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(ask.jobs.getJob(key, owner)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
+    await expect(ask.rules.getDeliveryRule(key, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(report(id, 1, { $case: 'progress', value: { percent: 5 } })).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
+    expect(await ask.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ wantedJobIds: [] })
+  },
+)
+
+test('every bad field of an upload is named at once', async () => {
+  const bad = {
+    sourceUrl: 'ftp://example.org/a',
+    name: 'a\0',
+    description: 'x'.repeat(5_001),
+    tags: ['a b'],
+    publishedWidth: 0,
+    settingId: 'x',
+  }
+  const error = await upload(bad).catch((e) => e)
+  expect(error.fields.map(({ field }: { field: string }) => field)).toEqual([
+    ...['url', 'name', 'description', 'tags[0]', 'published_width', 'settings_id'],
+  ])
+})
+
+describe('a change', () => {
+  test('is kept, seen, and signed by who made it', async () => {
+    const { videoId, mediaId } = await play()
+    const before = (await ask.videos.getVideo({ videoId }, owner)).video
+    const fields = { title: 'Landing', mediaTitle: 'The landing', sharing: { text: 'look', embedWithinSocial: true } }
+    const { video } = await update(videoId, fields, ['title', 'media_title', 'sharing.text'], user('1', 'standard'))
+    expect(video).toMatchObject({ title: 'Landing', mediaTitle: 'The landing', sharing: { text: 'look', embedWithinSocial: false } })
+    expect(video?.updateTime?.getTime()).toBeGreaterThan(before?.updateTime?.getTime() ?? Number.NaN)
+    expect((await ask.media.getMedia({ mediaId }, owner)).media).toMatchObject({ title: 'The landing', encodedFilenames: ['h264_100.mp4'] })
+    expect((await ask.videos.getVideo({ videoId }, owner)).video).toEqual(video)
+  })
+  test('of what people may not change is refused', async () => {
+    const { videoId } = await upload()
+    for (const path of ['organisation_id', 'status', 'creator_id', 'create_time', 'renditions', 'delivery_version', 'ip_restricted']) {
+      await expect(update(videoId, { organisationId: '2' }, [path])).rejects.toMatchObject({ fields: [{ field: 'update_mask' }] })
+    }
+  })
+  test('that names nothing changes nothing', async () => {
+    const { videoId } = await upload()
+    const { video } = await ask.videos.getVideo({ videoId }, owner)
+    expect(await update(videoId, { title: 'x' }, [])).toEqual({ video })
+  })
+  test('hides a video from everybody else at once', async () => {
+    const { videoId } = await play()
+    await update(videoId, { enabled: false }, ['enabled'])
+    await expect(ask.videos.findPublicVideo({ videoId }, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(ask.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    expect((await ask.videos.getVideo({ videoId }, owner)).video?.enabled).toBe(false)
+  })
+  test('lets a video expire, with words for viewers', async () => {
+    const { videoId } = await play()
+    const contentExpiry = { expireTime: new Date(Date.now() - 1000), message: 'come to the cinema' }
+    await update(videoId, { contentExpiry }, ['content_expiry'])
+    await expect(ask.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'VIDEO_EXPIRED',
+      message: 'come to the cinema',
+    })
+  })
+  test('of an organisation that becomes inactive hides its videos', async () => {
+    const { videoId } = await upload({ organisationId: '5' }, system)
+    const organisation = { organisationId: '5', allowedIps: [], defaultSettingId: '', defaultThemeId: '' }
+    await ask.mirror.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
+    await expect(ask.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await ask.mirror.applyOrganisation({ ...organisation, revision: 3, active: true }, internal)
+    expect((await ask.videos.findPublicVideo({ videoId }, guest)).video?.videoId).toBe(videoId)
+  })
+})
+
+describe('a token', () => {
+  const opens = (token: string, videoId: string) => verifyVideoToken(token, { videoId, address: '192.0.2.1', now: new Date() }, tokenKeys)
+  test('opens its video, and a retry gets the same one, which is nowhere to be read', async () => {
+    const { videoId } = await play()
+    const call = { ...owner, idempotency: { key: '1'.repeat(64), fingerprint: '2'.repeat(64) } }
+    const request = { videoId, expiresInSeconds: 60, address: '192.0.2.1' }
+    const first = await ask.videos.createVideoToken(request, call)
+    expect(await opens(first.token, videoId)).toEqual({ allowed: true, expires: first.expireTime })
+    expect(await ask.videos.createVideoToken(request, call)).toEqual(first)
+    const [kept] = await database.db.query<{ response: Buffer }>('select response from idempotency where key = $1', [call.idempotency.key])
+    expect(kept?.response.toString('latin1')).not.toContain(first.token)
+  })
+  test('is refused for bad wishes', async () => {
+    const { videoId } = await upload()
+    const wishes = { videoId, expiresInSeconds: 86_401, address: '300.0.0.1' }
+    await expect(ask.videos.createVideoToken(wishes, owner)).rejects.toMatchObject({ fields: [{ field: 'expires_in' }, { field: 'ip' }] })
+  })
+})
+
+describe('a media', () => {
+  test('is deleted by a system key only on behalf of somebody', async () => {
+    const { mediaId, videoId, jobId } = await upload()
+    await expect(ask.media.deleteMedia({ mediaId, userId: '', notes: '' }, system)).rejects.toMatchObject({
+      fields: [{ field: 'user_id' }],
+    })
+    const { deleteTime } = await ask.media.deleteMedia({ mediaId, userId: '71', notes: 'asked to' }, system)
+    expect(deleteTime).toBeInstanceOf(Date)
+    await waitFor(() => encoding.state.cancelled.has(jobId))
+    await expect(ask.videos.getVideo({ videoId }, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    expect(await publish(jobId)).toEqual({ wanted: false })
+    expect(await ask.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ wantedJobIds: [] })
+    expect(await database.db.query('select user_id, notes from deletion where media_id = $1', [mediaId])).toEqual([
+      { user_id: '71', notes: 'asked to' },
+    ])
+  })
+  test('takes a replacement of its owner, and of nobody in the name of another', async () => {
+    const { mediaId, videoId } = await play()
+    const replace = (organisationId: string, call: Call) =>
+      ask.media.replaceSource({ mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId }, call)
+    await expect(replace('2', system)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(replace('2', owner)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    expect(await replace('1', system)).toMatchObject({ videoId, status: { progress: 5, code: 2 } })
+  })
+})
+
+test('ids are given to all, random ones to system users', async () => {
+  expect((await ask.ids.nextId({}, guest)).id).toMatch(/^\d+$/)
+  expect((await ask.ids.randomId({ length: 7 }, system)).id).toMatch(/^[A-Za-z0-9]{7}$/)
+  await expect(ask.ids.randomId({ length: 11 }, system)).rejects.toMatchObject({ fields: [{ field: 'length' }] })
+  await expect(ask.ids.randomId({ length: 7 }, owner)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+})
+
+describe('when something is away', () => {
+  test('encoding: uploads are accepted, and reach it in order when it is back', async () => {
+    await encoding.leave()
+    const first = await upload()
+    const second = await ask.media.replaceSource(
+      { mediaId: first.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '' },
+      owner,
+    )
+    encoding.state.calls.length = 0
+    await encoding.come()
+    await waitFor(() => encoding.state.jobs.has(second.jobId), { timeout: 20_000 })
+    const seen = encoding.state.calls.filter((call, index, all) => all.indexOf(call) === index)
+    expect(seen).toEqual([`create ${first.jobId}`, `cancel ${first.jobId}`, `create ${second.jobId}`])
+  })
+  test('encoding does not answer: calls of users are served all the same', async () => {
+    encoding.hold()
+    encoding.state.calls.length = 0
+    const uploads = await Promise.all(Array.from({ length: 12 }, () => upload()))
+    await waitFor(() => encoding.state.calls.length >= 4)
+    const started = Date.now()
+    for (const { videoId } of uploads) await ask.videos.getVideo({ videoId }, owner)
+    expect(Date.now() - started).toBeLessThan(2_000)
+    encoding.release()
+  })
+  test('the database ends every connection: the service carries on', async () => {
+    const { videoId } = await upload()
+    for (let round = 0; round < 3; round++) {
+      await database.db.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      )
+      const error = await ask.videos.getVideo({ videoId }, owner).catch((e) => e.kind)
+      if (typeof error === 'string') expect(error).toBe('unavailable')
+      await waitFor(() => ask.videos.getVideo({ videoId }, owner))
+    }
+  })
+})
+
+test('a job of which encoding never heard is handed over again', async () => {
+  const { jobId } = await upload()
+  await waitFor(() => encoding.state.jobs.has(jobId), { timeout: 20_000 })
+  encoding.state.jobs.delete(jobId)
+  await waitFor(async () => (await database.db.query(`select from outbox where payload ->> 'jobId' = $1`, [jobId])).length === 0, {
+    timeout: 20_000,
+  })
+  await database.db.query(`update job set news_time = now() - interval '1 minute' where job_id = $1`, [jobId])
+  await waitFor(() => encoding.state.jobs.has(jobId))
+})
+
+test('its figures are served', async () => {
+  const text = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
+  expect(text).toMatch(/vitascope_catalogue_jobs_standing\{service="catalogue"\} \d+/)
+  expect(text).toContain('vitascope_grpc_call_seconds_count')
+})

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { makeTokenKeys } from '@vitascope/access'
+import { openChannel, serviceCall } from '@vitascope/grpc'
+import { UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { freePort, waitFor } from '@vitascope/testing'
+import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { encodingStandIn, principalSecret, testKey } from './stand-ins.ts'
+
+let database: CatalogueDatabase
+let folder: string
+const children: ChildProcess[] = []
+beforeAll(async () => {
+  database = await catalogueDatabase()
+  folder = mkdtempSync(join(tmpdir(), 'vitascope-catalogue-'))
+  writeFileSync(join(folder, 'secret'), principalSecret)
+  writeFileSync(join(folder, 'token-keys'), makeTokenKeys())
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+  await database.close()
+})
+
+async function start(address: string, encodingAddress: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      VITASCOPE_CATALOGUE_LISTEN: address,
+      VITASCOPE_CATALOGUE_DATABASE_URL: database.url,
+      VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'secret'),
+      VITASCOPE_MASTER_KEY_FILE: join(folder, 'secret'),
+      VITASCOPE_TOKEN_KEYS_FILE: join(folder, 'token-keys'),
+      VITASCOPE_ENCODING_ADDRESS: encodingAddress,
+      VITASCOPE_AUTH_ADDRESS: '127.0.0.1:1',
+    },
+  })
+  children.push(child)
+  const [message] = await once(child, 'message')
+  expect(message).toEqual({ ready: 'catalogue' })
+  return child
+}
+
+test('what was accepted before a kill -9 reaches encoding after it, each job as one, and a stop ends in peace', async () => {
+  const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
+  // It takes a job and never says so: the kill falls between the effect and the word of it.
+  encoding.hold()
+  await encoding.come()
+  const address = `127.0.0.1:${await freePort()}`
+  const first = await start(address, encoding.address)
+  const channel = openChannel(address, { principalKey: testKey })
+  const videos = channel.client(VideoServiceService)
+  const principal = { kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType: 'uploader' } as const
+  const request = UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
+  const accepted: string[] = []
+  for (let i = 0; i < 20; i++) accepted.push((await videos.uploadVideo(request, { ...serviceCall('test', 'r'), principal })).jobId)
+  await waitFor(() => encoding.state.calls.length > 0)
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+
+  encoding.release()
+  const second = await start(address, encoding.address)
+  await waitFor(() => accepted.every((jobId) => encoding.state.jobs.has(jobId)))
+  await waitFor(async () => (await database.messages()).length === 0)
+  expect([...encoding.state.jobs.keys()].sort()).toEqual([...accepted].sort())
+  expect(encoding.state.calls.length).toBeGreaterThan(accepted.length)
+
+  second.kill('SIGTERM')
+  const [code] = await once(second, 'exit')
+  expect(code).toBe(0)
+  channel.close()
+  await encoding.leave()
+})

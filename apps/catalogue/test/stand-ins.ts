@@ -1,0 +1,80 @@
+import { notFound } from '@vitascope/errors'
+import { createGrpcServer, principalKey } from '@vitascope/grpc'
+import { Organisation, OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
+import { type CreateJobRequest, Job, JobServiceService, JobState } from '@vitascope/proto/encoding/v1/job'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
+
+export const principalSecret = 'a secret of these tests, long enough'
+export const testKey = principalKey(principalSecret)
+
+/** Encoding as the catalogue sees it: it takes jobs by id, can be away, and can leave calls unanswered. */
+export function encodingStandIn(address: string) {
+  const state = {
+    /** Every call that came, repeats too. */
+    calls: [] as string[],
+    /** What it has taken; one entry an id. */
+    jobs: new Map<string, CreateJobRequest>(),
+    cancelled: new Set<string>(),
+  }
+  // Calls that are taken, and not answered; undefined while it answers.
+  let held: (() => void)[] | undefined
+  let server: ReturnType<typeof createGrpcServer> | undefined
+  const answer = async () => {
+    if (held) await new Promise<void>((resolve) => held?.push(resolve))
+    return {}
+  }
+  return {
+    ...{ state, address },
+    hold() {
+      held = []
+    },
+    release() {
+      for (const resume of held ?? []) resume()
+      held = undefined
+    },
+    async come() {
+      server = createGrpcServer({ principalKey: testKey, log: testLog, metrics: createMetrics('encoding') })
+      server.implement(JobServiceService, {
+        createJob(request) {
+          state.calls.push(`create ${request.jobId}`)
+          state.jobs.set(request.jobId, request)
+          return answer()
+        },
+        cancelJob({ jobId }) {
+          state.calls.push(`cancel ${jobId}`)
+          state.cancelled.add(jobId)
+          return answer()
+        },
+        async getJob({ jobId }) {
+          if (!state.jobs.has(jobId)) throw notFound('job', jobId)
+          return { job: Job.fromPartial({ jobId, state: JobState.JOB_STATE_ENCODING }) }
+        },
+      })
+      await server.listen(address)
+    },
+    async leave() {
+      await server?.drain(0)
+      server = undefined
+    },
+  }
+}
+
+/** Auth with the organisations 1 to 5, of which 4 is inactive. */
+export async function authStandIn() {
+  const server = createGrpcServer({ principalKey: testKey, log: testLog, metrics: createMetrics('auth') })
+  const asked: string[] = []
+  server.implement(
+    { getOrganisation: OrganisationServiceService.getOrganisation },
+    {
+      async getOrganisation({ organisationId }) {
+        asked.push(organisationId)
+        if (!/^[1-5]$/.test(organisationId)) throw notFound('organisation', organisationId)
+        const status =
+          organisationId === '4' ? OrganisationStatus.ORGANISATION_STATUS_INACTIVE : OrganisationStatus.ORGANISATION_STATUS_ACTIVE
+        return { organisation: Organisation.fromPartial({ organisationId, name: `Organisation ${organisationId}`, status, revision: 1 }) }
+      },
+    },
+  )
+  return { asked, address: await server.listen('127.0.0.1:0'), leave: () => server.drain(0) }
+}
