@@ -1,0 +1,63 @@
+import type { Handlers } from '@vitascope/grpc'
+import type { ApiKey as ApiKeyMessage, ApiKeyServiceService, ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
+import { onlyServices } from '../caller.ts'
+import { cutPage, readPage } from '../page.ts'
+import { typeOf } from '../user/user-rpc.ts'
+import {
+  type ApiKey,
+  type ApiKeyStore,
+  createApiKey,
+  getApiKey,
+  type KeyOwner,
+  listApiKeys,
+  regenerateApiKey,
+  revokeApiKey,
+} from './api-key.ts'
+import { type Authentication, authenticate } from './authenticate.ts'
+import type { KeyChanges } from './key-changes.ts'
+
+export function apiKeyHandlers(
+  keys: ApiKeyStore,
+  authentication: Authentication,
+  changes: KeyChanges,
+): Handlers<typeof ApiKeyServiceService> {
+  return {
+    async authenticate({ key }, call) {
+      const { apiKeyId, userId, organisationId, userType, resources, expireTime } = await authenticate(authentication, key, call)
+      return { apiKeyId, userId, organisationId, userType: typeOf(userType), resources: [...resources], expireTime }
+    },
+    async createApiKey(wanted, call) {
+      return { apiKey: toMessage(await createApiKey(keys, wanted, call)) }
+    },
+    async getApiKey({ key }, call) {
+      return { apiKey: toMessage(await getApiKey(keys, key, call)) }
+    },
+    async listApiKeys(request, call) {
+      const page = readPage(request)
+      const found = await listApiKeys(keys, toOwner(request.owner), page, call)
+      const { rows, nextPageToken } = cutPage(found, page, (key) => key.apiKeyId)
+      return { apiKeys: rows.map(toMessage), nextPageToken }
+    },
+    async regenerateApiKey({ key }, call) {
+      return { apiKey: toMessage(await regenerateApiKey(keys, key, call)) }
+    },
+    async revokeApiKey({ key }, call) {
+      await revokeApiKey(keys, key, call)
+      return {}
+    },
+    async *watchRevocations(_request, { principal, signal }) {
+      onlyServices(principal)
+      for await (const apiKeyIds of changes.watch(signal)) yield { apiKeyIds }
+    },
+  }
+}
+
+function toOwner(owner: ListApiKeysRequest['owner']): KeyOwner | undefined {
+  if (!owner) return undefined
+  return owner.$case === 'userId' ? { userId: owner.value } : { organisationId: owner.value }
+}
+
+function toMessage(key: ApiKey): ApiKeyMessage {
+  const { apiKeyId, value, userId, organisationId, applicationName, resources, expireTime, createTime } = key
+  return { apiKeyId, value, userId, organisationId, applicationName, resources: [...resources], expireTime, createTime }
+}

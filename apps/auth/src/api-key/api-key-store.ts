@@ -1,0 +1,116 @@
+import type { UserKind } from '@vitascope/grpc'
+import { type Db, once, type Query } from '@vitascope/postgres'
+import { sealedCodec } from '../answer-codec.ts'
+import { isStorable, nothingThere } from '../input.ts'
+import type { ApiKey, ApiKeyStore } from './api-key.ts'
+import type { KeyBox } from './key-box.ts'
+import { announceKeys } from './key-change.ts'
+
+interface ApiKeyRow {
+  api_key_id: string
+  user_id: string
+  organisation_id: string
+  user_type: UserKind
+  application_name: string
+  lookup: Buffer
+  sealed_value: Buffer
+  resources: string[]
+  expire_time: Date | null
+  create_time: Date
+}
+
+/** The names that a key k of a user u holds: of what it was granted, what a user of that type may hold. */
+export const HELD_RESOURCES = `array(
+  select r.name from resource r
+  where (k.all_resources or r.acl_id = any (k.acl_ids)) and (r.open_to_users or u.user_type <> 'uploader') order by r.acl_id)`
+
+const SELECT = `select k.api_key_id, k.user_id, u.organisation_id, u.user_type, k.application_name, k.lookup, k.sealed_value,
+    ${HELD_RESOURCES} as resources, k.expire_time, k.create_time
+  from api_key k join users u using (user_id)`
+
+export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
+  const toApiKey = (row: ApiKeyRow): ApiKey => ({
+    apiKeyId: row.api_key_id,
+    value: box.open(row.sealed_value, row.lookup).toString('utf8'),
+    userId: row.user_id,
+    organisationId: row.organisation_id,
+    userType: row.user_type,
+    applicationName: row.application_name,
+    resources: row.resources,
+    expireTime: row.expire_time ?? undefined,
+    createTime: row.create_time,
+  })
+  const readKey = async (query: Query, apiKeyId: string) => {
+    const [row] = await query<ApiKeyRow>(`${SELECT} where k.api_key_id = $1`, [apiKeyId])
+    if (!row) throw new Error('the key that was written is not there')
+    return toApiKey(row)
+  }
+
+  return {
+    async find(value, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<ApiKeyRow>(`${SELECT} where k.lookup = $1 and k.revoke_time is null`, [box.lookup(value)])
+      return row && toApiKey(row)
+    },
+    async list(owner, { size, after, skip }, signal) {
+      signal.throwIfAborted()
+      const [column, table, id] =
+        'userId' in owner
+          ? (['user_id', 'users', owner.userId] as const)
+          : (['organisation_id', 'organisation', owner.organisationId] as const)
+      const rows = await db.query<ApiKeyRow>(
+        `${SELECT} where u.${column} = $1 and k.revoke_time is null and k.api_key_id > $2 order by k.api_key_id offset $3 limit $4`,
+        [id, after, skip, size + 1],
+      )
+      if (rows.length === 0 && (await db.query(`select from ${table} where ${column} = $1`, [id])).length === 0) return undefined
+      return rows.map(toApiKey)
+    },
+    create: (key, value, check, call) =>
+      once(db, call, sealedCodec<ApiKey>(box), async ({ query }) => {
+        const [user] = await query<{ user_type: UserKind }>('select user_type from users where user_id = $1 for key share', [key.userId])
+        if (!user) throw nothingThere('user', key.userId)
+        const known = await query<{ acl_id: number; name: string; open_to_users: boolean }>(
+          'select acl_id, name, open_to_users from resource where name = any ($1)',
+          [key.resources.filter(isStorable)],
+        )
+        check({ userType: user.user_type, known: known.map((row) => ({ name: row.name, openToUsers: row.open_to_users })) })
+        const { lookup, sealed } = conceal(box, value)
+        const [row] = await query<{ api_key_id: string }>(
+          `insert into api_key (user_id, application_name, lookup, sealed_value, acl_ids, expire_time)
+           values ($1, $2, $3, $4, $5, $6) returning api_key_id`,
+          [key.userId, key.applicationName, lookup, sealed, known.map((resource) => resource.acl_id), key.expireTime],
+        )
+        return readKey(query, row?.api_key_id ?? '')
+      }),
+    replace: (value, newValue, signal) =>
+      db.transaction(async ({ query }) => {
+        const { lookup, sealed } = conceal(box, newValue)
+        const [row] = await query<{ api_key_id: string }>(
+          'update api_key set lookup = $2, sealed_value = $3 where lookup = $1 and revoke_time is null returning api_key_id',
+          [box.lookup(value), lookup, sealed],
+        )
+        if (!row) return undefined
+        await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
+        return readKey(query, row.api_key_id)
+      }, signal),
+    revoke: ({ value, within }, allowed, signal) =>
+      db.transaction(async ({ query }) => {
+        const [row] = await query<{ api_key_id: string; user_type: UserKind }>(
+          `select k.api_key_id, u.user_type from api_key k join users u using (user_id)
+           where k.lookup = $1 and k.revoke_time is null and ($2::bigint is null or u.organisation_id = $2) for update of k`,
+          [box.lookup(value), within],
+        )
+        if (!row) return false
+        allowed({ userType: row.user_type })
+        await query('update api_key set revoke_time = now() where api_key_id = $1', [row.api_key_id])
+        await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
+        return true
+      }, signal),
+  }
+}
+
+/** What is stored of a value; the sealed form opens only beside its own look-up. */
+export function conceal(box: KeyBox, value: string): { lookup: Buffer; sealed: Buffer } {
+  const lookup = box.lookup(value)
+  return { lookup, sealed: box.seal(Buffer.from(value), lookup) }
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from '@jest/globals'
+import { serviceCall } from '@vitascope/grpc'
+import { authenticate, type KeyState } from './authenticate.ts'
+import { createKeyBox } from './key-box.ts'
+import { makeKeyValue } from './key-value.ts'
+
+const box = createKeyBox('a master key of this test, long enough')
+const call = serviceCall('gateway', '')
+const CONFIGURED = 'a-configured-system-key'
+
+/** Knows one key, in the given state, and counts the look-ups. */
+function anAuthentication(state: Partial<KeyState> = {}, configured?: string) {
+  const value = makeKeyValue()
+  const seen = { lookups: 0, activated: [] as string[] }
+  const known: KeyState = {
+    apiKeyId: '1',
+    userId: '2',
+    organisationId: '3',
+    userType: 'uploader',
+    resources: ['video::post'],
+    expireTime: undefined,
+    revoked: false,
+    expired: false,
+    organisationActive: true,
+    userInvited: false,
+    ...state,
+  }
+  const authentication = {
+    box,
+    configuredLookup: () => (configured === undefined ? undefined : box.lookup(configured)),
+    identities: {
+      state: async (lookup: Buffer) => {
+        seen.lookups++
+        return lookup.equals(box.lookup(value)) || (configured && lookup.equals(box.lookup(configured))) ? known : undefined
+      },
+      activate: async (userId: string) => void seen.activated.push(userId),
+    },
+  }
+  return { value, seen, authentication }
+}
+
+test('a working key says who calls', async () => {
+  const { authentication, value, seen } = anAuthentication()
+  expect(await authenticate(authentication, value, call)).toMatchObject({ apiKeyId: '1', userId: '2', organisationId: '3' })
+  expect(seen.activated).toEqual([])
+})
+
+test('the first success of an invited user makes it active', async () => {
+  const { authentication, value, seen } = anAuthentication({ userInvited: true })
+  await authenticate(authentication, value, call)
+  expect(seen.activated).toEqual(['2'])
+})
+
+test.each([
+  ['KEY_REVOKED', 'unauthenticated', { revoked: true, expired: true }],
+  ['KEY_EXPIRED', 'unauthenticated', { expired: true, organisationActive: false }],
+  ['ORGANISATION_INACTIVE', 'forbidden', { organisationActive: false, userInvited: true }],
+])('%s refuses and activates nobody', async (reason, kind, state) => {
+  const { authentication, value, seen } = anAuthentication(state)
+  await expect(authenticate(authentication, value, call)).rejects.toMatchObject({ kind, reason })
+  expect(seen.activated).toEqual([])
+})
+
+test('a key that nobody has is unknown', async () => {
+  const { authentication } = anAuthentication()
+  await expect(authenticate(authentication, makeKeyValue(), call)).rejects.toMatchObject({ reason: 'KEY_UNKNOWN' })
+})
+
+test('a thousand pieces of junk cost no look-up', async () => {
+  const { authentication, value, seen } = anAuthentication({}, CONFIGURED)
+  const junk = [
+    ...Array.from({ length: 990 }, (_, i) => randomBytes(i % 100).toString(i % 2 ? 'base64url' : 'latin1')),
+    '',
+    'vs_',
+    `${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`,
+    ` ${value}`,
+    `${value}\0`,
+    CONFIGURED.toUpperCase(),
+    `${CONFIGURED}-`,
+    'x'.repeat(65_536),
+    "' or 1=1 --",
+    '\ud800',
+  ]
+  for (const key of junk) await expect(authenticate(authentication, key, call)).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
+  expect(seen.lookups).toBe(0)
+})
+
+test('the configured system key is known although it has another form', async () => {
+  const { authentication } = anAuthentication({}, CONFIGURED)
+  expect(await authenticate(authentication, CONFIGURED, call)).toMatchObject({ apiKeyId: '1' })
+})
+
+test('only services ask', async () => {
+  const { authentication, value } = anAuthentication()
+  const user = { kind: 'user' as const, keyId: '1', userId: '2', organisationId: '3', userType: 'system' as const }
+  await expect(authenticate(authentication, value, { ...call, principal: user })).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
+})

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { DomainError } from '@vitascope/errors'
+import type { Logger } from '@vitascope/telemetry'
+import pg from 'pg'
+import { announcedIds, KEY_CHANGED } from './key-change.ts'
+
+/**
+ * Hears from PostgreSQL, on a connection of its own, which keys any replica changed. Notifications come in the order of the
+ * commits and none is lost while the connection stands; when it falls every watch ends, since what happened meanwhile is unknown.
+ */
+export interface KeyChanges {
+  /** Resolves once it listens for the first time; comes back by itself from then on. */
+  start(): Promise<void>
+  /** First an empty list: it stands. Then ids of keys as they change. Refuses, or ends with a refusal, while it cannot hear. */
+  watch(signal: AbortSignal): AsyncIterable<string[]>
+  /** Ends every watch. */
+  stop(): Promise<void>
+}
+
+/** How often the connection is asked for a sign of life, and how long that may take. */
+const BEAT_MS = 1_000
+const RETRY_MS = 250
+/** A watcher that is this far behind forgets everything instead. */
+const MOST_WAITING = 10_000
+
+interface Watcher {
+  ids: string[]
+  ended: 'lost' | 'stopped' | undefined
+  wake: () => void
+}
+
+export function createKeyChanges(options: { url: string; log: Logger; onChange?: () => void; beatMs?: number }): KeyChanges {
+  const { url, log, onChange = () => undefined, beatMs = BEAT_MS } = options
+  const stopping = new AbortController()
+  const watchers = new Set<Watcher>()
+  let listening = false
+  let running: Promise<void> | undefined
+
+  const endAll = (reason: 'lost' | 'stopped') => {
+    for (const watcher of watchers) {
+      watcher.ended = reason
+      watcher.wake()
+    }
+  }
+  const heard = (ids: readonly string[]) => {
+    for (const watcher of watchers) {
+      watcher.ids.push(...ids)
+      if (watcher.ids.length > MOST_WAITING) watcher.ended = 'lost'
+      watcher.wake()
+    }
+    onChange()
+  }
+  const run = async (first: () => void) => {
+    while (!stopping.signal.aborted) {
+      await listen(url, beatMs, stopping.signal, heard, () => {
+        listening = true
+        onChange()
+        first()
+      }).catch((error: unknown) => log.warn({ err: error }, 'key changes cannot be heard'))
+      listening = false
+      endAll('lost')
+      await delay(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  }
+
+  return {
+    start: () =>
+      new Promise((resolve) => {
+        running = run(resolve).finally(resolve)
+      }),
+    async *watch(signal) {
+      if (!listening) throw lost()
+      const watcher: Watcher = { ids: [], ended: undefined, wake: () => undefined }
+      const hangUp = () => watcher.wake()
+      watchers.add(watcher)
+      signal.addEventListener('abort', hangUp)
+      try {
+        yield []
+        while (!signal.aborted) {
+          if (watcher.ended === 'lost') throw lost()
+          if (watcher.ids.length > 0) yield watcher.ids.splice(0)
+          else if (watcher.ended === 'stopped') return
+          else await new Promise<void>((resolve) => (watcher.wake = resolve))
+        }
+      } finally {
+        signal.removeEventListener('abort', hangUp)
+        watchers.delete(watcher)
+      }
+    },
+    async stop() {
+      endAll('stopped')
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** Listens on one connection until it fails or the signal aborts. */
+async function listen(
+  url: string,
+  beatMs: number,
+  signal: AbortSignal,
+  heard: (ids: readonly string[]) => void,
+  started: () => void,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'vitascope-auth-listen',
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 2_000,
+  })
+  const fallen = new AbortController()
+  client.on('error', (error) => fallen.abort(error))
+  client.on('end', () => fallen.abort(new Error('the connection ended')))
+  client.on('notification', ({ payload }) => heard(announcedIds(payload)))
+  try {
+    await client.connect()
+    await client.query(`listen ${KEY_CHANGED}`)
+    started()
+    const over = AbortSignal.any([signal, fallen.signal])
+    // A connection can be dead without a word: only an answer shows that it hears.
+    while (!over.aborted) {
+      await client.query('select 1')
+      await delay(beatMs, undefined, { signal: over }).catch(() => undefined)
+    }
+    if (!signal.aborted) throw fallen.signal.reason
+  } finally {
+    // Not waited for: on a dead connection it would never come.
+    client.end().catch(() => undefined)
+  }
+}
+
+function lost(): DomainError {
+  return new DomainError('unavailable', 'KEY_CHANGES_LOST', 'key changes cannot be heard at the moment: forget every key and try again', {
+    retryAfter: 1,
+  })
+}

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals'
+import { isConfiguredForm, isKeyValue, makeKeyValue } from './key-value.ts'
+
+test('a key has the form that it is known by, and no two are alike', () => {
+  const keys = Array.from({ length: 500 }, makeKeyValue)
+  expect(new Set(keys).size).toBe(500)
+  for (const key of keys) {
+    expect(key).toMatch(/^vs_[0-9A-Za-z]{38}$/)
+    expect(isKeyValue(key)).toBe(true)
+  }
+})
+
+test('a change of any one character is noticed', () => {
+  const key = makeKeyValue()
+  for (let i = 3; i < key.length; i++) {
+    const other = key[i] === 'a' ? 'b' : 'a'
+    expect(isKeyValue(key.slice(0, i) + other + key.slice(i + 1))).toBe(false)
+  }
+})
+
+test.each(['', 'vs_', 'x', `vs_${'0'.repeat(38)}!`, `VS_${makeKeyValue().slice(3)}`, `${makeKeyValue()}\n`, 'vs_'.repeat(30_000)])(
+  'junk %# is no key',
+  (text) => {
+    expect(isKeyValue(text)).toBe(false)
+  },
+)
+
+test.each([
+  ['a'.repeat(19), false],
+  ['a'.repeat(20), true],
+  ['aA0_-'.repeat(25), true],
+  ['a'.repeat(129), false],
+  ['a b'.repeat(10), false],
+])('%s may be configured: %s', (text, right) => {
+  expect(isConfiguredForm(text)).toBe(right)
+})

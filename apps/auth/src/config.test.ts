@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { readAuthConfig } from './config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'vitascope-auth-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+writeFileSync(join(folder, 'master'), `${'m'.repeat(44)}\n`)
+writeFileSync(join(folder, 'short'), 'm')
+const env = {
+  VITASCOPE_AUTH_DATABASE_URL: 'postgres://a@b/c',
+  VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'master'),
+  VITASCOPE_MASTER_KEY_FILE: join(folder, 'master'),
+  VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:1',
+  VITASCOPE_OF_ANOTHER_SERVICE: 'x',
+}
+
+test('what must be there is enough', () => {
+  expect(readAuthConfig(env)).toEqual({
+    listen: '127.0.0.1:0',
+    metricsListen: '127.0.0.1:0',
+    databaseUrl: 'postgres://a@b/c',
+    principalKey: 'm'.repeat(44),
+    masterKey: 'm'.repeat(44),
+    systemKey: { value: undefined, file: undefined },
+    catalogueAddress: '127.0.0.1:1',
+  })
+})
+
+test('every bad setting is named, and no secret is', () => {
+  const bad = {
+    ...env,
+    VITASCOPE_SYSTEM_KEY: 'too short',
+    VITASCOPE_MASTER_KEY_FILE: join(folder, 'short'),
+    VITASCOPE_AUTH_DATABASE_URL: '',
+  }
+  expect(() => readAuthConfig(bad)).toThrow(
+    expect.objectContaining({
+      problems: [
+        'VITASCOPE_AUTH_DATABASE_URL is missing',
+        'VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -',
+        'VITASCOPE_MASTER_KEY_FILE: the file must hold at least 32 characters',
+      ],
+    }),
+  )
+})

@@ -1,0 +1,118 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { createOutbox } from '@vitascope/postgres'
+import { testLog } from '@vitascope/testing'
+import { openTestDatabase, type TestDatabase } from '../test/test-auth.ts'
+import { createApiKeyStore } from './api-key/api-key-store.ts'
+import { createKeyBox } from './api-key/key-box.ts'
+import { isKeyValue } from './api-key/key-value.ts'
+import { ensureInstallation, readConfiguredLookup } from './installation.ts'
+
+const box = createKeyBox('a master key of this test, long enough')
+const never = new AbortController().signal
+let database: TestDatabase
+let folder: string
+beforeEach(async () => {
+  database = await openTestDatabase()
+  folder = mkdtempSync(join(tmpdir(), 'vitascope-auth-'))
+})
+afterEach(async () => {
+  await database.drop()
+  rmSync(folder, { recursive: true })
+})
+
+const start = (value?: string, more: { file?: string | undefined; box?: typeof box } = {}) => {
+  const { db } = database
+  const file = 'file' in more ? more.file : join(folder, 'system-key')
+  const outbox = createOutbox({ db, handlers: {}, log: testLog })
+  return ensureInstallation({ db, outbox, box: more.box ?? box, source: { value, file }, log: testLog })
+}
+const find = (value: string) => createApiKeyStore(database.db, box).find(value, never)
+const written = () => readFileSync(join(folder, 'system-key'), 'utf8').trim()
+const A = 'configured-value-number-A'
+const B = 'configured-value-number-B'
+
+test('the first start, by two replicas at once and again later, makes one organisation, one system user and one key', async () => {
+  await Promise.all([start(A), start(A)])
+  await start(A)
+  const { db } = database
+  expect(await db.query('select organisation_id, name, active, revision from organisation')).toEqual([
+    { organisation_id: '1', name: 'System', active: true, revision: '1' },
+  ])
+  expect(await db.query('select organisation_id, user_type, status from users')).toEqual([
+    { organisation_id: '1', user_type: 'system', status: 'active' },
+  ])
+  expect(await db.query('select all_resources, expire_time, revoke_time from api_key')).toEqual([
+    { all_resources: true, expire_time: null, revoke_time: null },
+  ])
+  expect(await db.query('select topic, key from outbox')).toEqual([{ topic: 'organisation.changed', key: 'organisation:1' }])
+  expect(await find(A)).toMatchObject({ value: A, userType: 'system' })
+  expect(await readConfiguredLookup(db)).toEqual(box.lookup(A))
+  const [next] = await db.query<{ organisation_id: string }>(`insert into organisation (name) values ('x') returning organisation_id`)
+  expect(next?.organisation_id).toBe('2')
+})
+
+test('without a value the first start makes a key and writes it where only its owner reads it', async () => {
+  await Promise.all([start(), start()])
+  const value = written()
+  expect(isKeyValue(value)).toBe(true)
+  expect(statSync(join(folder, 'system-key')).mode & 0o777).toBe(0o600)
+  expect(await find(value)).toMatchObject({ value })
+  await start()
+  expect(written()).toBe(value)
+})
+
+test('a key that could not be written down is not made', async () => {
+  await expect(start(undefined, { file: undefined })).rejects.toThrow('VITASCOPE_SYSTEM_KEY_FILE is missing')
+  await expect(start(undefined, { file: join(folder, 'nowhere', 'system-key') })).rejects.toThrow()
+  expect(await database.db.query('select from api_key')).toHaveLength(0)
+  await start()
+  expect(await find(written())).toBeDefined()
+})
+
+test('another value replaces the key; none leaves it', async () => {
+  await start()
+  const made = written()
+  await start(A)
+  expect(await find(made)).toBeUndefined()
+  expect(await find(A)).toBeDefined()
+  await start(B)
+  expect(await find(A)).toBeUndefined()
+  await start()
+  expect(await find(B)).toBeDefined()
+  await start(A)
+  expect(await find(A)).toBeDefined()
+  expect(await database.db.query('select from api_key')).toHaveLength(1)
+})
+
+test('a key that was revoked or regenerated does not come back with a restart, and another value helps out', async () => {
+  await start(A)
+  const keys = createApiKeyStore(database.db, box)
+  await keys.revoke({ value: A, within: undefined }, () => undefined, never)
+  await start(A)
+  expect(await find(A)).toBeUndefined()
+  await start(B)
+  expect(await find(B)).toBeDefined()
+  const regenerated = await keys.replace(B, 'a-value-of-its-own-0123', never)
+  await start(B)
+  expect(await find(B)).toBeUndefined()
+  expect(await find(regenerated?.value ?? '')).toBeDefined()
+})
+
+test('the key of somebody else cannot become the system key', async () => {
+  await start(A)
+  const keys = createApiKeyStore(database.db, box)
+  const call = { principal: { kind: 'service' as const, service: 'test' }, requestId: '', signal: never }
+  await keys.create({ userId: '1', applicationName: 'x', resources: [], expireTime: undefined }, B, () => undefined, call)
+  await expect(start(B)).rejects.toThrow('VITASCOPE_SYSTEM_KEY is already the key of somebody else')
+  expect(await find(A)).toBeDefined()
+})
+
+test('another master key is refused by name before it can do harm', async () => {
+  await start(A)
+  const other = createKeyBox('another master key, long enough too')
+  await expect(start(B, { box: other })).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE')
+  expect(await find(A)).toBeDefined()
+})

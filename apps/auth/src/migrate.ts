@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url'
+import { migrate } from '@vitascope/postgres'
+import { createLogger, type Logger } from '@vitascope/telemetry'
+import { readMigrateConfig } from './config.ts'
+
+export const SCHEMA = 'auth'
+
+const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/** Brings the schema of the auth service up to date. */
+export function migrateAuth(databaseUrl: string, log: Logger): Promise<void> {
+  return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
+}
+
+if (import.meta.main) {
+  await migrateAuth(readMigrateConfig(process.env).databaseUrl, createLogger({ service: 'auth-migrate' }))
+}

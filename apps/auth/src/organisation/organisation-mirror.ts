@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import { type Channel, serviceCall } from '@vitascope/grpc'
+import type { OutboxHandlers } from '@vitascope/postgres'
+import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ORGANISATION_CHANGED, type OrganisationChanged } from './organisation-store.ts'
+
+/** Sends changes to the catalogue's copy, which lets go of any that is older than what it has. */
+export function organisationMirror(catalogue: Channel): OutboxHandlers {
+  const mirror = catalogue.client(OrganisationMirrorServiceService)
+  return {
+    async [ORGANISATION_CHANGED](payload: OrganisationChanged, signal) {
+      await mirror.applyOrganisation({ ...payload, allowedIps: [...payload.allowedIps] }, serviceCall('auth', randomUUID(), signal))
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { Handlers } from '@vitascope/grpc'
+import {
+  type Organisation as OrganisationMessage,
+  type OrganisationServiceService,
+  OrganisationStatus,
+} from '@vitascope/proto/auth/v1/organisation'
+import { maskOf } from '../input.ts'
+import { cutPage, readPage } from '../page.ts'
+import {
+  createOrganisation,
+  getOrganisation,
+  listOrganisations,
+  type Organisation,
+  type OrganisationDetails,
+  type OrganisationStore,
+  updateOrganisation,
+} from './organisation.ts'
+
+const CHANGEABLE = ['name', 'status', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota'] as const
+
+export function organisationHandlers(organisations: OrganisationStore): Handlers<typeof OrganisationServiceService> {
+  return {
+    async getOrganisation({ organisationId }, call) {
+      return { organisation: toMessage(await getOrganisation(organisations, organisationId, call)) }
+    },
+    async listOrganisations(request, call) {
+      const page = readPage(request)
+      const found = await listOrganisations(organisations, page, request.activeOnly, call)
+      const { rows, nextPageToken } = cutPage(found, page, (organisation) => organisation.organisationId)
+      return { organisations: rows.map(toMessage), nextPageToken }
+    },
+    async createOrganisation({ name }, call) {
+      return { organisation: toMessage(await createOrganisation(organisations, name, call)) }
+    },
+    async updateOrganisation({ organisation, updateMask }, call) {
+      const mask = maskOf(updateMask, CHANGEABLE)
+      const statusKnown = !mask.has('status') || (organisation !== undefined && isKnown(organisation.status))
+      const change = toChange(organisation, mask)
+      const updated = await updateOrganisation(
+        organisations,
+        { organisationId: organisation?.organisationId ?? '', change, statusKnown },
+        call,
+      )
+      return { organisation: toMessage(updated) }
+    },
+  }
+}
+
+/** A named field that is absent is cleared; an empty id counts as absent. */
+function toChange(message: OrganisationMessage | undefined, mask: ReadonlySet<(typeof CHANGEABLE)[number]>): Partial<OrganisationDetails> {
+  return {
+    ...(mask.has('name') && { name: message?.name ?? '' }),
+    ...(mask.has('status') && { active: message?.status === OrganisationStatus.ORGANISATION_STATUS_ACTIVE }),
+    ...(mask.has('default_setting_id') && { defaultSettingId: message?.defaultSettingId || undefined }),
+    ...(mask.has('default_theme_id') && { defaultThemeId: message?.defaultThemeId || undefined }),
+    ...(mask.has('allowed_ips') && { allowedIps: message?.allowedIps ?? [] }),
+    ...(mask.has('quota') && { quota: message?.quota ?? {} }),
+  }
+}
+
+function isKnown(status: OrganisationStatus): boolean {
+  return status === OrganisationStatus.ORGANISATION_STATUS_ACTIVE || status === OrganisationStatus.ORGANISATION_STATUS_INACTIVE
+}
+
+function toMessage(organisation: Organisation): OrganisationMessage {
+  const { active, allowedIps, quota, ...same } = organisation
+  return {
+    ...same,
+    status: active ? OrganisationStatus.ORGANISATION_STATUS_ACTIVE : OrganisationStatus.ORGANISATION_STATUS_INACTIVE,
+    allowedIps: [...allowedIps],
+    quota: { bytes: quota.bytes, minutesPerMonth: quota.minutesPerMonth, concurrentJobs: quota.concurrentJobs },
+  }
+}

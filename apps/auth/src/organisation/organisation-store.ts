@@ -1,0 +1,120 @@
+import { type Db, type Outbox, once, type Query, type Transaction } from '@vitascope/postgres'
+import { plainCodec } from '../answer-codec.ts'
+import { announceKeys } from '../api-key/key-change.ts'
+import type { Organisation, OrganisationDetails, OrganisationStore } from './organisation.ts'
+
+export interface OrganisationRow {
+  organisation_id: string
+  name: string
+  active: boolean
+  default_setting_id: string | null
+  default_theme_id: string | null
+  allowed_ips: string[]
+  quota_bytes: string | null
+  quota_minutes_per_month: string | null
+  quota_concurrent_jobs: number | null
+  revision: string
+  create_time: Date
+  update_time: Date
+}
+
+/** The present state, for the catalogue's copy: any later message makes an earlier one needless. */
+export interface OrganisationChanged {
+  organisationId: string
+  revision: number
+  active: boolean
+  allowedIps: readonly string[]
+  defaultSettingId: string
+  defaultThemeId: string
+}
+
+export const ORGANISATION_CHANGED = 'organisation.changed'
+
+export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationStore {
+  return {
+    async find(organisationId, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<OrganisationRow>('select * from organisation where organisation_id = $1', [organisationId])
+      return row && toOrganisation(row)
+    },
+    async list({ size, after, skip }, activeOnly, signal) {
+      signal.throwIfAborted()
+      const rows = await db.query<OrganisationRow>(
+        `select * from organisation where organisation_id > $1 and (active or not $2) order by organisation_id offset $3 limit $4`,
+        [after, activeOnly, skip, size + 1],
+      )
+      return rows.map(toOrganisation)
+    },
+    create: (name, call) =>
+      once(db, call, plainCodec<Organisation>(), async (tx) => {
+        const rows = await tx.query<OrganisationRow>('insert into organisation (name) values ($1) returning *', [name])
+        return announced(tx, outbox, rows)
+      }),
+    update: (organisationId, change, signal) =>
+      db.transaction(async (tx) => {
+        const before = await lock(tx.query, organisationId)
+        if (!before) return undefined
+        const rows = await tx.query<OrganisationRow>(
+          `update organisation set name = $2, active = $3, default_setting_id = $4, default_theme_id = $5, allowed_ips = $6, quota_bytes = $7,
+             quota_minutes_per_month = $8, quota_concurrent_jobs = $9, revision = revision + 1, update_time = now()
+           where organisation_id = $1 returning *`,
+          [organisationId, ...toColumns({ ...before, ...change })],
+        )
+        const after = await announced(tx, outbox, rows)
+        if (after.active !== before.active) {
+          await announceKeys(tx.query, 'user_id in (select user_id from users where organisation_id = $1)', [organisationId])
+        }
+        return after
+      }, signal),
+  }
+}
+
+/** The organisation that was just written, with its message to the catalogue. */
+export async function announced(tx: Transaction, outbox: Outbox, [row]: readonly OrganisationRow[]): Promise<Organisation> {
+  if (!row) throw new Error('the organisation that was written is not there')
+  const organisation = toOrganisation(row)
+  const payload: OrganisationChanged = {
+    organisationId: organisation.organisationId,
+    revision: organisation.revision,
+    active: organisation.active,
+    allowedIps: organisation.allowedIps,
+    defaultSettingId: organisation.defaultSettingId ?? '',
+    defaultThemeId: organisation.defaultThemeId ?? '',
+  }
+  await outbox.enqueue(tx, { topic: ORGANISATION_CHANGED, key: `organisation:${organisation.organisationId}`, payload })
+  return organisation
+}
+
+async function lock(query: Query, organisationId: string): Promise<Organisation | undefined> {
+  const [row] = await query<OrganisationRow>('select * from organisation where organisation_id = $1 for no key update', [organisationId])
+  return row && toOrganisation(row)
+}
+
+function toColumns({ name, active, defaultSettingId, defaultThemeId, allowedIps, quota }: OrganisationDetails): unknown[] {
+  const { bytes, minutesPerMonth, concurrentJobs } = quota
+  return [name, active, defaultSettingId, defaultThemeId, allowedIps, bytes, minutesPerMonth, concurrentJobs]
+}
+
+function toOrganisation(row: OrganisationRow): Organisation {
+  return {
+    organisationId: row.organisation_id,
+    name: row.name,
+    active: row.active,
+    defaultSettingId: row.default_setting_id ?? undefined,
+    defaultThemeId: row.default_theme_id ?? undefined,
+    allowedIps: row.allowed_ips,
+    quota: {
+      bytes: numberOf(row.quota_bytes),
+      minutesPerMonth: numberOf(row.quota_minutes_per_month),
+      concurrentJobs: row.quota_concurrent_jobs ?? undefined,
+    },
+    revision: Number(row.revision),
+    createTime: row.create_time,
+    updateTime: row.update_time,
+  }
+}
+
+/** Written from safe integers only. */
+function numberOf(text: string | null): number | undefined {
+  return text === null ? undefined : Number(text)
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isDomainError } from '@vitascope/errors'
+import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
+import { createOutbox, openPostgres, sweepIdempotency } from '@vitascope/postgres'
+import type { RunningService } from '@vitascope/process'
+import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
+import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
+import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { UserServiceService } from '@vitascope/proto/auth/v1/user'
+import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { accessListHandlers } from './access-list/access-list-rpc.ts'
+import { createAccessListStore } from './access-list/access-list-store.ts'
+import { apiKeyHandlers } from './api-key/api-key-rpc.ts'
+import { createApiKeyStore } from './api-key/api-key-store.ts'
+import { createIdentityStore } from './api-key/identity-store.ts'
+import { createKeyBox } from './api-key/key-box.ts'
+import { createKeyChanges } from './api-key/key-changes.ts'
+import type { AuthConfig } from './config.ts'
+import { ensureInstallation, readConfiguredLookup } from './installation.ts'
+import { SCHEMA } from './migrate.ts'
+import { organisationMirror } from './organisation/organisation-mirror.ts'
+import { organisationHandlers } from './organisation/organisation-rpc.ts'
+import { createOrganisationStore } from './organisation/organisation-store.ts'
+import { createPasswordHasher } from './user/password.ts'
+import { userHandlers } from './user/user-rpc.ts'
+import { createUserStore } from './user/user-store.ts'
+
+export interface AuthService extends RunningService {
+  address: string
+  metricsPort: number
+}
+
+const HEALTH_MS = 2_000
+const SWEEP_MS = 3_600_000
+const DATABASE_RETRY_MS = 500
+
+export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthService> {
+  const key = principalKey(config.principalKey)
+  const metrics = createMetrics('auth')
+  const box = createKeyBox(config.masterKey)
+  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log })
+  // Apart: each lane of the outbox holds a connection while it sends, and the calls must not wait for that.
+  const outboxDb = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log })
+  const catalogue = openChannel(config.catalogueAddress, { principalKey: key })
+  const outbox = createOutbox({ db: outboxDb, handlers: organisationMirror(catalogue), log })
+
+  let configuredLookup: Buffer | undefined
+  const readConfigured = () =>
+    readConfiguredLookup(db).then(
+      (lookup) => {
+        configuredLookup = lookup
+      },
+      (error: unknown) => log.warn({ err: error }, 'the configured system key was not read again'),
+    )
+  // Another replica that was given another system key says so by a change of keys.
+  const changes = createKeyChanges({ url: config.databaseUrl, log, onChange: () => void readConfigured() })
+
+  const server = createGrpcServer({ principalKey: key, log, metrics })
+  const authentication = { identities: createIdentityStore(db), box, configuredLookup: () => configuredLookup }
+  server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
+  server.implement(UserServiceService, userHandlers(createUserStore(db), createPasswordHasher()))
+  server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, box), authentication, changes))
+  server.implement(AccessListServiceService, accessListHandlers(createAccessListStore(db)))
+
+  const stopping = new AbortController()
+  const timers: NodeJS.Timeout[] = []
+  const stop = async () => {
+    stopping.abort()
+    for (const timer of timers) clearInterval(timer)
+    server.setServing(false)
+    await changes.stop()
+    await server.drain()
+    await outbox.stop()
+    catalogue.close()
+    await closeMetrics()
+    await Promise.all([db.close(), outboxDb.close()])
+  }
+  let closeMetrics = async () => {}
+  try {
+    const address = await server.listen(config.listen)
+    server.setServing(false)
+    const { port, close } = await serveMetrics(metrics, splitAddress(config.metricsListen), log)
+    closeMetrics = close
+    await untilDatabase(() => ensureInstallation({ db, outbox, box, source: config.systemKey, log }), log)
+    await changes.start()
+    await readConfigured()
+    outbox.start()
+    server.setServing(true)
+    timers.push(
+      setInterval(() => db.ping().then((alive) => stopping.signal.aborted || server.setServing(alive)), HEALTH_MS),
+      setInterval(() => {
+        sweepIdempotency(db).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys were not removed'))
+      }, SWEEP_MS),
+    )
+    log.info({ address, metrics_port: port }, 'listening')
+    return { address, metricsPort: port, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The database may come later than the service. */
+async function untilDatabase(work: () => Promise<void>, log: Logger): Promise<void> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDomainError(error) || error.kind !== 'unavailable') throw error
+      log.warn({ err: error }, 'waiting for the database')
+      await delay(DATABASE_RETRY_MS)
+    }
+  }
+}
+
+function splitAddress(address: string): { host: string; port: number } {
+  const colon = address.lastIndexOf(':')
+  // An IPv6 host stands in brackets.
+  return { host: address.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(colon + 1)) }
+}

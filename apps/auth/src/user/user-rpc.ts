@@ -1,0 +1,96 @@
+import type { Handlers, UserKind } from '@vitascope/grpc'
+import { type User as UserMessage, type UserServiceService, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
+import { maskOf } from '../input.ts'
+import { cutPage, readPage } from '../page.ts'
+import type { HashPassword } from './password.ts'
+import {
+  type Choice,
+  createUser,
+  deleteUser,
+  getUser,
+  getUserByEmail,
+  listUsers,
+  type UserStatus as Status,
+  type UpdateUser,
+  type User,
+  type UserStore,
+  updateUser,
+} from './user.ts'
+
+const TYPES = {
+  uploader: UserType.USER_TYPE_UPLOADER,
+  standard: UserType.USER_TYPE_STANDARD,
+  system: UserType.USER_TYPE_SYSTEM,
+} as const
+const STATUSES = { invited: UserStatus.USER_STATUS_INVITED, active: UserStatus.USER_STATUS_ACTIVE } as const
+const CHANGEABLE = ['first_name', 'last_name', 'email', 'user_type', 'status', 'telephone_land', 'password'] as const
+
+export function userHandlers(users: UserStore, hashPassword: HashPassword): Handlers<typeof UserServiceService> {
+  return {
+    async getUser({ userId }, call) {
+      return { user: toMessage(await getUser(users, userId, call)) }
+    },
+    async getUserByEmail({ email }, call) {
+      return { user: toMessage(await getUserByEmail(users, email, call)) }
+    },
+    async listUsers(request, call) {
+      const page = readPage(request)
+      const { rows, nextPageToken } = cutPage(await listUsers(users, request.organisationId, page, call), page, (user) => user.userId)
+      return { users: rows.map(toMessage), nextPageToken }
+    },
+    async createUser({ user, password }, call) {
+      const wanted = {
+        organisationId: user?.organisationId ?? '',
+        firstName: user?.firstName ?? '',
+        lastName: user?.lastName ?? '',
+        email: user?.email ?? '',
+        userType: user && kindOf(user.userType),
+        status: user && statusOf(user.status),
+        telephoneLand: user?.telephoneLand ?? '',
+        invitedByUserId: user?.invitedByUserId,
+        password,
+      }
+      return { user: toMessage(await createUser(users, hashPassword, wanted, call)) }
+    },
+    async updateUser({ user, updateMask, password }, call) {
+      const wanted = toChange(user, password, maskOf(updateMask, CHANGEABLE))
+      return { user: toMessage(await updateUser(users, hashPassword, { userId: user?.userId ?? '', wanted }, call)) }
+    },
+    async deleteUser({ userId }, call) {
+      await deleteUser(users, userId, call)
+      return {}
+    },
+  }
+}
+
+/** Type and status have no empty form, so an absent one is as wrong as an unknown one. */
+function toChange(user: UserMessage | undefined, password: string | undefined, mask: ReadonlySet<(typeof CHANGEABLE)[number]>): UpdateUser {
+  return {
+    ...(mask.has('first_name') && { firstName: user?.firstName ?? '' }),
+    ...(mask.has('last_name') && { lastName: user?.lastName ?? '' }),
+    ...(mask.has('email') && { email: user?.email ?? '' }),
+    ...(mask.has('user_type') && { userType: (user && kindOf(user.userType)) ?? 'unknown' }),
+    ...(mask.has('status') && { status: (user && statusOf(user.status)) ?? 'unknown' }),
+    ...(mask.has('telephone_land') && { telephoneLand: user?.telephoneLand ?? '' }),
+    ...(mask.has('password') && { password: password ?? '' }),
+  }
+}
+
+/** The type of a user as a message says it. */
+export function typeOf(kind: UserKind): UserType {
+  return TYPES[kind]
+}
+
+function kindOf(type: UserType): Choice<UserKind> {
+  if (type === UserType.USER_TYPE_UNSPECIFIED) return undefined
+  return (['uploader', 'standard', 'system'] as const).find((kind) => TYPES[kind] === type) ?? 'unknown'
+}
+
+function statusOf(status: UserStatus): Choice<Status> {
+  if (status === UserStatus.USER_STATUS_UNSPECIFIED) return undefined
+  return (['invited', 'active'] as const).find((name) => STATUSES[name] === status) ?? 'unknown'
+}
+
+function toMessage(user: User): UserMessage {
+  return { ...user, userType: typeOf(user.userType), status: STATUSES[user.status] }
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { serviceCall } from '@vitascope/grpc'
+import { openTestDatabase, type TestDatabase } from '../../test/test-auth.ts'
+import type { NewUser, UserStore } from './user.ts'
+import { createUserStore } from './user-store.ts'
+
+const call = serviceCall('test', '')
+const { signal } = call
+let database: TestDatabase
+let users: UserStore
+beforeAll(async () => {
+  database = await openTestDatabase()
+  users = createUserStore(database.db)
+  await database.db.query(`insert into organisation (name) values ('one'), ('two')`)
+})
+afterAll(() => database.drop())
+
+let count = 0
+function aUser(more: Partial<NewUser> = {}): NewUser {
+  return {
+    organisationId: '2',
+    firstName: 'Ann',
+    lastName: 'Lee',
+    email: `ann${++count}@example.org`,
+    userType: 'uploader',
+    status: 'invited',
+    telephoneLand: '',
+    invitedByUserId: undefined,
+    passwordHash: undefined,
+    ...more,
+  }
+}
+const within = undefined
+const allowed = () => undefined
+
+test('one of ten at once gets an email address, whatever its case', async () => {
+  const tries = Array.from({ length: 10 }, (_, i) =>
+    users.create(aUser({ email: i % 2 ? 'Same@Example.org' : 'same@example.ORG' }), call).then(
+      () => 'made',
+      (error: { reason: string }) => error.reason,
+    ),
+  )
+  expect((await Promise.all(tries)).sort()).toEqual([...Array(9).fill('EMAIL_TAKEN'), 'made'])
+})
+
+test('of two system users that delete and demote each other at once, one stays', async () => {
+  for (let round = 0; round < 5; round++) {
+    const made = [await users.create(aUser({ userType: 'system' }), call), await users.create(aUser({ userType: 'system' }), call)]
+    const [one, two] = made.map((user) => user.userId)
+    const outcomes = await Promise.allSettled([
+      users.delete(one ?? '', signal),
+      users.update({ userId: two ?? '', within }, { userType: 'standard' }, allowed, signal),
+    ])
+    expect(outcomes.map((o) => o.status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(outcomes.find((o) => o.status === 'rejected')).toMatchObject({ reason: { kind: 'refused', reason: 'LAST_SYSTEM_USER' } })
+    await database.db.query(`update users set user_type = 'uploader' where user_type = 'system'`)
+  }
+})
+
+test('a user of another organisation is not there', async () => {
+  const { userId } = await users.create(aUser(), call)
+  expect(await users.find({ userId, within: '3' }, signal)).toBeUndefined()
+  expect(await users.update({ userId, within: '3' }, { firstName: 'X' }, allowed, signal)).toBeUndefined()
+  expect(await users.find({ userId, within: '2' }, signal)).toMatchObject({ firstName: 'Ann' })
+})
+
+test('an update keeps what it does not name, the password too', async () => {
+  const { userId } = await users.create(aUser({ passwordHash: 'h1', telephoneLand: '123' }), call)
+  const updated = await users.update({ userId, within }, { lastName: 'Ray' }, allowed, signal)
+  expect(updated).toMatchObject({ firstName: 'Ann', lastName: 'Ray', telephoneLand: '123' })
+  expect(JSON.stringify(updated)).not.toContain('h1')
+  expect(await database.db.query('select password_hash from users where user_id = $1', [userId])).toEqual([{ password_hash: 'h1' }])
+})
+
+test('a list of no organisation is none, one of an empty organisation is empty', async () => {
+  const page = { size: 10, after: '0', skip: 0 }
+  expect(await users.list('99', page, signal)).toBeUndefined()
+  expect(await users.list('3', page, signal)).toEqual([])
+})

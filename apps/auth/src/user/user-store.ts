@@ -1,0 +1,150 @@
+import { DomainError } from '@vitascope/errors'
+import type { UserKind } from '@vitascope/grpc'
+import { type Db, isUniqueViolation, once, type Query } from '@vitascope/postgres'
+import { plainCodec } from '../answer-codec.ts'
+import { announceKeys } from '../api-key/key-change.ts'
+import { nothingThere } from '../input.ts'
+import type { User, UserStatus, UserStore } from './user.ts'
+
+interface UserRow {
+  user_id: string
+  organisation_id: string
+  first_name: string
+  last_name: string
+  email: string
+  user_type: UserKind
+  status: UserStatus
+  telephone_land: string
+  invited_by_user_id: string | null
+  create_time: Date
+  update_time: Date
+}
+
+/** All but the password. */
+const COLUMNS =
+  'user_id, organisation_id, first_name, last_name, email, user_type, status, telephone_land, invited_by_user_id, create_time, update_time'
+
+export function createUserStore(db: Db): UserStore {
+  return {
+    async find({ userId, within }, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<UserRow>(
+        `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2)`,
+        [userId, within],
+      )
+      return row && toUser(row)
+    },
+    async findByEmail(email, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<UserRow>(`select ${COLUMNS} from users where lower(email) = lower($1)`, [email])
+      return row && toUser(row)
+    },
+    async list(organisationId, { size, after, skip }, signal) {
+      signal.throwIfAborted()
+      const rows = await db.query<UserRow>(
+        `select ${COLUMNS} from users where organisation_id = $1 and user_id > $2 order by user_id offset $3 limit $4`,
+        [organisationId, after, skip, size + 1],
+      )
+      if (rows.length === 0 && !(await organisationExists(db.query, organisationId))) return undefined
+      return rows.map(toUser)
+    },
+    create: (user, call) =>
+      emailUnique(
+        once(db, call, plainCodec<User>(), async (tx) => {
+          if (!(await organisationExists(tx.query, user.organisationId))) throw nothingThere('organisation', user.organisationId)
+          const [row] = await tx.query<UserRow>(
+            `insert into users (organisation_id, first_name, last_name, email, user_type, status, telephone_land, invited_by_user_id,
+               password_hash)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${COLUMNS}`,
+            [
+              user.organisationId,
+              user.firstName,
+              user.lastName,
+              user.email,
+              user.userType,
+              user.status,
+              user.telephoneLand,
+              user.invitedByUserId,
+              user.passwordHash,
+            ],
+          )
+          return toUser(row as UserRow)
+        }),
+      ),
+    update: ({ userId, within }, change, allowed, signal) =>
+      emailUnique(
+        db.transaction(async ({ query }) => {
+          if (change.userType !== undefined) await lockSystemUsers(query)
+          const [row] = await query<UserRow>(
+            `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
+            [userId, within],
+          )
+          if (!row) return undefined
+          const before = toUser(row)
+          allowed(before)
+          const after = { ...before, ...change }
+          if (before.userType === 'system' && after.userType !== 'system') await checkNotLast(query, userId)
+          const [updated] = await query<UserRow>(
+            `update users set first_name = $2, last_name = $3, email = $4, user_type = $5, status = $6, telephone_land = $7,
+               password_hash = coalesce($8, password_hash), update_time = now()
+             where user_id = $1 returning ${COLUMNS}`,
+            [userId, after.firstName, after.lastName, after.email, after.userType, after.status, after.telephoneLand, change.passwordHash],
+          )
+          if (after.userType !== before.userType) await announceKeys(query, 'user_id = $1', [userId])
+          return toUser(updated as UserRow)
+        }, signal),
+      ),
+    delete: (userId, signal) =>
+      db.transaction(async ({ query }) => {
+        await lockSystemUsers(query)
+        const [row] = await query<{ user_type: UserKind }>('select user_type from users where user_id = $1 for update', [userId])
+        if (!row) return false
+        if (row.user_type === 'system') await checkNotLast(query, userId)
+        await announceKeys(query, 'user_id = $1', [userId])
+        await query('delete from users where user_id = $1', [userId])
+        return true
+      }, signal),
+  }
+}
+
+/** Whoever may take a system user away waits here, so that two of them never take the last two. */
+function lockSystemUsers(query: Query): Promise<unknown> {
+  return query(`select pg_advisory_xact_lock(hashtextextended('vitascope auth system users', 0))`)
+}
+
+async function checkNotLast(query: Query, userId: string): Promise<void> {
+  const [other] = await query(`select from users where user_type = 'system' and user_id <> $1 limit 1`, [userId])
+  if (!other) {
+    throw new DomainError('refused', 'LAST_SYSTEM_USER', 'this is the last system user: make another one first')
+  }
+}
+
+/** Organisations are never deleted. */
+async function organisationExists(query: Query, organisationId: string): Promise<boolean> {
+  return (await query('select from organisation where organisation_id = $1', [organisationId])).length > 0
+}
+
+async function emailUnique<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!isUniqueViolation(error, 'users_email')) throw error
+    throw new DomainError('exists', 'EMAIL_TAKEN', 'another user has this email address', { cause: error })
+  }
+}
+
+function toUser(row: UserRow): User {
+  return {
+    userId: row.user_id,
+    organisationId: row.organisation_id,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+    userType: row.user_type,
+    status: row.status,
+    telephoneLand: row.telephone_land,
+    invitedByUserId: row.invited_by_user_id ?? undefined,
+    createTime: row.create_time,
+    updateTime: row.update_time,
+  }
+}

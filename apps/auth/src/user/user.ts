@@ -1,0 +1,208 @@
+import { DomainError } from '@vitascope/errors'
+import type { Call, Principal, UserKind } from '@vitascope/grpc'
+import { isSystem, noGuests, onlyOwnOrganisation, onlySuperUsers, onlySystem, systemOnly, type Within } from '../caller.ts'
+import { emailProblem, inspection, isId, isStorable, nothingThere, type Problem, textProblem } from '../input.ts'
+import type { Page } from '../page.ts'
+import type { HashPassword } from './password.ts'
+
+export type UserStatus = 'invited' | 'active'
+
+/** What may be changed of a user. */
+export interface UserDetails {
+  firstName: string
+  lastName: string
+  email: string
+  userType: UserKind
+  status: UserStatus
+  telephoneLand: string
+}
+
+export interface User extends UserDetails {
+  userId: string
+  organisationId: string
+  invitedByUserId: string | undefined
+  createTime: Date
+  updateTime: Date
+}
+
+export interface NewUser extends UserDetails {
+  organisationId: string
+  invitedByUserId: string | undefined
+  passwordHash: string | undefined
+}
+
+export type UserChange = Partial<UserDetails> & { passwordHash?: string }
+
+export interface UserStore {
+  find(key: { userId: string; within: Within }, signal: AbortSignal): Promise<User | undefined>
+  findByEmail(email: string, signal: AbortSignal): Promise<User | undefined>
+  /** One row more than the page has, when there are more; undefined when there is no such organisation. */
+  list(organisationId: string, page: Page, signal: AbortSignal): Promise<User[] | undefined>
+  /** Refuses with EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
+  create(user: NewUser, call: Call): Promise<User>
+  /** `allowed` judges the user under its lock. Refuses with EMAIL_TAKEN and LAST_SYSTEM_USER. */
+  update(
+    key: { userId: string; within: Within },
+    change: UserChange,
+    allowed: (user: User) => void,
+    signal: AbortSignal,
+  ): Promise<User | undefined>
+  /** With its keys; false when there is none. Refuses with LAST_SYSTEM_USER. */
+  delete(userId: string, signal: AbortSignal): Promise<boolean>
+}
+
+/** What a caller may be given to choose; undefined where it chose nothing, 'unknown' where it chose what is none. */
+export type Choice<Kind extends string> = Kind | 'unknown' | undefined
+
+/** The only place that says which users a caller may see: undefined reaches all, else those of one organisation. */
+function visibleTo(caller: Principal): Within {
+  noGuests(caller)
+  return isSystem(caller) || caller.kind !== 'user' ? undefined : caller.organisationId
+}
+
+export async function getUser(users: UserStore, userId: string, { principal, signal }: Call): Promise<User> {
+  const within = visibleTo(principal)
+  // An uploader manages nobody, so it sees itself alone.
+  const hidden = principal.kind === 'user' && principal.userType === 'uploader' && principal.userId !== userId
+  const user = isId(userId) && !hidden ? await users.find({ userId, within }, signal) : undefined
+  if (!user) throw nothingThere('user', userId)
+  return user
+}
+
+export async function getUserByEmail(users: UserStore, email: string, { principal, signal }: Call): Promise<User> {
+  onlySystem(principal)
+  const user = isStorable(email) ? await users.findByEmail(email.trim(), signal) : undefined
+  if (!user) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no user has this email address')
+  return user
+}
+
+export async function listUsers(users: UserStore, organisationId: string, page: Page, { principal, signal }: Call): Promise<User[]> {
+  onlyOwnOrganisation(onlySuperUsers(principal), organisationId)
+  const found = isId(organisationId) ? await users.list(organisationId, page, signal) : undefined
+  if (!found) throw nothingThere('organisation', organisationId)
+  return found
+}
+
+export interface CreateUser {
+  organisationId: string
+  firstName: string
+  lastName: string
+  email: string
+  userType: Choice<UserKind>
+  status: Choice<UserStatus>
+  telephoneLand: string
+  invitedByUserId: string | undefined
+  password: string | undefined
+}
+
+export async function createUser(users: UserStore, hashPassword: HashPassword, wanted: CreateUser, call: Call): Promise<User> {
+  const { principal, signal } = call
+  const within = onlySuperUsers(principal)
+  if (wanted.organisationId !== '') onlyOwnOrganisation(within, wanted.organisationId)
+  if (within !== undefined && wanted.userType === 'system') throw systemOnly()
+
+  const email = wanted.email.trim()
+  const inviter = within === undefined ? wanted.invitedByUserId || undefined : undefined
+  const input = inspection()
+  if (wanted.organisationId === '') input.note('organisation_id', 'is required')
+  noteDetails(input.note, { ...wanted, email })
+  if (wanted.password !== undefined) input.note('password', passwordProblem(wanted.password))
+  if (inviter !== undefined && !(isId(inviter) && (await users.find({ userId: inviter, within }, signal)))) {
+    input.note('invited_by_user_id', 'must be the id of a user')
+  }
+  input.check()
+  if (!isId(wanted.organisationId)) throw nothingThere('organisation', wanted.organisationId)
+
+  const caller = principal.kind === 'user' ? principal.userId : undefined
+  return users.create(
+    {
+      organisationId: wanted.organisationId,
+      firstName: wanted.firstName,
+      lastName: wanted.lastName,
+      email,
+      userType: chosen(wanted.userType) ?? 'uploader',
+      status: wanted.password !== undefined || wanted.status === 'active' ? 'active' : 'invited',
+      telephoneLand: wanted.telephoneLand,
+      invitedByUserId: inviter ?? caller,
+      passwordHash: wanted.password === undefined ? undefined : await hashPassword(wanted.password, signal),
+    },
+    call,
+  )
+}
+
+export interface UpdateUser {
+  firstName?: string
+  lastName?: string
+  email?: string
+  userType?: NonNullable<Choice<UserKind>>
+  status?: NonNullable<Choice<UserStatus>>
+  telephoneLand?: string
+  password?: string
+}
+
+export async function updateUser(
+  users: UserStore,
+  hashPassword: HashPassword,
+  { userId, wanted }: { userId: string; wanted: UpdateUser },
+  { principal, signal }: Call,
+): Promise<User> {
+  const within = onlySuperUsers(principal)
+  const known = isId(userId) ? await users.find({ userId, within }, signal) : undefined
+  if (!known) throw nothingThere('user', userId)
+  const rightsNamed = wanted.userType !== undefined || wanted.status !== undefined
+  if (rightsNamed && principal.kind === 'user' && principal.userId === userId) {
+    throw new DomainError('forbidden', 'OWN_RIGHTS', 'nobody changes the type or status of their own user')
+  }
+  const allowed = (user: User) => {
+    if (within !== undefined && (user.userType === 'system' || wanted.userType === 'system')) throw systemOnly()
+  }
+  allowed(known)
+
+  const { password, userType, status, ...texts } = wanted
+  const change: UserChange = { ...texts, ...(texts.email !== undefined && { email: texts.email.trim() }) }
+  const input = inspection()
+  noteDetails(input.note, { ...change, ...(userType && { userType }), ...(status && { status }) })
+  if (password !== undefined) input.note('password', passwordProblem(password))
+  input.check()
+  if (Object.keys(wanted).length === 0) return known
+
+  const kind = chosen(userType)
+  const state = chosen(status)
+  if (kind) change.userType = kind
+  if (state) change.status = state
+  if (password !== undefined) {
+    change.passwordHash = await hashPassword(password, signal)
+    change.status = 'active'
+  }
+  const updated = await users.update({ userId, within }, change, allowed, signal)
+  if (!updated) throw nothingThere('user', userId)
+  return updated
+}
+
+export async function deleteUser(users: UserStore, userId: string, { principal, signal }: Call): Promise<void> {
+  onlySystem(principal)
+  if (!isId(userId) || !(await users.delete(userId, signal))) throw nothingThere('user', userId)
+}
+
+type Details = Partial<Record<Exclude<keyof UserDetails, 'userType' | 'status'>, string>> & {
+  userType?: Choice<UserKind>
+  status?: Choice<UserStatus>
+}
+
+function noteDetails(note: (field: string, problem: Problem) => void, details: Details): void {
+  if (details.firstName !== undefined) note('first_name', textProblem(details.firstName, { min: 1, max: 100 }))
+  if (details.lastName !== undefined) note('last_name', textProblem(details.lastName, { min: 1, max: 100 }))
+  if (details.email !== undefined) note('email', emailProblem(details.email))
+  if (details.telephoneLand !== undefined) note('telephone_land', textProblem(details.telephoneLand, { max: 50 }))
+  if (details.userType === 'unknown') note('user_type', 'must be uploader, standard or system')
+  if (details.status === 'unknown') note('status', 'must be invited or active')
+}
+
+function passwordProblem(password: string): Problem {
+  const problem = textProblem(password, { max: 128 })
+  return problem === undefined && [...password].length >= 8 ? undefined : 'must have 8 to 128 characters of well-formed Unicode without NUL'
+}
+
+function chosen<Kind extends string>(choice: Choice<Kind>): Kind | undefined {
+  return choice === undefined || choice === 'unknown' ? undefined : (choice as Kind)
+}

@@ -1,0 +1,25 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { bad, openHouse } from './house.ts'
+import { service } from './test-auth.ts'
+
+const house = await openHouse()
+const { auth, uploader } = house
+afterAll(house.close)
+
+test('a number never changes, and a level may', async () => {
+  const list = async () => (await auth.accessList.listResources({}, uploader())).resources
+  const before = await list()
+  expect(before.map(({ aclId }) => aclId)).toEqual([1, 2, 3])
+  const changed = before.map((resource) => ({ ...resource, aclId: 0, openToUsers: resource.name === 'video::get' }))
+  await Promise.all([1, 2, 3].map(() => auth.accessList.registerResources({ resources: changed.toReversed() }, service())))
+  await auth.accessList.registerResources({ resources: [{ aclId: 9, name: 'new::get', openToUsers: true }] }, service())
+  expect(await list()).toEqual([
+    ...before.map((resource) => ({ ...resource, openToUsers: resource.name === 'video::get' })),
+    { aclId: 4, name: 'new::get', openToUsers: true },
+  ])
+})
+
+test.each([['Video::get'], ['video'], ['video::'], ['a::b::c'], ['__proto__'], ['a\0::get'], ['']])('%j is no resource', async (name) => {
+  const resources = [{ aclId: 0, name, openToUsers: true }]
+  await expect(auth.accessList.registerResources({ resources }, service())).rejects.toEqual(bad('resources'))
+})

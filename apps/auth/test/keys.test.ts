@@ -1,0 +1,160 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
+import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
+import { bad, openHouse, page, refused } from './house.ts'
+import { as, SYSTEM_KEY, service, withIdempotency } from './test-auth.ts'
+
+const house = await openHouse()
+const { auth, database, system, org, users, keys, anOrganisation, aUser, aKey, authenticate, standard } = house
+afterAll(house.close)
+
+test('the system key holds every resource, also those registered later', async () => {
+  expect(await authenticate(SYSTEM_KEY)).toMatchObject({ organisationId: '1', userType: UserType.USER_TYPE_SYSTEM })
+  await auth.accessList.registerResources({ resources: [{ aclId: 0, name: 'later::get', openToUsers: false }] }, service())
+  const { resources } = await authenticate(SYSTEM_KEY)
+  expect(resources).toEqual(['user::post', 'video::get', 'video::post', 'later::get'])
+})
+
+test('a key says who calls with it, and its first use makes an invited user active', async () => {
+  const user = await aUser()
+  expect(user.status).toBe(UserStatus.USER_STATUS_INVITED)
+  const key = await aKey(user.userId, { resources: ['video::post', 'video::get', 'video::post'] })
+  expect(key).toMatchObject({ userId: user.userId, organisationId: org.one, applicationName: 'a test', expireTime: undefined })
+  expect(await authenticate(key.value)).toEqual({
+    apiKeyId: key.apiKeyId,
+    userId: user.userId,
+    organisationId: org.one,
+    userType: UserType.USER_TYPE_UPLOADER,
+    resources: ['video::get', 'video::post'],
+    expireTime: undefined,
+  })
+  expect((await auth.users.getUser({ userId: user.userId }, system)).user?.status).toBe(UserStatus.USER_STATUS_ACTIVE)
+})
+
+test('a regenerated key has a new value and all else of the old one', async () => {
+  const expireTime = new Date(Date.now() + 3_600_000)
+  const old = await aKey((await aUser()).userId, { expireTime })
+  const { apiKey: replaced } = await auth.apiKeys.regenerateApiKey({ key: old.value }, system)
+  expect(replaced).toEqual({ ...old, value: replaced?.value })
+  expect(replaced?.value).not.toBe(old.value)
+  await expect(authenticate(old.value)).rejects.toEqual(refused('unauthenticated', 'KEY_UNKNOWN'))
+  expect(await authenticate(replaced?.value ?? '')).toMatchObject({ apiKeyId: old.apiKeyId, expireTime })
+  await expect(auth.apiKeys.regenerateApiKey({ key: old.value }, system)).rejects.toEqual(refused('not_found', 'API_KEY_NOT_FOUND'))
+})
+
+test('a revoked key stays revoked, and the second time there is none', async () => {
+  const { value, userId } = await aKey((await aUser()).userId)
+  await auth.apiKeys.revokeApiKey({ key: value }, standard())
+  await expect(authenticate(value)).rejects.toEqual(refused('unauthenticated', 'KEY_REVOKED'))
+  const gone = refused('not_found', 'API_KEY_NOT_FOUND')
+  await expect(auth.apiKeys.revokeApiKey({ key: value }, standard())).rejects.toEqual(gone)
+  await expect(auth.apiKeys.regenerateApiKey({ key: value }, system)).rejects.toEqual(gone)
+  await expect(auth.apiKeys.getApiKey({ key: value }, system)).rejects.toEqual(gone)
+  expect((await auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: userId }, ...page }, system)).apiKeys).toEqual([])
+})
+
+test('an expired key is refused but still listed', async () => {
+  const { value, apiKeyId, userId } = await aKey((await aUser()).userId, { expireTime: new Date(Date.now() + 60_000) })
+  await database.db.query('update api_key set expire_time = now() where api_key_id = $1', [apiKeyId])
+  await expect(authenticate(value)).rejects.toEqual(refused('unauthenticated', 'KEY_EXPIRED'))
+  expect((await auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: userId }, ...page }, system)).apiKeys).toHaveLength(1)
+})
+
+test('a refusal never repeats the key', async () => {
+  const value = `${keys.uploader.slice(0, -6)}000000`
+  const errors = await Promise.all(
+    [
+      authenticate(value),
+      auth.apiKeys.getApiKey({ key: value }, system),
+      auth.apiKeys.revokeApiKey({ key: value }, system),
+      auth.apiKeys.regenerateApiKey({ key: value }, system),
+    ].map((work) => work.then(String, (error: Error) => `${error.message} ${error.stack}`)),
+  )
+  expect(errors.join()).not.toContain(value.slice(0, 12))
+})
+
+test('callers that are not system read the key that they call with and no other', async () => {
+  const { apiKeyId, value } = await aKey(users.uploader)
+  const own = as('uploader', org.one, users.uploader, apiKeyId)
+  expect((await auth.apiKeys.getApiKey({ key: value }, own)).apiKey).toMatchObject({ apiKeyId, value, resources: ['video::get'] })
+  for (const key of [keys.uploader, keys.foreign, 'junk', `vs_${'0'.repeat(38)}`]) {
+    await expect(auth.apiKeys.getApiKey({ key }, own)).rejects.toEqual(refused('forbidden', 'OWN_KEY_ONLY'))
+  }
+  expect((await auth.apiKeys.getApiKey({ key: keys.foreign }, system)).apiKey?.userId).toBe(users.foreign)
+})
+
+test('a grant names every bad field at once', async () => {
+  const wanted = { userId: users.uploader, applicationName: ' ', resources: ['user::post', 'no::such', 'a\0b'], expireTime: new Date(0) }
+  await expect(auth.apiKeys.createApiKey(wanted, system)).rejects.toEqual(bad('application_name', 'resources', 'expiry_date'))
+  const closed = aKey(users.uploader, { resources: ['user::post'] })
+  await expect(closed).rejects.toMatchObject({ fields: [{ field: 'resources', message: expect.stringContaining('user::post') }] })
+  await expect(aKey('99999')).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+  await expect(aKey('x'.repeat(100_000))).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+})
+
+test('a key of a super user may hold what is closed to uploaders, and loses it when the user becomes one', async () => {
+  const user = await aUser({ userType: UserType.USER_TYPE_STANDARD })
+  const { value } = await aKey(user.userId, { resources: ['user::post', 'video::get'] })
+  expect((await authenticate(value)).resources).toEqual(['user::post', 'video::get'])
+  const demoted = User.fromPartial({ userId: user.userId, userType: UserType.USER_TYPE_UPLOADER })
+  await auth.users.updateUser({ user: demoted, updateMask: ['user_type'] }, system)
+  expect(await authenticate(value)).toMatchObject({ userType: UserType.USER_TYPE_UPLOADER, resources: ['video::get'] })
+})
+
+test('a list is read page by page and holds the values', async () => {
+  const user = await aUser({ organisationId: org.two })
+  const made = [await aKey(user.userId), await aKey(user.userId), await aKey(user.userId)]
+  const owner = { $case: 'userId', value: user.userId } as const
+  const first = await auth.apiKeys.listApiKeys({ owner, pageSize: 2, pageToken: '', skip: 0 }, system)
+  const rest = await auth.apiKeys.listApiKeys({ owner, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }, system)
+  expect([...first.apiKeys, ...rest.apiKeys]).toEqual(made)
+  expect(rest.nextPageToken).toBe('')
+  const skipped = await auth.apiKeys.listApiKeys({ owner, pageSize: 0, pageToken: '', skip: 2 }, system)
+  expect(skipped.apiKeys).toEqual(made.slice(2))
+  const all = await auth.apiKeys.listApiKeys({ owner: { $case: 'organisationId', value: org.two }, ...page }, system)
+  expect(all.apiKeys.map((key) => key.userId)).toEqual([users.foreign, user.userId, user.userId, user.userId])
+  const missing = auth.apiKeys.listApiKeys({ owner: { $case: 'organisationId', value: '999' }, ...page }, system)
+  await expect(missing).rejects.toEqual(refused('not_found', 'ORGANISATION_NOT_FOUND'))
+})
+
+test('an inactive organisation stops its keys until it is active again', async () => {
+  const organisationId = await anOrganisation('Sleeping')
+  const { value } = await aKey((await aUser({ organisationId })).userId)
+  const set = (status: OrganisationStatus) =>
+    auth.organisations.updateOrganisation(
+      { organisation: Organisation.fromPartial({ organisationId, status }), updateMask: ['status'] },
+      system,
+    )
+  await set(OrganisationStatus.ORGANISATION_STATUS_INACTIVE)
+  await expect(authenticate(value)).rejects.toEqual(refused('forbidden', 'ORGANISATION_INACTIVE'))
+  await set(OrganisationStatus.ORGANISATION_STATUS_ACTIVE)
+  expect(await authenticate(value)).toMatchObject({ organisationId })
+})
+
+test('a retry with the same idempotency key gets the same key, and none is made twice', async () => {
+  const call = withIdempotency(system, 'a1')
+  const user = await aUser()
+  const one = await aKey(user.userId, {}, call)
+  expect(await aKey(user.userId, {}, call)).toEqual(one)
+  const { apiKeys } = await auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: user.userId }, ...page }, system)
+  expect(apiKeys).toEqual([one])
+})
+
+test('no table holds a key or a password in the clear', async () => {
+  const password = 'correct horse battery'
+  const user = await aUser({}, password)
+  const issued = [SYSTEM_KEY, password, ...Object.values(keys)]
+  for (let i = 0; i < 20; i++) issued.push((await aKey(user.userId, {}, withIdempotency(system, `b${i % 10}${i > 9 ? 'c' : 'd'}`))).value)
+  const tables = await database.db.query<{ name: string }>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'auth'`,
+  )
+  const dump: string[] = []
+  for (const { name } of tables) for (const row of await database.db.query<{ t: string }>(`select t::text from ${name} t`)) dump.push(row.t)
+  const text = dump.join('\n')
+  expect(tables.length).toBeGreaterThan(6)
+  expect(text).toContain('$argon2id$')
+  for (const secret of issued) {
+    expect(text.includes(secret)).toBe(false)
+    expect(text.includes(Buffer.from(secret).toString('hex'))).toBe(false)
+  }
+})

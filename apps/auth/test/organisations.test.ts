@@ -1,0 +1,88 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
+import { bad, openHouse, page, refused } from './house.ts'
+import { withIdempotency } from './test-auth.ts'
+
+const house = await openHouse()
+const { auth, system, org, anOrganisation } = house
+afterAll(house.close)
+
+const update = (organisation: Partial<Organisation>, updateMask: string[]) =>
+  auth.organisations.updateOrganisation({ organisation: Organisation.fromPartial(organisation), updateMask }, system)
+
+test('an update changes what its mask names, clears what it names and leaves out, and counts on', async () => {
+  const organisationId = await anOrganisation('Growing')
+  const full = {
+    name: 'Grown',
+    defaultSettingId: '5',
+    defaultThemeId: '6',
+    allowedIps: ['192.0.2.0/24', '2001:db8::1'],
+    quota: { bytes: 2 ** 40, minutesPerMonth: 0, concurrentJobs: 3 },
+  }
+  const mask = ['name', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota']
+  const first = (await update({ organisationId, ...full }, mask)).organisation
+  expect(first).toMatchObject({ organisationId, ...full, revision: 2, status: OrganisationStatus.ORGANISATION_STATUS_ACTIVE })
+  const second = (await update({ organisationId, name: 'Ignored' }, ['default_setting_id', 'quota'])).organisation
+  expect(second).toMatchObject({ name: 'Grown', defaultThemeId: '6', allowedIps: full.allowedIps, revision: 3 })
+  expect([second?.defaultSettingId, second?.quota?.bytes]).toEqual([undefined, undefined])
+  expect((await auth.organisations.getOrganisation({ organisationId }, system)).organisation).toEqual(second)
+})
+
+test('every bad field is named at once', async () => {
+  const organisation = {
+    organisationId: org.one,
+    name: ' ',
+    defaultSettingId: 'x',
+    defaultThemeId: '-1',
+    allowedIps: ['10.0.0.1', '10.0.0.300', 'x'],
+    quota: { bytes: -1, minutesPerMonth: -1, concurrentJobs: -1 },
+  }
+  const mask = ['name', 'status', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota']
+  await expect(update(organisation, mask)).rejects.toEqual(
+    bad(
+      'name',
+      'status',
+      'default_setting_id',
+      'default_theme_id',
+      'allowed_ips[1]',
+      'allowed_ips[2]',
+      'quota.bytes',
+      'quota.minutes_per_month',
+      'quota.concurrent_jobs',
+    ),
+  )
+  await expect(update({ organisationId: org.one, allowedIps: Array(257).fill('10.0.0.1') }, ['allowed_ips'])).rejects.toEqual(
+    bad('allowed_ips'),
+  )
+  await expect(update({ organisationId: org.one }, ['revision'])).rejects.toEqual(bad('revision'))
+  await expect(anOrganisation('')).rejects.toEqual(bad('name'))
+  await expect(update({ organisationId: '99999', name: '' }, ['name'])).rejects.toEqual(refused('not_found', 'ORGANISATION_NOT_FOUND'))
+})
+
+test('the organisation of the system stays active', async () => {
+  await expect(update({ organisationId: '1', status: OrganisationStatus.ORGANISATION_STATUS_INACTIVE }, ['status'])).rejects.toEqual(
+    refused('refused', 'SYSTEM_ORGANISATION'),
+  )
+})
+
+test('a list leads on by its token and leaves inactive ones out when asked', async () => {
+  const organisationId = await anOrganisation('Asleep')
+  await update({ organisationId, status: OrganisationStatus.ORGANISATION_STATUS_INACTIVE }, ['status'])
+  const ids: string[] = []
+  let pageToken = ''
+  do {
+    const answer = await auth.organisations.listOrganisations({ pageSize: 2, pageToken, skip: 0, activeOnly: false }, system)
+    ids.push(...answer.organisations.map((organisation) => organisation.organisationId))
+    pageToken = answer.nextPageToken
+  } while (pageToken)
+  expect(ids.slice(0, 3)).toEqual(['1', org.one, org.two])
+  expect(ids).toContain(organisationId)
+  const { organisations } = await auth.organisations.listOrganisations({ ...page, activeOnly: true }, system)
+  expect(organisations.map((organisation) => organisation.organisationId)).toEqual(ids.filter((id) => id !== organisationId))
+})
+
+test('a retry of a creation makes no second organisation', async () => {
+  const call = withIdempotency(system, 'd1')
+  const one = await auth.organisations.createOrganisation({ name: 'Once' }, call)
+  expect(await auth.organisations.createOrganisation({ name: 'Once' }, call)).toEqual(one)
+})

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { createGrpcServer, principalKey } from '@vitascope/grpc'
+import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
+import { User, UserType } from '@vitascope/proto/auth/v1/user'
+import { type ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog, waitFor } from '@vitascope/testing'
+import { as, openTestDatabase, PRINCIPAL_KEY, SYSTEM_KEY, service, startTestAuth, type TestAuth, type TestDatabase } from './test-auth.ts'
+
+const system = as('system')
+let database: TestDatabase
+let replicas: TestAuth[] = []
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+afterEach(async () => {
+  await Promise.all(replicas.map((replica) => replica.stop()))
+  replicas = []
+})
+afterAll(() => database.drop())
+
+async function start(more: Parameters<typeof startTestAuth>[1] = {}): Promise<TestAuth> {
+  const replica = await startTestAuth(database.url, more)
+  replicas.push(replica)
+  return replica
+}
+
+let count = 0
+async function anOrganisationWithAKey({ organisations, users, apiKeys }: TestAuth) {
+  const organisationId = (await organisations.createOrganisation({ name: 'One' }, system)).organisation?.organisationId ?? ''
+  const wanted = User.fromPartial({ organisationId, firstName: 'A', lastName: 'B', email: `r${++count}@example.org` })
+  const userId = (await users.createUser({ user: wanted }, system)).user?.userId ?? ''
+  const key = (await apiKeys.createApiKey({ userId, applicationName: 'x', resources: [], expireTime: undefined }, system)).apiKey
+  return { organisationId, userId, key: key?.value ?? '', apiKeyId: key?.apiKeyId ?? '' }
+}
+
+test('whatever changes a key is heard on every replica within a second', async () => {
+  const [one, two] = [await start(), await start()]
+  const hangUp = new AbortController()
+  const heard = [one, two].map(({ apiKeys }) => {
+    const ids: string[][] = []
+    const ended = (async () => {
+      for await (const { apiKeyIds } of apiKeys.watchRevocations({}, { ...service(), signal: hangUp.signal })) ids.push(apiKeyIds)
+    })().catch(() => undefined)
+    return { ids, ended }
+  })
+  await waitFor(() => heard.every(({ ids }) => ids.length === 1))
+  expect(heard.map(({ ids }) => ids)).toEqual([[[]], [[]]])
+
+  const { organisationId, userId, key, apiKeyId } = await anOrganisationWithAKey(one)
+  const [systemKeyId] = (await one.apiKeys.getApiKey({ key: SYSTEM_KEY }, system)).apiKey?.apiKeyId ?? ''
+  const set = (status: OrganisationStatus) =>
+    one.organisations.updateOrganisation(
+      { organisation: Organisation.fromPartial({ organisationId, status }), updateMask: ['status'] },
+      system,
+    )
+  const user = User.fromPartial({ userId, userType: UserType.USER_TYPE_STANDARD })
+  let value = key
+  const changes: [string, () => Promise<unknown>][] = [
+    [apiKeyId, () => set(OrganisationStatus.ORGANISATION_STATUS_INACTIVE)],
+    [apiKeyId, () => set(OrganisationStatus.ORGANISATION_STATUS_ACTIVE)],
+    [apiKeyId, () => two.users.updateUser({ user, updateMask: ['user_type'] }, system)],
+    [
+      apiKeyId,
+      async () => {
+        value = (await two.apiKeys.regenerateApiKey({ key: value }, system)).apiKey?.value ?? ''
+      },
+    ],
+    [apiKeyId, () => one.apiKeys.revokeApiKey({ key: value }, system)],
+    [apiKeyId, () => two.users.deleteUser({ userId }, system)],
+    [
+      systemKeyId ?? '',
+      () => one.accessList.registerResources({ resources: [{ aclId: 0, name: 'x::get', openToUsers: true }] }, service()),
+    ],
+  ]
+  for (const [id, change] of changes) {
+    for (const { ids } of heard) ids.length = 0
+    await change()
+    await waitFor(() => heard.every(({ ids }) => ids.flat().includes(id)), { timeout: 1_000, describe: () => `${change} to be heard` })
+  }
+  hangUp.abort()
+  await Promise.all(heard.map(({ ended }) => ended))
+})
+
+test('a replica that was given another system key tells the others', async () => {
+  const old = await start()
+  const B = 'another-value-for-the-system-key'
+  const young = await start({ systemKey: { value: B, file: undefined } })
+  expect(await young.apiKeys.authenticate({ key: B }, service())).toMatchObject({ organisationId: '1' })
+  await waitFor(() => old.apiKeys.authenticate({ key: B }, service()), { timeout: 1_000 })
+  for (const { apiKeys } of replicas) {
+    await expect(apiKeys.authenticate({ key: SYSTEM_KEY }, service())).rejects.toMatchObject({ kind: 'unauthenticated' })
+  }
+})
+
+test('the catalogue hears of every organisation, also after it was away', async () => {
+  const first = await start()
+  const { organisationId } = await anOrganisationWithAKey(first)
+  const applied: ApplyOrganisationRequest[] = []
+  const catalogue = createGrpcServer({ principalKey: principalKey(PRINCIPAL_KEY), log: testLog, metrics: createMetrics('test') })
+  catalogue.implement(OrganisationMirrorServiceService, {
+    async applyOrganisation(request) {
+      applied.push(request)
+      return {}
+    },
+  })
+  const catalogueAddress = await catalogue.listen('127.0.0.1:0')
+  await first.stop()
+  replicas = []
+  const second = await start({ catalogueAddress })
+  const organisation = Organisation.fromPartial({ organisationId, allowedIps: ['192.0.2.1'], defaultSettingId: '5' })
+  await second.organisations.updateOrganisation({ organisation, updateMask: ['allowed_ips', 'default_setting_id'] }, system)
+  await waitFor(() => applied.some((request) => request.organisationId === organisationId && request.revision === 2))
+  expect(applied.filter((request) => request.organisationId === organisationId)).toEqual([
+    { organisationId, revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '' },
+    { organisationId, revision: 2, active: true, allowedIps: ['192.0.2.1'], defaultSettingId: '5', defaultThemeId: '' },
+  ])
+  await waitFor(() => applied.some((request) => request.organisationId === '1' && request.active))
+  await Promise.all(replicas.map((replica) => replica.stop()))
+  replicas = []
+  await catalogue.drain(100)
+})

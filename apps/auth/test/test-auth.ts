@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { type Call, type Client, openChannel, type Principal, principalKey, serviceCall, type UserKind } from '@vitascope/grpc'
+import { type Db, openPostgres } from '@vitascope/postgres'
+import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
+import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
+import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { UserServiceService } from '@vitascope/proto/auth/v1/user'
+import { freshDatabase, testLog } from '@vitascope/testing'
+import type { AuthConfig } from '../src/config.ts'
+import { SCHEMA } from '../src/migrate.ts'
+import { type AuthService, startAuth } from '../src/service.ts'
+
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
+export const SYSTEM_KEY = 'the-system-key-of-these-tests'
+export const PRINCIPAL_KEY = 'a principal key of these tests, long enough'
+
+export interface TestDatabase {
+  url: string
+  db: Db
+  drop(): Promise<void>
+}
+
+export async function openTestDatabase(): Promise<TestDatabase> {
+  const { url, drop } = await freshDatabase({ migrations: MIGRATIONS, schema: SCHEMA })
+  const db = openPostgres({ url, schema: SCHEMA, log: testLog })
+  return {
+    url,
+    db,
+    drop: async () => {
+      await db.close()
+      await drop()
+    },
+  }
+}
+
+export interface TestAuth {
+  service: AuthService
+  organisations: Client<typeof OrganisationServiceService>
+  users: Client<typeof UserServiceService>
+  apiKeys: Client<typeof ApiKeyServiceService>
+  accessList: Client<typeof AccessListServiceService>
+  stop(): Promise<void>
+}
+
+export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfig> = {}): Promise<TestAuth> {
+  const service = await startAuth(aConfig(databaseUrl, more), testLog)
+  const channel = openChannel(service.address, { principalKey: principalKey(PRINCIPAL_KEY) })
+  return {
+    service,
+    organisations: channel.client(OrganisationServiceService),
+    users: channel.client(UserServiceService),
+    apiKeys: channel.client(ApiKeyServiceService),
+    accessList: channel.client(AccessListServiceService),
+    stop: async () => {
+      channel.close()
+      await service.stop()
+    },
+  }
+}
+
+export function aConfig(databaseUrl: string, more: Partial<AuthConfig> = {}): AuthConfig {
+  return {
+    listen: '127.0.0.1:0',
+    metricsListen: '127.0.0.1:0',
+    databaseUrl,
+    principalKey: PRINCIPAL_KEY,
+    masterKey: 'a master key of these tests, long enough',
+    systemKey: { value: SYSTEM_KEY, file: undefined },
+    // Nobody listens there: what is for the catalogue waits in the outbox.
+    catalogueAddress: '127.0.0.1:9',
+    ...more,
+  }
+}
+
+export function service(): Call {
+  return serviceCall('test', randomUUID())
+}
+
+/** A call by a user; the key's id is none that exists. */
+export function as(userType: UserKind, organisationId = '1', userId = '999999', keyId = '0'): Call {
+  return by({ kind: 'user', keyId, userId, organisationId, userType })
+}
+
+export function by(principal: Principal): Call {
+  return { ...service(), principal }
+}
+
+/** A retry of one request, when used again. */
+export function withIdempotency(call: Call, key: string): Call {
+  return { ...call, idempotency: { key: key.repeat(64).slice(0, 64), fingerprint: 'f'.repeat(64) } }
+}

@@ -1,0 +1,101 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
+import { bad, openHouse, refused } from './house.ts'
+import { withIdempotency } from './test-auth.ts'
+
+const house = await openHouse()
+const { auth, system, org, users, aUser, aKey, authenticate, standard } = house
+afterAll(house.close)
+
+test('a user is what was sent, and what it may not choose is not', async () => {
+  const sent = {
+    userId: '77',
+    organisationId: org.one,
+    firstName: ' Žofie 👩‍💻',
+    lastName: "O'Neil",
+    email: ' Zofie@Example.org ',
+    userType: UserType.USER_TYPE_STANDARD,
+    telephoneLand: '+420 1',
+    invitedByUserId: users.foreign,
+    createTime: new Date(0),
+  }
+  const made = await aUser(sent, undefined, standard())
+  expect(made).toMatchObject({
+    ...sent,
+    userId: made.userId,
+    email: 'Zofie@Example.org',
+    invitedByUserId: users.standard,
+    createTime: made.createTime,
+  })
+  expect(made.userId).not.toBe('77')
+  expect(made.createTime?.getTime()).toBeGreaterThan(Date.now() - 60_000)
+  expect((await auth.users.getUserByEmail({ email: 'zofie@EXAMPLE.org' }, system)).user).toEqual(made)
+  await expect(aUser({ email: 'ZOFIE@example.org' })).rejects.toEqual(refused('exists', 'EMAIL_TAKEN'))
+})
+
+test.each([
+  ['neither', {}, undefined, UserStatus.USER_STATUS_INVITED],
+  ['a password', {}, 'long enough', UserStatus.USER_STATUS_ACTIVE],
+  ['a password and invited', { status: UserStatus.USER_STATUS_INVITED }, 'long enough', UserStatus.USER_STATUS_ACTIVE],
+  ['active', { status: UserStatus.USER_STATUS_ACTIVE }, undefined, UserStatus.USER_STATUS_ACTIVE],
+])('with %s its status follows', async (_, more, password, status) => {
+  expect((await aUser(more, password)).status).toBe(status)
+})
+
+test('a system caller names the inviter', async () => {
+  expect((await aUser({ invitedByUserId: users.foreign })).invitedByUserId).toBe(users.foreign)
+  await expect(aUser({ invitedByUserId: '99999' })).rejects.toEqual(bad('invited_by_user_id'))
+})
+
+test('every bad field is named at once', async () => {
+  const user = User.fromPartial({
+    organisationId: '',
+    firstName: '',
+    lastName: 'a\0b',
+    email: 'no',
+    telephoneLand: '1'.repeat(51),
+    invitedByUserId: 'x',
+  })
+  await expect(auth.users.createUser({ user, password: 'short' }, system)).rejects.toEqual(
+    bad('organisation_id', 'first_name', 'last_name', 'email', 'telephone_land', 'password', 'invited_by_user_id'),
+  )
+  const updateMask = ['first_name', 'last_name', 'email', 'user_type', 'status', 'telephone_land', 'password']
+  await expect(auth.users.updateUser({ user: { ...user, userId: users.uploader }, updateMask }, system)).rejects.toEqual(
+    bad('first_name', 'last_name', 'email', 'telephone_land', 'user_type', 'status', 'password'),
+  )
+  await expect(aUser({ organisationId: '99999' })).rejects.toEqual(refused('not_found', 'ORGANISATION_NOT_FOUND'))
+})
+
+test('an update changes what its mask names and nothing else', async () => {
+  const before = await aUser({ telephoneLand: '1' })
+  const user = { ...before, firstName: 'New', lastName: 'New', email: 'new@example.org', organisationId: org.two }
+  const after = (await auth.users.updateUser({ user, updateMask: ['first_name', 'telephone_land'] }, standard())).user
+  expect(after).toEqual({ ...before, firstName: 'New', updateTime: after?.updateTime })
+  expect((await auth.users.updateUser({ user, updateMask: [] }, standard())).user).toEqual(after)
+  await expect(auth.users.updateUser({ user, updateMask: ['organisation_id'] }, system)).rejects.toEqual(bad('organisation_id'))
+})
+
+test('a deleted user is gone with its keys, and its address is free', async () => {
+  const user = await aUser()
+  const { value } = await aKey(user.userId)
+  await auth.users.deleteUser({ userId: user.userId }, system)
+  await expect(authenticate(value)).rejects.toEqual(refused('unauthenticated', 'KEY_UNKNOWN'))
+  await expect(auth.users.deleteUser({ userId: user.userId }, system)).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+  expect((await aUser({ email: user.email })).userId).not.toBe(user.userId)
+})
+
+test('the last system user stays what it is', async () => {
+  const { user } = await auth.users.getUserByEmail({ email: 'system@localhost' }, system)
+  const last = refused('refused', 'LAST_SYSTEM_USER')
+  await expect(auth.users.deleteUser({ userId: user?.userId ?? '' }, system)).rejects.toEqual(last)
+  const demoted = User.fromPartial({ userId: user?.userId ?? '', userType: UserType.USER_TYPE_STANDARD })
+  await expect(auth.users.updateUser({ user: demoted, updateMask: ['user_type'] }, system)).rejects.toEqual(last)
+})
+
+test('a retry of a creation makes no second user', async () => {
+  const call = withIdempotency(system, 'c1')
+  const one = await aUser({ email: 'once@example.org' }, undefined, call)
+  expect(await aUser({ email: 'once@example.org' }, undefined, call)).toEqual(one)
+  const other = { ...call, idempotency: { key: call.idempotency?.key ?? '', fingerprint: '0'.repeat(64) } }
+  await expect(aUser({}, undefined, other)).rejects.toEqual(refused('refused', 'IDEMPOTENCY_MISMATCH'))
+})
