@@ -49,10 +49,15 @@ export async function operationsOf(platform: TestPlatform): Promise<Operation[]>
 /** Values for the parameters of paths, by their public names. */
 export type Values = Readonly<Record<string, string>>
 
-/** The path with its parameters filled in; a name such as `user_id_or_email` takes the first of its parts that has a value. */
-export function fillPath(path: string, values: Values): string {
+/**
+ * The path with its parameters filled in. `{id}` is that of the path's own noun; where verbs of one path name their parameter differently
+ * (`email_or_id`), reading takes the first name and writing the last.
+ */
+export function fillPath({ method, path }: Pick<Operation, 'method' | 'path'>, values: Values): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, names: string) => {
-    const value = [names, ...names.split('_or_')].map((name) => values[name]).find((v) => v !== undefined)
+    const parts = names.split('_or_')
+    const name = (method === 'GET' ? parts[0] : parts.at(-1)) ?? ''
+    const value = values[name === 'id' ? `${path.split('/')[1]}_id` : name]
     if (value === undefined) throw new Error(`no value for {${names}} of ${path}: add one to the test`)
     return encodeURIComponent(value)
   })

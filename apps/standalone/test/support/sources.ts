@@ -27,7 +27,7 @@ const KINDS = {
   'minute.mp4': [...picture('320x180', 60), ...sound(60), ...h264, ...aac],
   'audio-only.mp3': [...sound(6), '-c:a', 'libmp3lame'],
   'video-only.mp4': [...picture('320x180', 6), ...h264],
-  'odd-size.mkv': [...picture('322x182', 6), '-vf', 'crop=321:181:0:0', '-c:v', 'ffv1', '-pix_fmt', 'yuv444p'],
+  'odd-size.mkv': [...picture('322x182', 6), '-vf', 'crop=321:181:0:0', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv444p'],
   'variable-rate.mkv': [...picture('320x180', 6), '-vf', "select='not(mod(n,3))+lt(n,60)'", '-fps_mode', 'vfr', ...h264],
 } as const
 
