@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
-import { ffmpegsOf, kill } from './support/nemesis.ts'
+import { ffmpegsOf, isAlive, kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -59,15 +59,7 @@ test('ffmpeg dies within a second of its worker, and the job is finished by the 
   await waitFor(() => ffmpegsOf(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
   const running = ffmpegsOf(platform.pid('worker'))
   kill(platform, 'worker')
-  const alive = (pid: number) => {
-    try {
-      process.kill(pid, 0)
-      return true
-    } catch {
-      return false
-    }
-  }
-  await waitFor(() => !running.some(alive), { timeout: 1_000, describe: 'ffmpeg to be gone' })
+  await waitFor(() => !running.some(isAlive), { timeout: 1_000, describe: 'ffmpeg to be gone' })
   expect((await settled(platform.system, id)).status.status).toBe('ok')
 }, 120_000)
 

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '@vitascope/testing'
 import { kill, seeded } from './nemesis.ts'
@@ -110,15 +110,35 @@ async function checkAllThere(
       if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} is answered ${status}`)
     }
   }
-  const folders = async (below: string) => readdir(join(platform.dataDir, 'storage', below)).catch(() => [])
-  await waitFor(
-    async () =>
-      (await folders('media')).length === playing.length && (await folders('source')).length + (await folders('work')).length === 0,
-    {
-      timeout: 60_000,
-      describe: 'storage to hold what plays and nothing else',
-    },
-  )
+  const wanted = new Set((await playingMedia(platform)).map((id) => `media/${id}`))
+  let left: string[] = []
+  const clean = async () => {
+    left = (await filesOf(join(platform.dataDir, 'storage'))).filter((file) => !wanted.has(file.split('/').slice(0, 2).join('/')))
+    return left.length === 0
+  }
+  await waitFor(clean, {
+    timeout: 60_000,
+    describe: () => `storage to hold what plays and nothing else, but for ${left.slice(0, 20).join(' ')}`,
+  })
+}
+
+/** Of everybody, since earlier tests may have left some. */
+async function playingMedia(platform: TestPlatform): Promise<string[]> {
+  const ids: string[] = []
+  for (let start = 1; ; start += 20) {
+    const { body } = await platform.system.get<{ videos: VideoRecord[] }>(`/video?status=ok&limit=20&start=${start}`)
+    ids.push(...body.videos.map((video) => video.media_id))
+    if (body.videos.length < 20) return ids
+  }
+}
+
+/** The objects: the store's own temporary files begin with a dot. */
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((name) => !name.startsWith('.'))
 }
 
 function countBy<T>(items: readonly T[], name: (item: T) => string): Record<string, number> {

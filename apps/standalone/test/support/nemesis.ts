@@ -43,3 +43,12 @@ export function ffmpegsOf(ancestor: number | undefined): number[] {
   const family = new Set(below(ancestor))
   return processes.filter((p) => family.has(p.pid) && p.name === 'ffmpeg').map((p) => p.pid)
 }
+
+/** False also for a process that has ended and that nobody has asked after yet. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
