@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { readEnvironment } from '@vitascope/config'
+import { checkNetwork } from '@vitascope/fetch'
+
+/** What the service can be told. */
+export interface EncodingConfig {
+  /** `HOST:PORT` of its gRPC server. */
+  listen: string
+  databaseUrl: string
+  /** Signs and checks principals. */
+  principalKey: string
+  /** `HOST:PORT` of catalogue, which it reports to. */
+  catalogueAddress: string
+  /** `HOST:PORT` of `/metrics`. */
+  metricsListen: string
+  /** The folder of the objects. */
+  storageDir: string
+  /** Where sources are written while they come in. */
+  scratchDir: string
+  source: SourceLimits
+  timing: Timing
+  /** Names a point at which this process kills itself, for tests of recovery. */
+  crashAt: string | undefined
+}
+
+export interface SourceLimits {
+  /** Networks that may be fetched from although they are not public. */
+  allow: string[]
+  maxBytes: number
+  /** For all of a source, tries together. */
+  timeoutSeconds: number
+  minBytesPerSecond: number
+  /** A longer source is refused. */
+  maxSeconds: number
+  /** How many come in at once. */
+  parallel: number
+  /** How many jobs may be under way, fetched sources waiting for a worker included. */
+  ahead: number
+}
+
+export interface Timing {
+  /** How long a worker keeps a task without a sign of life. */
+  leaseMs: number
+  /** The same for a source that comes in, which this service holds itself. */
+  fetchLeaseMs: number
+  /** Between two looks for what went wrong. */
+  reconcileMs: number
+  /** Before the second try of a job after a fault of the encoder; four times as long before the third. */
+  retryMs: number
+}
+
+export const defaultTiming: Timing = { leaseMs: 30_000, fetchLeaseMs: 10_000, reconcileMs: 10_000, retryMs: 2_000 }
+
+const GIB = 1024 ** 3
+
+export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
+  const read = readEnvironment(env)
+  const storageDir = read.text('VITASCOPE_STORAGE_DIR')
+  const config: EncodingConfig = {
+    listen: read.address('VITASCOPE_ENCODING_LISTEN', '127.0.0.1:0'),
+    databaseUrl: read.text('VITASCOPE_ENCODING_DATABASE_URL'),
+    principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
+    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+    metricsListen: read.address('VITASCOPE_ENCODING_METRICS_LISTEN', '127.0.0.1:0'),
+    storageDir,
+    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', `${storageDir}-scratch`), 'fetch'),
+    source: {
+      allow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
+      maxBytes: read.int('VITASCOPE_SOURCE_MAX_BYTES', 20 * GIB, { min: 1, max: 10_240 * GIB }),
+      timeoutSeconds: read.int('VITASCOPE_SOURCE_TIMEOUT_SECONDS', 6 * 3600, { min: 1, max: 7 * 86_400 }),
+      minBytesPerSecond: read.int('VITASCOPE_SOURCE_MIN_BYTES_PER_SECOND', 1024, { min: 0, max: GIB }),
+      maxSeconds: read.int('VITASCOPE_SOURCE_MAX_SECONDS', 12 * 3600, { min: 1, max: 7 * 86_400 }),
+      parallel: read.int('VITASCOPE_SOURCES_PARALLEL', 2, { min: 1, max: 64 }),
+      ahead: read.int('VITASCOPE_SOURCES_AHEAD', 8, { min: 1, max: 10_000 }),
+    },
+    timing: {
+      leaseMs: read.int('VITASCOPE_LEASE_MS', defaultTiming.leaseMs, { min: 500, max: 600_000 }),
+      fetchLeaseMs: read.int('VITASCOPE_FETCH_LEASE_MS', defaultTiming.fetchLeaseMs, { min: 500, max: 600_000 }),
+      reconcileMs: read.int('VITASCOPE_RECONCILE_MS', defaultTiming.reconcileMs, { min: 100, max: 600_000 }),
+      retryMs: read.int('VITASCOPE_RETRY_MS', defaultTiming.retryMs, { min: 0, max: 600_000 }),
+    },
+    crashAt: read.optional('VITASCOPE_CRASH_AT'),
+  }
+  read.check()
+  return config
+}
+
+/** What the migration step needs: no more than the database. */
+export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
+  const read = readEnvironment(env)
+  const config = { databaseUrl: read.text('VITASCOPE_ENCODING_DATABASE_URL') }
+  read.check()
+  return config
+}

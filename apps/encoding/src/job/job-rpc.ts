@@ -1,0 +1,44 @@
+import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import type { Db } from '@vitascope/postgres'
+import type { CreateJobRequest, JobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { maySee, onlyServices } from '../caller.ts'
+import type { JobDesk } from './accept-job.ts'
+import { isJobId, type NewJob } from './job.ts'
+import { toMessage } from './job-message.ts'
+import { readJob } from './job-store.ts'
+
+export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<typeof JobServiceService> {
+  return {
+    async createJob(request, { principal, signal }) {
+      onlyServices(principal)
+      await desk.accept(checked(request), signal)
+      return {}
+    },
+    async getJob({ jobId }, { principal }) {
+      const job = isJobId(jobId) ? await readJob(db.query, jobId) : undefined
+      // A job that was cancelled before it came has no owner: there is nothing to show.
+      if (!job || job.mediaId === '' || !maySee(principal, job.organisationId)) throw notFound('job', jobId)
+      return { job: toMessage(job) }
+    },
+    async cancelJob({ jobId }, { principal, signal }) {
+      onlyServices(principal)
+      if (isJobId(jobId)) await desk.cancel(jobId, signal)
+      return {}
+    },
+  }
+}
+
+const LONGEST_URL = 8_192
+
+/** Ids become names of objects. The URL itself was checked when it was accepted, and each address is when it is called. */
+function checked({ jobId, mediaId, organisationId, sourceUrl }: CreateJobRequest): NewJob {
+  const fields: FieldError[] = []
+  if (!isJobId(jobId)) fields.push({ field: 'job_id', message: 'must be a whole number above 0' })
+  if (!/^[a-z0-9]{1,64}$/.test(mediaId)) fields.push({ field: 'media_id', message: 'must be digits or lower-case letters' })
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(organisationId)) fields.push({ field: 'organisation_id', message: 'must be an id' })
+  const url = sourceUrl.length <= LONGEST_URL && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
+  if (!url || !['http:', 'https:'].includes(url.protocol)) fields.push({ field: 'source_url', message: 'must be an http or https URL' })
+  if (fields.length > 0) throw invalid(fields)
+  return { jobId, mediaId, organisationId, sourceUrl }
+}

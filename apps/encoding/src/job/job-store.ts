@@ -1,0 +1,128 @@
+import type { Query, Transaction } from '@vitascope/postgres'
+import { type Job, type JobState, type NewJob, type StoredSource, UNDER_WAY } from './job.ts'
+
+interface Row {
+  job_id: string
+  media_id: string
+  organisation_id: string
+  source_url: string
+  state: JobState
+  progress: number
+  attempt: number
+  code: number
+  message: string
+  source: StoredSource | null
+  probe: unknown
+  plan: unknown
+  result: unknown
+  create_time: Date
+  start_time: Date | null
+  finish_time: Date | null
+}
+
+const COLUMNS =
+  'job_id, media_id, organisation_id, source_url, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+
+export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
+  const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
+  return row && toJob(row)
+}
+
+/** Every transaction that changes a job, or work for it, begins with this lock. */
+export async function lockJob(tx: Transaction, jobId: string): Promise<Job | undefined> {
+  const [row] = await tx.query<Row>(`select ${COLUMNS} from job where job_id = $1 for update`, [jobId])
+  return row && toJob(row)
+}
+
+/** False when there is one already. */
+export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 'cancelled' = 'queued'): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into job (job_id, media_id, organisation_id, source_url, state, code, message, finish_time, is_dropped)
+     values ($1, $2, $3, $4, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
+       case when $5::text = 'cancelled' then now() end, $5::text = 'cancelled')
+     on conflict (job_id) do nothing returning 1`,
+    [job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state],
+  )
+  return rows.length === 1
+}
+
+/** Moves a job that is under way on: fields that are not named stay, and progress never goes back. */
+export async function moveJob(
+  tx: Transaction,
+  jobId: string,
+  move: { state?: JobState; progress?: number; attempt?: number; source?: StoredSource; probe?: unknown; plan?: unknown },
+): Promise<void> {
+  await tx.query(
+    `update job set state = coalesce($2, state), progress = greatest(progress, $3), attempt = coalesce($4, attempt),
+       source = coalesce($5, source), probe = coalesce($6, probe), plan = coalesce($7, plan), start_time = coalesce(start_time, now())
+     where job_id = $1`,
+    [jobId, move.state ?? null, move.progress ?? 0, move.attempt ?? null, json(move.source), json(move.probe), json(move.plan)],
+  )
+}
+
+/** Answers the revision of the report that tells of it. */
+export async function finishJob(
+  tx: Transaction,
+  jobId: string,
+  end: { state: 'ok' | 'failed' | 'cancelled'; code: number; message: string; result?: unknown },
+): Promise<string> {
+  const [row] = await tx.query<{ revision: string }>(
+    `update job set state = $2::text, code = $3, message = $4, result = $5, finish_time = now(), revision = revision + 1,
+       progress = case when $2::text = 'ok' then 100 else progress end, is_dropped = $2::text <> 'ok', check_time = now()
+     where job_id = $1 returning revision`,
+    [jobId, end.state, end.code, end.message, json(end.result)],
+  )
+  if (!row) throw new Error(`job ${jobId} is locked, but not there`)
+  return row.revision
+}
+
+/** Raises the progress of a job that is under way; false when that changes nothing. */
+export async function raiseProgress(query: Query, jobId: string, percent: number): Promise<boolean> {
+  const rows = await query('update job set progress = $2 where job_id = $1 and progress < $2 and state = any($3) returning 1', [
+    jobId,
+    percent,
+    UNDER_WAY,
+  ])
+  return rows.length === 1
+}
+
+/** The next revision of a job that is under way, and the progress that it tells. */
+export async function nextReport(query: Query, jobId: string): Promise<{ revision: string; progress: number } | undefined> {
+  const [row] = await query<{ revision: string; progress: number }>(
+    'update job set revision = revision + 1 where job_id = $1 and state = any($2) returning revision, progress',
+    [jobId, UNDER_WAY],
+  )
+  return row
+}
+
+export async function countUnderWay(query: Query): Promise<number> {
+  const [row] = await query<{ count: number }>(`select count(*)::int as count from job where state = any($1) and state <> 'queued'`, [
+    UNDER_WAY,
+  ])
+  return row?.count ?? 0
+}
+
+function json(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value)
+}
+
+function toJob(row: Row): Job {
+  return {
+    jobId: row.job_id,
+    mediaId: row.media_id,
+    organisationId: row.organisation_id,
+    sourceUrl: row.source_url,
+    state: row.state,
+    progress: row.progress,
+    attempt: row.attempt,
+    code: row.code,
+    message: row.message,
+    source: row.source ?? undefined,
+    probe: row.probe ?? undefined,
+    plan: row.plan ?? undefined,
+    result: row.result ?? undefined,
+    createTime: row.create_time,
+    startTime: row.start_time ?? undefined,
+    finishTime: row.finish_time ?? undefined,
+  }
+}

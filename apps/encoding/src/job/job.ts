@@ -1,0 +1,103 @@
+/** Where a job stands; the first five are under way. */
+export type JobState = 'queued' | 'fetching' | 'probing' | 'encoding' | 'publishing' | 'ok' | 'failed' | 'cancelled'
+
+export const UNDER_WAY: readonly JobState[] = ['queued', 'fetching', 'probing', 'encoding', 'publishing']
+
+export function isUnderWay(state: JobState): boolean {
+  return UNDER_WAY.includes(state)
+}
+
+/** What was fetched. */
+export interface StoredSource {
+  object: string
+  bytes: number
+  sha256: string
+}
+
+/** A job as stored. */
+export interface Job {
+  jobId: string
+  mediaId: string
+  organisationId: string
+  sourceUrl: string
+  state: JobState
+  progress: number
+  /** Which try it is; 0 before the first. */
+  attempt: number
+  code: number
+  message: string
+  source: StoredSource | undefined
+  /** JSON of their makers: the probe, the plan, and the published set. */
+  probe: unknown
+  plan: unknown
+  result: unknown
+  createTime: Date
+  startTime: Date | undefined
+  finishTime: Date | undefined
+}
+
+/** A job as it comes. */
+export interface NewJob {
+  jobId: string
+  mediaId: string
+  organisationId: string
+  sourceUrl: string
+}
+
+/**
+ * Why an attempt ended without a result.
+ *
+ * The source's own faults, never tried again: 4001 unreachable, 4002 not a video, 4003 too large or too long, 4004 forbidden address,
+ * 4005 cancelled. Ours: 5000 anything unforeseen, 5001 the worker was lost, 5002 the encoder crashed or hung, 5003 the result was not
+ * what was planned, 5004 the storage failed, 5005 the plan is for another build of the encoder.
+ */
+export interface Fault {
+  code: number
+  /** For people; no secret, no path. */
+  message: string
+}
+
+export const MOST_ATTEMPTS = 3
+
+export type AfterFault = { next: 'failed' } | { next: 'again'; attempt: number; delayMs: number }
+
+/**
+ * A fault of the source ends the job, one of ours the attempt. A worker that was lost has cost time enough, so nothing waits for it; a storage
+ * that failed is given ten times as long as an encoder: it is for all jobs, and mostly comes back.
+ */
+export function afterFault(job: Pick<Job, 'attempt'>, fault: Fault, retryMs: number): AfterFault {
+  if (isOfSource(fault.code) || job.attempt >= MOST_ATTEMPTS) return { next: 'failed' }
+  const attempt = Math.max(1, job.attempt) + 1
+  const patience = fault.code === 5001 ? 0 : fault.code === 5004 ? 10 : 1
+  const jitter = 0.75 + Math.random() / 2
+  return { next: 'again', attempt, delayMs: Math.round(retryMs * patience * 4 ** (attempt - 2) * jitter) }
+}
+
+export function isOfSource(code: number): boolean {
+  return code >= 4001 && code <= 4005
+}
+
+/** How much of a job is done when a part of it is, in percent: where the part begins, and where the next one does. */
+const SHARES = { fetch: [5, 10], probe: [10, 12], encode: [12, 95], package: [95, 99] } as const
+
+export type Part = keyof typeof SHARES
+
+/** `done` of a part is 0 to 1. */
+export function percentOf(part: Part, done: number): number {
+  const [from, to] = SHARES[part]
+  return Math.floor(from + (to - from) * Math.min(1, Math.max(0, done)))
+}
+
+/** The queue's key of all work for a job. */
+export function keyOfJob(jobId: string): string {
+  return `job:${jobId}`
+}
+
+export function jobOfKey(key: string): string {
+  return key.slice('job:'.length)
+}
+
+/** Ids are chosen by catalogue: whole numbers that fit a bigint. */
+export function isJobId(text: string): boolean {
+  return /^[1-9]\d{0,17}$/.test(text)
+}

@@ -1,0 +1,38 @@
+import type { Db, Outbox } from '@vitascope/postgres'
+import type { Queue } from '@vitascope/queue'
+import { endJob } from '../job/end-job.ts'
+import { afterFault, isUnderWay, keyOfJob, UNDER_WAY } from '../job/job.ts'
+import { lockJob, moveJob } from '../job/job-store.ts'
+import { dropPrefixes } from '../objects/object-prefix.ts'
+import { removeChunks } from '../work/chunk-store.ts'
+import { sendTask } from '../work/send-task.ts'
+
+const WITHOUT_WORK = `not exists (select 1 from work_item w where w.key = 'job:' || j.job_id and w.state in ('waiting', 'leased'))`
+
+/**
+ * Jobs that are under way while nothing is left to do for them. Every step sends the next one in its own transaction, so there should be none;
+ * after a restore of half a database there may be. They begin again, which counts as an attempt. Answers their ids.
+ */
+export async function restartStuckJobs(tools: { db: Db; queue: Queue; outbox: Outbox }): Promise<string[]> {
+  const { db, queue } = tools
+  const stuck = await db.query<{ job_id: string }>(
+    `select job_id from job j where state = any($1) and create_time < now() - interval '30 seconds' and ${WITHOUT_WORK} limit 100`,
+    [UNDER_WAY],
+  )
+  for (const { job_id: jobId } of stuck) {
+    await db.transaction(async (tx) => {
+      const job = await lockJob(tx, jobId)
+      const still = await tx.query(`select 1 from job j where job_id = $1 and ${WITHOUT_WORK}`, [jobId])
+      if (!job || !isUnderWay(job.state) || still.length === 0) return
+      const fault = { code: 5000, message: 'the work for this job was lost' }
+      const after = afterFault(job, fault, 0)
+      if (after.next === 'failed') return endJob(tx, tools, job, { state: 'failed', ...fault })
+      await moveJob(tx, jobId, { state: 'queued', attempt: after.attempt })
+      await queue.cancel(tx, keyOfJob(jobId))
+      await removeChunks(tx, jobId)
+      await dropPrefixes(tx, jobId)
+      await sendTask(tx, queue, job, 'fetch')
+    })
+  }
+  return stuck.map((row) => row.job_id)
+}

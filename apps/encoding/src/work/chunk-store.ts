@@ -1,0 +1,75 @@
+import type { Query, Transaction } from '@vitascope/postgres'
+import type { ChunkFiles, StoredFile } from './task.ts'
+
+/** Rows of one statement: a long video has tens of thousands of segments. */
+const BATCH = 5_000
+
+/** One row for each chunk of a plan; `weights` tell what share of the work each is. */
+export async function insertChunks(tx: Transaction, jobId: string, weights: readonly number[]): Promise<void> {
+  await removeChunks(tx, jobId)
+  await tx.query('insert into chunk (job_id, chunk, weight) select $1, n - 1, w from unnest($2::float8[]) with ordinality as t (w, n)', [
+    jobId,
+    weights,
+  ])
+}
+
+export async function removeChunks(tx: Transaction, jobId: string): Promise<void> {
+  await tx.query('delete from segment where job_id = $1', [jobId])
+  await tx.query('delete from chunk where job_id = $1', [jobId])
+}
+
+/** Notes how far a chunk is, and answers how far all of them are together, 0 to 1. */
+export async function raiseChunk(query: Query, jobId: string, chunk: number, done: number): Promise<number> {
+  await query('update chunk set done = $3::float8 where job_id = $1 and chunk = $2 and done < $3::float8 and fence = 0', [
+    jobId,
+    chunk,
+    Math.min(1, done),
+  ])
+  const [row] = await query<{ done: number | null }>(
+    'select sum(done * weight) / nullif(sum(weight), 0) as done from chunk where job_id = $1',
+    [jobId],
+  )
+  return row?.done ?? 0
+}
+
+/** Keeps what one lease made of a chunk. */
+export async function recordChunk(
+  tx: Transaction,
+  made: { jobId: string; chunk: number; fence: number; prefix: string; list: string; files: readonly StoredFile[] },
+): Promise<void> {
+  const { jobId, chunk, fence, prefix, list, files } = made
+  await tx.query('update chunk set done = 1, fence = $3, prefix = $4, list = $5 where job_id = $1 and chunk = $2', [
+    jobId,
+    chunk,
+    fence,
+    prefix,
+    list,
+  ])
+  await tx.query('delete from segment where job_id = $1 and chunk = $2', [jobId, chunk])
+  for (let from = 0; from < files.length; from += BATCH) {
+    await tx.query(
+      `insert into segment (job_id, chunk, path, bytes, sha256)
+       select $1, $2, path, bytes, sha256 from json_to_recordset($3::json) as s (path text, bytes bigint, sha256 text)`,
+      [jobId, chunk, JSON.stringify(files.slice(from, from + BATCH))],
+    )
+  }
+}
+
+export async function isAllDone(tx: Transaction, jobId: string): Promise<boolean> {
+  const [row] = await tx.query<{ all: boolean | null }>('select bool_and(fence > 0) as all from chunk where job_id = $1', [jobId])
+  return row?.all ?? false
+}
+
+/** Forgets what was made of all chunks; answers them with the leases that made them. */
+export async function resetChunks(tx: Transaction, jobId: string): Promise<{ chunk: number; fence: number }[]> {
+  const chunks = await tx.query<{ chunk: number; fence: number }>('select chunk, fence from chunk where job_id = $1 order by chunk', [
+    jobId,
+  ])
+  await tx.query('delete from segment where job_id = $1', [jobId])
+  await tx.query('update chunk set done = 0, fence = 0, prefix = null, list = null where job_id = $1', [jobId])
+  return chunks
+}
+
+export function readChunks(query: Query, jobId: string): Promise<ChunkFiles[]> {
+  return query<ChunkFiles>('select prefix, list from chunk where job_id = $1 and fence > 0 order by chunk', [jobId])
+}

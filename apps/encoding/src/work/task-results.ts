@@ -1,0 +1,102 @@
+import { invalid } from '@vitascope/errors'
+import type { SetFile } from '@vitascope/media'
+import type { Db } from '@vitascope/postgres'
+import type { Lease, Queue } from '@vitascope/queue'
+import type { ObjectStorage } from '@vitascope/storage'
+import type { Logger } from '@vitascope/telemetry'
+import type { ReachPoint } from '../crash-point.ts'
+import { jobOfKey } from '../job/job.ts'
+import { readJob } from '../job/job-store.ts'
+import { prefixes } from '../objects/object-prefix.ts'
+import { checkFiles, FilesDiffer, readFileList } from './file-list.ts'
+import { publishedSet } from './published-set.ts'
+import { FILE_LIST, type FilesResult, type ProbeResult, type WorkerTaskKind } from './task.ts'
+import type { TaskSteps } from './task-steps.ts'
+
+/** Takes what workers bring. */
+export interface TaskResults {
+  /** False when the lease is over. */
+  take(lease: Lease, resultJson: string, signal: AbortSignal): Promise<boolean>
+}
+
+interface ResultTools {
+  db: Db
+  queue: Queue
+  steps: TaskSteps
+  storage: ObjectStorage
+  reach: ReachPoint
+  log: Logger
+}
+
+export function createTaskResults(tools: ResultTools): TaskResults {
+  const { queue, steps, log } = tools
+  return {
+    async take(lease, resultJson, signal) {
+      const item = await queue.find(lease.itemId)
+      if (!item) return false
+      // Asked again after a lost answer: its files may be gone by now, as they should.
+      if (await steps.isTaken(lease)) return true
+      const result = parse(resultJson)
+      const jobId = jobOfKey(item.key)
+      try {
+        switch (item.kind as WorkerTaskKind) {
+          case 'probe':
+            return await takeProbe(tools, lease, result as ProbeResult)
+          case 'encode':
+            return await takeChunk(tools, lease, jobId, result as FilesResult, signal)
+          case 'package':
+            return await takeSet(tools, lease, jobId, result as FilesResult, signal)
+        }
+      } catch (error) {
+        if (!(error instanceof FilesDiffer)) throw error
+        log.error({ err: error, job: jobId, task: lease.itemId }, 'a result is not in storage')
+        await steps.fault(lease, { code: 5004, message: 'the storage lost a part of the result' })
+        return false
+      }
+    },
+  }
+}
+
+async function takeProbe({ steps, reach }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
+  if (!result.probe || !result.build) throw badResult()
+  const taken = await steps.probed(lease, result)
+  reach('probe-recorded')
+  return taken
+}
+
+async function takeChunk({ steps, storage, reach }: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal) {
+  const list = `${prefixes.work(jobId, lease.fence)}/${FILE_LIST}`
+  const files = await readFileList(storage, list, result.list, signal)
+  const taken = await steps.encoded(lease, { list, files })
+  reach('chunk-recorded')
+  return taken
+}
+
+/** The set becomes visible with the transaction of `packaged`, and only once every file of it is known to be there. */
+async function takeSet(tools: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal): Promise<boolean> {
+  const { db, steps, storage, reach } = tools
+  const job = await readJob(db.query, jobId)
+  if (!job) return false
+  const files = await readFileList(storage, `${prefixes.work(jobId, lease.fence)}/${FILE_LIST}`, result.list, signal)
+  const prefix = prefixes.media(job.mediaId, jobId, lease.fence)
+  await checkFiles(storage, prefix, files, signal)
+  reach('publish-undecided')
+  // The list of a set tells more of each file than its name and size.
+  const taken = await steps.packaged(lease, publishedSet(job, prefix, files as SetFile[]))
+  reach('publish-recorded')
+  return taken
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw badResult()
+}
+
+function badResult() {
+  return invalid([{ field: 'result_json', message: 'must be the result of this kind of task' }])
+}

@@ -1,0 +1,175 @@
+import { isSourceRefused } from '@vitascope/media'
+import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
+import type { FoundItem, Lease, LeasedItem, Queue } from '@vitascope/queue'
+import { endJob } from '../job/end-job.ts'
+import { afterFault, type Fault, isUnderWay, type Job, jobOfKey, percentOf, type StoredSource } from '../job/job.ts'
+import { lockJob, moveJob, raiseProgress } from '../job/job-store.ts'
+import { claimPrefix, dropPrefixes, prefixes } from '../objects/object-prefix.ts'
+import { insertChunks, isAllDone, raiseChunk, recordChunk } from './chunk-store.ts'
+import { planFor } from './plan.ts'
+import { sendTask } from './send-task.ts'
+import type { ProbeResult, StoredFile, TaskKind, TaskPayload } from './task.ts'
+import { tryAgain } from './try-again.ts'
+
+/** Where a lease may put objects; empty where its kind of work leaves none. */
+export interface TaskPlaces {
+  source: string
+  work: string
+  set: string
+}
+
+/**
+ * What happens to a job, step by step. Each step is one transaction that locks the job, then the work item under its fencing number, and
+ * does nothing and answers false where that lease is over:
+ *
+ *     create: [fetch] --fetched--> [probe] --probed--> [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
+ *
+ * A fault of ours gives the item back and counts as an attempt; a fault of the source, or the third attempt, ends the job as failed.
+ */
+export interface TaskSteps {
+  /** Readies a leased item: its job moves on to the state of this kind of work, and its places in storage are written down. */
+  begin(item: LeasedItem): Promise<{ job: Job; places: TaskPlaces } | undefined>
+  fetched(lease: Lease, source: StoredSource): Promise<boolean>
+  probed(lease: Lease, found: ProbeResult): Promise<boolean>
+  encoded(lease: Lease, made: { list: string; files: StoredFile[] }): Promise<boolean>
+  /** `set` is what is reported to catalogue. */
+  packaged(lease: Lease, set: unknown): Promise<boolean>
+  /** Renews the lease and raises the progress of the job; `done` is that of the task, 0 to 1. */
+  beat(lease: Lease, done: number): Promise<boolean>
+  /** Ends an attempt without a result; `onlyExpired`: if the lease has run out. */
+  fault(lease: Lease, fault: Fault, options?: { onlyExpired?: boolean }): Promise<boolean>
+  /** Gives a task back at once, unfinished and uncounted. */
+  release(lease: Lease): Promise<boolean>
+  /** True when this very lease has brought its result already. */
+  isTaken(lease: Lease): Promise<boolean>
+}
+
+export interface StepTools {
+  db: Db
+  queue: Queue
+  outbox: Outbox
+  retryMs: number
+  /** Told of every job whose progress has changed. */
+  onProgress: (jobId: string) => void
+}
+
+export function createTaskSteps(tools: StepTools): TaskSteps {
+  const { db, queue, outbox } = tools
+
+  /** Runs a change under both locks, when the job is under way and `take` finds that the lease still stands. */
+  const step = async (lease: Lease, take: (tx: Transaction, job: Job) => Promise<boolean>, change: Change): Promise<boolean> => {
+    const item = await queue.find(lease.itemId)
+    if (!item) return false
+    return db.transaction(async (tx) => {
+      const job = await lockJob(tx, jobOfKey(item.key))
+      if (!job || !isUnderWay(job.state) || !(await take(tx, job))) return false
+      await change(tx, job, item)
+      tx.afterCommit(() => tools.onProgress(job.jobId))
+      return true
+    })
+  }
+  /** The same for a result: the one who sent it may ask again after a lost answer, and is told that it was taken. */
+  const isTaken = (lease: Lease) => db.transaction((tx) => queue.completedBy(tx, lease))
+  const finish = async (lease: Lease, change: Change): Promise<boolean> =>
+    (await step(lease, (tx) => queue.complete(tx, lease), change)) || isTaken(lease)
+
+  return {
+    async begin(leased) {
+      let begun: { job: Job; places: TaskPlaces } | undefined
+      await step(
+        leased,
+        (tx) => queue.beat(leased, tx),
+        async (tx, job) => {
+          begun = await beginTask(tx, job, leased)
+        },
+      )
+      return begun
+    },
+    fetched: (lease, source) =>
+      finish(lease, async (tx, job) => {
+        await moveJob(tx, job.jobId, { state: 'probing', source, progress: percentOf('probe', 0) })
+        await sendTask(tx, queue, job, 'probe')
+      }),
+    probed: (lease, found) =>
+      finish(lease, async (tx, job) => {
+        try {
+          const { plan, weights } = planFor(found)
+          await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
+          await insertChunks(tx, job.jobId, weights)
+          for (const chunk of weights.keys()) await sendTask(tx, queue, job, 'encode', { chunk })
+        } catch (error) {
+          if (!isSourceRefused(error)) throw error
+          await endJob(tx, { queue, outbox }, job, { state: 'failed', code: error.code, message: error.message })
+        }
+      }),
+    encoded: (lease, { list, files }) =>
+      finish(lease, async (tx, { jobId, organisationId }, item) => {
+        const prefix = prefixes.work(jobId, lease.fence)
+        await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
+        if (!(await isAllDone(tx, jobId))) return
+        await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
+        await sendTask(tx, queue, { jobId, organisationId }, 'package')
+      }),
+    packaged: (lease, set) =>
+      finish(lease, (tx, job) => {
+        const prefix = prefixes.media(job.mediaId, job.jobId, lease.fence)
+        return endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix })
+      }),
+    async beat(lease, done) {
+      const item = await queue.find(lease.itemId)
+      if (!item || !(await queue.beat(lease))) return false
+      const jobId = jobOfKey(item.key)
+      if (await raiseProgress(db.query, jobId, await percentNow(db.query, jobId, item, done))) tools.onProgress(jobId)
+      return true
+    },
+    async fault(lease, fault, { onlyExpired = false } = {}) {
+      const back = onlyExpired ? queue.rescue : queue.retry
+      return step(
+        lease,
+        (tx, job) => {
+          const after = afterFault(job, fault, tools.retryMs)
+          return back(tx, lease, after.next === 'again' ? after.delayMs : 0)
+        },
+        async (tx, job, item) => {
+          await dropPrefixes(tx, job.jobId, { fence: lease.fence })
+          const after = afterFault(job, fault, tools.retryMs)
+          if (after.next === 'failed') await endJob(tx, { queue, outbox }, job, { state: 'failed', ...fault })
+          else await tryAgain(tx, queue, job, item, fault, after.attempt)
+        },
+      )
+    },
+    release: (lease) =>
+      step(
+        lease,
+        (tx) => queue.release(tx, lease),
+        (tx, job) => dropPrefixes(tx, job.jobId, { fence: lease.fence }),
+      ),
+    isTaken,
+  }
+}
+
+type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
+
+async function beginTask(tx: Transaction, job: Job, { kind, fence }: LeasedItem): Promise<{ job: Job; places: TaskPlaces }> {
+  const { jobId, mediaId } = job
+  const attempt = Math.max(1, job.attempt)
+  const states = { fetch: 'fetching', probe: 'probing', encode: 'encoding', package: 'publishing' } as const
+  const task = kind as TaskKind
+  await moveJob(tx, jobId, { state: states[task], attempt })
+  const places = {
+    source: task === 'fetch' ? prefixes.source(jobId, fence) : '',
+    work: task === 'encode' || task === 'package' ? prefixes.work(jobId, fence) : '',
+    set: task === 'package' ? prefixes.media(mediaId, jobId, fence) : '',
+  }
+  for (const prefix of Object.values(places)) if (prefix !== '') await claimPrefix(tx, prefix, jobId, fence)
+  return { job: { ...job, attempt }, places }
+}
+
+async function percentNow(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
+  const kind = item.kind as TaskKind
+  return percentOf(kind, kind === 'encode' ? await raiseChunk(query, jobId, chunkOf(item), done) : done)
+}
+
+function chunkOf(item: FoundItem): number {
+  return (item.payload as TaskPayload).chunk ?? 0
+}

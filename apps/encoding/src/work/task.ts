@@ -1,0 +1,70 @@
+import type { EncodePlan, SourceProbe } from '@vitascope/media'
+import type { StoredSource } from '../job/job.ts'
+
+/** What is to be done for a job; a source is fetched by this service itself, the rest is for workers. */
+export type TaskKind = 'fetch' | WorkerTaskKind
+export type WorkerTaskKind = 'probe' | 'encode' | 'package'
+
+export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
+
+/** A probe is short and tells soonest what is wrong; then what is nearly done comes before what has not begun. */
+export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, package: 20, encode: 10 }
+
+/** What the queue keeps of a task; the rest is read from the job when the task is leased. */
+export interface TaskPayload {
+  /** Which chunk of the plan, for `encode`. */
+  chunk?: number
+}
+
+// The JSON between this service and its workers. Lists of files go through storage, because they may be longer than a message can be.
+
+/** A file that a worker has put into storage. */
+export interface StoredFile {
+  /** Relative to the prefix of the lease that put it there. */
+  path: string
+  bytes: number
+  /** Lower-case hex. */
+  sha256: string
+}
+
+export interface ProbeInput {
+  source: StoredSource
+  maxSeconds: number
+}
+
+export interface ProbeResult {
+  probe: SourceProbe
+  /** The build of ffmpeg that the plan is for. */
+  build: { version: string; toneMap: boolean }
+}
+
+export interface EncodeInput {
+  source: StoredSource
+  plan: EncodePlan
+  chunk: number
+  /** Where the segments go, and the list of them. */
+  workPrefix: string
+}
+
+/** Of `encode` and `package`: the list of files lies in storage, as `FILE_LIST` below the work prefix. */
+export interface FilesResult {
+  list: Omit<StoredFile, 'path'>
+}
+
+/** The segments of one chunk. */
+export interface ChunkFiles {
+  prefix: string
+  list: string
+}
+
+export interface PackageInput {
+  plan: EncodePlan
+  chunks: ChunkFiles[]
+  /** Where the set goes. */
+  setPrefix: string
+  /** Where the list of its files goes. */
+  workPrefix: string
+}
+
+/** The name of every list of files, below its work prefix. */
+export const FILE_LIST = 'files.json'

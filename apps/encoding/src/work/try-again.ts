@@ -1,0 +1,32 @@
+import type { Transaction } from '@vitascope/postgres'
+import type { FoundItem, Queue } from '@vitascope/queue'
+import type { Fault, Job } from '../job/job.ts'
+import { moveJob } from '../job/job-store.ts'
+import { dropPrefixes } from '../objects/object-prefix.ts'
+import { removeChunks, resetChunks } from './chunk-store.ts'
+import { sendTask } from './send-task.ts'
+
+/** Readies a job for its next attempt. Mostly the item that failed is simply tried again; two faults lie further back. */
+export async function tryAgain(tx: Transaction, queue: Queue, job: Job, item: FoundItem, fault: Fault, attempt: number): Promise<void> {
+  const { jobId } = job
+  if (fault.code === 5005) {
+    // Chunks of two builds are never joined: the job begins again with a plan for the build that is there now.
+    await moveJob(tx, jobId, { state: 'probing', attempt })
+    await queue.cancel(tx, item.key)
+    for (const { fence } of await resetChunks(tx, jobId)) if (fence > 0) await dropPrefixes(tx, jobId, { fence })
+    await removeChunks(tx, jobId)
+    await sendTask(tx, queue, job, 'probe')
+    return
+  }
+  if (item.kind === 'package' && fault.code === 5003) {
+    // A set that fails its verification was made of segments that are not to be trusted: they are made again.
+    await moveJob(tx, jobId, { state: 'encoding', attempt })
+    await queue.cancel(tx, item.key)
+    for (const { chunk, fence } of await resetChunks(tx, jobId)) {
+      if (fence > 0) await dropPrefixes(tx, jobId, { fence })
+      await sendTask(tx, queue, job, 'encode', { chunk })
+    }
+    return
+  }
+  await moveJob(tx, jobId, { attempt })
+}

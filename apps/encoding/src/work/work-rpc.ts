@@ -1,0 +1,135 @@
+import { DomainError, type FieldError, invalid } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import type { Db } from '@vitascope/postgres'
+import { TaskKind as KindCode, type Task, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import type { Lease, LeasedItem, Queue } from '@vitascope/queue'
+import type { Logger } from '@vitascope/telemetry'
+import { onlyServices } from '../caller.ts'
+import { isOfSource } from '../job/job.ts'
+import { sweepSoon } from '../objects/object-prefix.ts'
+import { WORKER_KINDS, type WorkerTaskKind } from './task.ts'
+import { inputFor } from './task-input.ts'
+import type { TaskResults } from './task-results.ts'
+import type { TaskSteps } from './task-steps.ts'
+import { registerWorker } from './worker-store.ts'
+
+export interface WorkTools {
+  db: Db
+  queue: Queue
+  steps: TaskSteps
+  results: TaskResults
+  leaseMs: number
+  maxSourceSeconds: number
+  log: Logger
+  /** Aborts when this service stops: nobody waits for work any more. */
+  stopping: AbortSignal
+}
+
+const MOST_WAIT_SECONDS = 20
+const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
+  probe: KindCode.TASK_KIND_PROBE,
+  encode: KindCode.TASK_KIND_ENCODE,
+  package: KindCode.TASK_KIND_PACKAGE,
+}
+
+export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
+  const { db, steps, results, log } = tools
+  return {
+    async leaseTask({ workerId, waitSeconds }, { principal, signal, deadline }) {
+      onlyServices(principal)
+      if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
+        throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
+      await takeOver(tools, workerId)
+      const waitMs = Math.min(Math.max(0, waitSeconds), MOST_WAIT_SECONDS) * 1000
+      // The answer must be there before the caller stops waiting, else the task would be leased to nobody.
+      const leftMs = deadline ? deadline.getTime() - Date.now() - 1_000 : waitMs
+      return { task: await nextTask(tools, workerId, Math.max(0, Math.min(waitMs, leftMs)), signal) }
+    },
+    async beatTask({ taskId, attempt, done }, { principal }) {
+      onlyServices(principal)
+      if (!(await steps.beat(leaseOf(taskId, attempt), Number.isFinite(done) ? done : 0))) throw await leaseLost(db, attempt)
+      return {}
+    },
+    async completeTask({ taskId, attempt, resultJson }, { principal, signal }) {
+      onlyServices(principal)
+      if (!(await results.take(leaseOf(taskId, attempt), resultJson, signal))) throw await leaseLost(db, attempt)
+      return {}
+    },
+    async failTask({ taskId, attempt, code, message }, { principal }) {
+      onlyServices(principal)
+      if (!isOfSource(code) && !(code >= 5000 && code <= 5999)) throw invalid([{ field: 'code', message: 'must be 4001 to 4005, or 5xxx' }])
+      log.warn({ task: taskId, attempt, code, reason: message }, 'a task failed')
+      if (!(await steps.fault(leaseOf(taskId, attempt), { code, message: message.slice(0, 500) }))) throw await leaseLost(db, attempt)
+      return {}
+    },
+    async releaseTask({ taskId, attempt }, { principal }) {
+      onlyServices(principal)
+      if (!(await steps.release(leaseOf(taskId, attempt)))) throw await leaseLost(db, attempt)
+      return {}
+    },
+  }
+}
+
+/** A restarted worker ends the leases of the processes before it: there is no need to wait until they run out. */
+async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string): Promise<void> {
+  const former = await registerWorker(db.query, workerId)
+  if (former.length === 0) return
+  for (const held of await queue.heldBy(former)) {
+    log.warn({ task: held.itemId, kind: held.kind, job: held.key }, 'a worker was restarted: its task is tried again')
+    await steps.fault(held, { code: 5001, message: 'the worker was lost' })
+  }
+}
+
+async function nextTask(tools: WorkTools, holder: string, waitMs: number, hangUp: AbortSignal): Promise<Task | undefined> {
+  const { queue, steps, leaseMs } = tools
+  const until = performance.now() + waitMs
+  const signal = AbortSignal.any([hangUp, tools.stopping])
+  for (;;) {
+    const left = Math.max(0, until - performance.now())
+    const item = await lease(queue, { kinds: WORKER_KINDS, holder, leaseMs, waitMs: left }, signal)
+    if (!item) return undefined
+    if (signal.aborted) {
+      await steps.release(item)
+      return undefined
+    }
+    const task = await readyTask(tools, item)
+    if (task) return task
+  }
+}
+
+/** Whoever hung up gets nothing; that is no failure. */
+async function lease(queue: Queue, ask: Parameters<Queue['lease']>[0], signal: AbortSignal): Promise<LeasedItem | undefined> {
+  try {
+    return await queue.lease(ask, signal)
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
+}
+
+/** Nothing when the job was cancelled in between. */
+async function readyTask({ db, steps, maxSourceSeconds }: WorkTools, item: LeasedItem): Promise<Task | undefined> {
+  const begun = await steps.begin(item)
+  if (!begun) return undefined
+  const input = await inputFor(db.query, item, begun, { maxSourceSeconds })
+  return {
+    taskId: item.itemId,
+    attempt: item.fence,
+    jobId: begun.job.jobId,
+    kind: CODES[item.kind as WorkerTaskKind],
+    inputJson: JSON.stringify(input),
+  }
+}
+
+function leaseOf(taskId: string, attempt: number): Lease {
+  const fields: FieldError[] = []
+  if (!/^[1-9]\d{0,17}$/.test(taskId)) fields.push({ field: 'task_id', message: 'must be the id of a task' })
+  if (attempt < 1) fields.push({ field: 'attempt', message: 'must be the number of a lease' })
+  if (fields.length > 0) throw invalid(fields)
+  return { itemId: taskId, fence: attempt }
+}
+
+async function leaseLost(db: Db, fence: number): Promise<DomainError> {
+  await sweepSoon(db.query, fence)
+  return new DomainError('refused', 'LEASE_LOST', 'another attempt holds the task, or it is over: stop and discard')
+}

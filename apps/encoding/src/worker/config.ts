@@ -1,0 +1,55 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { readEnvironment } from '@vitascope/config'
+
+/** What a worker can be told. */
+export interface WorkerConfig {
+  /** `HOST:PORT` of the service that hands out the work. */
+  encodingAddress: string
+  /** Signs principals. */
+  principalKey: string
+  /** Keeps its name over a restart; no other worker may have it. */
+  name: string
+  /** How many tasks at once. */
+  slots: number
+  storageDir: string
+  /** Emptied at the start. */
+  scratchDir: string
+  /** Path of ffmpeg; undefined looks for one. */
+  ffmpeg: string | undefined
+  /** `HOST:PORT` of `/metrics`. */
+  metricsListen: string
+  timing: WorkerTiming
+}
+
+export interface WorkerTiming {
+  /** Between two signs of life, at most; a third of the lease or less. */
+  beatMs: number
+  /** Seconds without progress after which ffmpeg is killed. */
+  stallSeconds: number
+}
+
+export const defaultWorkerTiming: WorkerTiming = { beatMs: 5_000, stallSeconds: 30 }
+
+export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
+  const read = readEnvironment(env)
+  const storageDir = read.text('VITASCOPE_STORAGE_DIR')
+  const name = read.text('VITASCOPE_WORKER_NAME', hostname())
+  if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) read.refuse('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
+  const config: WorkerConfig = {
+    encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
+    principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
+    name,
+    slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),
+    storageDir,
+    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', `${storageDir}-scratch`), `worker-${name}`),
+    ffmpeg: read.optional('VITASCOPE_FFMPEG'),
+    metricsListen: read.address('VITASCOPE_WORKER_METRICS_LISTEN', '127.0.0.1:0'),
+    timing: {
+      beatMs: read.int('VITASCOPE_WORKER_BEAT_MS', defaultWorkerTiming.beatMs, { min: 50, max: 60_000 }),
+      stallSeconds: read.int('VITASCOPE_WORKER_STALL_SECONDS', defaultWorkerTiming.stallSeconds, { min: 1, max: 3600 }),
+    },
+  }
+  read.check()
+  return config
+}

@@ -1,0 +1,97 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDomainError } from '@vitascope/errors'
+import type { Client } from '@vitascope/grpc'
+import { type FfmpegTools, isEncodeFailed, isSourceRefused, makeFolderFor, sandboxFor } from '@vitascope/media'
+import { type Task, TaskKind, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import type { ObjectStorage } from '@vitascope/storage'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import type { Fault } from '../job/job.ts'
+import { FilesDiffer } from '../work/file-list.ts'
+import type { EncodeInput, PackageInput, ProbeInput } from '../work/task.ts'
+import { encodeTask } from './encode-task.ts'
+import { holdTask } from './held-task.ts'
+import { packageTask } from './package-task.ts'
+import { probeTask } from './probe-task.ts'
+import { AnotherBuild, type TaskWork } from './task-work.ts'
+
+export interface TaskTools {
+  work: Client<typeof WorkServiceService>
+  storage: ObjectStorage
+  tools: FfmpegTools
+  log: Logger
+  scratchDir: string
+  beatMs: number
+  stallSeconds: number
+  speed: ReturnType<Metrics['gauge']>
+  tasks: ReturnType<Metrics['counter']>
+}
+
+/** Does one task, to its result, its fault, or back into the queue; what it left in its folder is gone afterwards. */
+export async function runTask(tools: TaskTools, task: Task, stopping: AbortSignal): Promise<void> {
+  const { log, tasks } = tools
+  const kind = kindNames[task.kind] ?? 'unknown'
+  const told = { task: task.taskId, attempt: task.attempt, job: task.jobId, kind }
+  const held = holdTask(tools.work, task, tools.beatMs, log)
+  const signal = AbortSignal.any([stopping, held.lost])
+  const scratch = join(tools.scratchDir, `${task.jobId}-${task.attempt}`)
+  const end = (outcome: string) => {
+    tasks.inc({ kind, outcome })
+    log.info({ ...told, outcome }, 'a task ended')
+  }
+  log.info(told, 'a task begins')
+  try {
+    await makeFolderFor(await sandboxFor(tools.tools.ffmpeg), scratch)
+    const result = await doTask(task, { ...tools, scratch, onDone: held.done, signal })
+    end((await held.complete(result, stopping)) ? 'ok' : 'lost')
+  } catch (error) {
+    if (held.lost.aborted) return end('lost')
+    if (stopping.aborted) {
+      await held.release()
+      return end('released')
+    }
+    const fault = faultOf(error)
+    log.warn(
+      { ...told, err: error, code: fault.code, detail: isEncodeFailed(error) ? error.detail.slice(-2_000) : undefined },
+      'a task failed',
+    )
+    end((await held.fail(fault, stopping)) ? 'failed' : 'lost')
+  } finally {
+    held.stop()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
+  [TaskKind.TASK_KIND_PROBE]: 'probe',
+  [TaskKind.TASK_KIND_ENCODE]: 'encode',
+  [TaskKind.TASK_KIND_PACKAGE]: 'package',
+}
+
+function doTask(task: Task, work: TaskWork): Promise<unknown> {
+  // Written by the service of this app, from these types.
+  const input: unknown = JSON.parse(task.inputJson)
+  switch (task.kind) {
+    case TaskKind.TASK_KIND_PROBE:
+      return probeTask(work, input as ProbeInput)
+    case TaskKind.TASK_KIND_ENCODE:
+      return encodeTask(work, input as EncodeInput)
+    case TaskKind.TASK_KIND_PACKAGE:
+      return packageTask(work, input as PackageInput)
+    default:
+      throw new Error(`this worker does not know the task kind ${task.kind}`)
+  }
+}
+
+function faultOf(error: unknown): Fault {
+  if (isSourceRefused(error)) return { code: error.code, message: error.message }
+  if (error instanceof AnotherBuild) return { code: 5005, message: error.message }
+  if (error instanceof FilesDiffer) return { code: 5004, message: 'the storage lost a part of the work' }
+  if (isEncodeFailed(error)) {
+    return error.kind === 'incomplete'
+      ? { code: 5003, message: 'the encoder did not make what was planned' }
+      : { code: 5002, message: `the encoder failed (${error.kind.replaceAll('_', ' ')})` }
+  }
+  if (isDomainError(error) || (error instanceof Error && 'code' in error)) return { code: 5004, message: 'the storage failed' }
+  return { code: 5000, message: 'the worker failed' }
+}

@@ -1,0 +1,25 @@
+import type { FfmpegTools } from '@vitascope/media'
+import type { ObjectStorage } from '@vitascope/storage'
+import type { Metrics } from '@vitascope/telemetry'
+
+/** What a task is done with. */
+export interface TaskWork {
+  storage: ObjectStorage
+  tools: FfmpegTools
+  /** The folder of this attempt. */
+  scratch: string
+  stallSeconds: number
+  /** Seconds of video encoded in a second. */
+  speed: ReturnType<Metrics['gauge']>
+  /** How far it is, 0 to 1. */
+  onDone: (share: number) => void
+  signal: AbortSignal
+}
+
+/** The plan was made for another build of ffmpeg; frames of two builds are never joined. */
+export class AnotherBuild extends Error {
+  constructor() {
+    super('the plan is for another build of the encoder')
+    this.name = 'AnotherBuild'
+  }
+}

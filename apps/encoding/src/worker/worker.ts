@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openChannel, principalKey } from '@vitascope/grpc'
+import { findFfmpeg } from '@vitascope/media'
+import type { RunningService } from '@vitascope/process'
+import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import { openFileStorage } from '@vitascope/storage'
+import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { hostAndPort } from '../address.ts'
+import type { WorkerConfig } from './config.ts'
+import { runSlot } from './run-slot.ts'
+
+/** Leases tasks and does them, each in a folder of its own; it holds no state, and any other worker could do what it does next. */
+export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
+  const tools = await findFfmpeg({ path: config.ffmpeg })
+  if (tools.warning) log.warn(tools.warning)
+  await emptyFolder(config.scratchDir)
+  const storage = await openFileStorage({ root: config.storageDir })
+  const channel = openChannel(config.encodingAddress, { principalKey: principalKey(config.principalKey) })
+  const metrics = createMetrics('worker')
+  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
+  const stopping = new AbortController()
+  const shared = {
+    work: channel.client(WorkServiceService),
+    storage,
+    tools,
+    log,
+    scratchDir: config.scratchDir,
+    beatMs: config.timing.beatMs,
+    stallSeconds: config.timing.stallSeconds,
+    workerId: `${config.name}:${randomUUID()}`,
+    speed: metrics.gauge('vitascope_encode_speed', 'Seconds of video encoded in a second, of the last chunk'),
+    tasks: metrics.counter('vitascope_worker_tasks_total', 'Tasks by kind and outcome', ['kind', 'outcome']),
+  }
+  log.info({ ffmpeg: tools.ffmpeg, version: tools.version, slots: config.slots, worker: shared.workerId }, 'working')
+  const slots = Array.from({ length: config.slots }, () => runSlot(shared, stopping.signal))
+  // A slot ends by itself only when another process works under this name.
+  const ended = Promise.all(slots)
+  ended.catch((error: unknown) => {
+    if (stopping.signal.aborted) return
+    log.fatal({ err: error }, 'this worker cannot go on')
+    process.exit(1)
+  })
+
+  return {
+    async stop() {
+      stopping.abort()
+      await ended
+      channel.close()
+      await page.close()
+    },
+  }
+}
+
+/** What a process before this one left there. */
+async function emptyFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { makeVideo } from './fixture.ts'
+import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+
+// Anything may be killed at any time: what was taken comes to one end, and nothing is left of the rest.
+
+const JOBS = 12
+const KILLING_MS = Number(process.env['VITASCOPE_NEMESIS_MS'] ?? 30_000)
+const seed = Number(process.env['VITASCOPE_NEMESIS_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+
+let around: Surroundings
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/short.mp4', await makeVideo(join(around.folder, 'short.mp4'), 4))
+})
+afterAll(async () => {
+  await endProcesses()
+  await around.close()
+})
+
+test(`every job comes to one end, whatever is killed (seed ${seed})`, async () => {
+  const random = randomFrom(seed)
+  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
+  const first = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '3000' })
+  const env = { VITASCOPE_LEASE_MS: '3000', VITASCOPE_ENCODING_LISTEN: first.address }
+  const house: Record<string, RunningProcess> = { service: first }
+  const starts: Record<string, () => Promise<RunningProcess>> = {
+    service: () => startServiceProcess(around, env),
+    'worker-1': () => startWorkerProcess(around, first.address, { VITASCOPE_WORKER_NAME: 'worker-1' }),
+    'worker-2': () => startWorkerProcess(around, first.address, { VITASCOPE_WORKER_NAME: 'worker-2' }),
+  }
+  for (const name of ['worker-1', 'worker-2']) house[name] = await (starts[name] ?? starts['service'] ?? (() => Promise.reject()))()
+
+  const caller = openCaller(first.address)
+  const ids = Array.from({ length: JOBS }, (_, index) => String(index + 1))
+  for (const jobId of ids) {
+    await caller.jobs.createJob(
+      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/short.mp4') },
+      caller.call,
+    )
+  }
+  caller.close()
+  for (const until = performance.now() + KILLING_MS; performance.now() < until; ) {
+    await delay(300 + random() * 1_500)
+    const name = pick(Object.keys(house)) ?? ''
+    const victim = house[name]
+    const start = starts[name]
+    if (!victim || !start) continue
+    const ffmpeg = name.startsWith('worker') && random() < 0.5 ? (await ffmpegsBelow(victim.pid))[0] : undefined
+    if (ffmpeg !== undefined) process.kill(ffmpeg, 'SIGKILL')
+    else {
+      victim.kill('SIGKILL')
+      await victim.exited
+      house[name] = await start()
+    }
+  }
+
+  const states = () => around.db.query<{ state: string; jobs: number }>('select state, count(*)::int as jobs from job group by state')
+  await waitFor(async () => (await states()).every(({ state }) => state === 'ok' || state === 'failed'), {
+    timeout: 120_000,
+    interval: 200,
+    describe: 'all jobs to end',
+  })
+  await waitFor(async () => (await around.db.query('select 1 from outbox')).length === 0, {
+    timeout: 20_000,
+    describe: 'all reports to be sent',
+  })
+  for (const { job_id: jobId, state, attempt } of await around.db.query<{ job_id: string; state: string; attempt: number }>(
+    'select * from job',
+  )) {
+    const published = new Set(around.catalogue.published(jobId).map((set) => set.prefix))
+    expect([jobId, published.size]).toEqual([jobId, state === 'ok' ? 1 : 0])
+    expect([jobId, around.catalogue.failed(jobId).length > 0]).toEqual([jobId, state === 'failed'])
+    expect(attempt).toBeLessThanOrEqual(3)
+    const progress = around.catalogue.progress(jobId)
+    expect(progress).toEqual([...progress].sort((a, b) => a - b))
+    const [prefix] = published
+    await waitFor(
+      async () => (await around.objects(`media/9${jobId}`)).every((name) => prefix !== undefined && name.startsWith(`${prefix}/`)),
+      {
+        timeout: 60_000,
+        describe: `job ${jobId} to have no other objects`,
+      },
+    )
+    const set = around.catalogue.published(jobId)[0]
+    for (const { path, bytes } of set?.renditions ?? []) expect((await around.storage.stat(`${prefix}/${path}`))?.bytes).toBe(bytes)
+  }
+  for (const prefix of ['work', 'source']) {
+    await waitFor(async () => (await around.objects(prefix)).length === 0, { timeout: 60_000, describe: `${prefix} to be empty` })
+  }
+  expect((await states()).reduce((sum, { jobs }) => sum + jobs, 0)).toBe(JOBS)
+  process.stderr.write(`${JSON.stringify(await states())}\n`)
+}, 300_000)
+
+/** mulberry32: the same kills for the same seed. */
+function randomFrom(start: number): () => number {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

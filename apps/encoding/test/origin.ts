@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A site that sources come from, on loopback. */
+export interface Origin {
+  url(path: string): string
+  /** Serves a file, or bytes, under a path. */
+  serve(path: string, content: string | Buffer): void
+  /** Answers a path in a way of its own. */
+  answer(path: string, answer: (response: ServerResponse) => void): void
+  /** How often a path was asked for. */
+  hits(path: string): number
+  stop(): Promise<void>
+}
+
+export async function startOrigin(): Promise<Origin> {
+  const answers = new Map<string, (response: ServerResponse) => void>()
+  const hits = new Map<string, number>()
+  const server = createServer((request, response) => {
+    const path = request.url ?? ''
+    hits.set(path, (hits.get(path) ?? 0) + 1)
+    const answer = answers.get(path)
+    if (answer) answer(response)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: (path) => `http://127.0.0.1:${port}${path}`,
+    serve(path, content) {
+      answers.set(path, (response) => {
+        const body = typeof content === 'string' ? readFile(content) : Promise.resolve(content)
+        body.then(
+          (bytes) => response.writeHead(200, { 'content-length': bytes.length }).end(bytes),
+          () => response.writeHead(500).end(),
+        )
+      })
+    },
+    answer: (path, answer) => void answers.set(path, answer),
+    hits: (path) => hits.get(path) ?? 0,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

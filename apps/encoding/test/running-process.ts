@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { waitFor } from '@vitascope/testing'
+import { SECRET } from './secret.ts'
+import type { Surroundings } from './service-under-test.ts'
+
+/** The service or a worker as a process of its own, as an operator runs it. */
+export interface RunningProcess {
+  pid: number
+  /** What it logged. */
+  lines: Record<string, unknown>[]
+  /** The signal, or the exit code, that ended it. */
+  exited: Promise<string | number>
+  kill(signal: NodeJS.Signals): void
+}
+
+const SOURCES = join(import.meta.dirname, '../src')
+
+export async function startServiceProcess(
+  around: Surroundings,
+  env: Record<string, string> = {},
+): Promise<RunningProcess & { address: string }> {
+  const service = await startProcess(around, 'main.ts', {
+    VITASCOPE_ENCODING_LISTEN: '127.0.0.1:0',
+    VITASCOPE_ENCODING_DATABASE_URL: around.databaseUrl,
+    VITASCOPE_CATALOGUE_ADDRESS: around.catalogue.address,
+    VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8',
+    VITASCOPE_RECONCILE_MS: '300',
+    VITASCOPE_FETCH_LEASE_MS: '1000',
+    VITASCOPE_RETRY_MS: '50',
+    ...env,
+  })
+  const listening = await waitFor(() => service.lines.find((line) => line['msg'] === 'listening'), { describe: 'the service to listen' })
+  return { ...service, address: String(listening['address']) }
+}
+
+export async function startWorkerProcess(around: Surroundings, address: string, env: Record<string, string> = {}): Promise<RunningProcess> {
+  const worker = await startProcess(around, 'worker/main.ts', {
+    VITASCOPE_ENCODING_ADDRESS: address,
+    VITASCOPE_WORKER_NAME: 'worker-1',
+    VITASCOPE_WORKER_BEAT_MS: '300',
+    ...env,
+  })
+  await waitFor(() => worker.lines.find((line) => line['msg'] === 'ready'), { describe: 'the worker to be ready', timeout: 20_000 })
+  return worker
+}
+
+const running = new Set<ChildProcess>()
+
+/** Ends what a test has left. */
+export async function endProcesses(): Promise<void> {
+  await Promise.all(
+    [...running].map(async (child) => {
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+    }),
+  )
+}
+
+async function startProcess(around: Surroundings, main: string, env: Record<string, string>): Promise<RunningProcess> {
+  const keyFile = join(around.folder, 'principal-key')
+  await writeFile(keyFile, SECRET)
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(SOURCES, main)], {
+    env: {
+      PATH: process.env['PATH'],
+      VITASCOPE_PRINCIPAL_KEY_FILE: keyFile,
+      VITASCOPE_STORAGE_DIR: join(around.folder, 'storage'),
+      VITASCOPE_SCRATCH_DIR: join(around.folder, 'scratch'),
+      VITASCOPE_LOG_LEVEL: 'info',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const lines: Record<string, unknown>[] = []
+  let rest = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop() ?? ''
+    for (const part of parts) {
+      if (process.env['VITASCOPE_TEST_LOG']) process.stderr.write(`${part}\n`)
+      lines.push(JSON.parse(part) as Record<string, unknown>)
+    }
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => lines.push({ msg: 'stderr', text }))
+  const exited = once(child, 'exit').then(([code, signal]) => {
+    running.delete(child)
+    return (signal ?? code) as string | number
+  })
+  if (child.pid === undefined) throw new Error(`${main} did not start`)
+  return { pid: child.pid, lines, exited, kill: (signal) => void child.kill(signal) }
+}
+
+/** Processes below another one that run ffmpeg. */
+export async function ffmpegsBelow(pid: number): Promise<number[]> {
+  const all = await Promise.all(
+    (await readdir('/proc'))
+      .filter((name) => /^\d+$/.test(name))
+      .map(async (name) => {
+        const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
+        const command = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')
+        const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+        return { pid: Number(name), parent, isFfmpeg: /(^|\/)ffmpeg\0/.test(command) && /-progress/.test(command) }
+      }),
+  )
+  const below = (parent: number): typeof all => all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)])
+  return below(pid)
+    .filter((one) => one.isFfmpeg)
+    .map((one) => one.pid)
+}
+
+/** Dead ones that nobody has collected yet do not count. */
+export async function isAlive(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return stat !== '' && stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z'
+}

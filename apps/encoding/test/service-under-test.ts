@@ -1,0 +1,120 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Call, type Channel, type Client, openChannel, principalKey, serviceCall } from '@vitascope/grpc'
+import { type Db, openPostgres } from '@vitascope/postgres'
+import { type Job, JobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
+import { freshDatabase, testLog } from '@vitascope/testing'
+import type { EncodingConfig } from '../src/config.ts'
+import { startEncoding } from '../src/service.ts'
+import { type Origin, startOrigin } from './origin.ts'
+import { SECRET } from './secret.ts'
+import { type StandInCatalogue, startCatalogue } from './stand-in-catalogue.ts'
+
+/** What surrounds the service: a database, a storage, a catalogue, a site with sources. */
+export interface Surroundings {
+  databaseUrl: string
+  db: Db
+  folder: string
+  storage: ObjectStorage
+  catalogue: StandInCatalogue
+  origin: Origin
+  config(more?: Partial<EncodingConfig>): EncodingConfig
+  /** Names of all objects below a prefix. */
+  objects(prefix?: string): Promise<string[]>
+  close(): Promise<void>
+}
+
+export async function startSurroundings(): Promise<Surroundings> {
+  const database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'encoding' })
+  const db = openPostgres({ url: database.url, schema: 'encoding', log: testLog })
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-encoding-'))
+  const storage = await openFileStorage({ root: join(folder, 'storage') })
+  const [catalogue, origin] = await Promise.all([startCatalogue(), startOrigin()])
+  return {
+    databaseUrl: database.url,
+    db,
+    folder,
+    storage,
+    catalogue,
+    origin,
+    config: (more) => ({
+      listen: '127.0.0.1:0',
+      databaseUrl: database.url,
+      principalKey: SECRET,
+      catalogueAddress: catalogue.address,
+      metricsListen: '127.0.0.1:0',
+      storageDir: join(folder, 'storage'),
+      scratchDir: join(folder, 'scratch/fetch'),
+      source: {
+        allow: ['127.0.0.0/8'],
+        maxBytes: 50_000_000,
+        timeoutSeconds: 20,
+        minBytesPerSecond: 0,
+        maxSeconds: 3600,
+        parallel: 2,
+        ahead: 8,
+      },
+      timing: { leaseMs: 30_000, fetchLeaseMs: 2_000, reconcileMs: 200, retryMs: 20 },
+      crashAt: undefined,
+      ...more,
+    }),
+    async objects(prefix = '') {
+      const names: string[] = []
+      for await (const { name } of storage.list(prefix)) names.push(name)
+      return names
+    },
+    async close() {
+      await Promise.all([catalogue.stop(), origin.stop()])
+      await db.close()
+      await database.drop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Speaks to the service as other services do. */
+export interface Caller {
+  jobs: Client<typeof JobServiceService>
+  work: Client<typeof WorkServiceService>
+  call: Call
+  job(jobId: string): Promise<Job>
+  close(): void
+}
+
+export function openCaller(address: string): Caller {
+  const channel: Channel = openChannel(address, { principalKey: principalKey(SECRET) })
+  const jobs = channel.client(JobServiceService)
+  const call = serviceCall('test', 'r-1')
+  return {
+    jobs,
+    work: channel.client(WorkServiceService),
+    call,
+    async job(jobId) {
+      const { job } = await jobs.getJob({ jobId }, call)
+      if (!job) throw new Error('no job in the answer')
+      return job
+    },
+    close: () => channel.close(),
+  }
+}
+
+/** The service within this process. */
+export async function startHere(around: Surroundings, more?: Partial<EncodingConfig>) {
+  const service = await startEncoding(around.config(more), testLog)
+  const caller = openCaller(service.address)
+  return {
+    ...caller,
+    address: service.address,
+    async stop() {
+      caller.close()
+      await service.stop()
+    },
+  }
+}
+
+export async function filesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder, { recursive: true }).catch(() => [])).sort()
+}

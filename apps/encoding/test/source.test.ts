@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { freePort, waitFor } from '@vitascope/testing'
+import { filesIn, type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+
+let around: Surroundings
+let service: Awaited<ReturnType<typeof startHere>>
+let nextJob = 1
+
+beforeAll(async () => {
+  around = await startSurroundings()
+})
+afterEach(() => service.stop())
+afterAll(() => around.close())
+
+async function start(more: Partial<ReturnType<typeof around.config>['source']> = {}) {
+  service = await startHere(around, { source: { ...around.config().source, ...more } })
+}
+
+async function create(sourceUrl: string): Promise<string> {
+  const jobId = String(nextJob++)
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
+  return jobId
+}
+
+async function failure(sourceUrl: string) {
+  const jobId = await create(sourceUrl)
+  await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED)
+  expect(await around.objects(`source/${jobId}`)).toEqual([])
+  await waitFor(async () => (await filesIn(join(around.folder, 'scratch/fetch'))).length === 0)
+  return service.job(jobId)
+}
+
+describe('a source that cannot be had fails its job', () => {
+  test('with 4001 when there is nothing, and without another attempt', async () => {
+    await start()
+    expect(await failure(around.origin.url('/nothing.mp4'))).toMatchObject({ code: 4001, attempt: 1 })
+  })
+  test('with 4001 when nobody answers there, after a few quick tries', async () => {
+    await start()
+    expect(await failure(`http://127.0.0.1:${await freePort()}/a.mp4`)).toMatchObject({ code: 4001, attempt: 1 })
+  })
+  test('with 4003 when it says that it is too large, and when it turns out to be', async () => {
+    await start({ maxBytes: 1000 })
+    around.origin.serve('/large.mp4', Buffer.alloc(2000))
+    expect(await failure(around.origin.url('/large.mp4'))).toMatchObject({ code: 4003 })
+    around.origin.answer('/endless.mp4', (response) => {
+      const more = setInterval(() => response.write(Buffer.alloc(100)), 1)
+      response.once('close', () => clearInterval(more))
+    })
+    expect(await failure(around.origin.url('/endless.mp4'))).toMatchObject({ code: 4003 })
+  })
+  test('with 4001 when it takes too long', async () => {
+    await start({ timeoutSeconds: 1 })
+    around.origin.answer('/drip.mp4', (response) => void response.writeHead(200).write('a'))
+    expect(await failure(around.origin.url('/drip.mp4'))).toMatchObject({ code: 4001 })
+  })
+  test.each([
+    ['the address itself', () => around.origin.url('/a.mp4')],
+    ['a name', () => around.origin.url('/a.mp4').replace('127.0.0.1', 'localhost')],
+    ['another spelling', () => around.origin.url('/a.mp4').replace('127.0.0.1', '0x7f.1')],
+  ])('with 4004 when it is at a forbidden address: %s', async (_, url) => {
+    await start({ allow: [] })
+    expect(await failure(url())).toMatchObject({ code: 4004, attempt: 1 })
+    expect(around.origin.hits('/a.mp4')).toBe(0)
+  })
+  test('with 4004 when it redirects to a forbidden address', async () => {
+    await start({ allow: ['127.0.0.0/8'] })
+    around.origin.answer('/away.mp4', (response) => void response.writeHead(302, { location: 'http://10.1.2.3/a.mp4' }).end())
+    expect(await failure(around.origin.url('/away.mp4'))).toMatchObject({ code: 4004 })
+  })
+})
+
+describe('a source', () => {
+  test('that fails once is asked again', async () => {
+    await start()
+    around.origin.answer('/shaky.mp4', (response) => {
+      if (around.origin.hits('/shaky.mp4') === 1) response.writeHead(503).end()
+      else response.writeHead(200, { 'content-length': 3 }).end('abc')
+    })
+    const jobId = await create(around.origin.url('/shaky.mp4'))
+    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING)
+    expect((await around.objects(`source/${jobId}`)).length).toBe(1)
+  })
+  test('is not brought in while enough jobs are under way', async () => {
+    around.origin.serve('/small.mp4', Buffer.from('abc'))
+    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await start({ ahead: 1, parallel: 1 })
+    const [first, second] = [await create(around.origin.url('/small.mp4')), await create(around.origin.url('/small.mp4'))]
+    await waitFor(async () => (await service.job(first)).state === JobState.JOB_STATE_PROBING)
+    expect((await service.job(second)).state).toBe(JobState.JOB_STATE_QUEUED)
+    await service.jobs.cancelJob({ jobId: first }, service.call)
+    await waitFor(async () => (await service.job(second)).state === JobState.JOB_STATE_PROBING)
+  })
+  test('that comes in while the service stops comes in again after the start, and that counts as no attempt', async () => {
+    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await start()
+    around.origin.answer('/long.mp4', (response) => {
+      if (around.origin.hits('/long.mp4') === 1) response.writeHead(200).write('half')
+      else response.writeHead(200).end('whole')
+    })
+    const jobId = await create(around.origin.url('/long.mp4'))
+    await waitFor(() => around.origin.hits('/long.mp4') === 1)
+    await service.stop()
+    await start()
+    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING)
+    expect(await service.job(jobId)).toMatchObject({ attempt: 1 })
+  })
+})

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import type { SetFile, SourceProbe } from '@vitascope/media'
+import type { Task } from '@vitascope/proto/encoding/v1/work'
+import { TaskKind } from '@vitascope/proto/encoding/v1/work'
+import type { ObjectStorage } from '@vitascope/storage'
+import type { EncodeInput, FilesResult, PackageInput, ProbeResult, StoredFile } from '../src/work/task.ts'
+import type { Caller } from './service-under-test.ts'
+
+/** Does what a worker does, but for the encoding: so that a test holds every step in its hand. */
+export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
+  const lease = async (waitSeconds = 5): Promise<Task> => {
+    const { task } = await work.leaseTask({ workerId, waitSeconds }, call)
+    if (!task) throw new Error('there is no work')
+    return task
+  }
+  const complete = (task: Task, result: unknown) =>
+    work.completeTask({ taskId: task.taskId, attempt: task.attempt, resultJson: JSON.stringify(result) }, call)
+  const make = async (task: Task): Promise<unknown> => {
+    switch (task.kind) {
+      case TaskKind.TASK_KIND_PROBE:
+        return aProbe()
+      case TaskKind.TASK_KIND_ENCODE:
+        return makeSegments(storage, JSON.parse(task.inputJson) as EncodeInput)
+      default:
+        return makeSet(storage, JSON.parse(task.inputJson) as PackageInput)
+    }
+  }
+  return {
+    lease,
+    make,
+    complete,
+    beat: (task: Task, done = 0) => work.beatTask({ taskId: task.taskId, attempt: task.attempt, done }, call),
+    fail: (task: Task, code: number, message = 'a fault of this test') =>
+      work.failTask({ taskId: task.taskId, attempt: task.attempt, code, message }, call),
+    release: (task: Task) => work.releaseTask({ taskId: task.taskId, attempt: task.attempt }, call),
+    /** Leases one task and does it. */
+    async step(): Promise<Task> {
+      const task = await lease()
+      await complete(task, await make(task))
+      return task
+    },
+  }
+}
+
+export function aProbe(): ProbeResult {
+  const probe: SourceProbe = {
+    container: 'mp4',
+    demuxer: 'mov',
+    durationSeconds: 5,
+    bitrate: 400_000,
+    streams: 1,
+    video: {
+      index: 0,
+      codec: 'h264',
+      width: 320,
+      height: 180,
+      rotation: 0,
+      frameRate: { numerator: 25, denominator: 1 },
+      variableRate: false,
+      pixelFormat: 'yuv420p',
+      bitDepth: 8,
+      interlaced: false,
+      transfer: 'bt709',
+      endSeconds: 5,
+    },
+    audio: [],
+  }
+  return { probe, build: { version: 'n7.0', toneMap: false } }
+}
+
+async function makeSegments(storage: ObjectStorage, { workPrefix, chunk }: EncodeInput): Promise<FilesResult> {
+  const path = `chunk-${chunk}/h264_100/seg-00001.m4s`
+  return putAll(storage, workPrefix, workPrefix, [{ path, content: Buffer.from(`segment of ${workPrefix}`), more: {} }])
+}
+
+async function makeSet(storage: ObjectStorage, { plan, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
+  const files = plan.renditions.map(({ key, video }) => ({
+    path: `${key}.mp4`,
+    content: Buffer.from(`${key} of ${setPrefix}`),
+    more: { kind: 'mp4', key, ...(video && { width: video.width, height: video.height }), bitrate: 1000 } as const,
+  }))
+  return putAll(storage, setPrefix, workPrefix, files)
+}
+
+type Made = { path: string; content: Buffer; more: Partial<SetFile> }
+
+async function putAll(storage: ObjectStorage, prefix: string, workPrefix: string, made: readonly Made[]): Promise<FilesResult> {
+  const files: StoredFile[] = []
+  for (const { path, content, more } of made) files.push({ path, ...(await storage.put(`${prefix}/${path}`, content)), ...more })
+  const list = Buffer.from(JSON.stringify(files))
+  await storage.put(`${workPrefix}/files.json`, list)
+  return { list: { bytes: list.length, sha256: createHash('sha256').update(list).digest('hex') } }
+}

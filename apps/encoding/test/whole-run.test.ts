@@ -1,0 +1,215 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { waitFor } from '@vitascope/testing'
+import { makeFakeFfmpeg, makeVideo } from './fixture.ts'
+import { endProcesses, ffmpegsBelow, isAlive, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+
+let around: Surroundings
+let caller: Caller
+let nextJob = 1
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/short.mp4', await makeVideo(join(around.folder, 'short.mp4'), 4))
+  around.origin.serve('/long.mp4', await makeVideo(join(around.folder, 'long.mp4'), 9))
+  around.origin.serve('/text.mp4', Buffer.from('this is no video at all\n'.repeat(50)))
+  around.origin.serve('/playlist.mp4', Buffer.from('#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:4,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'))
+})
+afterEach(async () => {
+  caller.close()
+  await endProcesses()
+  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+})
+afterAll(() => around.close())
+
+async function start(env: Record<string, string> = {}) {
+  const service = await startServiceProcess(around, env)
+  caller = openCaller(service.address)
+  return service
+}
+
+async function create(path: string): Promise<string> {
+  const jobId = String(nextJob++)
+  await caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url(path) }, caller.call)
+  return jobId
+}
+
+/** Waits until ffmpeg is in the middle of a job. */
+async function encodingOf(jobId: string, worker: RunningProcess): Promise<number> {
+  const pid = await waitFor(
+    async () => {
+      const { state } = await caller.job(jobId)
+      return state === JobState.JOB_STATE_ENCODING && (await ffmpegsBelow(worker.pid))[0]
+    },
+    { timeout: 20_000, describe: 'ffmpeg to be at work' },
+  )
+  return Number(pid)
+}
+
+/** The job is published once, with every file of its set in storage and nothing else of it. */
+async function expectOneSet(jobId: string): Promise<void> {
+  const set = await waitFor(() => around.catalogue.published(jobId)[0], { timeout: 25_000, describe: `job ${jobId} to be published` })
+  expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
+  for (const { path, bytes } of set.renditions) expect((await around.storage.stat(`${set.prefix}/${path}`))?.bytes).toBe(bytes)
+  for (const path of [set.hlsPath, set.posterPath, set.thumbnailPath, ...set.thumbnails.map((thumbnail) => thumbnail.path)]) {
+    expect(await around.storage.stat(`${set.prefix}/${path}`)).toBeDefined()
+  }
+  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0 && (await around.objects(`source/${jobId}`)).length === 0)
+  await waitFor(async () => (await around.objects(`media/9${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
+  let bytes = 0
+  for await (const object of around.storage.list(set.prefix)) bytes += object.bytes
+  expect(bytes).toBe(set.bytes)
+  expect(around.catalogue.published(jobId)).toHaveLength(1)
+  expect(around.catalogue.failed(jobId)).toHaveLength(0)
+}
+
+test('a URL becomes a published set', async () => {
+  const service = await start()
+  const worker = await startWorkerProcess(around, service.address)
+  const jobId = await create('/short.mp4')
+  await expectOneSet(jobId)
+  const [set] = around.catalogue.published(jobId)
+  expect(set).toMatchObject({ width: 320, height: 180, hasVideo: true, hasAudio: true })
+  expect(set?.durationSeconds).toBeCloseTo(4, 1)
+  expect(set?.renditions.map((rendition) => rendition.key)).toEqual([
+    'h264_100',
+    'h264_250',
+    'h264_360',
+    'h264_500',
+    'h264_800',
+    'h264_1200',
+  ])
+  expect(set?.renditions.every(({ width, height }) => width <= 320 && height <= 180)).toBe(true)
+  const progress = around.catalogue.progress(jobId)
+  expect(progress).toEqual([...progress].sort((a, b) => a - b))
+  expect(await caller.job(jobId)).toMatchObject({ attempt: 1, progress: 100 })
+  expect(await filesIn(join(around.folder, 'scratch/worker-worker-1'))).toEqual([])
+  worker.kill('SIGTERM')
+  service.kill('SIGTERM')
+  expect(await Promise.all([worker.exited, service.exited])).toEqual([0, 0])
+})
+
+test.each([['/text.mp4'], ['/playlist.mp4']])('%s is refused as no video, once', async (path) => {
+  const service = await start()
+  await startWorkerProcess(around, service.address)
+  const jobId = await create(path)
+  await waitFor(() => around.catalogue.failed(jobId).length === 1)
+  expect(around.catalogue.failed(jobId)[0]?.code).toBe(4002)
+  expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
+  await waitFor(async () => (await around.objects(`source/${jobId}`)).length === 0)
+})
+
+describe('an ffmpeg', () => {
+  test.each([
+    ['that ends well but leaves nothing', 'exit 0', 5003],
+    ['that crashes', 'kill -SEGV $$', 5002],
+    ['that hangs', 'exec sleep 60', 5002],
+  ])('%s fails the job after three attempts, and nothing is visible', async (_, instead, code) => {
+    const service = await start()
+    await startWorkerProcess(around, service.address, {
+      VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(around.folder, 'fake'), instead),
+      VITASCOPE_WORKER_STALL_SECONDS: '1',
+    })
+    const jobId = await create('/short.mp4')
+    await waitFor(() => around.catalogue.failed(jobId).length === 1, { timeout: 20_000 })
+    expect(around.catalogue.failed(jobId)[0]?.code).toBe(code)
+    expect(await caller.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_FAILED, attempt: 3 })
+    expect(around.catalogue.published(jobId)).toHaveLength(0)
+    expect(await around.objects(`media/9${jobId}`)).toEqual([])
+  })
+})
+
+describe('in the middle of an encode', () => {
+  test('a worker that is killed takes its ffmpeg along, and the next one goes on at once', async () => {
+    // The lease lasts far longer than the test: it is the restart that ends it.
+    const service = await start({ VITASCOPE_LEASE_MS: '600000' })
+    const worker = await startWorkerProcess(around, service.address)
+    const jobId = await create('/long.mp4')
+    const ffmpeg = await encodingOf(jobId, worker)
+    worker.kill('SIGKILL')
+    await worker.exited
+    await waitFor(async () => !(await isAlive(ffmpeg)), { timeout: 1_000, describe: 'ffmpeg to be gone' })
+    await startWorkerProcess(around, service.address)
+    await expectOneSet(jobId)
+    expect((await caller.job(jobId)).attempt).toBe(2)
+  })
+  test('an ffmpeg that is killed costs an attempt', async () => {
+    const service = await start()
+    const worker = await startWorkerProcess(around, service.address)
+    const jobId = await create('/long.mp4')
+    process.kill(await encodingOf(jobId, worker), 'SIGKILL')
+    await expectOneSet(jobId)
+    expect((await caller.job(jobId)).attempt).toBe(2)
+  })
+  test('a worker that stands still past its lease comes back to nothing', async () => {
+    const service = await start({ VITASCOPE_LEASE_MS: '1500' })
+    const stale = await startWorkerProcess(around, service.address)
+    const jobId = await create('/long.mp4')
+    await encodingOf(jobId, stale)
+    stale.kill('SIGSTOP')
+    await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
+    await expectOneSet(jobId)
+    const rows = JSON.stringify(await around.db.query('select * from job'))
+    stale.kill('SIGCONT')
+    await waitFor(() => stale.lines.some((line) => line['outcome'] === 'lost'), { describe: 'the stale worker to notice' })
+    await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+    await expectOneSet(jobId)
+    expect(JSON.stringify(await around.db.query('select * from job'))).toBe(rows)
+  })
+  test('a worker that is told to stop gives its task back, and that counts as no attempt', async () => {
+    const service = await start({ VITASCOPE_LEASE_MS: '600000' })
+    const worker = await startWorkerProcess(around, service.address)
+    const jobId = await create('/long.mp4')
+    const ffmpeg = await encodingOf(jobId, worker)
+    worker.kill('SIGTERM')
+    expect(await worker.exited).toBe(0)
+    expect(await isAlive(ffmpeg)).toBe(false)
+    await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
+    await expectOneSet(jobId)
+    expect((await caller.job(jobId)).attempt).toBe(1)
+  })
+  test('a service that is killed and started again finds the worker still at it', async () => {
+    const service = await start()
+    const worker = await startWorkerProcess(around, service.address)
+    const jobId = await create('/long.mp4')
+    await encodingOf(jobId, worker)
+    service.kill('SIGKILL')
+    await service.exited
+    caller.close()
+    await start({ VITASCOPE_ENCODING_LISTEN: service.address })
+    await expectOneSet(jobId)
+    expect((await caller.job(jobId)).attempt).toBe(1)
+  })
+  test('a database that drops its connections again and again costs nothing', async () => {
+    const service = await start()
+    const worker = await startWorkerProcess(around, service.address)
+    const jobId = await create('/long.mp4')
+    const drop = () =>
+      around.db.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+      )
+    const dropping = setInterval(() => void drop().catch(() => {}), 300)
+    try {
+      await encodingOf(jobId, worker)
+      await waitFor(async () => (await caller.job(jobId)).state !== JobState.JOB_STATE_ENCODING, { timeout: 20_000 })
+    } finally {
+      clearInterval(dropping)
+    }
+    await expectOneSet(jobId)
+    expect((await caller.job(jobId)).attempt).toBe(1)
+  })
+  test('a job that is cancelled stops its ffmpeg and leaves nothing', async () => {
+    const service = await start()
+    const worker = await startWorkerProcess(around, service.address)
+    const jobId = await create('/long.mp4')
+    const ffmpeg = await encodingOf(jobId, worker)
+    await caller.jobs.cancelJob({ jobId }, caller.call)
+    await waitFor(async () => !(await isAlive(ffmpeg)), { describe: 'ffmpeg to be gone' })
+    for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/9${jobId}`]) {
+      await waitFor(async () => (await around.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
+    }
+    await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+  })
+})
