@@ -1,18 +1,18 @@
-import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Browser, chromium } from 'playwright-core'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
-const CHROMIUM = process.env['VITASCOPE_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
-const SCREENSHOTS = process.env['VITASCOPE_TEST_SCREENSHOTS']
+const browserFile = browserPath()
+const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 // `npm test` installs it where it may, and says so where it may not.
-const withBrowser = existsSync(CHROMIUM) ? describe : describe.skip
+const inBrowser = browserFile === undefined ? describe.skip : describe
 
 let folder: string
 let platform: TestPlatform
@@ -20,15 +20,14 @@ let sources: SourceServer
 let tenant: Tenant
 let browser: Browser
 
-withBrowser('in a browser', () => {
+inBrowser('in a browser', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
     await makeSource(folder, 'good.mp4')
     platform = await startTestPlatform()
     tenant = await aTenant(platform.system)
-    const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', ...quiet] })
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 120_000)
   afterAll(async () => {
     await browser?.close()
@@ -37,13 +36,16 @@ withBrowser('in a browser', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  const screenshot = async (page: Awaited<ReturnType<Browser['newPage']>>, name: string) => {
+  const screenshot = async (page: Page, name: string) => {
     if (SCREENSHOTS === undefined) return
     await mkdir(SCREENSHOTS, { recursive: true })
     await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
   }
-  const currentTime =
-    'document.querySelector("vitascope-player")?.shadowRoot?.querySelector("video")?.currentTime ?? document.querySelector("video")?.currentTime ?? 0'
+  const plays = (page: Page, seconds: number, timeout: number) =>
+    waitFor(async () => (await page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)) > seconds, {
+      timeout,
+      describe: `the picture to pass ${seconds} s`,
+    })
 
   test('the player page shows the progress of an encode and then plays, without a reload, a host outside or a complaint', async () => {
     const api = platform.withKey(tenant.key)
@@ -60,7 +62,7 @@ withBrowser('in a browser', () => {
       .first()
       .waitFor({ timeout: 20_000 })
     await screenshot(page, 'player-encoding')
-    await page.waitForFunction(`(${currentTime}) > 2`, undefined, { timeout: 90_000 })
+    await plays(page, 2, 90_000)
     await screenshot(page, 'player')
     expect(await page.title()).toContain('Launch of the test card')
     expect([...hosts].filter((host) => host !== '')).toEqual([new URL(platform.url).host])
@@ -76,9 +78,9 @@ withBrowser('in a browser', () => {
     const { body } = await api.post<{ token: string }>(`/video/${id}/token`, { expires_in: 600 })
     const page = await browser.newPage()
     await page.goto(`${platform.url}/player/${id}?token=${body.token}&autoplay=1&muted=1`)
-    await page.waitForFunction(`(${currentTime}) > 1`, undefined, { timeout: 30_000 })
+    await plays(page, 1, 30_000)
     await page.goto(`${platform.url}/player/${id}`)
-    await page.getByText(/token/i).first().waitFor({ timeout: 20_000 })
+    await page.getByText(/protected/i).first().waitFor({ timeout: 20_000 })
     await screenshot(page, 'player-token')
     await page.close()
   }, 150_000)
@@ -88,7 +90,7 @@ withBrowser('in a browser', () => {
     const hosts = new Set<string>()
     page.on('request', (request) => !request.url().startsWith('data:') && hosts.add(new URL(request.url()).host))
     await page.goto(`${platform.url}/docs`)
-    await page.getByText('/video/upload').first().waitFor({ timeout: 30_000 })
+    await page.locator('[data-path="/video/upload"]').first().waitFor({ timeout: 30_000 })
     await screenshot(page, 'docs')
     expect([...hosts]).toEqual([new URL(platform.url).host])
     await page.close()
