@@ -80,7 +80,10 @@ inBrowser('in a browser', () => {
     await page.goto(`${platform.url}/player/${id}?token=${body.token}&autoplay=1&muted=1`)
     await plays(page, 1, 30_000)
     await page.goto(`${platform.url}/player/${id}`)
-    await page.getByText(/protected/i).first().waitFor({ timeout: 20_000 })
+    await page
+      .getByText(/protected/i)
+      .first()
+      .waitFor({ timeout: 20_000 })
     await screenshot(page, 'player-token')
     await page.close()
   }, 150_000)
