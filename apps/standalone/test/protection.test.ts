@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { Api } from './support/api.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+let api: Api
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'other.mp4')
+  platform = await startTestPlatform()
+  tenant = await aTenant(platform.system)
+  api = platform.withKey(tenant.key)
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function aPlayingVideo(): Promise<VideoRecord> {
+  const { id } = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`)
+  const video = await settled(api, id)
+  expect(video.status.status).toBe('ok')
+  return video
+}
+
+/** Every address that a record and its playlists lead to. */
+async function crawl(uri: VideoRecord['uri']): Promise<string[]> {
+  const found = new Set([uri.poster_frame, uri.thumbnail, ...Object.values(uri.http), ...Object.values(uri.all_thumbnails)])
+  const playlists = [uri.hls]
+  for (const playlist of playlists) {
+    found.add(playlist)
+    const text = await (await fetch(playlist)).text()
+    const names = [...text.matchAll(/URI="([^"]+)"/g)]
+      .map(([, name]) => name ?? '')
+      .concat(text.split('\n').filter((line) => /^[^#\s]/.test(line)))
+    for (const name of names) {
+      const url = new URL(name, playlist).href
+      if (url.endsWith('.m3u8') && !playlists.includes(url)) playlists.push(url)
+      found.add(url)
+    }
+  }
+  return [...found]
+}
+
+const statuses = (urls: readonly string[]) =>
+  Promise.all(urls.map(async (url) => (await fetch(url, { method: 'HEAD', redirect: 'manual' })).status))
+const served = async (urls: readonly string[]) => (await statuses(urls)).filter((status) => status === 200).length
+const record = async (id: string, by: Api = api) => (await by.get<VideoRecord>(`/video/${id}`)).body
+const withToken = (url: string, token: string) => url.replace(/(\/delivery\/\d+\/[^/]+)\//, `$1~${token}/`)
+const closes = (urls: readonly string[]) =>
+  waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old address to be closed' })
+
+test('a video that wants a token gives nothing without it, at any address, and everything with it', async () => {
+  const [video, other] = [await aPlayingVideo(), await aPlayingVideo()]
+  const open = await crawl(video.uri)
+  expect(open.length).toBeGreaterThan(30)
+  expect(await served(open)).toBe(open.length)
+
+  expect((await api.patch(`/video/${video.video_id}`, { security: { token_required_platform: true } })).status).toBe(200)
+  await closes(open)
+  const now = (await record(video.video_id, platform.guest)).uri
+  const base = open.map((url) => url.replace(/\/delivery\/\d+\/[^/]+\//, now.hls.match(/\/delivery\/\d+\/[^/]+\//)?.[0] ?? ''))
+  await waitFor(async () => (await statuses(base.slice(0, 1)))[0] === 403, { timeout: 5_000, describe: 'the new version to be known' })
+  expect(await served(base)).toBe(0)
+
+  const token = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600 })).body.token
+  const foreign = (await api.post<{ token: string }>(`/video/${other.video_id}/token`, { expires_in: 600 })).body.token
+  const brief = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 1 })).body.token
+  const elsewhere = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600, ip: '203.0.113.9' })).body.token
+  expect(await served(base.map((url) => withToken(url, token)))).toBe(base.length)
+  const redirected = await fetch(`${base[0]}?token=${token}`, { method: 'HEAD' })
+  expect(redirected.status).toBe(200)
+  expect(await served(base.map((url) => withToken(url, foreign)))).toBe(0)
+  expect(await served(base.map((url) => withToken(url, elsewhere)))).toBe(0)
+  await waitFor(async () => (await served(base.slice(0, 1).map((url) => withToken(url, brief)))) === 0, {
+    timeout: 5_000,
+    describe: 'the brief token to end',
+  })
+
+  const [head = '', rest = ''] = [token.slice(0, token.indexOf('.') + 1), token.slice(token.indexOf('.') + 1)]
+  const forged = Array.from({ length: 500 }, (_, n) => {
+    const at = n % rest.length
+    const flipped = rest[at] === 'A' ? 'B' : 'A'
+    return `${head}${rest.slice(0, at)}${rest[at] === '.' ? '-' : flipped}${rest.slice(at + 1)}`
+  })
+  expect(await served(forged.map((one) => withToken(base[0] ?? '', one)))).toBe(0)
+}, 120_000)
+
+test('a video for some addresses is closed for all others', async () => {
+  const video = await aPlayingVideo()
+  const open = await crawl(video.uri)
+  await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
+  await closes(open)
+  const elsewhere = await record(video.video_id, platform.guest)
+  expect(elsewhere['security']).toEqual({ token_required_platform: false, is_ip_restricted: true })
+  expect(await served([elsewhere.uri.hls, elsewhere.uri.poster_frame, ...Object.values(elsewhere.uri.http)])).toBe(0)
+  // A client's own word about where it comes from does not count.
+  const pretending = await fetch(elsewhere.uri.hls, { headers: { 'x-forwarded-for': '203.0.113.9' } })
+  expect(pretending.status).not.toBe(200)
+
+  await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['127.0.0.0/8', '::1'] } })
+  await waitFor(async () => (await served([(await record(video.video_id)).uri.hls])) === 1, {
+    timeout: 5_000,
+    describe: 'this machine to be let in',
+  })
+}, 60_000)
+
+test.each([
+  ['disabled', (id: string) => api.patch(`/video/${id}`, { enabled: '0' })],
+  [
+    'past its time',
+    (id: string) => api.patch(`/video/${id}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'It was here until 2020' } }),
+  ],
+  ['deleted', async (id: string) => api.delete(`/media?media_id=${(await record(id)).media_id}`)],
+])(
+  'a video that is %s is closed within 5 s, for guests in the API too',
+  async (_, change) => {
+    const video = await aPlayingVideo()
+    const open = [video.uri.hls, video.uri.poster_frame, ...Object.values(video.uri.http)]
+    expect((await change(video.video_id)).status).toBe(200)
+    await closes(open)
+    expect((await platform.guest.get(`/video/${video.video_id}`)).status).toBe(404)
+  },
+  60_000,
+)
+
+test('an inactive organisation has neither keys nor videos', async () => {
+  const video = await aPlayingVideo()
+  await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'inactive' })
+  await waitFor(async () => (await api.get('/video')).status === 403, { timeout: 5_000, describe: 'its key to be refused' })
+  await waitFor(async () => (await platform.guest.get(`/video/${video.video_id}`)).status === 404, {
+    timeout: 5_000,
+    describe: 'its video to be gone',
+  })
+  await closes([video.uri.hls])
+  await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'active' })
+  await waitFor(async () => (await api.get('/video')).status === 200, { timeout: 5_000, describe: 'its key to work again' })
+}, 60_000)
