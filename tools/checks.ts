@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
+import { checkEndpoints } from './endpoints-check.ts'
 import { type CommandResult, root, runCommand } from './run-command.ts'
 
 /** One thing that must hold of the checkout. It answers with what is wrong, or with why there is nothing to look at. */
@@ -40,6 +41,7 @@ export const lintChecks: Check[] = [
 export const contractChecks: Check[] = [
   { name: 'proto breaking', run: breakingProtos },
   { name: 'docs/openapi.json', run: openApiDrift },
+  { name: 'docs/endpoints.csv', run: endpointProblems },
 ]
 
 /** Runs the checks one after another, a line each; the words of those that fail stand below theirs. */
@@ -90,4 +92,9 @@ async function openApiDrift(): Promise<{ problem?: string; nothing?: string }> {
 
 function problemOf({ code, output }: CommandResult): { problem?: string } {
   return code === 0 ? {} : { problem: output === '' ? `ended with ${code}` : output }
+}
+
+async function endpointProblems(): Promise<{ problem?: string }> {
+  const { problems } = checkEndpoints()
+  return problems.length === 0 ? {} : { problem: problems.join('\n') }
 }

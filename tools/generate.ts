@@ -53,6 +53,11 @@ export async function generate(say: (line: string) => void = () => {}): Promise<
   }
 }
 
+/** Writes docs/openapi.json, which is committed, from the table of routes. */
+export async function generateDocuments(): Promise<void> {
+  await must('node', ['--disable-warning=ExperimentalWarning', join(root, 'apps/gateway/src/openapi-file.ts')])
+}
+
 /** Made aside and put in place by renames: a program that reads the old files meanwhile is not disturbed for long. */
 async function remake({ to, make }: Made, stamp: string): Promise<void> {
   const target = join(root, to)
@@ -108,5 +113,6 @@ function filesOf(path: string): string[] {
 if (isProgram(import.meta.url)) {
   const start = Date.now()
   await generate((line) => console.log(line))
+  await generateDocuments()
   console.log(`generated files are up to date (${((Date.now() - start) / 1000).toFixed(2)} s)`)
 }

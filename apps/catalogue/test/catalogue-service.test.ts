@@ -130,7 +130,7 @@ describe('who may do what', () => {
       () => ask.videos.createVideoToken({ ...id, expiresInSeconds: 60, address: '' }, call),
       () => ask.media.getMedia(id, call),
       () => ask.media.updateMedia({ media: Media.fromPartial({ ...id, title: 'mine' }), updateMask: ['title'] }, call),
-      () => ask.media.replaceSource({ ...id, sourceUrl: 'https://example.org/x', organisationId: '' }, call),
+      () => ask.media.replaceSource({ ...id, sourceUrl: 'https://example.org/x', organisationId: '', startsWaiting: false }, call),
       () => ask.media.publishMedia(id, call),
       () => ask.media.deleteMedia({ ...id, userId: '', notes: '' }, call),
       () => ask.jobs.getJob(id, call),
@@ -316,7 +316,7 @@ describe('a media', () => {
   test('takes a replacement of its owner, and of nobody in the name of another', async () => {
     const { mediaId, videoId } = await play()
     const replace = (organisationId: string, call: Call) =>
-      ask.media.replaceSource({ mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId }, call)
+      ask.media.replaceSource({ mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId, startsWaiting: false }, call)
     await expect(replace('2', system)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     await expect(replace('2', owner)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     expect(await replace('1', system)).toMatchObject({ videoId, status: { progress: 5, code: 2 } })
@@ -335,7 +335,7 @@ describe('when something is away', () => {
     await encoding.leave()
     const first = await upload()
     const second = await ask.media.replaceSource(
-      { mediaId: first.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '' },
+      { mediaId: first.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '', startsWaiting: false },
       owner,
     )
     encoding.state.calls.length = 0

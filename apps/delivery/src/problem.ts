@@ -10,10 +10,11 @@ const SENTENCES: Record<string, [title: string, detail: string]> = {
   internal: ['Internal Server Error', 'something went wrong here'],
 }
 
-/** A refusal as application/problem+json (RFC 9457), never cached. */
+/** A refusal as application/problem+json (RFC 9457), never cached. `instance` is a template: paths of files hold tokens. */
 export function refuse(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}): void {
   const [title, detail] = SENTENCES[code] ?? ['Error', '']
   response.removeHeader('ETag')
   response.writeHead(status, { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers })
-  response.end(JSON.stringify({ type: `/docs#${code}`, title, status, detail, code }))
+  const request_id = response.getHeader('X-Request-Id')
+  response.end(JSON.stringify({ type: `/docs#${code}`, title, status, detail, instance: '/delivery/{video_id}', code, request_id }))
 }

@@ -25,6 +25,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const end = seconds.startTimer()
+    response.setHeader('X-Request-Id', requestId(request.headers['x-request-id']))
     const hangUp = new AbortController()
     response.once('close', () => {
       end({ status: response.statusCode })
@@ -38,8 +39,8 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       if (response.headersSent) response.destroy()
       else if (isDomainError(error) && error.kind === 'unavailable') refuse(response, 503, 'unavailable', { 'Retry-After': '1' })
       else {
-        // Paths hold tokens: only what went wrong is logged, under an id of its own.
-        log.error({ err: error, request_id: randomUUID() }, 'a file was not delivered')
+        // Paths hold tokens: only what went wrong is logged, under the id of the request.
+        log.error({ err: error, request_id: response.getHeader('X-Request-Id') }, 'a file was not delivered')
         refuse(response, 500, 'internal')
       }
     }
@@ -63,6 +64,11 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       await page.close()
     },
   }
+}
+
+/** The caller's, if sane, else a new one. */
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
 function splitAddress(address: string): { host: string; port: number } {

@@ -61,6 +61,7 @@ export function aProbe(): ProbeResult {
       bitDepth: 8,
       interlaced: false,
       transfer: 'bt709',
+      fullRange: false,
       endSeconds: 5,
     },
     audio: [],

@@ -28,6 +28,8 @@ export interface Context {
   services: Services
   /** What generated addresses begin with, without a slash at the end. */
   publicUrl: string
+  /** What a source's address itself shows to be wrong: sentences for the field that held it; empty when nothing is. */
+  checkSource: (url: string) => readonly string[]
 }
 
 /** One line of the table of routes. Paths are written as Express has them, below `/v2`: `/video/:videoId`. */
@@ -65,6 +67,8 @@ export interface Route<
   refusals: Readonly<Record<string, string>>
   /** False where GET changes or makes something: HEAD is then 405 and nothing is cached. */
   safe: boolean
+  /** The query parameter that brings the key where no header can, as in a `<script>`; the header works too. */
+  keyFromQuery?: 'api_key'
   handle(
     input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
     context: Context,
@@ -88,7 +92,9 @@ export class Reply {
 export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends Shape, Answer extends z.ZodType> = {
   [V in Verb]?: readonly string[]
 } & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'handle'> &
-  Partial<Pick<Route, 'aliases' | 'resource' | 'cost' | 'description' | 'payloadOptional' | 'status' | 'refusals' | 'safe'>> & {
+  Partial<
+    Pick<Route, 'aliases' | 'resource' | 'cost' | 'description' | 'payloadOptional' | 'status' | 'refusals' | 'safe' | 'keyFromQuery'>
+  > & {
     params?: Params
     query?: Query
     payload?: Payload
@@ -135,6 +141,7 @@ export function route<
     answer: declared.answer,
     refusals: declared.refusals ?? {},
     safe: declared.safe ?? true,
+    ...(declared.keyFromQuery && { keyFromQuery: declared.keyFromQuery }),
     handle: declared.handle,
   }
   // The table holds routes of every shape; each one's handler only ever gets what its own schemas parsed.

@@ -15,7 +15,7 @@ const publish = (jobId: string, revision = 100) => catalogue.jobs.apply(jobId, {
 const fail = (jobId: string, revision = 100) =>
   catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'not a video' }, revision)
 const replace = (mediaId: string) =>
-  catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://example.org/b.mp4', userId: '7' }, aCall())
+  catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }, aCall())
 const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const playing = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
 const told = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)

@@ -3,8 +3,8 @@ import type { Db, Transaction } from '@vitascope/postgres'
 import { moveToNewSet } from '../delivery-rule/delivery-set.ts'
 import { type LockedMedia, lockMedia, saveStanding } from '../media/media-lock.ts'
 import type { Scope } from '../visibility.ts'
-import { type Enqueue, enqueueCancelled } from './handover.ts'
 import { type Job, type News, settle, stands } from './job.ts'
+import { type Enqueue, enqueueCancelled } from './job-messages.ts'
 
 export interface JobStore {
   find(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job | undefined>

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { type Enqueue, enqueueCreated, JOB_CREATED } from './handover.ts'
+import { type Enqueue, enqueueCreated, JOB_CREATED } from './job-messages.ts'
 
 /** A job that stands, but of which nothing was heard for a while. */
 export interface QuietJob {

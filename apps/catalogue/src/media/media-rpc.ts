@@ -28,14 +28,18 @@ export function mediaHandlers(media: MediaStore): Handlers<typeof MediaServiceSe
       if (!updated) throw notFound('media', key.mediaId)
       return { media: updated }
     },
-    async replaceSource({ mediaId, sourceUrl, organisationId }, call) {
+    async replaceSource({ mediaId, sourceUrl, organisationId, startsWaiting }, call) {
       const user = requireUser(call.principal)
       const { scope } = keyOf(user, mediaId)
       const owner = organisationId === '' ? scope : parseId(organisationId)
       if (owner === undefined || (scope !== null && owner !== scope)) throw notFound('media', mediaId)
       const problems = checkSourceUrl('url', sourceUrl)
       if (problems.length > 0) throw invalid(problems)
-      const { status, ...replacement } = await media.replace({ scope: owner, mediaId }, { sourceUrl, userId: user.userId }, call)
+      const { status, ...replacement } = await media.replace(
+        { scope: owner, mediaId },
+        { sourceUrl, userId: user.userId, startsWaiting },
+        call,
+      )
       return { ...replacement, status: toStatusMessage(status) }
     },
     async publishMedia({ mediaId }, call) {

@@ -26,7 +26,9 @@ describe('a media', () => {
     expect(await catalogue.media.find(key)).toBeUndefined()
     const refused = { kind: 'not_found', reason: 'MEDIA_NOT_FOUND' }
     await expect(catalogue.media.update(key, (now) => now)).rejects.toMatchObject(refused)
-    await expect(catalogue.media.replace(key, { sourceUrl: 'https://x/y', userId: '9' }, aCall())).rejects.toMatchObject(refused)
+    await expect(
+      catalogue.media.replace(key, { sourceUrl: 'https://x/y', userId: '9', startsWaiting: false }, aCall()),
+    ).rejects.toMatchObject(refused)
     await expect(catalogue.media.publish(key, '9', aCall())).rejects.toMatchObject(refused)
     await expect(catalogue.media.remove(key, deletion)).rejects.toMatchObject(refused)
     expect(await catalogue.media.find({ scope: '1', mediaId })).toBeDefined()
@@ -88,7 +90,9 @@ describe('deleting a media', () => {
     let jobId = first
     if (stage === 'while it encodes') await catalogue.jobs.apply(jobId, { kind: 'progress', percent: 30 }, 1)
     if (stage === 'while a replacement encodes') {
-      jobId = (await catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://x/y', userId: '7' }, aCall())).jobId
+      jobId = (
+        await catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://x/y', userId: '7', startsWaiting: false }, aCall())
+      ).jobId
     }
     await catalogue.media.remove({ scope: '1', mediaId }, deletion)
     expect(await catalogue.videos.find('1', videoId)).toBeUndefined()

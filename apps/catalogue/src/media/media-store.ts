@@ -4,7 +4,7 @@ import { type Db, once, type Transaction } from '@vitascope/postgres'
 import { jsonCodec } from '../answer-codec.ts'
 import { closeAddresses } from '../delivery-rule/delivery-set.ts'
 import { newRandomId } from '../id/id.ts'
-import { type Enqueue, enqueueCreated } from '../job/handover.ts'
+import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { endStandingJob, insertJob } from '../job/job-store.ts'
 import { firstVideo, insertVideo } from '../video/video-store.ts'
 import type { Scope } from '../visibility.ts'
@@ -38,7 +38,7 @@ export interface MediaStore {
   find(key: MediaKey, signal?: AbortSignal): Promise<Media | undefined>
   update(key: MediaKey, change: (now: MediaFields) => MediaFields, signal?: AbortSignal): Promise<Media>
   /** Accepts a new source; a job that is under way for the media is overtaken by it. */
-  replace(key: MediaKey, source: { sourceUrl: string; userId: string }, call: Repeatable): Promise<Replacement>
+  replace(key: MediaKey, source: { sourceUrl: string; userId: string; startsWaiting: boolean }, call: Repeatable): Promise<Replacement>
   /** Adds a video with the fields of the first one. */
   publish(key: MediaKey, userId: string, call: Repeatable): Promise<{ videoId: string; mediaId: string }>
   /** Removes a media with its videos and ends its job; answers when. */
@@ -70,12 +70,12 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         if (after.tokenRequired && !before.tokenRequired) await closeAddresses(tx, before.mediaId)
         return toMedia(row)
       }, signal),
-    replace: (key, { sourceUrl, userId }, call) =>
+    replace: (key, { sourceUrl, userId, startsWaiting }, call) =>
       once(db, call, jsonCodec<Replacement>(), async (tx) => {
         const { mediaId, organisationId, renditions } = await needMedia(tx, key)
         await endStandingJob(tx, enqueue, mediaId, 'overtaken by a later replacement')
         const { videoId } = await firstVideo(tx, mediaId)
-        const status = accepted(false)
+        const status = accepted(startsWaiting)
         const { progress } = status
         const jobId = await insertJob(tx, {
           videoId,

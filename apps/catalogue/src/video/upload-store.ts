@@ -1,7 +1,7 @@
 import type { Call } from '@vitascope/grpc'
 import { type Db, once } from '@vitascope/postgres'
 import { jsonCodec } from '../answer-codec.ts'
-import { type Enqueue, enqueueCreated } from '../job/handover.ts'
+import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { insertJob } from '../job/job-store.ts'
 import { insertMedia } from '../media/media-store.ts'
 import { accepted, type Status } from '../media/status.ts'

@@ -113,7 +113,7 @@ describe('protection that is switched on', () => {
     const { videoId, mediaId } = await catalogue.play()
     const { jobId } = await catalogue.media.replace(
       { scope: '1', mediaId },
-      { sourceUrl: 'https://example.org/b.mp4', userId: '7' },
+      { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false },
       aCall(),
     )
     const { renditions } = (await catalogue.videos.find('1', videoId)) ?? {}

@@ -1,0 +1,82 @@
+import { expect, test } from '@jest/globals'
+import { ApiKey } from '@vitascope/proto/auth/v1/api_key'
+import { accessListView, indexResources, keyAccessView, keysOfOrganisationView, keysOfUserView, newKeyView } from './api-key-view.ts'
+
+const resources = [
+  { aclId: 1, name: 'video::get', openToUsers: true },
+  { aclId: 2, name: 'user::post', openToUsers: false },
+]
+const index = indexResources(resources)
+
+function aKey(fields: Partial<ApiKey> = {}): ApiKey {
+  return ApiKey.create({
+    apiKeyId: '1',
+    value: 'vs_one',
+    userId: '7',
+    organisationId: '2',
+    applicationName: 'Newsroom',
+    resources: ['video::get', 'user::post'],
+    expireTime: new Date('2030-12-31T23:59:59Z'),
+    ...fields,
+  })
+}
+
+const bare = aKey({ value: 'vs_bare', resources: [] })
+const other = aKey({ value: 'vs_other', userId: '8', resources: ['video::get'], expireTime: undefined })
+
+test('the access list is by number', () => {
+  expect(accessListView(resources)).toEqual({
+    1: { id: 1, levels: ['user', 'admin'], resource: 'video::get' },
+    2: { id: 2, levels: ['admin'], resource: 'user::post' },
+  })
+})
+
+test('a key tells what it may do', () => {
+  expect(keyAccessView(aKey())).toEqual({ acl: ['video::get', 'user::post'], key: 'vs_one', organisation_id: '2', user_id: '7' })
+})
+
+test('the keys of a user are by key, null for one without resources', () => {
+  expect(keysOfUserView('7', [aKey(), bare], index)).toEqual({
+    acl: {
+      vs_one: {
+        application_name: 'Newsroom',
+        expires: '2030-12-31 23:59:59 GMT',
+        resources: { 'video::get': { acl_id: 1, levels: ['user', 'admin'] }, 'user::post': { acl_id: 2, levels: ['admin'] } },
+      },
+      vs_bare: null,
+    },
+    user_id: '7',
+  })
+  expect(keysOfUserView('9', [], index)).toEqual({ acl: {}, user_id: '9' })
+})
+
+test('the keys of an organisation are by user, then by key', () => {
+  expect(keysOfOrganisationView([aKey(), bare, other], index)).toEqual({
+    7: {
+      vs_one: {
+        expires: '2030-12-31 23:59:59 GMT',
+        resources: {
+          'video::get': { acl_id: 1, application_name: 'Newsroom', levels: ['user', 'admin'] },
+          'user::post': { acl_id: 2, application_name: 'Newsroom', levels: ['admin'] },
+        },
+      },
+      vs_bare: null,
+    },
+    8: {
+      vs_other: {
+        expires: null,
+        resources: { 'video::get': { acl_id: 1, application_name: 'Newsroom', levels: ['user', 'admin'] } },
+      },
+    },
+  })
+})
+
+test('a new key tells everything once', () => {
+  expect(newKeyView(other)).toEqual({
+    expires: null,
+    key: 'vs_other',
+    application_name: 'Newsroom',
+    resources: ['video::get'],
+    user_id: '8',
+  })
+})

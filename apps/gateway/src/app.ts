@@ -1,0 +1,62 @@
+import type { AddressRules } from '@vitascope/access'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import express, { type Express } from 'express'
+import { docsPages } from './docs/docs-pages.ts'
+import { API_VERSION, openApiDocument } from './docs/openapi.ts'
+import { type Dependency, liveness, readiness } from './health/health-pages.ts'
+import { allowOrigins } from './http/cors.ts'
+import { refuseOddRequests } from './http/odd-request.ts'
+import { refusal } from './http/problem.ts'
+import { requestLog } from './http/request-log.ts'
+import { sendJson, sendProblems } from './http/send-problem.ts'
+import type { Route } from './route.ts'
+import { type ApiParts, apiRouter } from './routing/api-router.ts'
+import { deliveryProxy } from './web/delivery-proxy.ts'
+import { page } from './web/page.ts'
+import { playerPages } from './web/player-pages.ts'
+
+export interface AppParts extends ApiParts {
+  routes: readonly Route[]
+  dependencies: readonly Dependency[]
+  deliveryUrl: string
+  webDir: string
+  corsOrigins: readonly string[]
+  trustedProxies: AddressRules
+  log: Logger
+  metrics: Metrics
+}
+
+/** Everything that the gateway answers, in the order in which it is looked at. */
+export function createApp(parts: AppParts): Express {
+  const { routes, log, metrics, publicUrl } = parts
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.disable('query parser')
+  app.enable('case sensitive routing')
+
+  const cors = allowOrigins(parts.corsOrigins)
+  app.use(requestLog({ log, metrics, trusted: parts.trustedProxies }))
+  app.use(refuseOddRequests)
+  app.use('/v2', cors, apiRouter(routes, parts))
+  app.use('/delivery', deliveryProxy(parts.deliveryUrl, log))
+  app.all('/healthz', page('/healthz', liveness))
+  app.all('/readyz', page('/readyz', readiness(parts.dependencies)))
+  const document = openApiDocument(routes, API_VERSION)
+  app.all(
+    '/openapi.json',
+    cors,
+    page('/openapi.json', (_request, response) => sendJson(response, document, { 'Cache-Control': 'no-cache' })),
+  )
+  app.use('/docs', docsPages(routes))
+  app.use('/player', playerPages(parts))
+  app.all(
+    '/',
+    page('/', (_request, response) => response.redirect(302, '/docs')),
+  )
+  app.use(() => {
+    throw refusal('not_found', 'NOT_FOUND', 'there is no such path')
+  })
+  app.use(sendProblems({ publicUrl, log }))
+  return app
+}

@@ -1,0 +1,73 @@
+import { fileURLToPath } from 'node:url'
+import { type AddressRules, parseAddressRules } from '@vitascope/access'
+import { readEnvironment } from '@vitascope/config'
+import { checkNetwork } from '@vitascope/fetch'
+import { principalKey } from '@vitascope/grpc'
+import { DEFAULT_LIMITS, type Limits, parseLimits } from './limits/limits.ts'
+
+/** What this process can be told. */
+export interface GatewayConfig {
+  host: string
+  port: number
+  /** What generated addresses begin with, without a slash at the end; undefined for the address bound. */
+  publicUrl: string | undefined
+  metricsListen: string
+  authAddress: string
+  catalogueAddress: string
+  encodingAddress: string
+  /** Origin of delivery, `http://127.0.0.1:4000`. */
+  deliveryUrl: string
+  principalKey: Uint8Array
+  /** `off` for none. */
+  limits: Limits | 'off'
+  /** Origins whose pages may call; `*` for all. */
+  corsOrigins: readonly string[]
+  /** Proxies in front, whose `X-Forwarded-For` counts. */
+  trustedProxies: AddressRules
+  /** Networks that sources may come from although they are not public: CIDRs. */
+  sourceAllow: readonly string[]
+  /** The folder with the built web pages. */
+  webDir: string
+}
+
+const WEB_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url))
+
+export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
+  const read = readEnvironment(env)
+  const proxies = parseAddressRules(read.list('VITASCOPE_TRUST_PROXY'), 'VITASCOPE_TRUST_PROXY')
+  for (const { field, message } of proxies.errors ?? []) read.refuse(`${field} ${message}`)
+  const limits = parseLimits(read.text('VITASCOPE_LIMITS', 'default'))
+  for (const problem of limits.problems ?? []) read.refuse(`VITASCOPE_LIMITS: ${problem}`)
+  const origins = read.list('VITASCOPE_CORS_ORIGINS', (origin) =>
+    origin === '*' || isOrigin(origin) ? undefined : 'must be * or an origin such as https://www.example.org',
+  )
+  const deliveryUrl = read.url('VITASCOPE_DELIVERY_URL', ['http:'])
+  if (deliveryUrl === undefined) read.refuse('VITASCOPE_DELIVERY_URL is missing')
+  else if (new URL(deliveryUrl).pathname !== '/') read.refuse('VITASCOPE_DELIVERY_URL must be an origin, without a path')
+  const config = {
+    host: read.text('VITASCOPE_HOST', '127.0.0.1'),
+    port: read.int('VITASCOPE_PORT', 8080, { min: 0, max: 65_535 }),
+    publicUrl: read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
+    metricsListen: read.address('VITASCOPE_GATEWAY_METRICS_LISTEN', '127.0.0.1:0'),
+    authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
+    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+    encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
+    deliveryUrl: deliveryUrl === undefined ? '' : originOf(deliveryUrl),
+    principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    limits: limits.limits ?? DEFAULT_LIMITS,
+    corsOrigins: origins.length === 0 ? ['*'] : origins,
+    trustedProxies: proxies.rules ?? [],
+    sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
+    webDir: read.text('VITASCOPE_WEB_DIR', WEB_DIR),
+  }
+  read.check()
+  return config
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : ''
+}

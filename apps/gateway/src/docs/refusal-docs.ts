@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import type { Route, Verb } from '../route.ts'
+
+export const problemSchema = z
+  .object({
+    type: z.string().meta({ description: 'Where the code is explained.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: 'A sentence that can be acted on.' }),
+    instance: z.string().meta({ description: 'The path, without what could be a secret.' }),
+    code: z.string().meta({ description: 'Stable.' }),
+    request_id: z.string().meta({ description: 'Leads to the request in the log.' }),
+    errors: z
+      .array(z.object({ field: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'Every bad field at once.' }),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457' })
+
+/** The statuses that a route may answer besides success, and when. */
+export function generalRefusals(route: Route, verb: Verb): Record<string, string> {
+  const write = verb !== 'get'
+  const guarded = route.access !== 'public'
+  return {
+    400: 'The payload or a parameter is wrong, or a field is unknown.',
+    401: guarded ? 'There is no key, or not a good one.' : 'The key that was sent is not a good one.',
+    ...(guarded && { 403: 'The key does not allow it.' }),
+    ...(route.params && Object.keys(route.params.shape).length > 0 && { 404: 'There is no such thing, or it is of another organisation.' }),
+    ...(write && {
+      409: 'The state of things does not allow it.',
+      413: 'The body has more than 1 MiB.',
+      415: 'The content type is none of the three.',
+    }),
+    ...(verb === 'post' && { 422: 'The idempotency key was used with another payload.' }),
+    429: 'Too many requests: `Retry-After`, `RateLimit`, `RateLimit-Policy`.',
+    503: 'Something that is needed is down, or there is too much to do: `Retry-After`.',
+  }
+}
+
+/** Codes that any route may answer. */
+export const GENERAL_CODES: Readonly<Record<string, string>> = {
+  invalid_input: 'Fields or parameters are wrong; `errors` names each.',
+  malformed_payload: 'The payload cannot be read in any of the three forms.',
+  bad_request: 'The request is no HTTP as it should be.',
+  request_timeout: 'The request took too long to arrive.',
+  headers_too_large: 'The headers have more than 16 KiB.',
+  payload_too_large: 'The body has more than 1 MiB.',
+  unsupported_media_type: 'The content type is none of the three.',
+  key_required: 'There is no key.',
+  key_malformed: 'What was sent is no key: Basic KEY:x or Bearer KEY.',
+  key_unknown: 'Nobody has this key.',
+  key_expired: 'The key has expired.',
+  key_revoked: 'The key was revoked.',
+  system_only: 'Only for system users.',
+  super_user_only: 'Only for super users of the organisation and system users.',
+  missing_resource: 'The key lacks the ACL resource of the endpoint.',
+  foreign_organisation: 'The organisation is not that of the key.',
+  organisation_inactive: 'The organisation of the key is inactive.',
+  not_found: 'There is no such path.',
+  method_not_allowed: 'The path takes other verbs: `Allow` names them.',
+  idempotency_running: 'The first request with this idempotency key still runs.',
+  idempotency_mismatch: 'The idempotency key was used with another payload.',
+  rate_limited: 'Too many requests: `Retry-After` says when to try again.',
+  overloaded: 'Too many requests are under way: `Retry-After` says when to try again.',
+  deadline_exceeded: 'A service did not answer in time.',
+  service_unavailable: 'A service is not to be reached.',
+  not_ready: 'Not everything is there yet; `errors` names what is missing.',
+  internal: 'Something went wrong on our side; `request_id` leads to it in the log.',
+}

@@ -1,0 +1,252 @@
+import { parseAddressRules } from '@vitascope/access'
+import { isDomainError } from '@vitascope/errors'
+import { z } from 'zod'
+import { parseTimestamp, parseZonedTimestamp } from './dates.ts'
+import { field, problem, Refusal, refuse } from './field.ts'
+import { parseJsonText } from './payload/json-text.ts'
+import { isStorable, lengthUpTo } from './text.ts'
+
+/** What a field says of itself in the API document. */
+export interface Shown {
+  description?: string
+  example?: unknown
+  [more: string]: unknown
+}
+
+const unstorable = 'must be well-formed Unicode without NUL'
+/** Longer than any key, address or id is: what is cut off can never make another one of it. */
+const longestPathPart = 300
+const greatestId = 9_223_372_036_854_775_807n
+
+/**
+ * An id in a path. A malformed one is the id of nothing: it goes on as it is, cut to a length that no id has, and the service
+ * answers 404.
+ */
+export function id(noun: string, shown: Shown = {}) {
+  return pathPart({ description: `Id of the ${noun}.`, example: '42', ...shown })
+}
+
+/** Any other text in a path that names something. */
+export function pathPart(shown: Shown) {
+  return field(
+    (value) => (typeof value !== 'string' || !isStorable(value) ? refuse(unstorable) : value.slice(0, longestPathPart)),
+    z.string().meta(shown),
+  )
+}
+
+/** An id in a query or payload: digits, or a JSON number that holds them exactly. */
+export function idField(noun: string, shown: Shown = {}) {
+  return field(readId, z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[0-9]{1,19}$', example: '42', ...shown }))
+}
+
+/** As `idField`; an empty text or null means none and reads as an empty text. */
+export function idOrNone(noun: string, shown: Shown = {}) {
+  return field(
+    (value) => (value === '' || value === null ? '' : readId(value)),
+    z.string().meta({ description: `Id of the ${noun}; \`""\` or null for none.`, pattern: '^[0-9]{0,19}$', example: '42', ...shown }),
+  )
+}
+
+/**
+ * An organisation's id in a query or payload. Its value is judged by whose it is, not by its form: to a user a malformed one is as
+ * foreign as any other.
+ */
+export function organisationIdField(shown: Shown = {}) {
+  return field(
+    (value) => {
+      if (typeof value === 'string') return isStorable(value) ? value.slice(0, longestPathPart) : refuse(unstorable)
+      return readId(value)
+    },
+    z.string().meta({ description: 'Id of the organisation: your own, unless the key is a system key.', example: '2', ...shown }),
+  )
+}
+
+/** A whole number as a JSON number or a text of digits. */
+export function int({ min, max }: { min: number; max: number }, shown: Shown = {}) {
+  const message = `must be a whole number from ${min} to ${max}`
+  return field(
+    (value) => {
+      const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
+      return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? number : refuse(message)
+    },
+    z.int(problem(message)).min(min).max(max).meta(shown),
+  )
+}
+
+/** A number with a fraction, as a JSON number or in decimal digits. */
+export function decimal({ min, max }: { min: number; max: number }, shown: Shown = {}) {
+  const message = `must be a number from ${min} to ${max}`
+  return field(
+    (value) => {
+      const number = typeof value === 'string' && /^-?\d{1,16}(\.\d{1,20})?$/.test(value) ? Number(value) : value
+      return typeof number === 'number' && number >= min && number <= max ? number : refuse(message)
+    },
+    z.number(problem(message)).min(min).max(max).meta(shown),
+  )
+}
+
+const flags = new Map<unknown, boolean>([
+  [true, true],
+  [false, false],
+  [1, true],
+  [0, false],
+  ['1', true],
+  ['0', false],
+  ['true', true],
+  ['false', false],
+])
+
+/** `0` or `1`, `"0"` or `"1"`, true or false. */
+export function flag(shown: Shown = {}) {
+  return field((value) => flags.get(value) ?? refuse('must be 0 or 1, true or false'), z.boolean().meta(shown))
+}
+
+/** A field that can be emptied: an empty text or null is null. */
+export function clearable<Inner extends z.ZodType>(inner: Inner) {
+  return field((value) => (value === '' ? null : value), inner.nullable())
+}
+
+/** A text of at most `max` characters (code points); one with a `min` must show something. */
+export function text(
+  max: number,
+  { min = 0, pattern, message }: { min?: number; pattern?: RegExp; message?: string } = {},
+  shown: Shown = {},
+) {
+  return field(
+    (value) => {
+      if (typeof value !== 'string') return refuse('must be a text')
+      if (!isStorable(value)) return refuse(unstorable)
+      if (lengthUpTo(value, max) > max) return refuse(`must have at most ${max} characters`)
+      if (min > 0 && value.trim() === '') return refuse('must not be blank')
+      if (lengthUpTo(value, max) < min) return refuse(`must have at least ${min} characters`)
+      return pattern === undefined || pattern.test(value) ? value : refuse(message ?? 'is malformed')
+    },
+    z.string().meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, ...shown }),
+  )
+}
+
+/** One of a few words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words, shown: Shown = {}) {
+  return z.enum(words, problem(`must be one of: ${words.join(', ')}`)).meta(shown)
+}
+
+/** `YYYY-MM-DD HH:mm:ss` in UTC. */
+export function timestamp(shown: Shown = {}) {
+  return field(
+    (value) => (typeof value === 'string' && parseTimestamp(value)) || refuse('must be a time such as 2030-12-31 23:59:59'),
+    z.date().meta({ type: 'string', example: '2030-12-31 23:59:59', ...shown }),
+  )
+}
+
+/** `YYYY-MM-DD HH:mm:ss ZONE`; an empty text or null means never. */
+export function expiry(shown: Shown = {}) {
+  return field(
+    (value) => {
+      if (value === '' || value === null) return null
+      const message = 'must be a time with a zone such as 2030-12-31 23:59:59 GMT; the zone is GMT, UTC, Z, +02:00 or an IANA name'
+      return (typeof value === 'string' && parseZonedTimestamp(value)) || refuse(message)
+    },
+    z
+      .date()
+      .nullable()
+      .meta({ type: 'string', example: '2030-12-31 23:59:59 GMT', ...shown }),
+  )
+}
+
+/** An object of known fields, or a JSON text of it. */
+export function object<Fields extends z.ZodObject>(fields: Fields, shown: Shown = {}) {
+  return field((value) => asObject(value), fields.meta(shown))
+}
+
+/** Any JSON object, or a JSON text of it, kept as JSON text of at most `maxBytes`; an empty text or null means none. */
+export function jsonObject(maxBytes: number, shown: Shown = {}) {
+  return field(
+    (value) => {
+      if (value === '' || value === null) return ''
+      const found = asObject(value)
+      if (found instanceof Refusal) return found
+      const written = JSON.stringify(found)
+      return Buffer.byteLength(written) <= maxBytes ? written : refuse(`must have at most ${maxBytes} bytes of JSON`)
+    },
+    z.string().meta({ type: ['object', 'null'], additionalProperties: true, ...shown }),
+  )
+}
+
+/** An array, a JSON text of one, or in flat forms a repeated field; with `clearable`, an empty text or null is an empty one. */
+export function list<Item extends z.ZodType>(
+  item: Item,
+  { max, clearable = false }: { max: number; clearable?: boolean },
+  shown: Shown = {},
+) {
+  return field(
+    (value) => {
+      if (clearable && (value === '' || value === null)) return []
+      if (typeof value === 'string' && value.trimStart().startsWith('[')) return parseJson(value)
+      return typeof value === 'string' && value !== '' ? [value] : value
+    },
+    z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`).meta(shown),
+  )
+}
+
+/** 1 to 100 characters without white space. */
+export function tag(shown: Shown = {}) {
+  const message = 'must have no white space; join words by hyphens'
+  return text(100, { min: 1, pattern: /^\S+$/u, message }, { example: 'summer-2030', ...shown })
+}
+
+/** A language code in its canonical form; `_` is taken for `-`. */
+export function language(shown: Shown = {}) {
+  return field(
+    (value) => (typeof value === 'string' && canonicalLanguage(value)) || refuse('must be a language code such as en or pt-BR'),
+    z.string().meta({ example: 'en-GB', ...shown }),
+  )
+}
+
+/** At most `max` addresses and CIDRs, IPv4 and IPv6, kept in one spelling; an empty list binds nobody. */
+export function addressList(max: number, shown: Shown = {}) {
+  const network = field(
+    (value) => (typeof value === 'string' && canonicalNetwork(value)) || refuse('must be an address, or a network such as 192.0.2.0/24'),
+    z.string().meta({ example: '192.0.2.0/24' }),
+  )
+  return list(network, { max, clearable: true }, { description: 'Addresses and CIDRs that may watch; empty for all.', ...shown })
+}
+
+function readId(value: unknown): string | Refusal {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return refuse('must be an id; send ids as strings')
+  const written = typeof value === 'number' ? String(value) : value
+  return typeof written === 'string' && /^\d{1,19}$/.test(written) && BigInt(written) <= greatestId
+    ? written
+    : refuse('must be an id: digits')
+}
+
+function asObject(value: unknown): object | Refusal {
+  const found = typeof value === 'string' ? parseJson(value) : value
+  if (found instanceof Refusal) return found
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : refuse('must be an object')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return parseJsonText(text, 'value')
+  } catch (error) {
+    if (isDomainError(error)) return refuse(error.fields[0]?.message ?? `must be readable JSON: ${error.message}`)
+    throw error
+  }
+}
+
+function canonicalLanguage(code: string): string | undefined {
+  if (code.length > 64) return undefined
+  try {
+    return Intl.getCanonicalLocales(code.replaceAll('_', '-'))[0]
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function canonicalNetwork(written: string): string | undefined {
+  const rule = parseAddressRules([written]).rules?.[0]
+  if (!rule) return undefined
+  const isWhole = rule.text.endsWith(rule.network.kind() === 'ipv4' ? '/32' : '/128')
+  return isWhole ? rule.network.toString() : rule.text
+}

@@ -1,0 +1,25 @@
+import { DomainError } from '@vitascope/errors'
+import type { RequestHandler } from 'express'
+import { sendJson } from '../http/send-problem.ts'
+
+/** Something that must be there before requests can be answered; undefined when it is, else what is missing. */
+export interface Dependency {
+  name: string
+  check: () => Promise<string | undefined>
+}
+
+/** Only about this process. */
+export const liveness: RequestHandler = (_request, response) => sendJson(response, { status: 'ok' }, { 'Cache-Control': 'no-store' })
+
+/** 200 when everything behind is there, else 503 with what is missing. */
+export function readiness(dependencies: readonly Dependency[]): RequestHandler {
+  return async (_request, response) => {
+    const checked = await Promise.all(dependencies.map(async ({ name, check }) => ({ field: name, message: await check() })))
+    const missing = checked.flatMap(({ field, message }) => (message === undefined ? [] : [{ field, message }]))
+    if (missing.length > 0) {
+      const names = missing.map(({ field }) => field).join(', ')
+      throw new DomainError('unavailable', 'NOT_READY', `not ready: ${names}`, { fields: missing, retryAfter: 1 })
+    }
+    sendJson(response, { status: 'ready' }, { 'Cache-Control': 'no-store' })
+  }
+}

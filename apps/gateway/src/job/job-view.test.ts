@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals'
+import { Job, JobAction, JobState } from '@vitascope/proto/catalogue/v1/job'
+import { Job as EncodingJob, JobState as EncodingState, RenditionState } from '@vitascope/proto/encoding/v1/job'
+import { jobView } from './job-view.ts'
+
+function aJob(fields: Partial<Job> = {}): Job {
+  return Job.create({
+    jobId: '3',
+    videoId: '10',
+    mediaId: '11',
+    organisationId: '2',
+    action: JobAction.JOB_ACTION_NEW_VIDEO,
+    state: JobState.JOB_STATE_RUNNING,
+    progress: 57,
+    createTime: new Date('2026-03-01T09:05:03Z'),
+    ...fields,
+  })
+}
+
+test('before it is handed over a job has neither plan nor renditions', () => {
+  expect(jobView(aJob({ state: JobState.JOB_STATE_QUEUED, progress: 5 }), undefined)).toEqual({
+    job_id: '3',
+    video_id: '10',
+    media_id: '11',
+    action: 'new video',
+    state: 'queued',
+    progress: 5,
+    attempt: 0,
+    plan: null,
+    renditions: [],
+    error: null,
+    time_created: '2026-03-01 09:05:03',
+    time_started: '',
+    time_finished: '',
+  })
+})
+
+test('what encoding knows of it stands beside what the catalogue decided', () => {
+  const work = EncodingJob.create({
+    state: EncodingState.JOB_STATE_ENCODING,
+    attempt: 2,
+    planJson: '{"chunks":1}',
+    renditions: [{ key: 'h264_100', state: RenditionState.RENDITION_STATE_OK, width: 256, height: 144, bytes: 1000, bitrate: 99_000 }],
+    startTime: new Date('2026-03-01T09:05:04Z'),
+  })
+  expect(jobView(aJob({ action: JobAction.JOB_ACTION_REPLACE }), work)).toMatchObject({
+    action: 'replace',
+    state: 'encoding',
+    progress: 57,
+    attempt: 2,
+    plan: { chunks: 1 },
+    renditions: [{ key: 'h264_100', state: 'ok', width: 256, height: 144, bytes: 1000, bitrate: 99_000 }],
+    time_started: '2026-03-01 09:05:04',
+  })
+})
+
+test.each([
+  [JobState.JOB_STATE_QUEUED, EncodingState.JOB_STATE_FETCHING, 'fetching'],
+  [JobState.JOB_STATE_RUNNING, EncodingState.JOB_STATE_PUBLISHING, 'publishing'],
+  [JobState.JOB_STATE_RUNNING, EncodingState.JOB_STATE_OK, 'publishing'],
+  [JobState.JOB_STATE_OK, EncodingState.JOB_STATE_OK, 'ok'],
+  [JobState.JOB_STATE_CANCELLED, EncodingState.JOB_STATE_ENCODING, 'cancelled'],
+  [JobState.JOB_STATE_FAILED, EncodingState.JOB_STATE_FAILED, 'failed'],
+])('%s and %s in encoding is "%s"', (state, work, word) => {
+  expect(jobView(aJob({ state }), EncodingJob.create({ state: work })).state).toBe(word)
+})
+
+test('a failed job says why', () => {
+  const job = aJob({ state: JobState.JOB_STATE_FAILED, code: 4001, message: 'the source answered 404' })
+  expect(jobView(job, undefined).error).toEqual({ code: 4001, message: 'the source answered 404' })
+})

@@ -1,0 +1,86 @@
+import { DomainError } from '@vitascope/errors'
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { Cost } from '../route.ts'
+import type { Limits } from './limits.ts'
+
+/** Whose budget a request takes from. */
+export type Payer = { policy: 'key'; keyId: string } | { policy: 'address'; address: string }
+
+/** What is left of a budget, as the headers `RateLimit` and `RateLimit-Policy` say it. */
+export type BudgetHeaders = Readonly<Record<string, string>>
+
+export interface Limiter {
+  /** Takes the cost of one request; refuses with 429 when nothing is left. */
+  take(payer: Payer, cost: Cost): Promise<BudgetHeaders>
+  /** Counts a bad key against its address; refuses with 429 when there were too many. */
+  takeFailedKey(address: string): Promise<void>
+  /** Refuses with 429 while an address has no failed keys left: its keys are then not looked up any more. */
+  checkFailedKeys(address: string): Promise<void>
+}
+
+/**
+ * A budget is `rate × burst` requests in every `burst` seconds: the rate holds over that time, and all of it may come at once.
+ * It is kept by this process alone.
+ */
+export function createLimiter(limits: Limits | 'off'): Limiter {
+  if (limits === 'off') return { take: async () => ({}), takeFailedKey: async () => {}, checkFailedKeys: async () => {} }
+  const budget = (rate: number) => new RateLimiterMemory({ points: rate * limits.burst, duration: limits.burst })
+  const budgets = { key: budget(limits.key), address: budget(limits.address), failed: budget(limits.failed) }
+  return {
+    async take(payer, cost) {
+      const { policy } = payer
+      const name = payer.policy === 'key' ? payer.keyId : addressGroup(payer.address)
+      const left = await consume(policy, budgets[policy], name, limits.cost[cost])
+      return headers(policy, budgets[policy], left)
+    },
+    async takeFailedKey(address) {
+      await consume('failed', budgets.failed, addressGroup(address), 1)
+    },
+    async checkFailedKeys(address) {
+      const left = await budgets.failed.get(addressGroup(address))
+      if (left !== null && left.remainingPoints <= 0) throw tooMany('failed', budgets.failed, left)
+    },
+  }
+}
+
+async function consume(policy: string, budget: RateLimiterMemory, name: string, points: number): Promise<RateLimiterRes> {
+  try {
+    return await budget.consume(name, points)
+  } catch (left) {
+    if (left instanceof Error) throw left
+    // The limiter rejects with what is left when that is not enough.
+    throw tooMany(policy, budget, left as RateLimiterRes)
+  }
+}
+
+/** A refusal that brings the headers of the budget that is used up. */
+export class RateLimited extends DomainError {
+  readonly headers: BudgetHeaders
+
+  constructor(message: string, retryAfter: number, budget: BudgetHeaders) {
+    super('exhausted', 'RATE_LIMITED', message, { retryAfter })
+    this.headers = budget
+  }
+}
+
+function tooMany(policy: string, budget: RateLimiterMemory, left: RateLimiterRes): RateLimited {
+  const seconds = Math.max(1, Math.ceil(left.msBeforeNext / 1000))
+  const what =
+    policy === 'failed' ? 'bad keys from this address' : policy === 'key' ? 'requests with this key' : 'requests from this address'
+  return new RateLimited(`too many ${what}: try again in ${seconds} s`, seconds, headers(policy, budget, left))
+}
+
+function headers(policy: string, budget: RateLimiterMemory, left: RateLimiterRes): BudgetHeaders {
+  return {
+    'RateLimit-Policy': `"${policy}";q=${budget.points};w=${budget.duration}`,
+    RateLimit: `"${policy}";r=${Math.max(0, left.remainingPoints)};t=${Math.ceil(left.msBeforeNext / 1000)}`,
+  }
+}
+
+/** One IPv6 customer has at least 2^64 addresses, so those that share the first half count as one. */
+function addressGroup(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = [], tail = []] = address.split('::', 2).map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`
+}

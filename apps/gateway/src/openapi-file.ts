@@ -1,0 +1,23 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { API_VERSION, openApiDocument } from './docs/openapi.ts'
+import { routes } from './table.ts'
+
+/** Writes docs/openapi.json from the table of routes; with `--check` it only says whether the file is what it would write. */
+const file = fileURLToPath(new URL('../../../docs/openapi.json', import.meta.url))
+const text = `${JSON.stringify(openApiDocument(routes, API_VERSION), null, 2)}\n`
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(file, text)
+} else if (read(file) !== text) {
+  console.error('docs/openapi.json is not what the table of routes makes: npm run generate writes it')
+  process.exitCode = 1
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals'
+import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
+import { organisationView } from './organisation-view.ts'
+
+test('an organisation shows its numbers as text and missing limits as null', () => {
+  const organisation = Organisation.create({
+    organisationId: '2',
+    name: 'Example Films',
+    status: OrganisationStatus.ORGANISATION_STATUS_ACTIVE,
+    defaultThemeId: '5',
+    allowedIps: ['192.0.2.0/24'],
+    quota: { bytes: 1_000_000_000_000, concurrentJobs: 0 },
+    createTime: new Date('2026-03-01T09:05:03Z'),
+    updateTime: new Date('2026-03-02T09:05:03Z'),
+  })
+  expect(organisationView(organisation)).toEqual({
+    organisation_id: '2',
+    name: 'Example Films',
+    status: 'active',
+    default_setting_id: '',
+    default_theme_id: '5',
+    allowed_ips: ['192.0.2.0/24'],
+    quota: { bytes: '1000000000000', minutes_per_month: null, concurrent_jobs: '0' },
+    time_created: '2026-03-01 09:05:03',
+    time_last_modified: '2026-03-02 09:05:03',
+  })
+})

@@ -1,0 +1,138 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { Router } from 'express'
+import { admitCaller, principalOf } from '../access/access-check.ts'
+import type { KeyChecks } from '../access/key-checks.ts'
+import { answerOptions } from '../http/cors.ts'
+import { type Exchange, exchangeOf, hangUpSignal } from '../http/exchange.ts'
+import { refusal } from '../http/problem.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import type { LoadShed } from '../limits/load-shed.ts'
+import { readPayload } from '../payload/payload.ts'
+import { type Pair, parsePercentForm } from '../payload/percent-form.ts'
+import { badField } from '../payload/refusals.ts'
+import type { Route, Verb } from '../route.ts'
+import type { Services } from '../services.ts'
+import { checkAnswer, sendAnswer } from './answer.ts'
+import { idempotencyOf } from './idempotency.ts'
+import { checkInput, type InputSchemas, inputSchemas, publicName } from './input.ts'
+import { indexRoutes, type PathEntry, type Target } from './route-index.ts'
+
+export interface ApiParts {
+  services: Services
+  keys: KeyChecks
+  limiter: Limiter
+  shed: LoadShed
+  publicUrl: () => string
+  /** What is wrong with the address of a source, as far as the address itself shows. */
+  checkSource: (url: string) => readonly string[]
+  /** Answers are held against their schema; a wrong one is a fault. For tests. */
+  checkAnswers: boolean
+}
+
+const READ_MS = 2_000
+const WRITE_MS = 10_000
+
+/** Express routes for every path of the table, below `/v2`. What is not in the table does not exist. */
+export function apiRouter(routes: readonly Route[], parts: ApiParts): Router {
+  const router = Router({ caseSensitive: true, strict: false })
+  for (const entry of indexRoutes(routes)) router.all(entry.pattern, dispatcher(entry, parts))
+  return router
+}
+
+/** One path: finds the route of the verb; OPTIONS and 405 follow from the others. */
+function dispatcher(entry: PathEntry, parts: ApiParts): RequestHandler {
+  const targets = new Map([...entry.targets].map(([verb, target]) => [verb, serveTarget(target, parts)]))
+  const get = entry.targets.get('get')
+  const verbs = allowedVerbs(entry)
+  return (request, response) => {
+    const asked = request.method.toLowerCase()
+    const serve = asked === 'head' ? (get?.route.safe ? targets.get('get') : undefined) : targets.get(asked as Verb)
+    if (serve) return serve(request, response)
+    nameExchange(exchangeOf(response), anyTarget(entry), request)
+    if (asked === 'options') return answerOptions(request, response, verbs)
+    response.setHeader('Allow', verbs)
+    throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path takes ${verbs}`)
+  }
+}
+
+/** The walk of one request: who asks, may they, have they budget, what do they ask, the call, the answer. */
+function serveTarget(target: Target, parts: ApiParts): (request: Request, response: Response) => Promise<void> {
+  const { route } = target
+  const schemas = inputSchemas(route)
+  return async (request, response) => {
+    const exchange = exchangeOf(response)
+    const params = nameExchange(exchange, target, request)
+    const query = parsePercentForm(rawQuery(request))
+    for (const [name, value] of query) if (SECRET_NAMES.has(name)) exchange.secrets.push(value)
+    const { caller, holder } = await admitCaller(route, request, queriedKey(route, query), exchange, parts)
+    const payer = holder ? ({ policy: 'key', keyId: holder.keyId } as const) : ({ policy: 'address', address: exchange.address } as const)
+    response.setHeaders(new Map(Object.entries(await parts.limiter.take(payer, route.cost))))
+
+    const running = parts.shed.begin(route.cost === 'read' ? 'read' : 'write')
+    response.once('close', running.end)
+    const signal = hangUpSignal(response)
+    const input = checkInput(route, schemas, { params, query, payload: await payloadOf(request, target, schemas, query) })
+    const call = {
+      principal: principalOf(caller),
+      requestId: exchange.requestId,
+      signal,
+      deadline: new Date(Date.now() + (route.cost === 'read' ? READ_MS : WRITE_MS)),
+      idempotency: idempotencyOf(request, target, input, { caller, address: exchange.address }),
+    }
+    const answer = await route.handle(input, {
+      caller,
+      call,
+      services: parts.services,
+      publicUrl: parts.publicUrl(),
+      checkSource: parts.checkSource,
+    })
+    if (signal.aborted) return
+    if (parts.checkAnswers) checkAnswer(route, answer)
+    sendAnswer(request, response, route, answer, caller.kind === 'guest')
+  }
+}
+
+/** Reads have none: a body that comes with one means nothing. */
+async function payloadOf(request: Request, { verb }: Target, { kinds }: InputSchemas, query: readonly Pair[]): Promise<unknown> {
+  return verb === 'get' ? undefined : await readPayload(request, query, kinds)
+}
+
+function queriedKey(route: Route, query: readonly Pair[]): string | undefined {
+  const keys = query.filter(([name]) => name === route.keyFromQuery)
+  if (keys.length > 1) throw badField(`${route.keyFromQuery}`, 'must be there once')
+  return keys[0]?.[1]
+}
+
+/** The parameters under the names of this route; from here on logs and problems know the template. */
+function nameExchange(exchange: Exchange, { path, params: names }: Target, request: Request): Record<string, string> {
+  const values = names.map((name, index) => [name, String(request.params[`p${index}`] ?? '')] as const)
+  exchange.template = `/v2${path}`
+  const params = Object.fromEntries(values)
+  exchange.instance = () => `/v2${path.replaceAll(/:(\w+)/g, (_, name: string) => shownParam(name, params[name] ?? ''))}`
+  for (const [name, value] of values) if (SECRET_PARAMS.has(name)) exchange.secrets.push(value)
+  return params
+}
+
+const SECRET_PARAMS = new Set(['apiKey', 'password', 'token'])
+const SECRET_NAMES = new Set(['api_key', 'password', 'token'])
+
+/** Only what is an id for certain is shown; a key in its place is not. */
+function shownParam(name: string, value: string): string {
+  return /^\d{1,19}$/.test(value) && !SECRET_PARAMS.has(name) ? value : `:${publicName(name)}`
+}
+
+function rawQuery(request: Request): string {
+  const at = request.url.indexOf('?')
+  return at === -1 ? '' : request.url.slice(at + 1)
+}
+
+function allowedVerbs({ targets }: PathEntry): string {
+  const verbs = [...targets.keys()].map((verb) => verb.toUpperCase())
+  return [...verbs, ...(targets.get('get')?.route.safe ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ')
+}
+
+function anyTarget({ targets }: PathEntry): Target {
+  const [target] = targets.values()
+  if (!target) throw new Error('a path without a route')
+  return target
+}

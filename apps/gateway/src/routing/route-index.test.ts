@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals'
+import { z } from 'zod'
+import { route } from '../route.ts'
+import { indexRoutes } from './route-index.ts'
+
+const common = { section: 'S', access: 'public', answer: z.unknown(), handle: async () => ({}) } as const
+const patterns = (...paths: string[]) =>
+  indexRoutes(paths.map((path) => route({ get: [path], summary: path, ...common }))).map(({ pattern }) => pattern)
+
+test('literal parts come before parameters, place by place', () => {
+  expect(
+    patterns('/video/:videoId', '/video/:videoId/token', '/video/upload', '/video/tag/:tag', '/caption/:id', '/caption/:id.:format'),
+  ).toEqual(['/video/tag/:p0', '/video/upload', '/caption/:p0.:p1', '/caption/:p0', '/video/:p0', '/video/:p0/token'])
+})
+
+test('optional parts are paths of their own', () => {
+  expect(patterns('/video/organisation/:org{/:by{/:type}}')).toEqual([
+    '/video/organisation/:p0',
+    '/video/organisation/:p0/:p1',
+    '/video/organisation/:p0/:p1/:p2',
+  ])
+})
+
+test('one shape of path takes the verbs of all routes, each with its own names', () => {
+  const [entry] = indexRoutes([
+    route({ get: ['/user/:email'], summary: 'read', ...common }),
+    route({ delete: ['/user/:userId'], summary: 'delete', ...common }),
+  ])
+  expect([...(entry?.targets ?? [])].map(([verb, { params }]) => [verb, params])).toEqual([
+    ['get', ['email']],
+    ['delete', ['userId']],
+  ])
+})
+
+test('a verb and path can be declared once', () => {
+  expect(() => patterns('/user/:email', '/user/:id')).toThrow('two routes for get /user/:id')
+})

@@ -1,0 +1,102 @@
+import type { AddressInfo } from 'node:net'
+import { checkUrl, sourcePolicy } from '@vitascope/fetch'
+import { openChannel } from '@vitascope/grpc'
+import type { RunningService } from '@vitascope/process'
+import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { linkAuth } from './access/auth-link.ts'
+import { createKeyChecks } from './access/key-checks.ts'
+import { createApp } from './app.ts'
+import type { GatewayConfig } from './config.ts'
+import type { Dependency } from './health/health-pages.ts'
+import { isAnswering, isServing } from './health/service-health.ts'
+import { createHttpServer } from './http/http-server.ts'
+import { createLimiter } from './limits/limiter.ts'
+import { createLoadShed } from './limits/load-shed.ts'
+import type { Route } from './route.ts'
+import { connectServices } from './services.ts'
+
+/** Of the requests under way at once; each waits for a service, so more would only wait longer. */
+const MOST_UNDER_WAY = 512
+/** What still runs then is cut off: `npm start` as a whole has 10 s. */
+const DRAIN_MS = 5_000
+
+export async function startGateway(
+  config: GatewayConfig,
+  routes: readonly Route[],
+  log: Logger,
+  { checkAnswers = false }: { checkAnswers?: boolean } = {},
+): Promise<RunningService & { address: string; metricsAddress: string }> {
+  const metrics = createMetrics('gateway')
+  const { principalKey } = config
+  const channels = {
+    auth: openChannel(config.authAddress, { principalKey }),
+    catalogue: openChannel(config.catalogueAddress, { principalKey }),
+    encoding: openChannel(config.encodingAddress, { principalKey }),
+  }
+  const services = connectServices(channels)
+  const keys = createKeyChecks(services.apiKeys)
+  const link = linkAuth({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log })
+
+  let stopping = false
+  const dependencies: Dependency[] = [
+    { name: 'gateway', check: async () => (stopping ? 'is stopping' : undefined) },
+    ...Object.entries(channels).map(([name, channel]) => ({
+      name,
+      check: async () => ((await isServing(channel)) ? undefined : 'does not serve'),
+    })),
+    { name: 'delivery', check: async () => ((await isAnswering(config.deliveryUrl)) ? undefined : 'does not answer') },
+    { name: 'resources', check: async () => (link.registered() ? undefined : 'are not registered with auth yet') },
+  ]
+
+  const policy = sourcePolicy({ allow: config.sourceAllow })
+  let bound = ''
+  const publicUrl = () => config.publicUrl ?? `http://${bound}`
+  const app = createApp({
+    ...config,
+    routes,
+    services,
+    keys,
+    limiter: createLimiter(config.limits),
+    shed: createLoadShed(MOST_UNDER_WAY),
+    publicUrl,
+    checkSource: (url) => checkUrl(url, policy),
+    checkAnswers,
+    dependencies,
+    log,
+    metrics,
+  })
+  const server = createHttpServer(app, publicUrl)
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(config.port, config.host, resolve))
+  bound = `${hostInUrl(config.host)}:${(server.address() as AddressInfo).port}`
+  const metricsListen = splitAddress(config.metricsListen)
+  const page = await serveMetrics(metrics, metricsListen, log)
+
+  return {
+    address: bound,
+    metricsAddress: `${metricsListen.host}:${page.port}`,
+    async stop() {
+      stopping = true
+      const closed = new Promise((resolve) => server.close(resolve))
+      // Connections become idle one by one, as what runs on them ends.
+      const sweep = setInterval(() => server.closeIdleConnections(), 20)
+      const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+      await closed
+      clearInterval(sweep)
+      clearTimeout(timer)
+      await link.stop()
+      for (const channel of Object.values(channels)) channel.close()
+      await page.close()
+    },
+  }
+}
+
+/** A wildcard is no address to call. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function splitAddress(address: string): { host: string; port: number } {
+  const at = address.lastIndexOf(':')
+  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
+}

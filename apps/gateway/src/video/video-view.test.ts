@@ -1,0 +1,242 @@
+import { describe, expect, test } from '@jest/globals'
+import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
+import { Video, VideoState } from '@vitascope/proto/catalogue/v1/video'
+import { callbackName, jsonpReply } from './jsonp.ts'
+import { VideoRecord } from './video-record.ts'
+import { guestVideoView, ownVideoView } from './video-view.ts'
+
+const publicUrl = 'https://video.example.org'
+
+function aVideo(fields: Partial<Video> = {}): Video {
+  return Video.create({
+    videoId: '4611686018427387904',
+    mediaId: '4611686018427387905',
+    organisationId: '2',
+    title: 'Launch',
+    mediaTitle: 'Launch day',
+    description: 'What happened',
+    descriptionPrivate: 'Not for everybody',
+    enabled: true,
+    allowedIps: ['192.0.2.0/24'],
+    ipRestricted: true,
+    creatorId: '7',
+    lastModifiedById: '8',
+    createTime: new Date('2026-03-01T09:05:03.250Z'),
+    updateTime: new Date('2026-03-02T09:05:03Z'),
+    status: { state: VideoState.VIDEO_STATE_ENCODING, progress: 5, code: 2, message: '' },
+    ...fields,
+  })
+}
+
+/** What six renditions of a 720p source look like. */
+function aSet(fields: Partial<RenditionSet> = {}): RenditionSet {
+  const keys = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
+  return RenditionSet.create({
+    jobId: '3',
+    prefix: 'secret/prefix',
+    durationSeconds: 12.4804,
+    width: 1280,
+    height: 720,
+    renditions: keys.map((key) => ({ key, path: `${key}.mp4`, width: 1280, height: 720, bytes: 1, bitrate: 1 })),
+    hlsPath: 'hls/master.m3u8',
+    posterPath: 'poster.jpg',
+    thumbnailPath: 'thumbnail.jpg',
+    thumbnails: [25, 50, 75].map((percent) => ({ percent, path: `thumbnail-${percent}.jpg` })),
+    hasVideo: true,
+    hasAudio: true,
+    ...fields,
+  })
+}
+
+const playing = () =>
+  aVideo({
+    renditions: aSet(),
+    deliveryVersion: 'k3v9',
+    status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000, message: '' },
+  })
+
+test('a video that does not play yet has every field of the record in its empty form', () => {
+  expect(guestVideoView(aVideo(), publicUrl)).toEqual({
+    video_id: '4611686018427387904',
+    media_id: '4611686018427387905',
+    organisation_id: '2',
+    video_title: 'Launch',
+    media_title: 'Launch day',
+    description: 'What happened',
+    language: '',
+    category: '',
+    published_width: '',
+    published_height: '',
+    enabled: '1',
+    duration: '',
+    age_rating: '',
+    uri: {
+      poster_frame: '',
+      thumbnail: '',
+      http: {},
+      download_link: '',
+      all_thumbnails: { 25: '', 50: '', 75: '' },
+      hls: '',
+      storyboard: '',
+    },
+    sharing: { url: 'https://video.example.org/player/4611686018427387904', text: '', embed_within_social: '0' },
+    content_expiry: { time: null, message: '' },
+    tags: null,
+    captions: { data: [], show_on_load: '' },
+    overlays: [],
+    languages: [],
+    hd: { allow: '0', auto: '0' },
+    javascript_api: null,
+    location: null,
+    analytics: null,
+    events_triggered_by_click: null,
+    presentation_id: null,
+    monetization: null,
+    security: { token_required_platform: false, is_ip_restricted: true },
+    metadata: '',
+    creator_id: '7',
+    last_modified_by_id: '8',
+    created_at: '2026-03-01 09:05:03',
+    last_modified_at: '2026-03-02 09:05:03',
+    setting_id: '',
+    theme_id: '',
+    contact_form_id: '',
+    status: { status: 'encoding', progress: 5, code: 2 },
+  })
+})
+
+test('a video that plays shows every rendition under each of its names', () => {
+  const { uri, ...view } = guestVideoView(playing(), publicUrl)
+  const base = 'https://video.example.org/delivery/4611686018427387904/k3v9'
+  expect(uri.http).toEqual({
+    vp6_1200: `${base}/h264_1200.mp4`,
+    vp6_800: `${base}/h264_800.mp4`,
+    vp6_500: `${base}/h264_500.mp4`,
+    vp6_250: `${base}/h264_250.mp4`,
+    vp6_100: `${base}/h264_100.mp4`,
+    h264_1200: `${base}/h264_1200.mp4`,
+    h264_800: `${base}/h264_800.mp4`,
+    h264_500: `${base}/h264_500.mp4`,
+    h264_360: `${base}/h264_360.mp4`,
+    h264_250: `${base}/h264_250.mp4`,
+    h264_100: `${base}/h264_100.mp4`,
+    m4v_1024: `${base}/h264_1200.mp4`,
+    m4v_256: `${base}/h264_250.mp4`,
+    mobile_360: `${base}/h264_360.mp4`,
+  })
+  expect(uri).toMatchObject({
+    poster_frame: `${base}/poster.jpg`,
+    thumbnail: `${base}/thumbnail.jpg`,
+    hls: `${base}/hls/master.m3u8`,
+    all_thumbnails: { 25: `${base}/thumbnail-25.jpg`, 50: `${base}/thumbnail-50.jpg`, 75: `${base}/thumbnail-75.jpg` },
+  })
+  expect(view).toMatchObject({
+    duration: '12.48',
+    published_width: '1280',
+    published_height: '720',
+    status: { status: 'ok', progress: 100, code: 2000 },
+  })
+})
+
+test('sound alone has no pictures, and its published size is empty', () => {
+  const set = aSet({ width: 0, height: 0, posterPath: '', thumbnailPath: '', thumbnails: [], hasVideo: false })
+  const { uri, published_width } = guestVideoView(aVideo({ renditions: set, deliveryVersion: 'k3v9' }), publicUrl)
+  expect([uri.poster_frame, uri.thumbnail, uri.all_thumbnails['25'], published_width]).toEqual(['', '', '', ''])
+  expect(uri.http['h264_100']).toMatch(/h264_100\.mp4$/)
+})
+
+test('the published size counts before that of the source', () => {
+  const view = guestVideoView(aVideo({ renditions: aSet(), deliveryVersion: 'k3v9', publishedWidth: 640, publishedHeight: 360 }), publicUrl)
+  expect([view.published_width, view.published_height]).toEqual(['640', '360'])
+})
+
+test('only its own organisation reads the private description, and nobody the storage or the addresses', () => {
+  const guest = JSON.stringify(guestVideoView(playing(), publicUrl))
+  const own = ownVideoView(playing(), publicUrl)
+  expect(guest).not.toContain('Not for everybody')
+  expect(own.description_private).toBe('Not for everybody')
+  for (const text of [guest, JSON.stringify(own)]) expect(text).not.toMatch(/secret\/prefix|192\.0\.2/)
+})
+
+test('stored details come out in the public form', () => {
+  const view = guestVideoView(
+    aVideo({
+      tags: ['launch'],
+      contentExpiry: { expireTime: new Date('2030-12-31T23:59:59Z'), message: 'Gone' },
+      location: { country: 'NL', city: 'Amsterdam', postcode: '1011', latitude: 52.37, longitude: undefined },
+      languages: [{ code: 'en', title: 'English' }],
+      hd: { allow: true, auto: false },
+      monetizationJson: '{"profile":"a"}',
+      presentationId: '5',
+      tokenRequired: true,
+    }),
+    publicUrl,
+  )
+  expect(view).toMatchObject({
+    tags: ['launch'],
+    content_expiry: { time: '2030-12-31 23:59:59', message: 'Gone' },
+    location: { country: 'NL', city: 'Amsterdam', postcode: '1011', latitude: '52.37', longitude: '' },
+    languages: [{ code: 'en', title: 'English' }],
+    hd: { allow: '1', auto: '0' },
+    monetization: { profile: 'a' },
+    presentation_id: '5',
+    security: { token_required_platform: true, is_ip_restricted: true },
+  })
+})
+
+test.each([
+  [VideoState.VIDEO_STATE_WAITING, 'waiting for encoding'],
+  [VideoState.VIDEO_STATE_ENCODING, 'encoding'],
+  [VideoState.VIDEO_STATE_OK, 'ok'],
+  [VideoState.VIDEO_STATE_FAILED, 'failed'],
+])('%s is shown as "%s"', (state, word) => {
+  expect(guestVideoView(aVideo({ status: { state, progress: 1, code: 2, message: 'no' } }), publicUrl).status.status).toBe(word)
+})
+
+test('every view fits the documented shape', () => {
+  for (const video of [aVideo(), playing()]) {
+    expect(VideoRecord.strict().safeParse(guestVideoView(video, publicUrl)).error).toBeUndefined()
+    expect(VideoRecord.strict().safeParse(ownVideoView(video, publicUrl)).error).toBeUndefined()
+  }
+})
+
+describe('an answer by script', () => {
+  test.each([['cb'], ['a.b.c.d'], ['$_1.x'], ['x'.repeat(64)]])('may call %p', (name) => {
+    expect(callbackName.safeParse(name).data).toBe(name)
+  })
+
+  test.each([
+    ['alert(1)//'],
+    ['</script>'],
+    ['CWSMIKI0hCD0Up0IZUnnnnnnnn;'],
+    ['a.b.c.d.e'],
+    ['a..b'],
+    ['.a'],
+    ['a.'],
+    ['1a'],
+    ['a[0]'],
+    ['a b'],
+    ['cb\n'],
+    ['ünicode'],
+    ['x'.repeat(65)],
+    ['x'.repeat(5_000)],
+    [''],
+    ['\u2028'],
+  ])('never calls %p', (name) => {
+    expect(callbackName.safeParse(name).success).toBe(false)
+  })
+
+  test('is a comment and one call, and ends no script element', () => {
+    const reply = jsonpReply('cb', { id: '1', message: '</script>\u2028&' })
+    expect(reply.body).toBe('/**/cb({"id":"1","message":"\\u003c/script\\u003e\\u2028\\u0026"});')
+    expect(reply.headers).toEqual({
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Type': 'text/javascript; charset=utf-8',
+    })
+  })
+
+  test('is plain JSON without a name to call', () => {
+    expect(jsonpReply(undefined, { id: '1' }).body).toEqual({ id: '1' })
+  })
+})

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import express, { type RequestHandler, Router } from 'express'
+import { refusal } from '../http/problem.ts'
+import { page, sendHtml } from './page.ts'
+
+/** `/player/assets/*` and `/player/{id}`: the files that the web pages are built into. */
+export function playerPages({ webDir, publicUrl }: { webDir: string; publicUrl: () => string }): Router {
+  const router = Router({ caseSensitive: true })
+  router.use('/assets', page('/player/assets/*', assets(join(webDir, 'assets'))))
+  router.all(
+    '/:id',
+    page('/player/:id', async (_request, response) => {
+      const html = await readFile(join(webDir, 'index.html'), 'utf8').catch(() => undefined)
+      response.setHeader('Cache-Control', 'no-cache')
+      if (html !== undefined) return sendHtml(response, html, playerPolicy(publicUrl()))
+      response.status(404)
+      sendHtml(response, NOT_BUILT, `default-src 'none'`)
+    }),
+  )
+  return router
+}
+
+/** Names hold a hash of the content, so they may be kept for good. */
+function assets(folder: string): RequestHandler {
+  const serve = express.static(folder, { index: false, redirect: false, dotfiles: 'ignore', immutable: true, maxAge: '1y' })
+  return (request, response, next) =>
+    serve(request, response, (error?: unknown) =>
+      next(error === undefined ? refusal('not_found', 'NOT_FOUND', 'there is no such file') : error),
+    )
+}
+
+/** Scripts of our own only; media may also come from the host that generated addresses begin with. It may stand in frames of any page. */
+function playerPolicy(publicUrl: string): string {
+  const media = `'self' ${new URL(publicUrl).origin}`
+  return [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self'`,
+    `img-src ${media} data:`,
+    `media-src ${media} blob:`,
+    `connect-src ${media}`,
+    `worker-src 'self' blob:`,
+    `font-src 'self'`,
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    'frame-ancestors *',
+  ].join('; ')
+}
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8"><title>No player</title></head>
+  <body><h1>There is no player here</h1><p>The web pages are not built: <code>npm run generate</code> builds them.</p></body>
+</html>
+`

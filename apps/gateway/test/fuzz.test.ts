@@ -1,0 +1,144 @@
+import { Agent, request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { routes } from '../src/table.ts'
+import { type RouteCase, routeCases } from './route-cases.ts'
+import { openSubject, type Subject } from './subject.ts'
+
+const RUNS = Number(process.env['VITASCOPE_TEST_RUNS'] ?? 2_000)
+/** The figures hold on a quiet machine, where more runs are asked for; else only their order of magnitude counts. */
+const slack = process.env['VITASCOPE_TEST_RUNS'] === undefined ? 10 : 1
+let subject: Subject
+const agent = new Agent({ keepAlive: true })
+beforeAll(async () => {
+  subject = await openSubject(routes)
+})
+afterAll(async () => {
+  agent.destroy()
+  await subject?.stop()
+})
+
+interface Asked {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    '',
+    '0',
+    '-1',
+    '1e309',
+    '0x10',
+    ' 5',
+    '９',
+    '9007199254740993',
+    '__proto__',
+    'constructor',
+    '../..',
+    "' or 1=1 --",
+    '<script>',
+    '\0',
+    '\ud800',
+    'null',
+    '[]',
+    '{}',
+  ),
+  fc.bigInt().map(String),
+)
+const json = fc.jsonValue({ maxDepth: 4 })
+
+/** A request for a route of the table in which anything but its verb may be bent. */
+function asked(one: RouteCase): fc.Arbitrary<Asked> {
+  const names = [...Object.keys(one.route.payload?.shape ?? {}), ...Object.keys(one.route.query.shape)]
+  const name = fc.oneof(fc.constantFrom('data', ...names), nasty)
+  const payload = fc.dictionary(name, fc.oneof(nasty, json), { maxKeys: 8 })
+  const form = fc
+    .array(fc.tuple(name, nasty), { maxLength: 8 })
+    .map((pairs) => pairs.map(([n, v]) => `${encode(n)}=${encode(v)}`).join('&'))
+  const body = fc.oneof(
+    payload.map((value) => ({ type: 'application/json', text: JSON.stringify(value) })),
+    payload.map((value) => ({ type: 'application/x-www-form-urlencoded', text: `data=${encode(JSON.stringify(value))}` })),
+    form.map((text) => ({ type: 'application/x-www-form-urlencoded', text })),
+    fc
+      .tuple(fc.constantFrom('application/json', 'multipart/form-data; boundary=b', 'text/plain', '', ';;'), nasty)
+      .map(([type, text]) => ({ type, text })),
+  )
+  return fc
+    .record({
+      path: fc.array(nasty, { minLength: one.target.params.length, maxLength: one.target.params.length }),
+      query: fc.oneof(fc.constant(''), form),
+      body,
+      who: fc.constantFrom('guest', 'uploader', 'standard', 'system'),
+      extra: fc.dictionary(
+        fc.constantFrom('if-none-match', 'idempotency-key', 'x-request-id', 'x-forwarded-for', 'accept', 'range'),
+        fc.string({ maxLength: 40 }),
+      ),
+      raw: fc.boolean(),
+    })
+    .map(({ path, query, body: { type, text }, who, extra, raw }) => {
+      let place = 0
+      const filled = one.target.path.replaceAll(/:\w+/g, () => (raw ? encodeURI(safe(path[place++] ?? '')) : encode(path[place++] ?? '')))
+      const key = who === 'guest' ? undefined : subject.keys[who as 'uploader']
+      return {
+        method: one.method,
+        path: `/v2${filled}${query === '' ? '' : `?${query}`}`,
+        headers: {
+          ...Object.fromEntries(Object.entries(extra).map(([header, value]) => [header, value.replaceAll(/[^\x20-\x7e]/g, '')])),
+          ...(type !== '' && { 'content-type': type }),
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        },
+        body: one.method === 'GET' ? '' : text,
+      }
+    })
+}
+
+function safe(text: string): string {
+  return text.toWellFormed().replaceAll(/[#?]/g, '')
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
+
+function send({ method, path, headers, body }: Asked): Promise<{ status: number; text: string; ms: number }> {
+  const started = performance.now()
+  return new Promise((resolve, reject) => {
+    const bytes = Buffer.from(body)
+    const asking = request(
+      `${subject.url}/`,
+      { agent, method, path, headers: { ...headers, 'content-length': bytes.length } },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk) => (text += chunk))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text, ms: performance.now() - started }))
+      },
+    )
+    asking.on('error', reject).end(bytes)
+  })
+}
+
+test(`${RUNS} bent requests over all routes are answered, none by a fault of ours`, async () => {
+  const times: number[] = []
+  // GETs of the work queue and of ids take something; on a platform they only use numbers up.
+  const anyRequest = fc.constantFrom(...routeCases(routes)).chain(asked)
+  await fc.assert(
+    fc.asyncProperty(anyRequest, async (one) => {
+      const { status, text, ms } = await send(one)
+      times.push(ms)
+      expect(status).toBeGreaterThanOrEqual(200)
+      expect(status).toBeLessThan(500)
+      expect(text).not.toMatch(/\bat .*\.ts:\d|node_modules|select .* from|\/apps\/|\/libs\//)
+      if (status >= 400)
+        expect(JSON.parse(text)).toMatchObject({ status, code: expect.stringMatching(/^[a-z0-9_]+$/), request_id: expect.any(String) })
+    }),
+    { numRuns: RUNS, ...(process.env['VITASCOPE_TEST_SEED'] && { seed: Number(process.env['VITASCOPE_TEST_SEED']) }) },
+  )
+  times.sort((a, b) => a - b)
+  expect(times.at(-1)).toBeLessThan(2_000 * slack)
+  expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(300 * slack)
+  expect(Object.keys(Object.prototype)).toEqual([])
+})

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { routes } from '../src/table.ts'
+import { examplePayload, filledPath, pathCases, type RouteCase, routeCases, topFields, wrongTexts, wrongValues } from './route-cases.ts'
+import { aKey } from './stand-ins.ts'
+import { withKey } from './started-gateway.ts'
+import { openSubject, type Subject } from './subject.ts'
+
+// What every route owes, made from the table: a new route has these tests as soon as it is declared.
+
+let subject: Subject
+beforeAll(async () => {
+  subject = await openSubject(routes)
+})
+afterAll(() => subject?.stop())
+
+interface Problem {
+  status: number
+  code: string
+  detail: string
+  errors?: { field: string; message: string }[]
+}
+
+async function ask(method: string, path: string, key?: string, init: RequestInit = {}) {
+  const headers = { ...(key !== undefined && withKey(key)), ...(init.headers as Record<string, string>) }
+  const response = await fetch(`${subject.url}/v2${path}`, { method, ...init, headers })
+  const text = await response.text()
+  const isProblem = text !== '' && response.headers.get('content-type') === 'application/problem+json'
+  return { status: response.status, headers: response.headers, text, problem: isProblem ? (JSON.parse(text) as Problem) : undefined }
+}
+
+const cases = routeCases(routes)
+const each = (some: (one: RouteCase) => boolean = () => true) => cases.filter(some).map((one) => [one.name, one] as const)
+const guarded = ({ route }: RouteCase) => route.access !== 'public'
+const write = ({ method }: RouteCase) => method !== 'GET'
+const json = { 'content-type': 'application/json' }
+
+test('there is a table', () => expect(cases.length).toBeGreaterThan(20))
+
+describe('who may', () => {
+  test.each(each(guarded))('%s: not a guest', async (_, { method, path }) => {
+    const { status, problem, headers } = await ask(method, path)
+    expect([status, problem?.code]).toEqual([401, 'key_required'])
+    expect(headers.get('www-authenticate')).toMatch(/^Basic /)
+  })
+  test.each(each())('%s: nobody with a bad key', async (_, { method, path }) => {
+    expect(await ask(method, path, aKey())).toMatchObject({ status: 401, problem: { code: 'key_unknown' } })
+  })
+  test.each(each(guarded))('%s: nobody without the resource', async (_, { method, path, route }) => {
+    const { status, problem } = await ask(method, path, subject.keys.bare)
+    expect([status, problem?.code]).toEqual([403, 'missing_resource'])
+    expect(problem?.detail).toContain(route.resource)
+  })
+  test.each(each(({ route }) => route.access === 'super' || route.access === 'system'))('%s: no uploader', async (_, one) => {
+    const { status } = await ask(one.method, one.path, subject.keys.uploader)
+    expect(status).toBe(403)
+  })
+  test.each(each(({ route }) => route.access === 'system'))('%s: no super user', async (_, { method, path }) => {
+    expect(await ask(method, path, subject.keys.standard)).toMatchObject({ status: 403, problem: { code: 'system_only' } })
+  })
+})
+
+describe('another organisation is 403, whether or not it exists', () => {
+  const foreign = ['1', '999999', 'no-id']
+  const open = ({ route }: RouteCase) => route.access === 'user' || route.access === 'super'
+  const refusal = { status: 403, problem: { code: 'foreign_organisation' } }
+  test.each(each((one) => open(one) && one.target.params.includes('organisationId')))('%s: in the path', async (_, { method, target }) => {
+    for (const id of foreign) {
+      expect(await ask(method, filledPath(target, 'organisationId', id), subject.keys.standard)).toMatchObject(refusal)
+    }
+  })
+  test.each(each((one) => open(one) && 'organisation_id' in one.route.query.shape))('%s: in the query', async (_, { method, path }) => {
+    for (const id of foreign.slice(0, 2)) {
+      expect(await ask(method, `${path}?organisation_id=${id}`, subject.keys.standard)).toMatchObject(refusal)
+    }
+  })
+  test.each(each((one) => open(one) && 'organisation_id' in (one.route.payload?.shape ?? {})))('%s: in the payload', async (_, one) => {
+    for (const id of foreign) {
+      const payload = { ...examplePayload(one.route.payload ?? one.route.query), organisation_id: id }
+      const init = { body: JSON.stringify(payload), headers: json }
+      expect(await ask(one.method, one.path, subject.keys.standard, init)).toMatchObject(refusal)
+    }
+  })
+})
+
+describe('verbs', () => {
+  const paths = pathCases(routes).map((one) => [one.name, one] as const)
+  test.each(paths)('%s takes its own and names them', async (_, { path, allowed, refused }) => {
+    for (const method of refused) {
+      const { status, headers } = await ask(method, path, subject.keys.system)
+      expect([method, status, headers.get('allow')]).toEqual([method, 405, allowed.join(', ')])
+    }
+    const options = await ask('OPTIONS', path)
+    expect([options.status, options.headers.get('allow')]).toEqual([204, allowed.join(', ')])
+    for (const method of allowed) expect([method, (await ask(method, `${path}/?x=%00`)).status]).not.toEqual([method, 405])
+  })
+})
+
+describe('paths and queries', () => {
+  test.each(each(({ target }) => target.params.length > 0))('%s: NUL and invalid percent-encoding in a parameter', async (_, one) => {
+    for (const name of one.target.params) {
+      for (const bad of ['a%00b', '%E0%A4%A', '%ff']) {
+        const { status } = await ask(one.method, filledPath(one.target, name, bad), subject.keys.system)
+        expect([name, bad, status]).toEqual([name, bad, 400])
+      }
+    }
+  })
+  test.each(each())('%s: NUL and invalid percent-encoding in the query', async (_, { method, path }) => {
+    for (const bad of ['x=%00', 'x=%zz', '%ff=1'])
+      expect([bad, (await ask(method, `${path}?${bad}`, subject.keys.system)).status]).toEqual([bad, 400])
+  })
+  test.each(each(({ route }) => Object.keys(wrongTexts(route.query)).length > 0))('%s: every bad parameter is named', async (_, one) => {
+    const wrong = wrongTexts(one.route.query)
+    const { api_key: _key, ...sent } = wrong
+    const { status, problem } = await ask(one.method, `${one.path}?${new URLSearchParams(sent)}`, subject.keys.system)
+    expect([status, problem?.code]).toEqual([400, 'invalid_input'])
+    expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(sent)))
+  })
+  test.each(each(({ route }) => Object.keys(route.query.shape).length > 0))('%s: a parameter twice', async (_, one) => {
+    for (const name of Object.keys(one.route.query.shape)) {
+      const { status, problem } = await ask(one.method, `${one.path}?${name}=1&${name}=1`, subject.keys.system)
+      if (name === one.route.keyFromQuery) expect(status).toBe(400)
+      else expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining([name])])
+    }
+  })
+})
+
+describe('payloads', () => {
+  const unknown = { surely_unknown: 1, is_admin: true, organization: 'x' }
+  const forms = (payload: Record<string, unknown>): [string, RequestInit, string][] => {
+    const text = JSON.stringify(payload)
+    const flat = new FormData()
+    for (const [name, value] of Object.entries(payload)) flat.append(name, typeof value === 'string' ? value : JSON.stringify(value))
+    const flatText = [...flat].map(([name, value]): [string, string] => [name, String(value)])
+    const wrapped = new FormData()
+    wrapped.append('data', text)
+    return [
+      ['JSON', { body: text, headers: json }, ''],
+      ['data in a form', { body: new URLSearchParams({ data: text }) }, ''],
+      ['data in a multipart form', { body: wrapped }, ''],
+      ['flat fields', { body: new URLSearchParams(flatText) }, ''],
+      ['flat fields of a multipart form', { body: flat }, ''],
+      ['data in the query', {}, `?data=${encodeURIComponent(text)}`],
+    ]
+  }
+  test.each(each(write))('%s: unknown fields are refused by name in every form', async (_, { method, path, route }) => {
+    const ownData = route.payload && 'data' in route.payload.shape
+    for (const [form, init, query] of forms(unknown)) {
+      if (ownData && form.startsWith('data')) continue
+      const { status, problem } = await ask(method, path + query, subject.keys.system, init)
+      expect([form, status, topFields(problem ?? {})]).toEqual([form, 400, expect.arrayContaining(Object.keys(unknown))])
+    }
+  })
+  test.each(each((one) => write(one) && one.route.payload !== undefined))('%s: wrong types are refused by name', async (_, one) => {
+    const wrong = wrongValues(one.route.payload ?? one.route.query)
+    const { status, problem } = await ask(one.method, one.path, subject.keys.system, { body: JSON.stringify(wrong), headers: json })
+    expect([status, problem?.code]).toEqual([400, 'invalid_input'])
+    expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(wrong)))
+  })
+  test.each(each((one) => write(one) && one.route.payload !== undefined))('%s: NUL and half of a pair in every text', async (_, one) => {
+    for (const text of ['a\\u0000b', '\\ud800']) {
+      const names = Object.keys(one.route.payload?.shape ?? {})
+      const body = `{${names.map((name) => `"${name}":"${text}"`).join(',')}}`
+      const { status, problem } = await ask(one.method, one.path, subject.keys.system, { body, headers: json })
+      expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining(names)])
+    }
+  })
+  test.each(each(write))('%s: what cannot be read is refused in every form', async (_, { method, path, route }) => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const sent: [string, number, RequestInit, string?][] = [
+      ['JSON that is cut off', 400, { body: '{"a":', headers: json }],
+      ['JSON that is a list', 400, { body: '[]', headers: json }],
+      ['a form that is badly encoded', 400, { body: 'a=%', headers: form }],
+      ['data that is cut off', 400, { body: 'data={"a":', headers: form }],
+      ['a multipart form that is cut off', 400, { body: '--b\r\n', headers: { 'content-type': 'multipart/form-data; boundary=b' } }],
+      ['another content type', 415, { body: '{}', headers: { 'content-type': 'text/plain' } }],
+      ['more than a MiB', 413, { body: 'x'.repeat(1024 * 1024 + 1), headers: json }],
+      ...(route.payload && 'data' in route.payload.shape
+        ? []
+        : [['data in the query that is cut off', 400, {}, '?data={'] as [string, number, RequestInit, string]]),
+    ]
+    for (const [what, expected, init, query = ''] of sent) {
+      expect([what, (await ask(method, path + query, subject.keys.system, init)).status]).toEqual([what, expected])
+    }
+  })
+})
+
+describe('the API document', () => {
+  test('has every verb and path, with its resource', async () => {
+    const document = (await (await fetch(`${subject.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, Record<string, unknown>>>
+    }
+    const shape = (path: string) => path.replaceAll(/\{[^}]*\}|:\w+/g, '{}')
+    const documented = new Map(
+      Object.entries(document.paths).flatMap(([path, verbs]) =>
+        Object.entries(verbs).map(([verb, operation]) => [`${verb} ${shape(path)}`, operation['x-acl-resource']] as const),
+      ),
+    )
+    expect([...documented].sort()).toEqual(
+      cases.map(({ target, route }) => [`${target.verb} ${shape(target.path)}`, route.resource]).sort(),
+    )
+  })
+})

@@ -1,0 +1,118 @@
+import { Agent, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { sampleRoutes } from './sample-routes.ts'
+import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+
+let standIns: StandIns
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+let open: () => void
+let waiting: number
+
+// What GET /v2/sample/id waits for is in the hands of the test.
+beforeEach(async () => {
+  standIns = await startStandIns(testPrincipalKey)
+  gateway = await startTestGateway(sampleRoutes, { authAddress: standIns.address, catalogueAddress: standIns.address })
+  waiting = 0
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  standIns.nextId = async () => {
+    waiting++
+    await gate
+    return '1'
+  }
+})
+afterEach(async () => {
+  open()
+  await gateway.stop()
+  await standIns.stop()
+})
+
+interface Answer {
+  status: number
+  connection: string | undefined
+  retryAfter: string | undefined
+}
+
+function get(path: string, agent: Agent, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request(`${gateway.url}${path}`, { agent, headers }, (response) => {
+      response.resume().on('end', () => {
+        const { connection, 'retry-after': retryAfter } = response.headers
+        resolve({ status: response.statusCode ?? 0, connection, retryAfter })
+      })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+test('more requests than can be under way are told so at once, reads before writes, and all others are answered', async () => {
+  const key = aKey()
+  standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
+  const agent = new Agent({ keepAlive: true })
+  const answers: Answer[] = []
+  const asking = Array.from({ length: 560 }, () => get('/v2/sample/id', agent).then((answer) => answers.push(answer)))
+  // More than 48 where this machine is so slow that the deadline of some is over meanwhile.
+  await waitFor(() => answers.length >= 48, { describe: () => `48 to be turned away (${answers.length} are)` })
+  expect(new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['503 1']))
+  const headers = { ...withKey(key), 'content-type': 'application/json' }
+  const write = await fetch(`${gateway.url}/v2/sample`, { method: 'POST', headers, body: '{"title":"t"}' })
+  expect(write.status).toBe(201)
+  open()
+  await Promise.all(asking)
+  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(512)
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 503]))
+  agent.destroy()
+})
+
+test('stopping lets what runs end, and takes nothing new', async () => {
+  const agent = new Agent({ keepAlive: true })
+  const running = get('/v2/sample/id', agent)
+  await waitFor(() => waiting === 1)
+  const started = performance.now()
+  const stopped = gateway.stop()
+  await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow()
+  open()
+  expect(await running).toMatchObject({ status: 200 })
+  await stopped
+  expect(performance.now() - started).toBeLessThan(4_000)
+  agent.destroy()
+})
+
+test('slow callers are gone after 15 s, and nobody else waits for them', async () => {
+  const [host, port] = gateway.address.split(':')
+  const head = 'POST /v2/sample/x HTTP/1.1\r\nHost: h\r\n'
+  const openings = [head, `${head.replace('/x', '')}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`, '']
+  let gone = 0
+  const sockets: Socket[] = Array.from({ length: 300 }, (_, i) => {
+    const socket = connect(Number(port), host)
+    socket.write(openings[i % openings.length] ?? '')
+    return socket
+      .resume()
+      .on('error', () => {})
+      .on('close', () => gone++)
+  })
+  const started = performance.now()
+  const drip = setInterval(() => {
+    for (const socket of sockets) if (socket.writable) socket.write('x')
+  }, 1_000)
+  const times: number[] = []
+  await waitFor(
+    async () => {
+      const asked = performance.now()
+      expect((await fetch(`${gateway.url}/v2/sample/1`)).status).toBe(200)
+      times.push(performance.now() - asked)
+      return gone === sockets.length
+    },
+    { timeout: 25_000, describe: () => `all to be cut (${gone} are)` },
+  )
+  clearInterval(drip)
+  // 15 s on a quiet machine.
+  expect(performance.now() - started).toBeLessThan(25_000)
+  times.sort((a, b) => a - b)
+  expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(2_000)
+})

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { sendRaw, statuses } from './raw-request.ts'
+import { sampleRoutes } from './sample-routes.ts'
+import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+
+const key = aKey()
+const otherKey = aKey()
+let standIns: StandIns
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+
+beforeAll(async () => {
+  standIns = await startStandIns(testPrincipalKey)
+  for (const [keyId, value] of [key, otherKey].entries()) {
+    standIns.keys.set(value, {
+      keyId: String(keyId),
+      userType: 'system',
+      organisationId: '1',
+      resources: ['sample::post', 'sample::delete'],
+    })
+  }
+  gateway = await startTestGateway(sampleRoutes, { authAddress: standIns.address, catalogueAddress: standIns.address })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await standIns.stop()
+})
+
+type Body = NonNullable<RequestInit['body']>
+
+interface Answer {
+  got: unknown
+  key: string
+  fingerprint: string
+  code: string
+  errors?: { field: string; message: string }[]
+}
+
+async function post(body: Body | undefined, headers: Record<string, string> = {}, query = '', path = '/v2/sample') {
+  const init = { method: 'POST', headers: { ...withKey(key), ...headers }, ...(body !== undefined && { body }) }
+  const response = await fetch(`${gateway.url}${path}${query}`, init)
+  return { status: response.status, answer: (await response.json()) as Answer }
+}
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const refused = async (sent: ReturnType<typeof post>) => {
+  const { status, answer } = await sent
+  return [status, answer.code, ...(answer.errors ?? []).map(({ field }) => field)]
+}
+
+const payload = { title: 'Ärger & Co', count: 3, tags: ['a', 'b'], place: { city: 'Bonn' }, flag: true }
+const text = JSON.stringify(payload)
+function multipart(fields: Record<string, string | string[]>): FormData {
+  const data = new FormData()
+  for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) data.append(name, one)
+  return data
+}
+const flat = { title: 'Ärger & Co', count: '3', tags: ['a', 'b'], place: '{"city":"Bonn"}', flag: '1' }
+
+test.each<[string, () => [Body | undefined, Record<string, string>, string?]]>([
+  ['a JSON body', () => [text, json]],
+  ['a JSON body with a charset', () => [text, { 'content-type': 'application/json; charset="UTF-8"' }]],
+  ['a JSON body with a byte order mark', () => [`\ufeff${text}`, json]],
+  ['data of a form', () => [new URLSearchParams({ data: text }), {}]],
+  ['data of a multipart form', () => [multipart({ data: text }), {}]],
+  ['data of the query', () => [undefined, {}, `?data=${encodeURIComponent(text)}`]],
+  [
+    'flat fields, a list repeated',
+    () => [new URLSearchParams([...Object.entries(flat)].flatMap(([n, v]) => [v].flat().map((one): [string, string] => [n, one]))), {}],
+  ],
+  ['flat fields, a list in JSON', () => [new URLSearchParams({ ...flat, tags: '["a","b"]' }), {}]],
+  ['flat fields of a multipart form', () => [multipart(flat), {}]],
+])('%s is the same payload', async (_, sent) => {
+  const { status, answer } = await post(...sent())
+  expect([status, answer.got]).toEqual([201, payload])
+})
+
+test('in a flat form one text is a list of one, nothing is an empty list, and null is null', async () => {
+  const got = async (fields: Record<string, string>) => (await post(new URLSearchParams({ title: 't', ...fields }))).answer.got
+  expect(await got({ tags: 'a' })).toEqual({ title: 't', tags: ['a'] })
+  expect(await got({ tags: '' })).toEqual({ title: 't', tags: [] })
+  expect(await got({ place: 'null' })).toEqual({ title: 't', place: null })
+})
+
+describe('refused with every field named', () => {
+  test('unknown fields, wrong types and missing ones at once', async () => {
+    const body = JSON.stringify({ titel: 'x', count: 'many', tags: [1, 'a'], place: { city: 1, town: 2 }, organisation_id: '3' })
+    expect((await refused(post(body, json))).sort()).toEqual(
+      [400, 'invalid_input', 'title', 'titel', 'count', 'tags[0]', 'place.city', 'place.town', 'organisation_id'].sort(),
+    )
+  })
+  test('names that objects have anyway', async () => {
+    const body = '{"title":"t","__proto__":{"a":1},"constructor":1,"hasOwnProperty":2}'
+    expect(await refused(post(body, json))).toEqual([400, 'invalid_input', '__proto__', 'constructor', 'hasOwnProperty'])
+    expect(await refused(post('title=t&__proto__=1&a[__proto__][x]=1', form))).toEqual([
+      400,
+      'invalid_input',
+      '__proto__',
+      'a[__proto__][x]',
+    ])
+    expect(({} as { a?: unknown }).a).toBeUndefined()
+  })
+  test('fields that are there twice', async () => {
+    expect(await refused(post('title=a&title=b&count=1&count=2&tags=1&tags=2', form))).toEqual([400, 'invalid_input', 'title', 'count'])
+    expect(await refused(post('{"title":"a","title":"b"}', json))).toEqual([400, 'invalid_input', 'title'])
+    expect(await refused(post(`data=${text}&data=${text}`, form))).toEqual([400, 'invalid_input', 'data'])
+    expect(await refused(post(undefined, {}, `?data=${text}&data=${text}`))).toEqual([400, 'invalid_input', 'data'])
+    expect(await refused(post(text, json, `?data=${text}`))).toEqual([400, 'invalid_input', 'data'])
+    expect(await refused(post(`title=x&data={}&count=1`, form))).toEqual([400, 'invalid_input', 'title', 'count'])
+  })
+  test('NUL, half of a pair, and numbers that would be rounded', async () => {
+    expect(await refused(post('{"title":"a\\u0000b","tags":["\\ud800"]}', json))).toEqual([400, 'invalid_input', 'title', 'tags[0]'])
+    expect(await refused(post('title=a%00b', form))).toEqual([400, 'invalid_input', 'title'])
+    expect(await refused(post(multipart({ title: 'a\0b' })))).toEqual([400, 'invalid_input', 'title'])
+    expect(await refused(post('{"title":"t","count":9007199254740993}', json))).toEqual([400, 'invalid_input', 'count'])
+  })
+  test('no payload where one is needed', async () => {
+    expect(await refused(post(undefined))).toEqual([400, 'invalid_input', 'title'])
+    expect(await refused(post('', form))).toEqual([400, 'invalid_input', 'title'])
+  })
+  test('anything where none is taken', async () => {
+    const remove = (body: string) => fetch(`${gateway.url}/v2/sample/1`, { method: 'DELETE', headers: { ...withKey(key), ...json }, body })
+    expect((await remove('{}')).status).toBe(200)
+    const response = await remove('{"user_id":"1"}')
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      expect.objectContaining({ errors: [expect.objectContaining({ field: 'user_id' })] }),
+    ])
+  })
+})
+
+test.each<[string, Body, Record<string, string>, number, string]>([
+  ['JSON that is none', '{"title":', json, 400, 'malformed_payload'],
+  ['JSON that is no object', '[1]', json, 400, 'invalid_input'],
+  ['JSON that is too deep', `{"title":${'['.repeat(33)}`, json, 400, 'malformed_payload'],
+  ['JSON in Latin-1', Buffer.from('{"title":"\xe9"}', 'latin1'), json, 400, 'malformed_payload'],
+  ['a form with an invalid percent-encoding', 'title=%E0%A4%A', form, 400, 'invalid_input'],
+  ['a form with a percent-encoded surrogate', 'title=%ED%A0%80', form, 400, 'invalid_input'],
+  ['a multipart form without a boundary', 'x', { 'content-type': 'multipart/form-data' }, 400, 'malformed_payload'],
+  [
+    'a multipart form that is cut off',
+    '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\nx',
+    { 'content-type': 'multipart/form-data; boundary=b' },
+    400,
+    'malformed_payload',
+  ],
+  ['data that is no JSON', 'data={title', form, 400, 'invalid_input'],
+  ['no content type', Buffer.from('title=t'), {}, 415, 'unsupported_media_type'],
+  ['XML', '<title/>', { 'content-type': 'application/xml' }, 415, 'unsupported_media_type'],
+  ['another charset', text, { 'content-type': 'application/json; charset=utf-16' }, 415, 'unsupported_media_type'],
+  ['a compressed body', text, { ...json, 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
+  ['more than a MiB', `{"title":"${'x'.repeat(1024 * 1024)}"}`, json, 413, 'payload_too_large'],
+])('%s is refused', async (_, body, headers, status, code) => {
+  expect((await refused(post(body, headers))).slice(0, 2)).toEqual([status, code])
+})
+
+test('a body that grows past a MiB is refused while it still comes', async () => {
+  const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
+  const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+  expect(statuses(await sendRaw(gateway.address, head + chunk.repeat(17)))).toEqual([413])
+})
+
+test('a caller who hangs up in the middle of a body leaves the gateway well', async () => {
+  const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"ti`
+  await sendRaw(gateway.address, head, { wait: 100 })
+  expect((await post(text, json)).status).toBe(201)
+})
+
+describe('a query', () => {
+  const read = (query: string) => fetch(`${gateway.url}/v2/sample/1${query}`)
+  test('may have parameters that nobody knows', async () => {
+    expect((await read('?unknown=1&unknown=2&limit=3')).status).toBe(200)
+  })
+  test('must not have a known one twice', async () => {
+    const response = await read('?limit=1&limit=2')
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      expect.objectContaining({ errors: [{ field: 'limit', message: 'must be there once' }] }),
+    ])
+  })
+})
+
+describe('an idempotency key', () => {
+  const send = async (header: string | undefined, body = text, as = key, headers = json) => {
+    const { status, answer } = await post(body, { ...withKey(as), ...headers, ...(header !== undefined && { 'idempotency-key': header }) })
+    return { status, ...answer }
+  }
+  test('is hashed with caller and path, what was asked apart from it', async () => {
+    const first = await send('k-1')
+    expect(first).toMatchObject({ key: expect.stringMatching(/^[0-9a-f]{64}$/), fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    const reordered = JSON.stringify(Object.fromEntries(Object.entries({ ...payload, count: '3' }).reverse()))
+    for (const again of [
+      await send('k-1', ` ${text}`),
+      await send('k-1', reordered),
+      await send('k-1', new URLSearchParams({ data: text }).toString(), key, form),
+    ]) {
+      expect([again.key, again.fingerprint]).toEqual([first.key, first.fingerprint])
+    }
+    expect((await send('k-1', '{"title":"other"}')).key).toBe(first.key)
+    expect((await send('k-1', '{"title":"other"}')).fingerprint).not.toBe(first.fingerprint)
+    expect((await send('k-2')).key).not.toBe(first.key)
+    expect((await send('k-1', text, otherKey)).key).not.toBe(first.key)
+    expect((await send(undefined)).key).toBe('')
+  })
+  test('means nothing but on POST', async () => {
+    const headers = { ...withKey(key), ...json, 'idempotency-key': 'k-1' }
+    const response = await fetch(`${gateway.url}/v2/sample/create`, { method: 'PUT', headers, body: text })
+    expect(await response.json()).toMatchObject({ key: '' })
+  })
+  test('has 1 to 255 printable ASCII characters, and comes once', async () => {
+    expect((await send('x'.repeat(255))).status).toBe(201)
+    for (const bad of ['', 'x'.repeat(256), 'a\tb', 'é']) expect(await send(bad)).toMatchObject({ status: 400 })
+    const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\n\r\n`
+    expect(statuses(await sendRaw(gateway.address, head))).toEqual([400])
+  })
+})
+
+test('a caller who hangs up ends the call behind', async () => {
+  let ended = false
+  standIns.nextId = (call) =>
+    new Promise((_, reject) => {
+      call.signal.addEventListener('abort', () => {
+        ended = true
+        reject(new Error('nobody waits any more'))
+      })
+    })
+  const hangUp = new AbortController()
+  const asking = fetch(`${gateway.url}/v2/sample/id`, { signal: hangUp.signal })
+  setTimeout(() => hangUp.abort(), 50)
+  await expect(asking).rejects.toThrow()
+  await waitFor(() => ended, { timeout: 1_900, describe: 'the call to end before its time is over' })
+})
+
+test('a service that takes too long is given up after the time for a read, with 503', async () => {
+  standIns.nextId = () => new Promise(() => {})
+  const started = performance.now()
+  const response = await fetch(`${gateway.url}/v2/sample/id`)
+  expect(await response.json()).toMatchObject({ status: 503, code: 'deadline_exceeded' })
+  expect(performance.now() - started).toBeLessThan(8_000)
+})

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { principalKey } from '@vitascope/grpc'
+import { freePort, waitFor } from '@vitascope/testing'
+import { aKey, type StandIns, startOrigin, startStandIns } from './stand-ins.ts'
+import { withKey } from './started-gateway.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+let folder: string
+let standIns: StandIns
+let delivery: Awaited<ReturnType<typeof startOrigin>>
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vitascope-gateway-'))
+  writeFileSync(join(folder, 'principal-key'), 'a secret between the services\n')
+  standIns = await startStandIns(principalKey('a secret between the services'))
+  delivery = await startOrigin((_request, response) => response.end('ok\n'))
+})
+afterAll(async () => {
+  await standIns.stop()
+  await delivery.stop()
+  rmSync(folder, { recursive: true })
+})
+
+function start(env: Record<string, string>): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, [main], { env: { PATH: process.env['PATH'] ?? '', ...env } })
+  let text = ''
+  child.stdout?.on('data', (chunk) => (text += chunk))
+  child.stderr?.on('data', (chunk) => (text += chunk))
+  return { child, output: () => text }
+}
+
+test('serves the table from settings of the environment, logs templates only, and ends on SIGTERM', async () => {
+  const { address } = standIns
+  const url = `http://127.0.0.1:${await freePort()}`
+  const { child, output } = start({
+    VITASCOPE_PORT: new URL(url).port,
+    VITASCOPE_AUTH_ADDRESS: address,
+    VITASCOPE_CATALOGUE_ADDRESS: address,
+    VITASCOPE_ENCODING_ADDRESS: address,
+    VITASCOPE_DELIVERY_URL: delivery.url,
+    VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),
+  })
+  await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
+
+  const key = aKey()
+  standIns.keys.set(key, { keyId: '4711', userType: 'uploader', organisationId: '2', resources: [] })
+  const shown = aKey()
+  await fetch(`${url}/v2/apikey/${shown}`, { headers: withKey(key) })
+  await fetch(`${url}/v2/apikey/${shown}/unknown?token=my-own-token`, { headers: withKey(key) })
+  await fetch(`${url}/v2/video/upload?api_key=${shown}`)
+  await waitFor(() => output().includes('/v2/video/upload'))
+  const lines = output()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const requests = lines.filter(({ msg, path }) => msg === 'request' && path !== '/readyz')
+  expect(requests).toEqual([
+    expect.objectContaining({
+      method: 'GET',
+      path: '/v2/apikey/:apiKey',
+      status: 403,
+      key_id: '4711',
+      request_id: expect.any(String),
+      ms: expect.any(Number),
+    }),
+    expect.objectContaining({ method: 'GET', path: '(no route)', status: 404 }),
+    expect.objectContaining({ method: 'GET', path: '/v2/video/upload', status: 401 }),
+  ])
+  for (const secret of [key, shown, 'my-own-token', 'a secret between']) expect(output()).not.toContain(secret)
+
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+})
+
+test('names every bad setting, and ends', async () => {
+  const { child, output } = start({
+    VITASCOPE_PORT: 'http',
+    VITASCOPE_LIMITS: '{"key": 0, "keys": 1}',
+    VITASCOPE_CORS_ORIGINS: 'example.org',
+  })
+  expect(await once(child, 'exit')).toEqual([2, null])
+  for (const problem of [
+    'VITASCOPE_PORT must be a whole number',
+    'VITASCOPE_LIMITS: keys is no limit',
+    'VITASCOPE_LIMITS: key must be a whole number',
+    'VITASCOPE_AUTH_ADDRESS is missing',
+    'VITASCOPE_PRINCIPAL_KEY_FILE is missing',
+    'VITASCOPE_DELIVERY_URL is missing',
+  ])
+    expect(output()).toContain(problem)
+  expect(output()).toMatch(/VITASCOPE_CORS_ORIGINS: \\"example.org\\" must be/)
+})

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { Reply, type Route, route } from '../src/route.ts'
+
+/** Routes of every kind, for what holds of any table. */
+export const sampleRoutes: Route[] = [
+  route({
+    get: ['/sample/:sampleId'],
+    section: 'Samples',
+    access: 'public',
+    summary: 'Read a sample',
+    params: z.object({ sampleId: z.string() }),
+    query: z.object({ limit: z.coerce.number().int().optional() }),
+    answer: z.object({ sample_id: z.string(), caller: z.string(), limit: z.number().nullable() }),
+    handle: async ({ params, query }, { caller }) => ({ sample_id: params.sampleId, caller: caller.kind, limit: query.limit ?? null }),
+  }),
+  route({
+    get: ['/sample/all', '/samples{/:order}'],
+    section: 'Samples',
+    access: 'super',
+    resource: 'sample::get',
+    summary: 'List samples',
+    params: z.object({ order: z.string().default('name') }),
+    answer: z.array(z.string()),
+    handle: async ({ params }) => [params.order],
+  }),
+  route({
+    get: ['/sample/id'],
+    section: 'Samples',
+    access: 'public',
+    safe: false,
+    summary: 'Take a number',
+    answer: z.object({ id: z.string() }),
+    handle: async (_input, { services, call }) => services.ids.nextId({}, call),
+  }),
+  route({
+    post: ['/sample'],
+    aliases: [{ verb: 'put', path: '/sample/create' }],
+    section: 'Samples',
+    access: 'user',
+    cost: 'work',
+    status: 201,
+    summary: 'Create a sample',
+    payload: z.object({
+      title: z.string().max(20),
+      count: z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).optional(),
+      tags: z.array(z.string()).max(5).optional(),
+      place: z.strictObject({ city: z.string() }).nullable().optional(),
+      flag: z.preprocess((value) => (value === '1' ? true : value), z.boolean()).optional(),
+    }),
+    answer: z.object({ got: z.unknown(), key: z.string(), fingerprint: z.string() }),
+    refusals: { sample_taken: 'there is one of this title' },
+    handle: async ({ payload }, { call }) => ({
+      got: payload,
+      key: call.idempotency?.key ?? '',
+      fingerprint: call.idempotency?.fingerprint ?? '',
+    }),
+  }),
+  route({
+    delete: ['/sample/:sampleId'],
+    section: 'Samples',
+    access: 'system',
+    summary: 'Delete a sample',
+    params: z.object({ sampleId: z.string() }),
+    answer: z.object({ deleted: z.literal(true) }),
+    handle: async () => ({ deleted: true as const }),
+  }),
+  route({
+    get: ['/sample/script'],
+    section: 'Samples',
+    access: 'system',
+    resource: 'sample::post',
+    safe: false,
+    keyFromQuery: 'api_key',
+    summary: 'Create a sample from a script',
+    query: z.object({ callback: z.string().optional() }),
+    answer: z.object({}),
+    handle: async ({ query }) => new Reply(`/**/${query.callback}({});`, { headers: { 'Content-Type': 'text/javascript' } }),
+  }),
+  route({
+    get: ['/sample/:sampleId/password/:password'],
+    section: 'Samples',
+    access: 'public',
+    resource: 'sample::get',
+    summary: 'Try a password',
+    params: z.object({ sampleId: z.string(), password: z.string() }),
+    answer: z.array(z.boolean()),
+    handle: async ({ params }) => {
+      throw new Error(`a fault that names ${params.password}`)
+    },
+  }),
+]

@@ -1,0 +1,156 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { DomainError } from '@vitascope/errors'
+import { type Call, createGrpcServer, type GrpcServer, type Handlers, type ServiceDefinition, type UserKind } from '@vitascope/grpc'
+import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
+import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
+import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
+import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
+import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
+import { checksum } from '../src/access/key-form.ts'
+
+/** A key that the stand-in of auth knows. */
+export interface StandInKey {
+  keyId: string
+  userType: UserKind
+  organisationId: string
+  resources: readonly string[]
+  expireTime?: Date
+}
+
+/**
+ * Stands in for auth, catalogue and encoding, as far as the gateway's own business goes: one gRPC server with a few methods; all others find
+ * nothing.
+ */
+export interface StandIns {
+  address: string
+  keys: Map<string, StandInKey>
+  /** Keys that were looked up, in order. */
+  lookUps: string[]
+  /** Resources that the gateway registered last. */
+  registered: string[]
+  /** What `NextId` answers. */
+  nextId: (call: Call) => Promise<string>
+  /** Tells the gateways what was revoked; without ids ends their streams. */
+  revoke: (...keyIds: string[]) => void
+  /** How many gateways listen. */
+  watchers: () => number
+  /** Makes the look-up of keys fail with this, while set. */
+  authFailure: Error | undefined
+  stop(): Promise<void>
+}
+
+const TYPES = { uploader: UserType.USER_TYPE_UPLOADER, standard: UserType.USER_TYPE_STANDARD, system: UserType.USER_TYPE_SYSTEM }
+
+export async function startStandIns(principalKey: Uint8Array, listen = '127.0.0.1:0'): Promise<StandIns> {
+  const server: GrpcServer = createGrpcServer({ principalKey, log: testLog, metrics: createMetrics('stand-ins') })
+  const watchers = new Set<{ ids: string[][]; wake: () => void; ended: boolean }>()
+  const standIns: StandIns = {
+    address: '',
+    keys: new Map(),
+    lookUps: [],
+    registered: [],
+    nextId: async () => '7',
+    authFailure: undefined,
+    watchers: () => watchers.size,
+    revoke(...keyIds) {
+      for (const watcher of watchers) {
+        if (keyIds.length === 0) watcher.ended = true
+        else watcher.ids.push(keyIds)
+        watcher.wake()
+      }
+    },
+    stop: () => server.drain(100),
+  }
+  server.implement(ApiKeyServiceService, {
+    ...findingNothing(ApiKeyServiceService),
+    async authenticate({ key }) {
+      if (standIns.authFailure) throw standIns.authFailure
+      standIns.lookUps.push(key)
+      const known = standIns.keys.get(key)
+      if (!known) throw new DomainError('unauthenticated', 'KEY_UNKNOWN', 'nobody has this key')
+      const { keyId, userType, organisationId, resources, expireTime } = known
+      return AuthenticateResponse.fromPartial({
+        apiKeyId: keyId,
+        userId: `9${keyId}`,
+        organisationId,
+        userType: TYPES[userType],
+        resources: [...resources],
+        ...(expireTime && { expireTime }),
+      })
+    },
+    async *watchRevocations(_request, { signal }) {
+      const watcher = { ids: [[]] as string[][], wake: () => {}, ended: false }
+      watchers.add(watcher)
+      signal.addEventListener('abort', () => watcher.wake(), { once: true })
+      try {
+        while (!watcher.ended && !signal.aborted) {
+          for (const apiKeyIds of watcher.ids.splice(0)) yield { apiKeyIds }
+          if (watcher.ended || signal.aborted || watcher.ids.length > 0) continue
+          await new Promise<void>((resolve) => {
+            watcher.wake = resolve
+          })
+        }
+      } finally {
+        watchers.delete(watcher)
+      }
+    },
+  })
+  server.implement(AccessListServiceService, {
+    ...findingNothing(AccessListServiceService),
+    async registerResources({ resources }) {
+      standIns.registered = resources.map(({ name }) => name)
+      return {}
+    },
+  })
+  const nextId = async (_request: unknown, call: Call) => ({ id: await standIns.nextId(call) })
+  server.implement(IdServiceService, { ...findingNothing(IdServiceService), nextId })
+  for (const service of OTHERS) server.implement(service, findingNothing(service))
+  standIns.address = await server.listen(listen)
+  return standIns
+}
+
+const OTHERS: readonly ServiceDefinition[] = [
+  OrganisationServiceService,
+  UserServiceService,
+  VideoServiceService,
+  MediaServiceService,
+  JobServiceService,
+  EncodingJobServiceService,
+]
+
+function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {
+  const nothing = async () => {
+    throw new DomainError('not_found', 'NOTHING_HERE', 'a stand-in has nothing')
+  }
+  // A method for each of the definition's names; none answers, so no type of an answer is missed.
+  return Object.fromEntries(Object.keys(service).map((method) => [method, nothing])) as unknown as Handlers<S>
+}
+
+let made = 0
+
+/** A key in the form that keys have. */
+export function aKey(): string {
+  const random = String(++made).padStart(32, 'k')
+  return `vs_${random}${checksum(random)}`
+}
+
+/** An HTTP server of the test's own, standing in for delivery. */
+export async function startOrigin(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

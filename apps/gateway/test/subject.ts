@@ -1,0 +1,96 @@
+import { waitFor } from '@vitascope/testing'
+import type { Route } from '../src/route.ts'
+import { aKey, startOrigin, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+
+/** What the generated tests are run against: a gateway, and keys of every kind for it. */
+export interface Subject {
+  url: string
+  keys: {
+    /** Of a system user, with every resource of the table. */
+    system: string
+    /** Of a super user of an organisation, with every resource that it may hold. */
+    standard: string
+    /** Of an uploader of the same organisation, the same. */
+    uploader: string
+    /** Of a system user, without any resource. */
+    bare: string
+  }
+  stop(): Promise<void>
+}
+
+/**
+ * The platform at VITASCOPE_TEST_URL where it is given (with its system key in VITASCOPE_SYSTEM_KEY, and VITASCOPE_LIMITS off), else a
+ * gateway with stand-ins behind it.
+ */
+export function openSubject(routes: readonly Route[]): Promise<Subject> {
+  const url = process.env['VITASCOPE_TEST_URL']
+  return url === undefined ? withStandIns(routes) : withPlatform(url, process.env['VITASCOPE_SYSTEM_KEY'] ?? '')
+}
+
+async function withStandIns(routes: readonly Route[]): Promise<Subject> {
+  const standIns = await startStandIns(testPrincipalKey)
+  const delivery = await startOrigin((_request, response) => response.end())
+  const { address } = standIns
+  const gateway = await startTestGateway(routes, {
+    authAddress: address,
+    catalogueAddress: address,
+    encodingAddress: address,
+    deliveryUrl: delivery.url,
+  })
+  const resources = routes.map(({ resource }) => resource)
+  const keys = { system: aKey(), standard: aKey(), uploader: aKey(), bare: aKey() }
+  const holder = { organisationId: '2', resources }
+  standIns.keys.set(keys.system, { ...holder, keyId: '1', userType: 'system', organisationId: '1' })
+  standIns.keys.set(keys.standard, { ...holder, keyId: '2', userType: 'standard' })
+  standIns.keys.set(keys.uploader, { ...holder, keyId: '3', userType: 'uploader' })
+  standIns.keys.set(keys.bare, { ...holder, keyId: '4', userType: 'system', organisationId: '1', resources: [] })
+  await waitFor(async () => (await fetch(`${gateway.url}/readyz`)).ok, { describe: 'the gateway to be ready' })
+  return {
+    url: gateway.url,
+    keys,
+    async stop() {
+      await gateway.stop()
+      await standIns.stop()
+      await delivery.stop()
+    },
+  }
+}
+
+async function withPlatform(url: string, system: string): Promise<Subject> {
+  const call = async <Answer>(path: string, payload?: object): Promise<Answer> => {
+    const headers = { ...withKey(system), 'content-type': 'application/json' }
+    const response = await fetch(`${url}/v2${path}`, payload ? { method: 'POST', headers, body: JSON.stringify(payload) } : { headers })
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+    return (await response.json()) as Answer
+  }
+  const list = Object.values(await call<Record<string, { resource: string; levels: string[] }>>('/apikey/acl-list'))
+  const open = list.filter(({ levels }) => levels.includes('user')).map(({ resource }) => resource)
+  const all = list.map(({ resource }) => resource)
+  const organisation = await call<{ organisation_id: string }>('/organisation', { name: 'Generated tests' })
+  const keyOf = async (userType: string, resources: string[]) => {
+    const email = `${userType}-${Date.now()}-${Math.random().toString(36).slice(2)}@example.org`
+    const organisationId = userType === 'system' ? '1' : organisation.organisation_id
+    const user = {
+      organisation_id: organisationId,
+      first_name: 'Generated',
+      last_name: 'Test',
+      email,
+      user_type: userType,
+      status: 'active',
+    }
+    const { user_id } = await call<{ user_id: string }>('/user', user)
+    const { key } = await call<{ key: string }>(`/apikey/${user_id}/generate`, {
+      application_name: 'tests',
+      resources: JSON.stringify(resources),
+    })
+    return key
+  }
+  const keys = {
+    system,
+    standard: await keyOf('standard', all),
+    uploader: await keyOf('uploader', open),
+    bare: await keyOf('system', []),
+  }
+  return { url, keys, stop: async () => {} }
+}

@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises'
+
+/** The bare commands of `baseline.txt` by name, as argument lists. */
+export async function readBaselines(source: string): Promise<Map<string, string[]>> {
+  const sections = readSections(await readFile(new URL('baseline.txt', import.meta.url), 'utf8'))
+  const fill = (text: string): string =>
+    text.replace(/\{([a-z]+)\}/g, (_, name: string) => {
+      if (name === 'source') return source
+      const part = sections.get(`${name}:`)
+      if (!part) throw new Error(`baseline.txt has no part ${name}`)
+      return fill(part.join(name === 'slaves' ? '|' : ' '))
+    })
+  const commands = [...sections].filter(([name]) => !name.endsWith(':'))
+  return new Map(commands.map(([name, lines]) => [name, fill(lines.join(' ')).split(' ')]))
+}
+
+function readSections(text: string): Map<string, string[]> {
+  const sections = new Map<string, string[]>()
+  let lines: string[] = []
+  for (const line of text.split('\n')) {
+    const name = /^\[([a-z-]+:?)\]$/.exec(line)?.[1]
+    if (name !== undefined) {
+      lines = []
+      sections.set(name, lines)
+    } else if (line !== '' && !line.startsWith('#')) lines.push(line)
+  }
+  return sections
+}

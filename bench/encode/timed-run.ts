@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+
+/** Seconds of processor time (user and system, of the program and all that it started and waited for) and of the clock. */
+export interface Cost {
+  cpuSeconds: number
+  wallSeconds: number
+}
+
+/** Runs a program and tells what it cost; bash's `time` counts children and theirs. */
+export function timedRun(program: string, args: readonly string[], folder: string): Promise<Cost> {
+  return new Promise((resolve, reject) => {
+    const script = 'TIMEFORMAT="cost %U %S %R"; time "$@"'
+    const child = spawn('bash', ['-c', script, 'bash', program, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-8192)
+    })
+    child.once('error', reject)
+    child.once('close', (code) => {
+      const cost = /cost ([\d.]+) ([\d.]+) ([\d.]+)\n$/.exec(stderr)
+      if (code !== 0 || !cost) return reject(new Error(`${program} ended with ${code}: ${stderr}`))
+      const [user = 0, system = 0, wallSeconds = 0] = cost.slice(1).map(Number)
+      resolve({ cpuSeconds: user + system, wallSeconds })
+    })
+  })
+}

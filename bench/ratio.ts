@@ -1,0 +1,24 @@
+/** The median of ratios with its 95 % interval. */
+export interface Ratio {
+  median: number
+  low: number
+  high: number
+}
+
+/** By resampling the pairs; the seed is fixed so that the same figures give the same interval. */
+export function medianRatio(ratios: readonly number[]): Ratio {
+  let seed = 12_345
+  const random = () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+    return seed / 0x80000000
+  }
+  const draws = Array.from({ length: 10_000 }, () => median(ratios.map(() => ratios[Math.floor(random() * ratios.length)] ?? 1)))
+  draws.sort((a, b) => a - b)
+  return { median: median(ratios), low: draws[249] ?? 0, high: draws[9749] ?? 0 }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length / 2
+  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2
+}

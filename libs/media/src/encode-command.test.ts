@@ -1,0 +1,83 @@
+import { expect, test } from '@jest/globals'
+import { encodeArguments } from './encode-command.ts'
+import { planEncode } from './plan.ts'
+import type { SourceProbe } from './source-probe.ts'
+
+function aProbe(more: Partial<SourceProbe> = {}): SourceProbe {
+  return {
+    container: 'mp4',
+    demuxer: 'mov',
+    durationSeconds: 10,
+    bitrate: 0,
+    streams: 2,
+    video: {
+      index: 0,
+      codec: 'h264',
+      width: 1280,
+      height: 720,
+      rotation: 0,
+      frameRate: { numerator: 30_000, denominator: 1001 },
+      variableRate: false,
+      pixelFormat: 'yuv420p',
+      bitDepth: 8,
+      interlaced: false,
+      fullRange: false,
+      transfer: '',
+      endSeconds: 9.5,
+    },
+    audio: [{ index: 1, codec: 'aac', channels: 2, sampleRate: 48_000, language: 'en', isDefault: true, endSeconds: 10 }],
+    ...more,
+  }
+}
+
+function argumentsFor(probe: SourceProbe): string[] {
+  const plan = planEncode({ probe, tools: { version: '9.0', toneMap: true } })
+  const chunk = plan.chunks[0]
+  if (!chunk) throw new Error('the plan has a chunk')
+  return encodeArguments(plan, chunk, 'chunk-00000')
+}
+
+test('the plan is plain JSON and follows from the probe alone', () => {
+  const plan = planEncode({ probe: aProbe(), tools: { version: '9.0', toneMap: true } })
+  expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
+  expect(plan).toMatchObject({
+    durationSeconds: 10,
+    segmentSeconds: 4.004,
+    video: { frames: 300, groupFrames: 60, holdSeconds: 1.5 },
+    audio: { silenceSeconds: 1, tracks: [{ key: 'audio_32' }, { key: 'audio_64' }, { key: 'audio_128' }] },
+    chunks: [{ index: 0, startFrame: 0, frames: 300, startSeconds: 0, firstSegment: 1 }],
+  })
+})
+
+test('the source is decoded once, from a guarded input of fixed name, each size scaled once', () => {
+  const args = argumentsFor(aProbe())
+  expect(args.filter((word) => word === '-i')).toHaveLength(1)
+  expect(args[args.indexOf('-i') + 1]).toBe('file:source')
+  const guards = args.slice(0, args.indexOf('-i'))
+  for (const [option, value] of [
+    ['-f', 'mov'],
+    ['-format_whitelist', 'mov'],
+    ['-protocol_whitelist', 'file'],
+    ['-max_pixels', '35389440'],
+  ]) {
+    expect(guards[guards.indexOf(option ?? '') + 1]).toBe(value)
+  }
+  const graph = args[args.indexOf('-filter_complex') + 1] ?? ''
+  expect(graph.match(/scale=\d+:\d+/g)).toEqual(['scale=1280:720', 'scale=854:480', 'scale=640:360', 'scale=426:240', 'scale=256:144'])
+  expect(args.filter((word) => word.endsWith('/index.m3u8'))).toHaveLength(9)
+})
+
+test('no word of it is other than our own', () => {
+  for (const word of argumentsFor(aProbe())) expect(word).toMatch(/^[\w\-+=:.,;[\]/%|()*\\]+$/)
+})
+
+test('HDR, interlacing and many channels get their filters', () => {
+  const probe = aProbe()
+  if (!probe.video) throw new Error('the probe has a picture')
+  const video = { ...probe.video, transfer: 'smpte2084', interlaced: true }
+  const audio = probe.audio.map((stream) => ({ ...stream, channels: 16 }))
+  const args = argumentsFor({ ...probe, video, audio }).join(' ')
+  expect(args).toContain('[0:0]bwdif=mode=send_frame,fps=fps=30000/1001')
+  expect(args).toContain('tonemap=tonemap=hable')
+  expect(args).toContain('[0:1]pan=stereo|c0=c0|c1=c1,')
+})

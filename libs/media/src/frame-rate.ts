@@ -1,0 +1,32 @@
+import type { Rational, SourceVideo } from './source-probe.ts'
+
+/** The constant rate of all renditions: the source's where it is a usual one, at most 60, at least 10, with a whole number of frames in 2 s. */
+export function outputFrameRate(video: Pick<SourceVideo, 'frameRate' | 'variableRate'>): Rational {
+  const rate = toNumber(video.frameRate)
+  if (video.variableRate) return nearest(commonRates.filter((common) => toNumber(common) >= Math.min(60, rate * 0.98)).slice(0, 2), rate)
+  const inRange = rate > 60.5 ? rate / Math.ceil(rate / 60.5) : rate < 9.75 ? rate * Math.ceil(10 / rate) : rate
+  return nearest(constantRates, inRange)
+}
+
+/** Frames from one key frame to the next: 2 s. */
+export function groupFrames(rate: Rational): number {
+  return Math.round(toNumber(rate) * 2)
+}
+
+export function toNumber(rate: Rational): number {
+  return rate.numerator / rate.denominator
+}
+
+const whole = (rate: number): Rational => ({ numerator: rate, denominator: 1 })
+const broadcast = [15_000, 24_000, 30_000, 60_000].map((numerator) => ({ numerator, denominator: 1001 }))
+const constantRates: readonly Rational[] = [
+  ...Array.from({ length: 51 }, (_, index) => whole(index + 10)),
+  { numerator: 25, denominator: 2 },
+  ...broadcast,
+]
+const commonRates: readonly Rational[] = [10, 12, 15, 20, 24, 25, 30, 48, 50, 60].map(whole)
+
+function nearest(rates: readonly Rational[], wanted: number): Rational {
+  const distance = (rate: Rational) => Math.abs(toNumber(rate) - wanted)
+  return rates.reduce((best, rate) => (distance(rate) < distance(best) ? rate : best), rates[0] ?? whole(30))
+}

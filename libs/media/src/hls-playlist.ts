@@ -1,0 +1,96 @@
+export interface Segment {
+  name: string
+  seconds: number
+  bytes: number
+}
+
+/** Names and lengths of the segments in a list that ffmpeg wrote. */
+export function readSegmentList(text: string): { name: string; seconds: number }[] {
+  const segments: { name: string; seconds: number }[] = []
+  let seconds: number | undefined
+  for (const line of text.split('\n')) {
+    if (line.startsWith('#EXTINF:')) seconds = Number.parseFloat(line.slice('#EXTINF:'.length))
+    else if (line !== '' && !line.startsWith('#') && seconds !== undefined) {
+      segments.push({ name: line.trim(), seconds })
+      seconds = undefined
+    }
+  }
+  return segments
+}
+
+/** The playlist of one rendition or audio track. */
+export function mediaPlaylist(init: string, segments: readonly Segment[]): string {
+  const target = Math.max(1, ...segments.map((segment) => Math.round(segment.seconds)))
+  return lines([
+    '#EXTM3U',
+    '#EXT-X-VERSION:7',
+    `#EXT-X-TARGETDURATION:${target}`,
+    '#EXT-X-MEDIA-SEQUENCE:1',
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    `#EXT-X-MAP:URI="${init}"`,
+    ...segments.flatMap((segment) => [`#EXTINF:${segment.seconds.toFixed(6)},`, segment.name]),
+    '#EXT-X-ENDLIST',
+  ])
+}
+
+/** One way to watch: a rendition with its sound, or sound alone. */
+export interface Variant {
+  uri: string
+  segments: readonly Segment[]
+  codecs: readonly string[]
+  picture?: { width: number; height: number; framesPerSecond: number }
+  /** The group of its sound, where that is a track of its own. */
+  audio?: AudioTrack
+}
+
+export interface AudioTrack {
+  key: string
+  uri: string
+  language: string
+  segments: readonly Segment[]
+}
+
+/** The playlist that a player opens first. */
+export function masterPlaylist(variants: readonly Variant[]): string {
+  const tracks = new Map(variants.flatMap(({ audio }) => (audio ? [[audio.key, audio] as const] : [])))
+  return lines([
+    '#EXTM3U',
+    '#EXT-X-VERSION:7',
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    ...[...tracks.values()].map(audioTag),
+    ...variants.flatMap((variant) => [streamTag(variant), variant.uri]),
+  ])
+}
+
+function audioTag({ key, uri, language }: AudioTrack): string {
+  const spoken = language === '' || language === 'und' ? '' : `,LANGUAGE="${language}"`
+  return `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${key}",NAME="Audio"${spoken},DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="${uri}"`
+}
+
+function streamTag({ segments, codecs, picture, audio }: Variant): string {
+  const sound = audio?.segments ?? []
+  return `#EXT-X-STREAM-INF:${[
+    `BANDWIDTH=${peakRate(segments) + peakRate(sound)}`,
+    `AVERAGE-BANDWIDTH=${averageRate(segments) + averageRate(sound)}`,
+    `CODECS="${codecs.join(',')}"`,
+    ...(picture ? [`RESOLUTION=${picture.width}x${picture.height}`, `FRAME-RATE=${picture.framesPerSecond.toFixed(3)}`] : []),
+    ...(audio ? [`AUDIO="${audio.key}"`] : []),
+  ].join(',')}`
+}
+
+/** Bits a second of the heaviest segment; a short last one counts only where there is no other. */
+function peakRate(segments: readonly Segment[]): number {
+  const longest = Math.max(0, ...segments.map((segment) => segment.seconds))
+  const rates = segments.filter((segment) => segment.seconds >= longest / 2).map(({ bytes, seconds }) => (bytes * 8) / seconds)
+  return Math.ceil(Math.max(0, ...rates))
+}
+
+function averageRate(segments: readonly Segment[]): number {
+  const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0)
+  return seconds > 0 ? Math.ceil((segments.reduce((sum, segment) => sum + segment.bytes, 0) * 8) / seconds) : 0
+}
+
+function lines(list: string[]): string {
+  return `${list.join('\n')}\n`
+}

@@ -1,0 +1,69 @@
+import type { SourceVideo } from './source-probe.ts'
+
+/** One step of the ladder: what a rendition is called, how large it is at most, what it may weigh. */
+export interface Rung {
+  key: string
+  /** Kilobits a second of the whole file, sound and container included, that its average must not exceed by more than a tenth. */
+  label: number
+  /** Pixels of the shorter side. */
+  shortSide: number
+  audioKbps: number
+  profile: 'baseline' | 'high'
+}
+
+/** The first six are made of every source, the others where the source is as large. */
+export const ladder: readonly Rung[] = [
+  { key: 'h264_100', label: 100, shortSide: 144, audioKbps: 32, profile: 'high' },
+  { key: 'h264_250', label: 250, shortSide: 240, audioKbps: 64, profile: 'high' },
+  { key: 'h264_360', label: 360, shortSide: 360, audioKbps: 64, profile: 'baseline' },
+  { key: 'h264_500', label: 500, shortSide: 360, audioKbps: 64, profile: 'high' },
+  { key: 'h264_800', label: 800, shortSide: 480, audioKbps: 128, profile: 'high' },
+  { key: 'h264_1200', label: 1200, shortSide: 720, audioKbps: 128, profile: 'high' },
+  { key: 'h264_2500', label: 2500, shortSide: 1080, audioKbps: 128, profile: 'high' },
+  { key: 'h264_4500', label: 4500, shortSide: 1440, audioKbps: 128, profile: 'high' },
+  { key: 'h264_6000', label: 6000, shortSide: 2160, audioKbps: 128, profile: 'high' },
+]
+
+/** The names that older clients ask for; each is the same stream under another name. */
+export const aliasKeys: Readonly<Record<string, string>> = {
+  vp6_100: 'h264_100',
+  vp6_250: 'h264_250',
+  vp6_500: 'h264_500',
+  vp6_800: 'h264_800',
+  vp6_1200: 'h264_1200',
+  m4v_256: 'h264_250',
+  m4v_1024: 'h264_1200',
+  mobile_360: 'h264_360',
+}
+
+/** The keys that are made unless a plan asks for more. */
+export const standardKeys: readonly string[] = ladder.slice(0, 6).map((rung) => rung.key)
+
+export interface FrameSize {
+  width: number
+  height: number
+}
+
+/** The size of a rung for a source: by the shorter side, even, in the source's aspect, never above the source. */
+export function sizeFor(rung: Pick<Rung, 'shortSide'>, source: Pick<SourceVideo, 'width' | 'height'>): FrameSize {
+  const short = Math.min(source.width, source.height)
+  const long = Math.max(source.width, source.height)
+  // The second bound keeps a picture of extreme shape from outgrowing what the rung's rate can carry.
+  const scale = Math.min(1, rung.shortSide / short, (rung.shortSide * 4) / long)
+  const size = (pixels: number) => {
+    const scaled = pixels * scale
+    const even = scale === 1 ? Math.floor(scaled / 2) * 2 : Math.round(scaled / 2) * 2
+    return Math.max(2, even)
+  }
+  return { width: size(source.width), height: size(source.height) }
+}
+
+/**
+ * The kilobits a second left for the picture. A moving picture of `frameRate` costs the container about 16 bytes a frame in its tables and
+ * segment headers, sound about 4 kbit/s; four hundredths stay free for the encoder's first burst.
+ */
+export function videoKbps(rung: Rung, frameRate: number, hasAudio: boolean): number {
+  const sound = hasAudio ? rung.audioKbps * 1.03 + 4 : 0
+  const tables = (frameRate * 16 * 8) / 1000 + 1
+  return Math.floor((rung.label - sound - tables) * 0.96)
+}

@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { chmod, readdir, readlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type MediaRoom, openMediaRoom } from '../test/media-fixtures.ts'
+import { type LockedRun, lockedRun } from './locked-run.ts'
+import { progressLines } from './progress.ts'
+import { sandboxFor } from './sandbox.ts'
+
+let room: MediaRoom
+
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+
+async function runFake(name: string, body: string, more: Partial<LockedRun> = {}) {
+  const { ffmpeg } = await room.fake(name, body)
+  return lockedRun({ tool: ffmpeg, args: [], scratch: room.scratch(name), onLine: progressLines(() => {}), ...more })
+}
+
+async function output(name: string, body: string): Promise<string[]> {
+  const lines: string[] = []
+  await runFake(name, body, { onLine: (line) => lines.push(line) > 0 })
+  return lines
+}
+
+/** Processes whose folder is this one: all that a run has started. */
+async function processesIn(folder: string): Promise<number> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const folders = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => '')))
+  return folders.filter((path) => path === folder).length
+}
+
+async function until(condition: () => Promise<boolean>, milliseconds: number): Promise<void> {
+  const end = performance.now() + milliseconds
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('the condition did not come true in time')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+describe('a run that goes wrong ends with its kind', () => {
+  test.each([
+    ['hangs silently', 'sleep 60', { stallSeconds: 1 }, 'stalled'],
+    [
+      'reports without moving',
+      'while true; do printf "frame=1\\nout_time_us=40000\\nprogress=continue\\n"; sleep 0.1; done',
+      { stallSeconds: 1 },
+      'stalled',
+    ],
+    [
+      'moves on for too long',
+      'for ((i=1;;i++)); do printf "frame=$i\\nprogress=continue\\n"; sleep 0.1; done',
+      { wallSeconds: 1 },
+      'timeout',
+    ],
+    ['dies by SEGV', 'kill -SEGV $$', {}, 'crashed'],
+    ['is killed', 'kill -KILL $$', {}, 'crashed'],
+    ['exits with 137', 'exit 137', {}, 'crashed'],
+    ['cannot get memory', 'echo "Cannot allocate memory" >&2; exit 1', {}, 'out_of_memory'],
+    ['writes without end', 'head -c 3000000 /dev/zero > big || exit $?; exit 0', { fileBytes: 1_000_000 }, /output_too_large|crashed/],
+    ['burns its processor time', 'while true; do :; done', { cpuSeconds: 1 }, 'timeout'],
+  ])('a tool that %s', async (name, body, limits, kind) => {
+    const failed = await runFake(name.replace(/\W/g, '-'), body, { limits }).catch((error: unknown) => error)
+    expect(failed).toMatchObject({ name: 'EncodeFailed', kind: typeof kind === 'string' ? kind : expect.stringMatching(kind) })
+  })
+
+  test('a tool that is not there', async () => {
+    await expect(lockedRun({ tool: '/nowhere/ffmpeg', args: [], scratch: room.scratch('none') })).rejects.toMatchObject({ kind: 'crashed' })
+  })
+
+  test('ffmpeg past its memory and past its file size', async () => {
+    const run = (args: string[], limits: LockedRun['limits']) =>
+      lockedRun({ tool: room.tools.ffmpeg, args, scratch: room.scratch('limits'), limits })
+    const source = await room.make('large.mp4', '-f lavfi -i color=s=7680x4320:r=1:d=1 -c:v libx264 -preset ultrafast')
+    const large = ['-nostdin', '-v', 'error', '-i', source, '-f', 'null', '-']
+    await expect(run(large, { memoryBytes: 120 * 2 ** 20, stallSeconds: 3 })).rejects.toMatchObject({ kind: 'out_of_memory' })
+    const noise = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-t', '2', '-f', 'rawvideo', 'out.yuv']
+    await expect(run(noise, { fileBytes: 100_000 })).rejects.toMatchObject({ kind: 'output_too_large' })
+  })
+})
+
+test('what it leaves running and writing goes with it, and the end of its words is kept', async () => {
+  const { ffmpeg } = await room.fake('family', 'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait')
+  const scratch = room.scratch('family')
+  const failed = await lockedRun({ tool: ffmpeg, args: [], scratch, limits: { stallSeconds: 1 } }).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ kind: 'stalled', detail: expect.stringMatching(/word 5000\nlast\n$/) })
+  expect((failed as { detail: string }).detail.length).toBeLessThanOrEqual(16_384)
+  await until(async () => (await processesIn(scratch)) === 0, 2000)
+})
+
+test('the signal ends it, before and while it runs', async () => {
+  await expect(runFake('before', 'exit 0', { signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' })
+  const controller = new AbortController()
+  const onLine = () => {
+    controller.abort()
+    return true
+  }
+  await expect(runFake('during', 'echo started; sleep 60', { signal: controller.signal, onLine })).rejects.toMatchObject({
+    kind: 'aborted',
+  })
+})
+
+test('it sees no environment of ours, no network, and is another user without rights at a lower priority', async () => {
+  process.env['VITASCOPE_TEST_SECRET'] = 'must not be seen'
+  const environment = await output('environment', '/usr/bin/env')
+  delete process.env['VITASCOPE_TEST_SECRET']
+  expect(environment.map((line) => line.split('=')[0]).sort()).toEqual(['GCONV_PATH', 'LANG', 'PATH', 'PWD', 'SHLVL', '_'])
+  expect(await output('user', 'id -u; grep -E "CapEff|NoNewPrivs" /proc/self/status; nice')).toEqual([
+    '65534',
+    'CapEff:\t0000000000000000',
+    'NoNewPrivs:\t1',
+    '10',
+  ])
+  expect(await output('network', 'grep : /proc/net/dev | cut -d: -f1')).toEqual(['    lo'])
+
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  expect(await output('dial', `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo connected || echo refused`)).toEqual(['refused'])
+  expect(connections).toBe(0)
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test('as root the user stays a stranger to files that are not for all', async () => {
+  const sandbox = await sandboxFor(room.tools.ffmpeg)
+  expect(sandbox.diesWithParent).toBe(true)
+  expect(await output('shadow', 'cat /etc/shadow 2>/dev/null | head -c 1; echo end')).toEqual(['end'])
+})
+
+test('a tool under a private folder, which its user cannot enter, runs as that user all the same', async () => {
+  const { ffmpeg } = await room.fake('private', 'echo "$(id -u) $(basename $0)"; cat $(dirname $0)/nothing 2>/dev/null; ls -d ..; true')
+  await chmod(dirname(ffmpeg), 0o700)
+  const lines: string[] = []
+  await lockedRun({ tool: ffmpeg, args: [], scratch: join(dirname(ffmpeg), 'scratch'), onLine: (line) => lines.push(line) > 0 })
+  expect(lines[0]).toBe('65534 ffmpeg')
+})
+
+test('kill -9 of the process that started ffmpeg leaves none of it after a second', async () => {
+  const scratch = room.scratch('orphan')
+  const script = `
+    import { lockedRun } from ${JSON.stringify(new URL('./locked-run.ts', import.meta.url).href)}
+    await lockedRun({ tool: ${JSON.stringify(room.tools.ffmpeg)}, scratch: ${JSON.stringify(scratch)},
+      args: ['-nostdin', '-v', 'error', '-progress', 'pipe:1', '-re', '-f', 'lavfi', '-i', 'testsrc=s=64x64', '-f', 'null', '-'], onLine: () => true })`
+  const parent = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script], {
+    stdio: 'inherit',
+  })
+  await until(async () => (await processesIn(scratch)) > 0, 10_000)
+  // Long enough for the chain of programs in front of ffmpeg to have set the death signal.
+  await until(async () => (await commandsIn(scratch)).includes('ffmpeg'), 10_000)
+  parent.kill('SIGKILL')
+  await until(async () => (await processesIn(scratch)) === 0, 1000)
+})
+
+async function commandsIn(folder: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    ids.map(async (id) =>
+      (await readlink(`/proc/${id}/cwd`).catch(() => '')) === folder ? readlink(`/proc/${id}/exe`).catch(() => '') : '',
+    ),
+  )
+  return found.map((path) => path.split('/').at(-1) ?? '').filter((name) => name !== '')
+}

@@ -1,0 +1,179 @@
+import { audioCodecs, inputGuards, videoCodecs } from './codecs.ts'
+import { type ProbedFile, type ProbedStream, readProbedFile } from './ffprobe-json.ts'
+import type { FfmpegTools } from './find-ffmpeg.ts'
+import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
+import { isEncodeFailed, SourceRefused } from './media-errors.ts'
+import { type FfprobeRun, ffprobeText } from './run-ffprobe.ts'
+import { type RunLimits, sandboxFor } from './sandbox.ts'
+import { placeSource, sourceName } from './scratch.ts'
+import { type Container, sniffContainer } from './sniff.ts'
+import {
+  defaultSourceLimits,
+  type Rational,
+  type SourceAudio,
+  type SourceLimits,
+  type SourceProbe,
+  type SourceVideo,
+} from './source-probe.ts'
+
+export interface ProbeQuestion {
+  /** A local file; its name never reaches a tool. */
+  source: string
+  scratch: string
+  tools: FfmpegTools
+  limits?: Partial<SourceLimits> | undefined
+  runLimits?: Partial<RunLimits> | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Finds out what a source is. Throws `SourceRefused` with 4002 for what is no video or sound, 4003 for what is too large or too long. */
+export async function probeSource(question: ProbeQuestion): Promise<SourceProbe> {
+  const limits = { ...defaultSourceLimits, ...question.limits }
+  const container = await sniffContainer(question.source)
+  await placeSource(question.source, question.scratch, await sandboxFor(question.tools.ffprobe))
+  const guards = inputGuards(container.demuxer, limits.maxPixels, 'ffprobe')
+  const run = { tools: question.tools, scratch: question.scratch, limits: question.runLimits, signal: question.signal }
+  const { file, tooLarge } = await askFfprobe(run, guards)
+  if (tooLarge) throw pictureTooLarge()
+  const { video, audio } = chooseStreams(file, limits)
+  const streams = video ? [video, ...audio] : audio
+  checkDuration(file.durationSeconds, limits)
+  const statesLength = container.name === 'mp4' || container.name === 'matroska'
+  const ends = await measureEnds({ run, guards, file, streams, statesLength })
+  return describe(container, file, video, audio, ends, limits)
+}
+
+/** ffprobe's own failure on a file is the file's fault, unless a signal, a limit or the caller ended it. */
+async function askFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string[]): Promise<{ file: ProbedFile; tooLarge: boolean }> {
+  try {
+    const { text, end } = await ffprobeText({
+      ...run,
+      args: [...guards, '-of', 'json', '-show_format', '-show_streams', `file:${sourceName}`],
+    })
+    const file = readProbedFile(text)
+    if (file) return { file, tooLarge: tooManyPixels.test(end.stderr) }
+  } catch (error) {
+    if (!isEncodeFailed(error) || error.kind !== 'crashed' || !error.message.startsWith('exit code')) throw error
+    if (tooManyPixels.test(error.detail)) throw pictureTooLarge(error)
+    const codec = /Codec \((\w+)\) not on whitelist/.exec(error.detail)?.[1]
+    throw codec === undefined ? damaged(error) : unknownCodec({ type: 'one stream', codec }, error)
+  }
+  throw damaged()
+}
+
+const tooManyPixels = /exceeds specified max pixel count/
+
+function damaged(cause?: unknown): SourceRefused {
+  return new SourceRefused(4002, 'the file is damaged or cut short: it cannot be read as a video', cause)
+}
+
+function chooseStreams(file: ProbedFile, limits: SourceLimits): { video: ProbedStream | undefined; audio: ProbedStream[] } {
+  if (file.streams.length > limits.maxStreams) {
+    throw new SourceRefused(4003, `the file has ${file.streams.length} streams; at most ${limits.maxStreams} are taken`)
+  }
+  const pictures = file.streams.filter((stream) => stream.type === 'video' && !stream.isPicture)
+  const sounds = file.streams.filter((stream) => stream.type === 'audio')
+  const video = pictures.find((stream) => stream.isDefault) ?? pictures[0]
+  if (video && !videoCodecs.has(video.codec)) throw unknownCodec(video)
+  if (video && (video.width <= 0 || video.height <= 0)) {
+    throw new SourceRefused(4002, 'the file is damaged: its picture cannot be read')
+  }
+  if (video && video.width * video.height > limits.maxPixels) throw pictureTooLarge()
+  const audio = sounds.filter((stream) => audioCodecs.has(stream.codec) && stream.channels > 0 && stream.sampleRate > 0)
+  if (!video && audio.length === 0) {
+    const unknown = sounds[0]
+    throw unknown ? unknownCodec(unknown) : new SourceRefused(4002, 'the file has neither picture nor sound')
+  }
+  return { video, audio }
+}
+
+/** ffprobe’s names of codecs are its own constants, never text of the file. */
+function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unknown): SourceRefused {
+  const name = /^[a-z0-9_]{1,32}$/.test(stream.codec) ? stream.codec : 'unknown'
+  const what = stream.type === 'video' ? 'the picture' : stream.type === 'audio' ? 'the sound' : stream.type
+  return new SourceRefused(4002, `${what} is in a format that is not taken (${name})`, cause)
+}
+
+function pictureTooLarge(cause?: unknown): SourceRefused {
+  return new SourceRefused(4003, 'the picture is too large: at most 8192x4320 pixels are taken', cause)
+}
+
+function checkDuration(seconds: number | undefined, limits: SourceLimits): void {
+  if (seconds !== undefined && seconds > limits.maxSeconds) {
+    throw new SourceRefused(4003, `the video is too long: at most ${limits.maxSeconds / 3600} hours are taken`)
+  }
+}
+
+function describe(
+  container: Container,
+  file: ProbedFile,
+  video: ProbedStream | undefined,
+  audio: readonly ProbedStream[],
+  ends: StreamEnds,
+  limits: SourceLimits,
+): SourceProbe {
+  const durationSeconds = longest(ends)
+  checkDuration(durationSeconds, limits)
+  if (durationSeconds <= 0) throw new SourceRefused(4002, 'the file holds no picture and no sound')
+  const picture = video && ends.has(video.index) ? toVideo(video, ends.get(video.index) ?? 0, limits) : undefined
+  return {
+    container: container.name,
+    demuxer: container.demuxer,
+    durationSeconds,
+    bitrate: file.bitrate,
+    streams: file.streams.length,
+    ...(picture ? { video: picture } : {}),
+    audio: audio.filter((stream) => ends.has(stream.index)).map((stream) => toAudio(stream, ends.get(stream.index) ?? 0)),
+  }
+}
+
+function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits): SourceVideo {
+  const average = toRational(stream.averageFrameRate)
+  const real = toRational(stream.realFrameRate)
+  const frameRate = average ?? real ?? { numerator: 25, denominator: 1 }
+  const rate = frameRate.numerator / frameRate.denominator
+  if (rate > limits.maxFrameRate) {
+    throw new SourceRefused(4003, `the video has ${Math.round(rate)} frames a second; at most ${limits.maxFrameRate} are taken`)
+  }
+  const interlaced = ['tt', 'bb', 'tb', 'bt'].includes(stream.fieldOrder)
+  const realRate = real ? real.numerator / real.denominator : rate
+  const rotation = (((Math.round(-stream.rotation / 90) * 90) % 360) + 360) % 360
+  return {
+    index: stream.index,
+    codec: stream.codec,
+    ...displaySize(stream, rotation),
+    rotation,
+    frameRate,
+    variableRate: !interlaced && Math.abs(realRate / rate - 1) > 0.01,
+    pixelFormat: stream.pixelFormat,
+    bitDepth: bitDepthOf(stream),
+    interlaced,
+    fullRange: stream.range === 'pc' || stream.pixelFormat.startsWith('yuvj') || /^(gbr|rgb|bgr|0rgb|argb|abgr)/.test(stream.pixelFormat),
+    transfer: stream.transfer,
+    endSeconds,
+  }
+}
+
+function displaySize(stream: ProbedStream, rotation: number): { width: number; height: number } {
+  const aspect = toRational(stream.sampleAspectRatio.replace(':', '/'))
+  const ratio = aspect ? aspect.numerator / aspect.denominator : 1
+  // A ratio beyond 1:4 is a mistake of the file, not a way to store a picture.
+  const width = Math.max(1, Math.round(stream.width * (ratio >= 0.25 && ratio <= 4 ? ratio : 1)))
+  return rotation % 180 === 0 ? { width, height: stream.height } : { width: stream.height, height: width }
+}
+
+function bitDepthOf(stream: ProbedStream): number {
+  const named = /p(9|10|12|14|16)(le|be)?$/.exec(stream.pixelFormat)?.[1]
+  return named === undefined ? stream.bitsPerRawSample || 8 : Number(named)
+}
+
+function toAudio(stream: ProbedStream, endSeconds: number): SourceAudio {
+  const { index, codec, channels, sampleRate, isDefault } = stream
+  const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/.test(stream.language) ? stream.language : ''
+  return { index, codec, channels, sampleRate, language, isDefault, endSeconds }
+}
+
+function toRational(text: string): Rational | undefined {
+  const [numerator = 0, denominator = 0] = text.split('/').map(Number)
+  return numerator > 0 && denominator > 0 ? { numerator, denominator } : undefined
+}

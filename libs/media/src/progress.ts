@@ -1,0 +1,58 @@
+/** One of ffmpeg's own reports. */
+export interface ProgressReport {
+  /** Frames of the first video output so far; 0 where there is none. */
+  frame: number
+  seconds: number
+}
+
+/** Reads the lines of `-progress`; true for a line that shows that the work moves on. */
+export function progressLines(onReport: (report: ProgressReport) => void): (line: string) => boolean {
+  const report: ProgressReport = { frame: 0, seconds: 0 }
+  let bytes = 0
+  let moved = false
+  return (line) => {
+    const [name, value = ''] = line.split('=', 2)
+    const number = Number(value)
+    if (name === 'progress') {
+      const advanced = moved
+      moved = false
+      if (advanced) onReport({ ...report })
+      return advanced
+    }
+    if (!Number.isFinite(number)) return false
+    if (name === 'frame' && number > report.frame) {
+      report.frame = number
+      moved = true
+    } else if (name === 'out_time_us' && number / 1e6 > report.seconds) {
+      report.seconds = number / 1e6
+      moved = true
+    } else if (name === 'total_size' && number > bytes) {
+      bytes = number
+      moved = true
+    }
+    return false
+  }
+}
+
+/**
+ * The percentage that a job shows: 5 when it is accepted, 6 to 96 while frames are encoded, 97 and more for packaging and verifying, which
+ * ffmpeg's frame reports do not see. It never goes back.
+ */
+export function createProgress(planned: { frames: number; seconds: number }, onPercent: (percent: number) => void) {
+  let shown = 5
+  const show = (percent: number) => {
+    const next = Math.min(99, Math.floor(percent))
+    if (next <= shown) return
+    shown = next
+    onPercent(next)
+  }
+  return {
+    encoding: (report: ProgressReport) => {
+      const share = planned.frames > 0 ? report.frame / planned.frames : report.seconds / Math.max(planned.seconds, 0.001)
+      show(6 + 90 * Math.min(1, Math.max(0, share)))
+    },
+    packaging: () => show(97),
+    verifying: () => show(98),
+    verified: () => show(99),
+  }
+}

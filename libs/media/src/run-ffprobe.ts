@@ -1,0 +1,42 @@
+import type { FfmpegTools } from './find-ffmpeg.ts'
+import { lockedRun, type RunEnd } from './locked-run.ts'
+import { EncodeFailed } from './media-errors.ts'
+import type { RunLimits } from './sandbox.ts'
+
+export interface FfprobeRun {
+  tools: FfmpegTools
+  scratch: string
+  args: readonly string[]
+  limits?: Partial<RunLimits> | undefined
+  signal?: AbortSignal | undefined
+}
+
+const limits: Partial<RunLimits> = { cpuSeconds: 600, wallSeconds: 600, stallSeconds: 30, fileBytes: 0, memoryBytes: 2 ** 30 }
+const answerBytes = 4 << 20
+
+/** One short answer of ffprobe as a whole. */
+export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end: RunEnd }> {
+  const lines: string[] = []
+  let bytes = 0
+  const end = await ffprobeLines(run, (line) => {
+    bytes += line.length + 1
+    if (bytes <= answerBytes) lines.push(line)
+  })
+  if (bytes > answerBytes) throw new EncodeFailed('output_too_large', 'ffprobe says more than is read')
+  return { text: lines.join('\n'), end }
+}
+
+/** A long answer line by line; each line counts as progress. */
+export function ffprobeLines(run: FfprobeRun, onLine: (line: string) => void): Promise<RunEnd> {
+  return lockedRun({
+    tool: run.tools.ffprobe,
+    args: ['-hide_banner', '-v', 'error', ...run.args],
+    scratch: run.scratch,
+    limits: { ...limits, ...run.limits },
+    onLine: (line) => {
+      onLine(line)
+      return true
+    },
+    signal: run.signal,
+  })
+}

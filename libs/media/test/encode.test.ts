@@ -1,0 +1,369 @@
+import { createHash } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  chunkFolder,
+  createProgress,
+  encodeChunk,
+  ladder,
+  packageRenditions,
+  planEncode,
+  probeSource,
+  setFolder,
+  setLayout,
+  standardKeys,
+  verifySet,
+} from '../src/index.ts'
+import { type Encoded, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+
+let room: MediaRoom
+
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+
+function mp4s(encoded: Encoded) {
+  return encoded.files.filter((file) => file.kind === 'mp4')
+}
+
+async function keyTimes(encoded: Encoded, key: string): Promise<string[]> {
+  const entries = ['-select_streams', 'v', '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0']
+  const packets = await room.ffprobe(join(encoded.set, setLayout.mp4(key)), ...entries)
+  return packets
+    .split('\n')
+    .filter((line) => /,K/.test(line))
+    .map((line) => line.split(',')[0] ?? '')
+}
+
+async function outerBoxTypes(file: string): Promise<string[]> {
+  const bytes = await readFile(file)
+  const types: string[] = []
+  for (let place = 0; place + 8 <= bytes.length; place += bytes.readUInt32BE(place))
+    types.push(bytes.toString('latin1', place + 4, place + 8))
+  return types
+}
+
+async function expectToPlay(encoded: Encoded): Promise<void> {
+  const { stderr } = await room.ffmpeg('-xerror', '-i', join(encoded.set, setLayout.master), '-map', '0', '-f', 'null', '-')
+  expect(stderr).toBe('')
+}
+
+describe.each([
+  ['a test card', '-f lavfi -i testsrc=s=1280x720:r=25:d=12'],
+  ['noise', '-f lavfi -i color=gray:s=1280x720:r=25:d=12,noise=alls=100:allf=t'],
+])('12 s of %s in 720p with loud sound', (name, source) => {
+  let encoded: Encoded
+  beforeAll(async () => {
+    const line = `${source} -f lavfi -i anoisesrc=a=0.8:r=48000 -c:v libx264 -preset ultrafast -qp 24 -pix_fmt yuv420p -c:a aac -b:a 192k -shortest`
+    encoded = await room.encode(await room.make(`${name.replace(/\W/g, '')}.mp4`, line))
+  }, 180_000)
+
+  test('makes six renditions of the planned size whose rate stays within a tenth above the label', () => {
+    expect(mp4s(encoded).map((file) => [file.key, file.width, file.height])).toEqual([
+      ['h264_100', 256, 144],
+      ['h264_250', 426, 240],
+      ['h264_360', 640, 360],
+      ['h264_500', 640, 360],
+      ['h264_800', 854, 480],
+      ['h264_1200', 1280, 720],
+    ])
+    for (const file of mp4s(encoded)) {
+      const label = ladder.find((rung) => rung.key === file.key)?.label ?? 0
+      expect(((file.bytes * 8) / 12 / 1000 / label) * 100).toBeLessThanOrEqual(110)
+      expect(Math.abs((file.durationSeconds ?? 0) - 12)).toBeLessThanOrEqual(0.2)
+    }
+  })
+
+  test('puts key frames every 2 s at the same times in all, and moov in front', async () => {
+    for (const key of standardKeys) {
+      expect(await keyTimes(encoded, key)).toEqual(['0.000000', '2.000000', '4.000000', '6.000000', '8.000000', '10.000000'])
+      const types = await outerBoxTypes(join(encoded.set, setLayout.mp4(key)))
+      expect(types.indexOf('moov')).toBeLessThan(types.indexOf('mdat'))
+    }
+  })
+
+  test('is Baseline where the contract says so, and plays as HLS without an error', async () => {
+    const profile = await room.ffprobe(
+      join(encoded.set, 'h264_360.mp4'),
+      '-select_streams',
+      'v',
+      '-show_entries',
+      'stream=profile',
+      '-of',
+      'csv=p=0',
+    )
+    expect(profile.trim()).toBe('Constrained Baseline')
+    const master = await readFile(join(encoded.set, setLayout.master), 'utf8')
+    expect(master).toContain('RESOLUTION=1280x720,FRAME-RATE=25.000,AUDIO="audio_128"\nh264_1200/index.m3u8')
+    expect(master).toMatch(/CODECS="avc1\.42C0[0-9A-F]{2},mp4a\.40\.2",RESOLUTION=640x360/)
+    await expectToPlay(encoded)
+  }, 60_000)
+
+  test('lists every file with its bytes and checksum', async () => {
+    const kinds = Object.groupBy(encoded.files, (file) => file.kind)
+    expect(Object.entries(kinds).map(([kind, files]) => [kind, files?.length])).toEqual([
+      ['mp4', 6],
+      ['hls_playlist', 9],
+      ['hls_init', 9],
+      ['hls_segment', 27],
+      ['hls_master', 1],
+      ['image', 5],
+    ])
+    for (const file of encoded.files) {
+      const bytes = await readFile(join(encoded.set, file.path))
+      expect([bytes.length, createHash('sha256').update(bytes).digest('hex')]).toEqual([file.bytes, file.sha256])
+    }
+  })
+})
+
+test('keeps sound and picture together in MP4 and HLS', async () => {
+  const flash = "-f lavfi -i color=black:s=320x180:r=30:d=4,drawbox=t=fill:c=white:enable='between(t,1,1.5)'"
+  const beep = "-f lavfi -i aevalsrc='0.8*sin(6283*t)*between(t,1,1.5)':s=44100:d=4"
+  const encoded = await room.encode(await room.make('sync.mp4', `${flash} ${beep} ${quick}`), ['h264_360', 'h264_1200'])
+  for (const file of ['h264_360.mp4', 'h264_1200.mp4', setLayout.master]) {
+    const seen = await room.ffmpeg(
+      '-i',
+      join(encoded.set, file),
+      '-map',
+      '0:v:0',
+      '-vf',
+      'signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-',
+      '-f',
+      'null',
+      '-',
+    )
+    const heard = await room.ffmpeg(
+      '-i',
+      join(encoded.set, file),
+      '-map',
+      '0:a:0',
+      '-af',
+      'asetnsamples=n=480,astats=metadata=1:reset=1,ametadata=print:key=lavfi.astats.Overall.RMS_level:file=-',
+      '-f',
+      'null',
+      '-',
+    )
+    expect(firstAbove(seen.stdout, 120)).toBeCloseTo(1, 1)
+    expect(Math.abs(firstAbove(seen.stdout, 120) - firstAbove(heard.stdout, -20))).toBeLessThanOrEqual(0.045)
+  }
+}, 60_000)
+
+/** The time of the first frame whose measured value passes `level`, in what the filter metadata=print says. */
+function firstAbove(text: string, level: number): number {
+  let time = Number.NaN
+  for (const line of text.split('\n')) {
+    const at = /pts_time:(\S+)/.exec(line)?.[1]
+    if (at !== undefined) time = Number(at)
+    const value = /=(-?[\d.]+)/.exec(line)?.[1]
+    if (at === undefined && value !== undefined && Number(value) > level) return time
+  }
+  return Number.NaN
+}
+
+test('sound alone gives renditions without a picture track, HLS and plain images', async () => {
+  const encoded = await room.encode(await room.make('sound.m4a', `${sound(3)} -t 3 -c:a aac`))
+  expect(encoded.probe.video).toBeUndefined()
+  expect(mp4s(encoded)).toHaveLength(6)
+  const streams = await room.ffprobe(join(encoded.set, 'h264_1200.mp4'), '-show_entries', 'stream=codec_name,channels', '-of', 'csv=p=0')
+  expect(streams.trim()).toBe('aac,2')
+  expect(encoded.files.filter((file) => file.kind === 'image').map((file) => [file.key, file.width])).toEqual([
+    ['poster', 1280],
+    ['thumbnail', 426],
+    ['thumb-25', 640],
+    ['thumb-50', 640],
+    ['thumb-75', 640],
+  ])
+  await expectToPlay(encoded)
+}, 60_000)
+
+test('a picture alone gives renditions and HLS without sound', async () => {
+  const encoded = await room.encode(await room.make('silent.mp4', `${picture('320x240', 25, 3)} ${quick}`))
+  expect(encoded.plan.audio).toBeUndefined()
+  expect(await readFile(join(encoded.set, setLayout.master), 'utf8')).not.toMatch(/AUDIO|mp4a/)
+  expect(
+    mp4s(encoded)
+      .map((file) => [file.width, file.height])
+      .at(-1),
+  ).toEqual([320, 240])
+  await expectToPlay(encoded)
+}, 60_000)
+
+test('a portrait by rotation metadata comes out upright, its rungs by the shorter side', async () => {
+  const flat = await room.make('flat.mp4', `${picture('640x360', 25, 2)} ${quick}`)
+  const turn =
+    Number.parseInt(room.tools.version.replace(/^n/, ''), 10) === 5
+      ? `-i ${flat} -c copy -metadata:s:v rotate=90`
+      : `-display_rotation 90 -i ${flat} -c copy`
+  const encoded = await room.encode(await room.make('turned.mp4', turn))
+  expect([encoded.probe.video?.width, encoded.probe.video?.height]).toEqual([360, 640])
+  expect(mp4s(encoded).map((file) => [file.width, file.height])).toEqual([
+    [144, 256],
+    [240, 426],
+    [360, 640],
+    [360, 640],
+    [360, 640],
+    [360, 640],
+  ])
+  const probed = await room.ffprobe(join(encoded.set, 'h264_1200.mp4'), '-show_streams', '-of', 'json')
+  expect(probed).not.toMatch(/rotation|rotate/)
+}, 60_000)
+
+test.each([
+  ['an odd size', `${picture('321x243', 25, 2)} -c:v libx264 -preset ultrafast -pix_fmt yuv444p`, 'odd.mp4', [320, 242]],
+  ['pixels that are not square', `${picture('360x288', 25, 2)} -vf setsar=16/11 ${quick}`, 'wide.mp4', [524, 288]],
+  [
+    'full range',
+    `${picture('320x240', 25, 2)} -vf scale=out_range=pc -c:v libx264 -preset ultrafast -pix_fmt yuvj420p`,
+    'full.mp4',
+    [320, 240],
+  ],
+  ['10 bits', `${picture('320x240', 25, 2)} -c:v libx264 -preset ultrafast -pix_fmt yuv420p10le`, 'deep.mkv', [320, 240]],
+  ['interlacing', `${picture('320x240', 50, 2)} -vf interlace -flags +ilme+ildct -c:v mpeg2video -b:v 2M`, 'fields.ts', [320, 240]],
+  [
+    'surround sound',
+    `${picture('320x240', 25, 2)} -f lavfi -i aevalsrc=0.1|0.2|0.1|0|0.1|0.1:c=5.1:d=2 ${quick}`,
+    'surround.mkv',
+    [320, 240],
+  ],
+  [
+    'HDR',
+    `${picture('320x240', 25, 2)} -vf format=yuv420p10le,setparams=color_trc=smpte2084:color_primaries=bt2020:colorspace=bt2020nc -c:v libx265 -x265-params log-level=none -preset ultrafast`,
+    'hdr.mkv',
+    [320, 240],
+  ],
+])(
+  '%s comes out as an 8-bit progressive picture of even size with square pixels',
+  async (_, line, name, size) => {
+    const encoded = await room.encode(await room.make(name, line), ['h264_100', 'h264_1200'])
+    const entries = 'stream=codec_name,width,height,pix_fmt,field_order,sample_aspect_ratio'
+    const probed = await room.ffprobe(
+      join(encoded.set, 'h264_1200.mp4'),
+      '-select_streams',
+      'v',
+      '-show_entries',
+      entries,
+      '-of',
+      'csv=p=0',
+    )
+    expect(probed.trim()).toBe(`h264,${size.join(',')},1:1,yuv420p,progressive`)
+  },
+  60_000,
+)
+
+test('a variable frame rate comes out constant at a usual rate', async () => {
+  const line = `${picture('320x240', 30, 4)} ${sound(4)} -vf select=not(between(mod(n\\,10)\\,3\\,5)) -fps_mode vfr ${quick}`
+  const encoded = await room.encode(await room.make('variable.mp4', line), ['h264_100', 'h264_250'])
+  expect(encoded.probe.video?.variableRate).toBe(true)
+  const rates = await room.ffprobe(
+    join(encoded.set, 'h264_250.mp4'),
+    '-select_streams',
+    'v',
+    '-show_entries',
+    'stream=r_frame_rate,avg_frame_rate',
+    '-of',
+    'csv=p=0',
+  )
+  expect(['24/1,24/1', '25/1,25/1', '20/1,20/1']).toContain(rates.trim())
+}, 60_000)
+
+test('a source whose size changes on the way keeps one size and its whole length', async () => {
+  const parts = await Promise.all(['320x240', '480x360'].map((size) => room.make(`part-${size}.ts`, `${picture(size, 25, 2)} ${quick}`)))
+  const joined = join(room.folder, 'changing.ts')
+  await room.ffmpeg('-y', '-i', `concat:${parts.join('|')}`, '-c', 'copy', joined)
+  const encoded = await room.encode(joined, ['h264_100', 'h264_250'])
+  expect(encoded.plan.durationSeconds).toBeCloseTo(4, 0)
+}, 60_000)
+
+test('a source of one frame becomes a video with all its images', async () => {
+  const encoded = await room.encode(await room.make('one.mp4', `${picture('320x240', 25, 1)} -frames:v 1 ${quick}`), ['h264_100'])
+  expect(encoded.files.filter((file) => file.kind === 'image')).toHaveLength(5)
+}, 60_000)
+
+test('two runs of one plan give the same frames', async () => {
+  const source = await room.make('again.mp4', `-f lavfi -i mandelbrot=s=640x360:r=25,noise=alls=20:allf=t ${sound(5)} -t 5 ${quick}`)
+  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
+  const plan = planEncode({ probe, tools: room.tools })
+  const hashes = await Promise.all(
+    [0, 1].map(async () => {
+      const scratch = room.scratch('again')
+      await encodeChunk({ plan, chunkIndex: 0, source, scratch, tools: room.tools })
+      const lists = ['h264_100', 'h264_360', 'h264_1200', 'audio_64'].map((key) => join(scratch, chunkFolder(0), key, 'index.m3u8'))
+      return Promise.all(lists.map(async (list) => (await room.ffmpeg('-i', list, '-map', '0', '-f', 'framemd5', '-')).stdout))
+    }),
+  )
+  expect(hashes[0]?.[0]).toMatch(/0, +\d+, +\d+/)
+  expect(hashes[1]).toEqual(hashes[0])
+}, 120_000)
+
+test('progress grows from ffmpeg’s own reports, twice a second, up to 96', async () => {
+  const source = await room.make('long.mp4', `${picture('640x360', 30, 30)} ${quick}`)
+  const work = { source, scratch: room.scratch('progress'), tools: room.tools }
+  const plan = planEncode({ probe: await probeSource(work), tools: room.tools })
+  const seen: number[] = []
+  const progress = createProgress({ frames: plan.video?.frames ?? 0, seconds: plan.durationSeconds }, (percent) => seen.push(percent))
+  await encodeChunk({ ...work, plan, chunkIndex: 0, onProgress: progress.encoding })
+  expect(seen).toEqual([...seen].sort((a, b) => a - b))
+  expect(seen.at(-1)).toBe(96)
+  expect(new Set(seen).size).toBeGreaterThanOrEqual(5)
+}, 60_000)
+
+describe('a set that is not what was planned', () => {
+  let work: Parameters<typeof verifySet>[0]
+  let set: string
+  beforeAll(async () => {
+    const source = await room.make('checked.mp4', `${picture('320x240', 25, 5)} ${sound(5)} ${quick}`)
+    const scratch = room.scratch('checked')
+    const probe = await probeSource({ source, scratch, tools: room.tools })
+    const plan = planEncode({ probe, tools: room.tools, keys: ['h264_100'] })
+    await encodeChunk({ plan, chunkIndex: 0, source, scratch, tools: room.tools })
+    work = { plan, scratch, tools: room.tools }
+    set = join(scratch, setFolder)
+  }, 60_000)
+
+  // A new file in its place: the old one is the very segment that the encode left, under a second name.
+  const replace = async (path: string, bytes: Buffer | string) => {
+    await rm(join(set, path))
+    await writeFile(join(set, path), bytes)
+  }
+  const cut = async (path: string) => {
+    const bytes = await readFile(join(set, path))
+    await replace(path, bytes.subarray(0, Math.floor(bytes.length * 0.7)))
+  }
+  const remux = async (...options: string[]) => {
+    const file = join(room.folder, 'remuxed.mp4')
+    await room.ffmpeg('-y', '-i', join(set, 'h264_100.mp4'), '-c', 'copy', ...options, file)
+    await replace('h264_100.mp4', await readFile(file))
+  }
+  test.each([
+    ['an MP4 that was cut', () => cut('h264_100.mp4')],
+    ['an empty MP4', () => replace('h264_100.mp4', '')],
+    ['a segment that was cut', () => cut('hls/h264_100/seg-00002.m4s')],
+    ['an image that was cut', () => cut('images/poster.jpg')],
+    ['an MP4 with sound alone', () => remux('-map', '0:a', '-movflags', '+faststart')],
+    ['an MP4 with moov behind', () => remux()],
+  ])(
+    '%s is found',
+    async (_, damage) => {
+      await packageRenditions(work)
+      await expect(verifySet(work)).resolves.toHaveLength(1 + 2 + 2 + 4 + 1 + 5)
+      await damage()
+      await expect(verifySet(work)).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
+    },
+    30_000,
+  )
+})
+
+test('an encoder that says all is well and leaves half of it is found out', async () => {
+  const source = await room.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
+  const scratch = room.scratch('lied')
+  const plan = planEncode({ probe: await probeSource({ source, scratch, tools: room.tools }), tools: room.tools, keys: ['h264_100'] })
+  const liar = await room.fake('liar', `${room.tools.ffmpeg} "\${@/trim=end_frame=200/trim=end_frame=50}"; exit 0`)
+  await encodeChunk({ plan, chunkIndex: 0, source, scratch, tools: liar })
+  await expect(
+    packageRenditions({ plan, scratch, tools: room.tools }).then(() => verifySet({ plan, scratch, tools: room.tools })),
+  ).rejects.toMatchObject({
+    kind: 'incomplete',
+  })
+}, 60_000)

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  type EncodePlan,
+  encodeChunk,
+  type FfmpegTools,
+  findFfmpeg,
+  packageRenditions,
+  planEncode,
+  probeSource,
+  type SetFile,
+  type SourceProbe,
+  setFolder,
+  verifySet,
+} from '../src/index.ts'
+
+const run = promisify(execFile)
+
+export interface MediaRoom {
+  folder: string
+  tools: FfmpegTools
+  /** Runs ffmpeg on lavfi sources and options given in one line; answers the file. */
+  make(name: string, line: string): Promise<string>
+  ffprobe(file: string, ...args: string[]): Promise<string>
+  ffmpeg(...args: string[]): Promise<{ stdout: string; stderr: string }>
+  scratch(name: string): string
+  encode(source: string, keys?: readonly string[]): Promise<Encoded>
+  /** A program in place of ffmpeg, written in bash. */
+  fake(name: string, body: string): Promise<FfmpegTools>
+  close(): Promise<void>
+}
+
+export interface Encoded {
+  probe: SourceProbe
+  plan: EncodePlan
+  files: SetFile[]
+  set: string
+}
+
+/** A folder that the locked-up user can reach too, and the ffmpeg that the product would take. */
+export async function openMediaRoom(): Promise<MediaRoom> {
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-media-'))
+  await chmod(folder, 0o755)
+  // Read here for the tests alone, so that a suite can be run against another build.
+  const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
+  let scratches = 0
+  const scratch = (name: string) => join(folder, `scratch-${name}-${scratches++}`)
+  const room: MediaRoom = {
+    folder,
+    tools,
+    scratch,
+    async make(name, line) {
+      const file = join(folder, name)
+      await run(tools.ffmpeg, ['-hide_banner', '-loglevel', 'error', '-y', ...line.split(/\s+/).filter((word) => word !== ''), file])
+      return file
+    },
+    ffprobe: async (file, ...args) => (await run(tools.ffprobe, ['-v', 'error', ...args, file], { maxBuffer: 64 << 20 })).stdout,
+    ffmpeg: (...args) => run(tools.ffmpeg, ['-hide_banner', '-nostdin', '-loglevel', 'error', ...args], { maxBuffer: 64 << 20 }),
+    async encode(source, keys) {
+      const work = { source, scratch: scratch('encode'), tools }
+      const probe = await probeSource(work)
+      const plan = planEncode({ probe, tools, ...(keys ? { keys } : {}) })
+      await encodeChunk({ ...work, plan, chunkIndex: 0 })
+      await packageRenditions({ ...work, plan })
+      return { probe, plan, files: await verifySet({ ...work, plan }), set: join(work.scratch, setFolder) }
+    },
+    async fake(name, body) {
+      const place = join(folder, `fake-${name}`)
+      await mkdir(place, { recursive: true })
+      const path = join(place, 'ffmpeg')
+      await writeFile(path, `#!/bin/bash\n${body}\n`, { mode: 0o755 })
+      return { ...tools, ffmpeg: path, ffprobe: path }
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  }
+  return room
+}
+
+export function sound(seconds: number): string {
+  return `-f lavfi -i sine=f=440:r=44100:d=${seconds}`
+}
+
+export function picture(size: string, rate: string | number, seconds: number): string {
+  return `-f lavfi -i testsrc=s=${size}:r=${rate}:d=${seconds}`
+}
+
+export const quick = '-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac'
