@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { ConfigError, type Reader, readEnvironment } from './read-environment.ts'
+
+const problemsOf = (env: NodeJS.ProcessEnv, read: (reader: Reader) => unknown): readonly string[] => {
+  const reader = readEnvironment(env)
+  read(reader)
+  try {
+    reader.check()
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.problems
+  }
+}
+
+test('values are read with their types, and defaults stand in for what is absent or empty', () => {
+  const read = readEnvironment({
+    A: ' text ',
+    B: '7',
+    C: 'two',
+    D: 'true',
+    E: 'a, b,,c',
+    F: '127.0.0.1:80',
+    G: 'https://x.org/',
+    EMPTY: '',
+  })
+  expect([
+    read.text('A'),
+    read.text('EMPTY', 'fallback'),
+    read.optional('NONE'),
+    read.int('B', 1, { min: 0, max: 9 }),
+    read.int('NONE', 1, { min: 0, max: 9 }),
+    read.oneOf('C', ['one', 'two'], 'one'),
+    read.flag('D', false),
+    read.list('E'),
+    read.address('F'),
+    read.url('G', ['https:']),
+  ]).toEqual(['text', 'fallback', undefined, 7, 1, 'two', true, ['a', 'b', 'c'], '127.0.0.1:80', 'https://x.org/'])
+  expect(() => read.check()).not.toThrow()
+})
+
+test('every problem is named at once, each with its setting', () => {
+  const problems = problemsOf({ B: '1e3', C: 'three', D: 'maybe', E: 'bad', F: 'no-port', G: 'ftp://x', KEY: '/no/such/file' }, (read) => {
+    read.text('A')
+    read.int('B', 1, { min: 0, max: 9 })
+    read.oneOf('C', ['one', 'two'], 'one')
+    read.flag('D', false)
+    read.list('E', () => 'is not right')
+    read.address('F')
+    read.url('G', ['https:'])
+    read.secretFile('KEY')
+  })
+  expect(problems.map((problem) => problem.split(/[ :]/)[0])).toEqual(['A', 'B', 'C', 'D', 'E', 'F', 'G', 'KEY'])
+})
+
+test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is no whole number from 0 to 9', (text) => {
+  const problems = problemsOf({ N: text }, (read) => read.int('N', 5, { min: 0, max: 9 }))
+  expect(problems).toHaveLength(text.trim() === '' ? 0 : 1)
+})
+
+test('a name of ours that nobody reads is refused', () => {
+  const problems = problemsOf({ VITASCOPE_A: '1', VITASCOPE_TYPO: '1', OTHER: '1' }, (read) => {
+    read.text('VITASCOPE_A')
+    read.refuseUnknown('VITASCOPE_')
+  })
+  expect(problems).toEqual(['VITASCOPE_TYPO is not a setting'])
+})
+
+test('a secret is the content of its file; an empty one is refused, and its value is never shown', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'))
+  writeFileSync(join(folder, 'full'), 's3cret\n')
+  writeFileSync(join(folder, 'empty'), '\n')
+  expect(readEnvironment({ S: join(folder, 'full') }).secretFile('S')).toBe('s3cret')
+  expect(problemsOf({ S: join(folder, 'empty') }, (read) => read.secretFile('S'))).toEqual(['S: the file is empty'])
+  rmSync(folder, { recursive: true })
+})

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from '@jest/globals'
+import { createLogger } from './log.ts'
+import { createMetrics, serveMetrics } from './metrics.ts'
+
+const LOG = fileURLToPath(new URL('./log.ts', import.meta.url))
+
+test('a line is JSON with time, level and service, and what is named like a secret is not in it', () => {
+  const program = `const { createLogger } = await import(${JSON.stringify(LOG)})
+    createLogger({ service: 'x' }).warn({ key: 'vs_1', user: { password: 'p4ss' }, request_id: 'r' }, 'said')`
+  const { stdout } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ level: 'warn', service: 'x', msg: 'said', request_id: 'r', key: '[secret]' })
+  expect(stdout).not.toMatch(/vs_1|p4ss/)
+})
+
+test('metrics are served on /metrics alone, each with its service', async () => {
+  const metrics = createMetrics('catalogue')
+  metrics.counter('vitascope_things_total', 'Things', ['kind']).inc({ kind: 'a' }, 2)
+  metrics.gauge('vitascope_depth', 'Depth', [], (gauge) => gauge.set(7))
+  const page = await serveMetrics(metrics, { host: '127.0.0.1', port: 0 }, createLogger({ service: 'x', level: 'silent' }))
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${page.port}${path}`)
+    return { status: response.status, text: await response.text() }
+  }
+  const { text } = await get('/metrics')
+  expect(text).toContain('vitascope_things_total{kind="a",service="catalogue"} 2')
+  expect(text).toContain('vitascope_depth{service="catalogue"} 7')
+  expect((await get('/')).status).toBe(404)
+  await page.close()
+})
