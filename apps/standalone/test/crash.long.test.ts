@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { crashRun } from './support/crash-run.ts'
+import { startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform } from './support/test-platform.ts'
+import { aTenant } from './support/video-steps.ts'
+
+test('uploads survive ten minutes of kills: each settles, what plays is complete, nothing is left over', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  const sources = await startSourceServer(folder)
+  const kinds = ['small.mp4', 'other.mp4', 'good.mp4', 'audio-only.mp3', 'video-only.mp4'] as const
+  for (const kind of kinds) await makeSource(folder, kind)
+  const platform = await startTestPlatform()
+  const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
+  try {
+    const { organisationId } = await aTenant(platform.system)
+    const report = await crashRun(platform, { seed, seconds: 600, organisationId, sources: kinds.map((kind) => `${sources.url}/${kind}`) })
+    process.stderr.write(`crash run: ${JSON.stringify(report)}\n`)
+    // A job whose every attempt was killed is given up with its reason: that is an end too.
+    expect(Object.keys(report.states).filter((state) => !/^(ok 2000|failed 5\d\d\d)$/.test(state))).toEqual([])
+  } catch (error) {
+    throw new Error(`with seed ${seed}: ${(error as Error).message}\n${platform.log().slice(-20_000)}`, { cause: error })
+  } finally {
+    await platform.remove()
+    await sources.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}, 900_000)
