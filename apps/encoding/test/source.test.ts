@@ -1,3 +1,4 @@
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
@@ -106,5 +107,39 @@ describe('a source', () => {
     await start()
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING)
     expect(await service.job(jobId)).toMatchObject({ attempt: 1 })
+  })
+})
+
+describe('a source that waits for its next try does not count as work under way', () => {
+  // Were it counted, nothing would be leased any more once so many wait: not even they themselves.
+  test('when it was given back by a service that stopped', async () => {
+    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    around.origin.answer('/late.mp4', (response) => void response.writeHead(200).write('a'))
+    await start({ ahead: 1 })
+    const jobId = await create(around.origin.url('/late.mp4'))
+    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FETCHING, { describe: 'the fetch to begin' })
+    await service.stop()
+    around.origin.serve('/late.mp4', Buffer.from('the bytes of a source'))
+    await start({ ahead: 1 })
+    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: 'the source to be there' })
+  })
+  test('when the storage failed', async () => {
+    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    around.origin.serve('/stored.mp4', Buffer.from('the bytes of a source'))
+    // A file where a folder should be.
+    const blocked = join(around.folder, 'storage/source')
+    await rm(blocked, { recursive: true, force: true })
+    await writeFile(blocked, '')
+    const { source, timing } = around.config()
+    // The second try comes some 2 s after the first one.
+    service = await startHere(around, { source: { ...source, ahead: 2 }, timing: { ...timing, retryMs: 200 } })
+    const jobIds = [await create(around.origin.url('/stored.mp4')), await create(around.origin.url('/stored.mp4'))]
+    for (const jobId of jobIds) {
+      await waitFor(async () => (await service.job(jobId)).attempt === 2, { describe: `the first try of job ${jobId} to fail` })
+    }
+    await rm(blocked)
+    for (const jobId of jobIds) {
+      await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: `job ${jobId} to go on` })
+    }
   })
 })

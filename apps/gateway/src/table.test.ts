@@ -228,7 +228,13 @@ describe('changing a media', () => {
 })
 
 describe('deleting a media', () => {
-  const answers: Answers = { deleteMedia: () => ({ deleteTime: new Date('2026-03-01T09:05:03Z') }) }
+  const answers: Answers = {
+    deleteMedia: () => ({ deleteTime: new Date('2026-03-01T09:05:03Z') }),
+    getUser: ({ userId }) => {
+      if (userId !== '9') throw notFound('user', String(userId))
+      return {}
+    },
+  }
   const remove = (by: UserKind, came: { query?: object; payload?: object }) => {
     const { context, calls } = asked(by, answers)
     return { calls, answer: ask(deleteMedia, came, context) }
@@ -243,7 +249,13 @@ describe('deleting a media', () => {
   test('the system says on whose behalf, in the query or in the payload', async () => {
     const { answer, calls } = remove('system', { query: { media_id: '11' }, payload: { user_id: 9 } })
     await answer
-    expect(calls[0]?.request).toEqual({ mediaId: '11', userId: '9', notes: '' })
+    expect(calls.at(-1)).toEqual({ method: 'deleteMedia', request: { mediaId: '11', userId: '9', notes: '' } })
+  })
+
+  test('on behalf of nobody nothing is deleted', async () => {
+    const { answer, calls } = remove('system', { query: { media_id: '11', user_id: '98' } })
+    await expect(answer).rejects.toMatchObject({ kind: 'not_found', reason: 'USER_NOT_FOUND' })
+    expect(calls.map(({ method }) => method)).toEqual(['getUser'])
   })
 
   test.each([

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseAddressRules } from '@vitascope/access'
+import { DomainError } from '@vitascope/errors'
 import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
@@ -59,6 +60,15 @@ test('keys that turn out bad are looked up only so often, and a good one that is
   expect(await statusesOf(8, () => ask('/v2/sample/all', '203.0.113.4', withKey(aKey())))).toEqual([401, 401, 401, 401, 429, 429, 429, 429])
   expect(standIns.lookUps).toHaveLength(4)
   expect([200, 429]).toContain((await ask('/v2/sample/all', '203.0.113.4', withKey(key))).status)
+})
+
+test('so are guesses at a system key of a form of its own, which auth calls malformed', async () => {
+  standIns.authFailure = new DomainError('unauthenticated', 'KEY_MALFORMED', 'this is no key of ours')
+  const answers = []
+  for (let i = 0; i < 5; i++) answers.push(await ask('/v2/sample/all', '203.0.113.6', withKey(`guess_at_the_system_key_${i}`)))
+  standIns.authFailure = undefined
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429])
+  expect(answers[4]?.headers.get('ratelimit-policy')).toBe('"failed";q=4;w=4')
 })
 
 test('pages beside /v2 have no limit', async () => {

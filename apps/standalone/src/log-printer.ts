@@ -23,7 +23,9 @@ export function createLogPrinter(out: { write(text: string): unknown; isTTY?: bo
       const fields = Object.entries(entry).filter(([name]) => !HIDDEN.has(name))
       const rest = fields.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`).join(' ')
       const error = entry['err'] as { stack?: string; message?: string } | undefined
-      const cause = error ? ` ${entry['level'] === 'info' ? error.message : (error.stack ?? error.message)}` : ''
+      // A stack is for faults; what passes by itself is told in a sentence.
+      const isFault = entry['level'] === 'error' || entry['level'] === 'fatal'
+      const cause = error ? `: ${isFault ? (error.stack ?? error.message) : error.message}` : ''
       write(service, String(entry['level']), clock(String(entry['time'])), [entry['msg'], rest].filter(Boolean).join(' ') + cause)
     },
     own: (level, message) => write('vitascope', level, clock(), message),

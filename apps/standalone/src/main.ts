@@ -8,14 +8,19 @@ import { type Platform, readSystemKey, startPlatform } from './platform.ts'
 import { StartRefused } from './start-refused.ts'
 
 const STOP_LIMIT_MS = 9_500
+/** The terminal, npm and the wrapper each pass one Ctrl-C on: within this time it is still the same one. */
+const SAME_SIGNAL_MS = 1_000
 
 /** `npm start`: the platform until Ctrl-C. */
 export async function main(began = Date.now()): Promise<void> {
   const print = createLogPrinter(process.stdout)
   let platform: Platform | undefined
   let stopping: Promise<void> | undefined
+  let stoppedAt = 0
   const stop = (signal: string) => {
+    if (stopping && performance.now() - stoppedAt < SAME_SIGNAL_MS) return
     if (stopping) process.exit(1)
+    stoppedAt = performance.now()
     print.own('info', `${signal}: stopping (once more to end at once)`)
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref()
     stopping = (platform?.stop() ?? Promise.resolve()).then(() => process.exit(0))

@@ -2,13 +2,15 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '@vitascope/embedded-postgres'
 import { waitFor } from '@vitascope/testing'
 
 const START = fileURLToPath(new URL('../../../tools/start.ts', import.meta.url))
+/** What npm's script comes down to. */
+const OWN = [process.execPath, '--disable-warning=ExperimentalWarning', START]
 let folder: string
 let ports: { VITASCOPE_PORT: string; VITASCOPE_OPS_PORT: string }
 
@@ -19,9 +21,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 /** `npm start` as a process of its own. */
-function start(env: Record<string, string> = {}, wrapper: readonly string[] = []) {
+function start(env: Record<string, string> = {}, [command = '', ...args]: readonly string[] = OWN) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITASCOPE_')))
-  const [command = process.execPath, ...args] = [...wrapper, process.execPath, '--disable-warning=ExperimentalWarning', START]
   const child = spawn(command, args, {
     env: { ...inherited, VITASCOPE_DATA_DIR: folder, ...ports, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -66,9 +67,26 @@ describe('npm start', () => {
 
     const began = Date.now()
     first.kill('SIGINT')
+    await waitFor(() => first.said().includes('SIGINT: stopping'), { describe: 'the stop to begin' })
+    // A terminal, npm and the wrapper each pass the same Ctrl-C on.
+    first.kill('SIGINT')
     expect(await first.ended).toBe(0)
     expect(Date.now() - began).toBeLessThan(10_000)
     await expect(fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`)).rejects.toThrow()
+  }, 120_000)
+
+  test('ends when npm itself is told to', async () => {
+    const npm = start({}, ['npm', 'start', '--prefix', dirname(dirname(START))])
+    await npm.ready()
+    npm.kill('SIGTERM')
+    await waitFor(async () => (await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`).catch(() => undefined)) === undefined, {
+      timeout: 10_000,
+      describe: 'the platform to end',
+    })
+    const next = start()
+    await next.ready()
+    next.kill('SIGTERM')
+    expect(await next.ended).toBe(0)
   }, 120_000)
 
   test('carries on after its own kill -9, with the same key', async () => {
@@ -116,7 +134,7 @@ describe('a start that cannot be is refused with one line', () => {
     // A disk of 16 MB of its own, in a mount namespace that ends with the process.
     const namespaces = process.getuid?.() === 0 ? ['-m'] : ['-rm']
     const mount = 'mount -t tmpfs -o size=16m tmpfs "$VITASCOPE_DATA_DIR" && exec "$@"'
-    const refused = start({}, ['unshare', ...namespaces, 'sh', '-c', mount, 'sh'])
+    const refused = start({}, ['unshare', ...namespaces, 'sh', '-c', mount, 'sh', ...OWN])
     expect(await refused.ended).toBe(1)
     expect(refused.said()).toMatch(/the disk of .* is full \(\d+ MB free\): free at least 256 MB/)
   }, 30_000)

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { encodeArguments } from './encode-command.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
@@ -35,6 +36,7 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   const folder = chunkFolder(chunk.index)
   const sandbox = await sandboxFor(tools.ffmpeg)
   await placeSource(work.source, scratch, sandbox)
+  await rm(join(scratch, folder), { recursive: true, force: true })
   await makeFolderFor(sandbox, join(scratch, folder))
   for (const key of outputKeys(plan)) await makeFolderFor(sandbox, join(scratch, folder, key))
   return lockedRun({

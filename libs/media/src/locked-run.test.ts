@@ -103,6 +103,13 @@ test('the signal ends it, before and while it runs', async () => {
   })
 })
 
+test('a fault of the reader ends the run and comes out as it is', async () => {
+  const onLine = () => {
+    throw new RangeError('no such frame')
+  }
+  await expect(runFake('reader', 'echo started; sleep 60', { onLine })).rejects.toThrow(RangeError)
+})
+
 test('it sees no environment of ours, no network, and is another user without rights at a lower priority', async () => {
   process.env['VITASCOPE_TEST_SECRET'] = 'must not be seen'
   const environment = await output('environment', '/usr/bin/env')

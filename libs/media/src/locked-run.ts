@@ -36,6 +36,7 @@ export async function lockedRun(run: LockedRun): Promise<RunEnd> {
   const ended = await end(child)
   watch.stop()
   const stderr = watch.stderr()
+  if (watch.fault() !== undefined) throw watch.fault()
   if (ended.code === 0 && watch.killedFor() === undefined) return { cpuSeconds: watch.cpuSeconds(), stderr }
   throw watch.killedFor() ?? failure(ended, stderr, watch.cpuSeconds(), limits)
 }
@@ -65,6 +66,8 @@ function watchRun(child: ChildProcess, run: LockedRun, limits: RunLimits) {
   let cpuSeconds = 0
   let stderr = ''
   let killedFor: EncodeFailed | undefined
+  /** What the caller's own reading of a line threw. */
+  let fault: unknown
 
   const kill = (reason: EncodeFailed) => {
     killedFor ??= reason
@@ -91,7 +94,13 @@ function watchRun(child: ChildProcess, run: LockedRun, limits: RunLimits) {
   child.stdout?.setEncoding('utf8').on(
     'data',
     lines((line) => {
-      if (run.onLine?.(line)) advanced = performance.now()
+      if (fault !== undefined) return
+      try {
+        if (run.onLine?.(line)) advanced = performance.now()
+      } catch (error) {
+        fault = error
+        killGroup(child)
+      }
     }),
   )
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -103,6 +112,7 @@ function watchRun(child: ChildProcess, run: LockedRun, limits: RunLimits) {
       run.signal?.removeEventListener('abort', abort)
     },
     killedFor: () => killedFor,
+    fault: () => fault,
     stderr: () => stderr,
     cpuSeconds: () => cpuSeconds,
   }

@@ -103,12 +103,14 @@ const spareSeconds = 1
 
 function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: boolean): NonNullable<EncodePlan['video']> {
   const frameRate = outputFrameRate(video)
+  // Sound comes in blocks and nearly always ends a little later; a last frame held for it would make a segment of its own.
+  const seconds = durationSeconds - video.endSeconds < 0.1 ? video.endSeconds : durationSeconds
   return {
     streamIndex: video.index,
     frameRate,
-    frames: Math.max(1, Math.round(durationSeconds * toNumber(frameRate))),
+    frames: Math.max(1, Math.round(seconds * toNumber(frameRate))),
     groupFrames: groupFrames(frameRate),
-    holdSeconds: round(durationSeconds - video.endSeconds + spareSeconds),
+    holdSeconds: round(seconds - video.endSeconds + spareSeconds),
     deinterlace: video.interlaced,
     limitRange: video.fullRange,
     toneMap: canToneMap && (video.transfer === 'smpte2084' || video.transfer === 'arib-std-b67'),

@@ -31,6 +31,8 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   process.once('SIGTERM', () => stop('SIGTERM'))
   process.once('SIGINT', () => stop('SIGINT'))
   process.once('disconnect', () => stop('the supervisor is gone'))
+  // It may have gone while the modules of this process were still loading.
+  if (process.connected === false) stop('the supervisor is gone')
 
   try {
     running = await start(log)

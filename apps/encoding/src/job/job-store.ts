@@ -95,10 +95,16 @@ export async function nextReport(query: Query, jobId: string): Promise<{ revisio
   return row
 }
 
+/**
+ * Jobs that something is done for, or whose source waits for a worker. One whose fetch was given back, for another try or by a service
+ * that stopped, is as one that has not begun: if such jobs were counted, enough of them would keep themselves from being fetched.
+ */
 export async function countUnderWay(query: Query): Promise<number> {
-  const [row] = await query<{ count: number }>(`select count(*)::int as count from job where state = any($1) and state <> 'queued'`, [
-    UNDER_WAY,
-  ])
+  const [row] = await query<{ count: number }>(
+    `select count(*)::int as count from job j where state = any($1) and state <> 'queued' and not (state = 'fetching'
+       and exists (select from work_item w where w.key = 'job:' || j.job_id and w.kind = 'fetch' and w.state = 'waiting'))`,
+    [UNDER_WAY],
+  )
   return row?.count ?? 0
 }
 

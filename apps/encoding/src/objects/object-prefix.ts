@@ -41,6 +41,11 @@ export async function duePrefixes(query: Query, limit: number): Promise<string[]
   return rows.map(({ prefix }) => prefix)
 }
 
+/** A prefix that cannot be swept lets the others go first. */
+export async function postponeSweep(query: Query, prefix: string): Promise<void> {
+  await query(`update object_prefix set next_sweep = now() + interval '1 minute' where prefix = $1`, [prefix])
+}
+
 /** Notes that a prefix was found empty, or made so; after the last sweep it is forgotten. */
 export async function sweptPrefix(query: Query, prefix: string): Promise<void> {
   await query(

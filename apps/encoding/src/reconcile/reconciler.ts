@@ -67,10 +67,12 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
       const dropped = await dropUnwantedJobs({ ...tools, graceMs: UNWANTED_PASSES * intervalMs }, stopping.signal)
       for (const jobId of dropped) log.info({ job: jobId }, 'a job is not wanted any more')
     })
-    await part('objects', () => sweepObjects(tools, stopping.signal))
+    await part('objects', () => sweepObjects({ ...tools, forMs: intervalMs }, stopping.signal))
     await part('old rows', async () => {
       await tools.queue.sweep()
       await sweepWorkers(tools.db.query)
+      // A pass may take long by itself, for all that there is to remove.
+      lastReached = performance.now()
     })
   }
 

@@ -35,7 +35,8 @@ export function createProgressReporter({ db, jobs, onUnwanted, log, intervalMs =
       const news = { $case: 'progress', value: { percent: next.progress } } as const
       const call = serviceCall('encoding', randomUUID(), stopping.signal)
       const { wanted } = await jobs.reportJob({ jobId, revision: Number(next.revision), news }, call)
-      told.set(jobId, next.progress)
+      // Where the pause is over already, nobody would take it out again.
+      if (pausing.has(jobId)) told.set(jobId, next.progress)
       if (!wanted) await onUnwanted(jobId)
     } catch (error) {
       if (!stopping.signal.aborted) log.debug({ err: error, job: jobId }, 'a progress report did not arrive')

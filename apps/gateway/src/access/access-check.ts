@@ -28,15 +28,23 @@ export async function admitCaller(
   return { caller: holder, holder }
 
   async function identify(): Promise<KeyHolder | undefined> {
+    const key = await sentKey()
+    if (key === undefined) return undefined
+    exchange.secrets.push(key)
     try {
-      const key = readKey(request, queriedKey)
-      if (key === undefined) return undefined
-      exchange.secrets.push(key)
       return await keys.check(key, exchange.requestId, () => limiter.checkFailedKeys(exchange.address))
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'unauthenticated') await limiter.takeFailedKey(exchange.address)
+      throw error
+    }
+  }
+
+  async function sentKey(): Promise<string | undefined> {
+    try {
+      return readKey(request, queriedKey)
     } catch (error) {
       // Junk costs no look-up, so it counts as any request of a guest would.
       if (isMalformedKey(error)) await limiter.take({ policy: 'address', address: exchange.address }, route.cost)
-      else if (isDomainError(error) && error.kind === 'unauthenticated') await limiter.takeFailedKey(exchange.address)
       throw error
     }
   }

@@ -24,8 +24,8 @@ export function generalRefusals(route: Route, verb: Verb): Record<string, string
   return {
     400: 'The payload or a parameter is wrong, or a field is unknown.',
     401: guarded ? 'There is no key, or not a good one.' : 'The key that was sent is not a good one.',
-    ...(guarded && { 403: 'The key does not allow it.' }),
-    ...(route.params && Object.keys(route.params.shape).length > 0 && { 404: 'There is no such thing, or it is of another organisation.' }),
+    403: guarded ? 'The key does not allow it.' : 'The organisation of the key that was sent is inactive.',
+    ...(namesRecords(route) && { 404: 'There is no such thing, or it is of another organisation.' }),
     ...(write && {
       409: 'The state of things does not allow it.',
       413: 'The body has more than 1 MiB.',
@@ -35,6 +35,12 @@ export function generalRefusals(route: Route, verb: Verb): Record<string, string
     429: 'Too many requests: `Retry-After`, `RateLimit`, `RateLimit-Policy`.',
     503: 'Something that is needed is down, or there is too much to do: `Retry-After`.',
   }
+}
+
+/** True where the path, the query or the payload says by an id what is meant; `data` of a query is a payload with ids. */
+function namesRecords({ params, query, payload }: Route): boolean {
+  const names = [query, payload].flatMap((shape) => Object.keys(shape?.shape ?? {}))
+  return Object.keys(params.shape).length > 0 || names.some((name) => name === 'data' || name.endsWith('_id'))
 }
 
 /** Codes that any route may answer. */
@@ -55,8 +61,14 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   super_user_only: 'Only for super users of the organisation and system users.',
   missing_resource: 'The key lacks the ACL resource of the endpoint.',
   foreign_organisation: 'The organisation is not that of the key.',
-  organisation_inactive: 'The organisation of the key is inactive.',
+  organisation_inactive: 'The organisation is inactive: its keys are refused, and nothing can be uploaded to it.',
   not_found: 'There is no such path.',
+  api_key_not_found: 'There is no such key, it was revoked, or it is of another organisation.',
+  job_not_found: 'There is no such job, or it is of another organisation.',
+  media_not_found: 'There is no such media, or it is of another organisation.',
+  organisation_not_found: 'There is no such organisation.',
+  user_not_found: 'There is no such user, or it is of another organisation.',
+  video_not_found: 'There is no such video, it is of another organisation, or guests may not see it.',
   method_not_allowed: 'The path takes other verbs: `Allow` names them.',
   idempotency_running: 'The first request with this idempotency key still runs.',
   idempotency_mismatch: 'The idempotency key was used with another payload.',

@@ -39,7 +39,15 @@ test('what encoding knows of it stands beside what the catalogue decided', () =>
   const work = EncodingJob.create({
     state: EncodingState.JOB_STATE_ENCODING,
     attempt: 2,
-    planJson: '{"chunks":1}',
+    planJson: JSON.stringify({
+      durationSeconds: 12.4804,
+      ffmpegVersion: '7.1',
+      segmentSeconds: 4,
+      expectedCpuSeconds: 12.2,
+      video: { frameRate: { numerator: 30_000, denominator: 1001 } },
+      renditions: [{ key: 'h264_100', label: 100, video: { width: 256, height: 144 } }],
+      chunks: [{ index: 0, startSeconds: 0, frames: 374 }],
+    }),
     renditions: [{ key: 'h264_100', state: RenditionState.RENDITION_STATE_OK, width: 256, height: 144, bytes: 1000, bitrate: 99_000 }],
     startTime: new Date('2026-03-01T09:05:04Z'),
   })
@@ -48,7 +56,15 @@ test('what encoding knows of it stands beside what the catalogue decided', () =>
     state: 'encoding',
     progress: 57,
     attempt: 2,
-    plan: { chunks: 1 },
+    plan: {
+      duration: '12.48',
+      frame_rate: '29.97',
+      ffmpeg: '7.1',
+      segment_seconds: 4,
+      expected_cpu_seconds: 13,
+      ladder: [{ key: 'h264_100', kbps: 100, width: 256, height: 144 }],
+      chunks: [{ index: 0, start: '0', frames: 374 }],
+    },
     renditions: [{ key: 'h264_100', state: 'ok', width: 256, height: 144, bytes: 1000, bitrate: 99_000 }],
     time_started: '2026-03-01 09:05:04',
   })

@@ -2,6 +2,7 @@ import { type Job, JobAction, JobState } from '@vitascope/proto/catalogue/v1/job
 import { type Job as EncodingJob, JobState as EncodingState, type JobRendition, RenditionState } from '@vitascope/proto/encoding/v1/job'
 import { z } from 'zod'
 import { shown, timestampText } from '../public-form.ts'
+import { PlanRecord, planView } from './plan-view.ts'
 
 const states = ['queued', 'fetching', 'probing', 'encoding', 'publishing', 'ok', 'failed', 'cancelled'] as const
 type State = (typeof states)[number]
@@ -17,7 +18,7 @@ export const JobRecord = z
     state: z.enum(states).meta({ description: 'Where the job stands.' }),
     progress: shown.int('Percent, never backwards.', 57),
     attempt: shown.int('Which try it is; 0 before the first, at most 3.', 1),
-    plan: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Ladder and chunks; null before it is made.' }),
+    plan: PlanRecord.nullable().meta({ description: 'Ladder and chunks; null before it is made.' }),
     renditions: z
       .array(
         z.object({
@@ -50,8 +51,7 @@ export function jobView(job: Job, encoding: EncodingJob | undefined): z.input<ty
     state: stateWord(job.state, encoding?.state),
     progress: job.progress,
     attempt: encoding?.attempt ?? 0,
-    // Encoding writes it: a JSON object.
-    plan: encoding?.planJson ? (JSON.parse(encoding.planJson) as Record<string, unknown>) : null,
+    plan: planView(encoding?.planJson ?? ''),
     renditions: (encoding?.renditions ?? []).map(renditionView),
     error: job.code === 0 ? null : { code: job.code, message: job.message },
     time_created: timestampText(job.createTime),

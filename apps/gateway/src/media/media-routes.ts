@@ -81,6 +81,8 @@ export const deleteMedia = route({
   answer: z.object({ id: shown.id('media'), result: z.literal(true), deleted: shown.timestamp('When.') }),
   async handle({ query, payload }, { caller, services, call }) {
     const request = deletionOf(query, payload, caller)
+    // It cannot be undone, so what is written down of it names somebody who is there.
+    if (isSystemCaller(caller)) await services.users.getUser({ userId: request.userId }, call)
     const { deleteTime } = await services.media.deleteMedia(request, call)
     return { id: request.mediaId, result: true as const, deleted: timestampText(given(deleteTime, 'a time of deletion')) }
   },

@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import { Organisation, OrganisationStatus, Quota } from '@vitascope/proto/auth/v1/organisation'
 import { z } from 'zod'
-import { addressList, id, idOrNone, int, object, oneOf, text } from '../fields.ts'
+import { addressList, clearable, id, idOrNone, int, object, oneOf, text } from '../fields.ts'
 import { collectRows, nextLink, pageQuery } from '../pages.ts'
 import { changedFields, given, shown } from '../public-form.ts'
 import { Reply, route } from '../route.ts'
@@ -41,7 +41,7 @@ export const listOrganisations = route({
   },
 })
 
-const limit = (max: number, description: string) => int({ min: 0, max }, { description }).nullable().optional()
+const limit = (max: number, description: string) => clearable(int({ min: 0, max }, { description })).optional()
 
 const changes = z.strictObject({
   name: name.optional(),
@@ -51,16 +51,16 @@ const changes = z.strictObject({
   default_setting_id: idOrNone('player settings profile of videos that name none').optional(),
   default_theme_id: idOrNone('theme of videos that name none').optional(),
   allowed_ips: addressList(256).optional(),
-  quota: object(
-    z.strictObject({
-      bytes: limit(Number.MAX_SAFE_INTEGER, 'Bytes stored, renditions included.'),
-      minutes_per_month: limit(1_000_000_000, 'Minutes of source video in a calendar month (UTC).'),
-      concurrent_jobs: limit(1_000_000, 'Encoding jobs under way at once.'),
-    }),
-    { description: 'Given as a whole: a limit that is null or left out is none.' },
-  )
-    .nullable()
-    .optional(),
+  quota: clearable(
+    object(
+      z.strictObject({
+        bytes: limit(Number.MAX_SAFE_INTEGER, 'Bytes stored, renditions included.'),
+        minutes_per_month: limit(1_000_000_000, 'Minutes of source video in a calendar month (UTC).'),
+        concurrent_jobs: limit(1_000_000, 'Encoding jobs under way at once.'),
+      }),
+      { description: 'Given as a whole: a limit that is null or left out is none.' },
+    ),
+  ).optional(),
 })
 
 export const updateOrganisation = route({

@@ -21,7 +21,9 @@ test.each([
     ['content_expiry.expire_time', 'content_expiry.message'],
     { contentExpiry: { expireTime: new Date('2030-01-01T00:00:00Z'), message: 'Gone' } },
   ],
+  [{ content_expiry: '' }, ['content_expiry'], { contentExpiry: undefined }],
   [{ location: null }, ['location'], { location: undefined }],
+  [{ location: '' }, ['location'], { location: undefined }],
   [
     { location: { city: 'Delft', latitude: '52.01' } },
     ['location'],

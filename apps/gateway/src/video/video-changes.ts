@@ -55,14 +55,14 @@ export const videoChanges = z.strictObject({
   contact_form_id: idOrNone('contact form').optional(),
   published_width: pixels('Pixels; `""` or null for the source’s.').optional(),
   published_height: pixels('Pixels; `""` or null for the source’s.').optional(),
-  content_expiry: object(
-    z.strictObject({
-      time: clearable(timestamp({ description: 'UTC; from then on it is not found. `""` or null for never.' })).optional(),
-      message: text(1_000, {}, { description: 'What viewers read afterwards.' }).optional(),
-    }),
-  )
-    .nullable()
-    .optional(),
+  content_expiry: clearable(
+    object(
+      z.strictObject({
+        time: clearable(timestamp({ description: 'UTC; from then on it is not found. `""` or null for never.' })).optional(),
+        message: text(1_000, {}, { description: 'What viewers read afterwards.' }).optional(),
+      }),
+    ),
+  ).optional(),
   hd: object(
     z.strictObject({
       allow: flag({ description: 'Offers high definition.' }).optional(),
@@ -75,18 +75,18 @@ export const videoChanges = z.strictObject({
       embed_within_social: flag({ description: 'Whether social sites may play it in place.' }).optional(),
     }),
   ).optional(),
-  location: object(
-    z.strictObject({
-      country: text(100, {}, { description: 'Code or name.' }).default(''),
-      city: text(100).default(''),
-      postcode: text(20).default(''),
-      latitude: clearable(decimal({ min: -90, max: 90 }, { description: 'Degrees.' })).optional(),
-      longitude: clearable(decimal({ min: -180, max: 180 }, { description: 'Degrees.' })).optional(),
-    }),
-    { description: 'Given as a whole; null if unknown.' },
-  )
-    .nullable()
-    .optional(),
+  location: clearable(
+    object(
+      z.strictObject({
+        country: text(100, {}, { description: 'Code or name.' }).default(''),
+        city: text(100).default(''),
+        postcode: text(20).default(''),
+        latitude: clearable(decimal({ min: -90, max: 90 }, { description: 'Degrees.' })).optional(),
+        longitude: clearable(decimal({ min: -180, max: 180 }, { description: 'Degrees.' })).optional(),
+      }),
+      { description: 'Given as a whole; null if unknown.' },
+    ),
+  ).optional(),
   languages: list(
     spokenLanguage,
     { max: 100, clearable: true },

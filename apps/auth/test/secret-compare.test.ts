@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
+import { serviceCall } from '@vitascope/grpc'
+import { authenticate } from '../src/api-key/authenticate.ts'
+import { createKeyBox, sameBytes } from '../src/api-key/key-box.ts'
+
+describe('how long it takes to compare a secret tells nothing of it', () => {
+  const SAMPLES = 5_000
+  const MOST_T = 4.5
+  /** Noise of a busy machine is as often on one side as on the other; a leak shows each time. */
+  const TRIES = 3
+
+  const secret = randomBytes(32)
+  const nearly = flipped(secret, secret.length - 1)
+  const notAtAll = flipped(secret, 0)
+
+  test('of bytes that begin alike, and of bytes that do not', async () => {
+    expect(
+      await lowestT(
+        () => sameBytes(nearly, secret),
+        () => sameBytes(notAtAll, secret),
+      ),
+    ).toBeLessThan(MOST_T)
+  })
+
+  test('of a key that begins like the configured one, and of a key that does not', async () => {
+    const box = createKeyBox('the master key of these tests')
+    const configured = 'configured-key-of-the-tests-0001'
+    const lookup = box.lookup(configured)
+    const identities = { state: async () => undefined, activate: async () => undefined }
+    const ask = (key: string) =>
+      authenticate({ identities, box, configuredLookup: () => lookup }, key, serviceCall('gateway', '')).catch(() => false)
+    const t = await lowestT(
+      () => ask('configured-key-of-the-tests-0002'),
+      () => ask('Xonfigured-key-of-the-tests-0001'),
+    )
+    expect(t).toBeLessThan(MOST_T)
+  })
+
+  test('and a comparison that ends at the first difference would be found out', async () => {
+    const [long, nearlyLong, notAtAllLong] = [0, 4_095, 0].map((at, index) =>
+      index === 0 ? Buffer.alloc(4_096) : flipped(Buffer.alloc(4_096), at),
+    )
+    if (!long || !nearlyLong || !notAtAllLong) throw new Error('three buffers were made')
+    const leaky = (one: Buffer) => one.every((byte, index) => byte === long[index])
+    expect(
+      await lowestT(
+        () => leaky(nearlyLong),
+        () => leaky(notAtAllLong),
+      ),
+    ).toBeGreaterThan(MOST_T)
+  })
+
+  async function lowestT(one: () => unknown, other: () => unknown): Promise<number> {
+    let lowest = Number.POSITIVE_INFINITY
+    for (let tried = 0; tried < TRIES && lowest >= MOST_T; tried++) lowest = Math.min(lowest, await measure(one, other))
+    return lowest
+  }
+
+  /** Welch's t of the two, taken in turns that chance decides, without the slowest tenth: those are pauses of the machine. */
+  async function measure(one: () => unknown, other: () => unknown): Promise<number> {
+    for (let warm = 0; warm < 1_000; warm++) await Promise.all([one(), other()])
+    const taken: [number[], number[]] = [[], []]
+    const order = randomBytes(2 * SAMPLES)
+    for (const [index, chance] of order.entries()) {
+      const side = taken[0].length === SAMPLES ? 1 : taken[1].length === SAMPLES || chance % 2 === 0 ? 0 : 1
+      const run = side === 0 ? one : other
+      const began = process.hrtime.bigint()
+      await run()
+      taken[side].push(Number(process.hrtime.bigint() - began))
+      if (index % 500 === 0) await new Promise(setImmediate)
+    }
+    const all = [...taken[0], ...taken[1]].sort((a, b) => a - b)
+    const longest = all[Math.floor(all.length * 0.9)] ?? 0
+    return Math.abs(welch(...(taken.map((times) => times.filter((time) => time <= longest)) as [number[], number[]])))
+  }
+})
+
+function welch(one: readonly number[], other: readonly number[]): number {
+  const [a, b] = [moments(one), moments(other)]
+  return (a.mean - b.mean) / Math.sqrt(a.variance / a.count + b.variance / b.count)
+}
+
+function moments(values: readonly number[]): { mean: number; variance: number; count: number } {
+  const count = values.length
+  const mean = values.reduce((sum, value) => sum + value, 0) / count
+  return { mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1), count }
+}
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const other = Buffer.from(bytes)
+  other[at] = (other[at] ?? 0) ^ 0xff
+  return other
+}
+
+describe('nothing in the sources compares a secret by === or !==', () => {
+  const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+  /** Named like a secret, and none. */
+  const NO_SECRETS: Readonly<Record<string, string>> = {
+    'apps/encoding/src/job/job-message.ts': 'the key of a rendition',
+    'apps/encoding/src/work/published-set.ts': 'the key of a rendition',
+    'libs/media/src/package-renditions.ts': 'the key of a rendition',
+    'libs/media/src/verify.ts': 'the key of a rendition',
+    'libs/access/src/token-keys.ts': 'the spelling of a secret, compared with the same secret',
+    'libs/access/src/video-token.ts': 'the spelling of a signature, compared with the same signature',
+  }
+  const NAME = '[\\w.?\\[\\]]*(?:key|token|password|secret|signature|credential|hmac|lookup)'
+  const EITHER_SIDE = new RegExp(`(?<!typeof )\\b(${NAME}) (?:===?|!==?) (\\S+)|(\\S+) (?:===?|!==?) (${NAME})\\b(?![\\w.(\\[])`, 'gi')
+  /** Whether there is a secret at all, or a constant that stands in the source, is no secret. */
+  const OPEN = /^\(*(?:undefined|null|true|false|'[^']*'?|"[^"]*"?|\d+)[),;:?]*$/
+
+  function findings(source: string): string[] {
+    return [...source.matchAll(EITHER_SIDE)].filter(([, , right, left]) => !OPEN.test(right ?? left ?? '')).map(([text]) => text)
+  }
+
+  test.each([
+    ['if (key === stored.key) return', 1],
+    ['return given.apiKey !== expected', 1],
+    ["hash.digest('hex') === signature", 1],
+    ['password == row.password', 1],
+    ["typeof key !== 'string'", 0],
+    ['key === undefined || token !== null', 0],
+    ["password !== 'x'", 0],
+    ['key.length === 32', 0],
+    ['rule.tokenRequired === true', 0],
+  ])('%s: %i', (source, count) => {
+    expect(findings(source)).toHaveLength(count)
+  })
+
+  test('in any app or lib', () => {
+    const found = ['apps', 'libs'].flatMap((kind) =>
+      readdirSync(join(ROOT, kind)).flatMap((name) => sourcesBelow(join(ROOT, kind, name, 'src')).map((file) => relative(ROOT, file))),
+    )
+    expect(found.length).toBeGreaterThan(200)
+    const bad = found.flatMap((file) => findings(readFileSync(join(ROOT, file), 'utf8')).map((text) => `${file}: ${text}`))
+    expect(bad.filter((text) => NO_SECRETS[text.split(': ', 1)[0] ?? ''] === undefined)).toEqual([])
+    // An exception that excepts nothing any more goes.
+    for (const file of Object.keys(NO_SECRETS))
+      expect(bad.some((text) => text.startsWith(`${file}: `)) ? file : `nothing in ${file}`).toBe(file)
+  })
+})
+
+/** TypeScript that is ours: not generated, and no tests. */
+function sourcesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.test\.ts$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.includes('/gen/'))
+}

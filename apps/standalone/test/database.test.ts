@@ -1,0 +1,36 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { readStandaloneConfig } from '../src/config.ts'
+import { type DataFolder, openDataFolder } from '../src/data-folder.ts'
+import { startDatabase } from '../src/database.ts'
+import { isAlive } from './support/nemesis.ts'
+
+let path: string
+let folder: DataFolder
+
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'vitascope-database-'))
+  folder = await openDataFolder(readStandaloneConfig({ VITASCOPE_DATA_DIR: path }))
+})
+afterEach(async () => {
+  await folder.release()
+  await rm(path, { recursive: true, force: true, maxRetries: 5 })
+})
+
+/** Of the server that has, or had, the folder last. */
+const serverPid = async () => Number((await readFile(join(path, 'postgres/postmaster.pid'), 'utf8')).split('\n', 1)[0])
+
+test('a stop while PostgreSQL is being started again after its death ends the new one, too', async () => {
+  const database = await startDatabase({ folder, databaseUrl: undefined, services: [], print: { line: () => {}, own: () => {} } })
+  const first = await serverPid()
+  process.kill(first, 'SIGKILL')
+  const second = await waitFor(async () => {
+    const pid = await serverPid()
+    return pid !== first && isAlive(pid) && pid
+  })
+  await database.stop()
+  expect(isAlive(Number(second))).toBe(false)
+}, 30_000)

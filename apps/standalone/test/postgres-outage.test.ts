@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { asSuperuser } from './support/database.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { type Accepted, aTenant, settled } from './support/video-steps.ts'
+
+const SERVICES = ['auth', 'catalogue', 'encoding', 'worker', 'delivery', 'gateway']
+/** From the death of the server to an answer of the new one. */
+const REVIVED_MS = 15_000
+/** From the moment that the database answers again to the last refusal. */
+const CALM_MS = 5_000
+const EVERY_MS = 3_000
+const SECONDS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30 : 9
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let organisationId: string
+let calls: ReturnType<typeof callers>
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'small.mp4')
+  platform = await startTestPlatform()
+  organisationId = (await aTenant(platform.system)).organisationId
+}, 120_000)
+afterEach(() => calls?.stop())
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const isGood = (status: number) => status === 200 || status === 201
+const pids = () => SERVICES.map((name) => `${name} ${platform.pid(name)}`)
+const answers = () => asSuperuser(platform, (client) => client.query('select 1')).then(() => true)
+
+/** Writes and reads without a pause until told to stop; keeps what was acknowledged, and when something was refused, and how. */
+function callers() {
+  let stopped = false
+  const made: { organisation_id: string; name: string }[] = []
+  const refused: { at: number; status: number; what: string }[] = []
+  /** How many were answered well without a refusal between, by what was asked. */
+  const inARow = new Map<string, number>()
+  const loop = async (what: string, call: (n: number) => Promise<{ status: number }>) => {
+    for (let n = 0; !stopped; n++) {
+      const { status } = await call(n)
+      inARow.set(what, isGood(status) ? (inARow.get(what) ?? 0) + 1 : 0)
+      if (!isGood(status)) refused.push({ at: Date.now(), status, what })
+      await delay(20)
+    }
+  }
+  const write = async (n: number) => {
+    const name = `Outage ${n} ${Math.random().toString(36).slice(2)}`
+    const answer = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
+    if (isGood(answer.status)) made.push({ organisation_id: answer.body.organisation_id, name })
+    return answer
+  }
+  const running = [
+    loop('POST /organisation', write),
+    loop('GET /video', () => platform.system.get(`/video?organisation_id=${organisationId}`)),
+    loop('GET /organisation', () => platform.system.get(`/organisation/${organisationId}`)),
+  ]
+  return {
+    made,
+    refused,
+    /** Everything was answered well so often since it was asked for. */
+    async calm(times: number) {
+      inARow.clear()
+      await waitFor(() => running.length === inARow.size && [...inARow.values()].every((count) => count >= times), {
+        timeout: 4 * CALM_MS,
+        describe: () => `${times} good answers in a row, after ${JSON.stringify(refused.slice(-5))}`,
+      })
+    },
+    async stop() {
+      stopped = true
+      await Promise.all(running)
+    },
+  }
+}
+
+/** What was acknowledged is there, and what was refused was refused as unavailable, for no longer than the outage and a little. */
+async function expectNothingLost(outageEnd: number): Promise<void> {
+  const late = calls.refused.filter(({ at }) => at > outageEnd + CALM_MS)
+  expect(late).toEqual([])
+  expect(calls.refused.filter(({ status }) => status !== 503)).toEqual([])
+  expect(calls.made.length).toBeGreaterThan(0)
+  const stored = await asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ name: string }>('select organisation_id || name as name from auth.organisation')
+    return new Set(rows.map(({ name }) => name))
+  })
+  expect(calls.made.filter(({ organisation_id, name }) => !stored.has(organisation_id + name))).toEqual([])
+}
+
+async function accept(name: string): Promise<Accepted> {
+  const payload = { url: `${sources.url}/small.mp4`, organisation_id: organisationId, name }
+  return waitFor(
+    async () => {
+      const answer = await platform.system.post<Accepted>('/video/upload', payload, { 'idempotency-key': name })
+      return isGood(answer.status) ? answer.body : undefined
+    },
+    { timeout: 30_000, describe: `upload ${name} to be acknowledged` },
+  )
+}
+
+test.each([
+  ['killed', 'SIGKILL'],
+  ['stopped in immediate mode', 'SIGQUIT'],
+] as const)(
+  'a PostgreSQL that is %s is started again, and nothing acknowledged is lost',
+  async (how, signal) => {
+    const before = pids()
+    const upload = await accept(`before it was ${how}`)
+    calls = callers()
+    await calls.calm(3)
+    const pid = platform.pid('postgres') ?? 0
+    const began = Date.now()
+    process.kill(pid, signal)
+    await waitFor(() => platform.pid('postgres') !== pid && answers(), { timeout: 10 * REVIVED_MS, describe: 'PostgreSQL to answer again' })
+    const back = Date.now()
+    await calls.calm(20)
+    await calls.stop()
+    expect(back - began).toBeLessThan(REVIVED_MS)
+    await expectNothingLost(back)
+    expect((await settled(platform.system, upload.id)).status.status).toBe('ok')
+    expect(pids()).toEqual(before)
+  },
+  60_000,
+)
+
+test(`connections that are ended every ${EVERY_MS / 1_000} s for ${SECONDS} s cost neither a process nor anything acknowledged`, async () => {
+  const before = pids()
+  calls = callers()
+  await calls.calm(3)
+  const uploads: Accepted[] = []
+  let ended = 0
+  let last = Date.now()
+  for (let round = 0; round < (SECONDS * 1_000) / EVERY_MS; round++) {
+    uploads.push(await accept(`round ${round}`))
+    await waitFor(() => Date.now() >= last + EVERY_MS, { timeout: 2 * EVERY_MS })
+    const { rowCount } = await asSuperuser(platform, (client) =>
+      client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      ),
+    )
+    ended += rowCount ?? 0
+    last = Date.now()
+  }
+  expect(ended).toBeGreaterThan(0)
+  await calls.calm(20)
+  await calls.stop()
+  await expectNothingLost(last)
+  for (const { id } of uploads) expect((await settled(platform.system, id)).status.status).toBe('ok')
+  expect(pids()).toEqual(before)
+}, 120_000)

@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+
+const RUN_PROCESS = fileURLToPath(new URL('./run-process.ts', import.meta.url))
+let child: ChildProcess
+afterEach(() => void child.kill('SIGKILL'))
+
+/** A service whose modules take `loadMs` to load, and that then waits for what never comes: as for a database that is gone. */
+function startWaiting(loadMs: number) {
+  const program = `await new Promise((resolve) => setTimeout(resolve, ${loadMs}))
+    const { runProcess } = await import(${JSON.stringify(RUN_PROCESS)})
+    await runProcess('x', () => { console.log('begun'); return new Promise(() => setInterval(() => {}, 1_000)) })`
+  child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  let said = ''
+  child.stdout?.on('data', (data: Buffer) => (said += data))
+  return { said: () => said, ended: once(child, 'exit') }
+}
+
+test('ends with its supervisor, also in the middle of its start', async () => {
+  const { said, ended } = startWaiting(0)
+  await waitFor(() => said().includes('begun'))
+  child.disconnect()
+  expect(await ended).toEqual([0, null])
+})
+
+test('ends with a supervisor that was gone before it could listen for that', async () => {
+  const { ended } = startWaiting(500)
+  child.disconnect()
+  expect(await ended).toEqual([0, null])
+}, 10_000)
