@@ -56,7 +56,7 @@ describe.each([
 ])('12 s of %s in 720p with loud sound', (name, source) => {
   let encoded: Encoded
   beforeAll(async () => {
-    const line = `${source} -f lavfi -i anoisesrc=a=0.8:r=48000 -c:v libx264 -preset ultrafast -qp 24 -pix_fmt yuv420p -c:a aac -b:a 192k -shortest`
+    const line = `${source} -f lavfi -i anoisesrc=a=0.8:r=48000:d=12 -c:v libx264 -preset ultrafast -qp 24 -pix_fmt yuv420p -c:a aac -b:a 192k`
     encoded = await room.encode(await room.make(`${name.replace(/\W/g, '')}.mp4`, line))
   }, 180_000)
 
