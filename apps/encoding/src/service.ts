@@ -65,7 +65,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
     log,
   })
   const reconciler = createReconciler({ db, queue, outbox, steps, desk, jobs, storage, log, intervalMs: timing.reconcileMs })
-  observeJobs(metrics, db, queue)
+  observeJobs(metrics, db, queue, log)
 
   const server = createGrpcServer({ principalKey: key, log, metrics })
   server.implement(JobServiceService, jobHandlers({ db, desk }))

@@ -53,6 +53,8 @@ async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
         if (stopping.signal.aborted) return
         try {
           server = await start()
+          // `stop` found the one before, which had ended already.
+          if (stopping.signal.aborted) return server.stop()
           break
         } catch (error) {
           deaths++

@@ -1,4 +1,4 @@
-import { DomainError } from '@vitascope/errors'
+import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
 
@@ -39,14 +39,20 @@ const TRIES = 3
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 /** Class 08 (connection), 57P (shutdown, starting up), 53300 (too many connections), and what the socket says. */
-const AWAY = /^(08...|57P0[123]|53300|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/
+const AWAY = /^(08...|57P0[123]|53300|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
+/** The server ends a statement by itself; one that says nothing for so much longer is behind a connection that is dead without a word. */
+const SILENCE_MS = 1_000
+const SILENT = /^Query read timeout$/
 
 export function openPostgres(options: PostgresOptions): Db {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 5_000
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize ?? 4,
     connectionTimeoutMillis: 2_000,
-    statement_timeout: options.statementTimeoutMs ?? 5_000,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + SILENCE_MS,
+    keepAlive: true,
     idle_in_transaction_session_timeout: 30_000,
     application_name: `vitascope-${options.schema}`,
     options: `-c search_path=${quoteIdentifier(options.schema)}`,
@@ -105,19 +111,30 @@ async function transactionOnce<T>(pool: pg.Pool, change: (tx: Transaction) => Pr
       afterCommit: (later) => void committed.push(later),
     })
     signal?.throwIfAborted()
-    await run(client, 'commit', [])
+    await commit(client)
     for (const later of committed) later()
     return result
   } catch (error) {
-    await client.query('rollback').catch((failure: Error) => {
-      broken = failure
-    })
+    if (isDomainError(error) && SILENT.test((error.cause as Error | undefined)?.message ?? '')) broken = error
+    else {
+      await client.query('rollback').catch((failure: Error) => {
+        broken = failure
+      })
+    }
     throw error
   } finally {
     client.off('error', ended)
     // A connection that ended, or could not roll back, is not given to anybody else.
     client.release(broken)
   }
+}
+
+/** PostgreSQL answers the commit of a transaction in which a statement failed without an error: it rolls back, and says so. */
+async function commit(client: pg.PoolClient): Promise<void> {
+  const { command } = await client.query('commit').catch((error: unknown) => {
+    throw asRefusal(error)
+  })
+  if (command !== 'COMMIT') throw new Error('a transaction was rolled back: one of its statements failed, and nobody said so')
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -139,7 +156,10 @@ async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values
 
 function asRefusal(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  const away = AWAY.test(code ?? '') || /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '')
+  const away =
+    AWAY.test(code ?? '') ||
+    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '') ||
+    SILENT.test(message ?? '')
   if (!away) return error
   return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is not to be reached: try again', {
     retryAfter: 1,

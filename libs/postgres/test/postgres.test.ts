@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -40,6 +41,17 @@ describe('migrate', () => {
 })
 
 describe('a transaction', () => {
+  test('in which a statement failed and nobody said so is a fault, and not a success', async () => {
+    let ran = 0
+    const change = db.transaction(async (tx) => {
+      tx.afterCommit(() => ran++)
+      await tx.query('insert into thing (name) values ($1)', ['lost'])
+      await tx.query('select 1 / 0').catch(() => {})
+    })
+    await expect(change).rejects.toThrow('was rolled back')
+    expect([await names(), ran]).toEqual([[], 0])
+    expect(await db.query('select 1 as one')).toEqual([{ one: 1 }])
+  })
   test('leaves nothing behind when it throws, and runs afterCommit only when committed', async () => {
     let ran = 0
     const add = (fail: boolean) =>
@@ -194,3 +206,65 @@ describe('a page token', () => {
     expect(() => decodePageToken(token, 2)).toThrow('page_token')
   })
 })
+
+describe('a connection that is dead without a word', () => {
+  test.each([
+    ['a statement', (far: Db) => far.query('select 1')],
+    ['a transaction', (far: Db) => far.transaction((tx) => tx.query('select 1'))],
+  ])(
+    'refuses %s as unavailable, and is not used again',
+    async (_, ask) => {
+      const way = await aWayTo(url)
+      const far = openPostgres({ url: way.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
+      expect(await far.ping()).toBe(true)
+      way.swallow()
+      await expect(ask(far)).rejects.toMatchObject({ kind: 'unavailable' })
+      way.carry()
+      expect(await far.ping()).toBe(true)
+      await far.close()
+      await way.close()
+    },
+    10_000,
+  )
+})
+
+/** A proxy to the database that can stop carrying what comes over the connections that it has. */
+async function aWayTo(to: string) {
+  const { hostname, port } = new URL(to)
+  const sockets = new Set<Socket>()
+  let carries = true
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    // Those that were there when it began to swallow stay silent for good.
+    let alive = true
+    sockets.add(near).add(far)
+    for (const [from, into] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', (data) => {
+        if (!carries) alive = false
+        if (alive) into.write(data)
+      })
+      from.on('error', () => into.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const through = new URL(to)
+  through.hostname = '127.0.0.1'
+  through.port = String((server.address() as AddressInfo).port)
+  return {
+    url: through.href,
+    swallow() {
+      carries = false
+    },
+    carry() {
+      carries = true
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}

@@ -1,4 +1,5 @@
-import { type Logger as PinoLogger, pino } from 'pino'
+import { type LoggerOptions, type Logger as PinoLogger, pino } from 'pino'
+import { standardOutput } from './standard-output.ts'
 
 export type Logger = PinoLogger
 
@@ -7,7 +8,7 @@ export type Logger = PinoLogger
  * logged as templates by those who log them, because keys and passwords stand in paths.
  */
 export function createLogger(options: { service: string; level?: string }): Logger {
-  return pino({
+  const settings: LoggerOptions = {
     name: options.service,
     level: options.level ?? 'info',
     base: { service: options.service },
@@ -17,5 +18,6 @@ export function createLogger(options: { service: string; level?: string }): Logg
       paths: ['key', 'password', 'token', 'secret', 'authorization', '*.key', '*.password', '*.token', '*.secret', '*.authorization'],
       censor: '[secret]',
     },
-  })
+  }
+  return pino(settings, standardOutput())
 }

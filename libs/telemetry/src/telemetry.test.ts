@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
 import { createLogger } from './log.ts'
@@ -14,6 +15,29 @@ test('a line is JSON with time, level and service, and what is named like a secr
   })
   expect(JSON.parse(stdout)).toMatchObject({ level: 'warn', service: 'x', msg: 'said', request_id: 'r', key: '[secret]' })
   expect(stdout).not.toMatch(/vs_1|p4ss/)
+})
+
+test.each([
+  ['an error', `log.error('said')`],
+  ['a fatal fault', `log.fatal('said')`],
+])('%s that nobody reads any more does not keep a process from its end', async (_, say) => {
+  const program = `const { createLogger } = await import(${JSON.stringify(LOG)})
+    const log = createLogger({ service: 'x' })
+    log.info('ready')
+    process.once('message', () => { ${say}; ${say}; process.exit(7) })
+    process.send('ready')`
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  await once(child, 'message')
+  // With a line in it that was never read: the first write finds a connection that was reset, the next ones a broken one.
+  child.stdout?.destroy()
+  await once(child.stdout as NodeJS.ReadableStream, 'close')
+  child.send('go on')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
+  expect(await ended).toEqual([7, null])
+  clearTimeout(timer)
 })
 
 test('metrics are served on /metrics alone, each with its service', async () => {

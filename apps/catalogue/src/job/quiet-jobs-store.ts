@@ -51,9 +51,10 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
         if (rows.length > 0) await enqueueCreated(enqueue, tx, job)
       }),
     async ended(jobId) {
+      // The column is rounded to milliseconds: a moment ago may be in half a one.
       const [row] = await db.query<{ seconds: number }>(
         `update job set ended_since = coalesce(ended_since, now()) where job_id = $1
-         returning extract(epoch from now() - ended_since)::float8 as seconds`,
+         returning greatest(0, extract(epoch from now() - ended_since))::float8 as seconds`,
         [jobId],
       )
       return row?.seconds ?? 0

@@ -41,14 +41,19 @@ describe('a job that encoding does not know', () => {
     await aMinuteLater(unknown)
     expect(await told()).toEqual(['job.created'])
   })
-  test('fails in the end', async () => {
-    const { videoId, jobId } = await catalogue.upload()
+  test('is handed over five times more, and fails then', async () => {
+    // Several, since the fraction of a millisecond at which a round comes must not matter.
+    const uploads = await Promise.all(Array.from({ length: 12 }, () => catalogue.upload()))
     for (let round = 1; round <= 6; round++) {
+      for (const { jobId } of uploads) expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
       await catalogue.db.query('truncate outbox')
       await aMinuteLater(unknown)
+      expect(await told()).toEqual(round <= 5 ? uploads.map(() => 'job.created') : [])
     }
-    expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 5001 })
-    expect((await catalogue.videos.find('1', videoId))?.status).toMatchObject({ state: 'failed', code: 5001 })
+    for (const { videoId, jobId } of uploads) {
+      expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 5001 })
+      expect((await catalogue.videos.find('1', videoId))?.status).toMatchObject({ state: 'failed', code: 5001 })
+    }
   })
 })
 

@@ -1,43 +1,61 @@
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import type { Metrics } from '@vitascope/telemetry'
+import type { Logger, Metrics } from '@vitascope/telemetry'
 
-/** What an operator watches: how much work there is, how long jobs take, and how they end. All of it is read from the rows when it is asked for. */
-export function observeJobs(metrics: Metrics, db: Db, queue: Queue): void {
-  metrics.gauge('vitascope_encoding_queue_depth', 'Tasks by kind and state', ['kind', 'state'], async (gauge) => {
-    gauge.reset()
-    for (const { kind, waiting, leased } of await queue.depth()) {
-      gauge.set({ kind, state: 'waiting' }, waiting)
-      gauge.set({ kind, state: 'leased' }, leased)
-    }
-  })
+type Gauge = ReturnType<Metrics['gauge']>
+
+/**
+ * What an operator watches: how much work there is, how long jobs take, and how they end. All of it is read from the rows when it is asked
+ * for; a database that is away leaves these figures as they were, and the others on the page are there all the same.
+ */
+export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger): void {
+  const reading = (read: (gauge: Gauge) => Promise<void>) => (gauge: Gauge) =>
+    read(gauge).catch((error: unknown) => log.warn({ err: error }, 'figures of jobs could not be read'))
+  metrics.gauge(
+    'vitascope_encoding_queue_depth',
+    'Tasks by kind and state',
+    ['kind', 'state'],
+    reading(async (gauge) => {
+      const depth = await queue.depth()
+      gauge.reset()
+      for (const { kind, waiting, leased } of depth) {
+        gauge.set({ kind, state: 'waiting' }, waiting)
+        gauge.set({ kind, state: 'leased' }, leased)
+      }
+    }),
+  )
   metrics.gauge(
     'vitascope_encoding_queue_cpu_seconds',
     'Processor seconds that the planned jobs under way are expected to take',
     [],
-    async (gauge) => {
+    reading(async (gauge) => {
       const [row] = await db.query<{ seconds: number | null }>(
         `select sum((plan->>'expectedCpuSeconds')::float8) as seconds from job where state in ('encoding', 'publishing')`,
       )
       gauge.set(row?.seconds ?? 0)
-    },
+    }),
   )
   const hour = {
     count: 'Jobs that ended within the last hour',
     seconds: 'Seconds from coming to the end, on average, of jobs that ended within the last hour',
   }
   const count = metrics.gauge('vitascope_encoding_jobs_ended', hour.count, ['outcome'])
-  metrics.gauge('vitascope_encoding_job_seconds', hour.seconds, ['outcome'], async (gauge) => {
-    gauge.reset()
-    count.reset()
-    const rows = await db.query<{ outcome: string; jobs: number; seconds: number }>(
-      `select case when state = 'failed' then code::text else state end as outcome, count(*)::int as jobs,
+  metrics.gauge(
+    'vitascope_encoding_job_seconds',
+    hour.seconds,
+    ['outcome'],
+    reading(async (gauge) => {
+      const rows = await db.query<{ outcome: string; jobs: number; seconds: number }>(
+        `select case when state = 'failed' then code::text else state end as outcome, count(*)::int as jobs,
          avg(extract(epoch from finish_time - create_time))::float8 as seconds
        from job where finish_time > now() - interval '1 hour' and media_id <> '' group by 1`,
-    )
-    for (const { outcome, jobs, seconds } of rows) {
-      gauge.set({ outcome }, seconds)
-      count.set({ outcome }, jobs)
-    }
-  })
+      )
+      gauge.reset()
+      count.reset()
+      for (const { outcome, jobs, seconds } of rows) {
+        gauge.set({ outcome }, seconds)
+        count.set({ outcome }, jobs)
+      }
+    }),
+  )
 }

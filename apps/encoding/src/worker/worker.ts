@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openChannel, principalKey } from '@vitascope/grpc'
-import { findFfmpeg } from '@vitascope/media'
+import { findFfmpeg, sandboxFor } from '@vitascope/media'
 import type { RunningService } from '@vitascope/process'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { openFileStorage } from '@vitascope/storage'
@@ -15,6 +15,9 @@ import { runSlot } from './run-slot.ts'
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
   const tools = await findFfmpeg({ path: config.ffmpeg })
   if (tools.warning) log.warn(tools.warning)
+  const { network, diesWithParent } = await sandboxFor(tools.ffmpeg)
+  if (network === 'open') log.warn('ffmpeg cannot be kept from the network on this machine: util-linux with user namespaces would do it')
+  if (!diesWithParent) log.warn('ffmpeg outlives a killed worker on this machine: setpriv of util-linux would end it')
   await emptyFolder(config.scratchDir)
   const storage = await openFileStorage({ root: config.storageDir })
   const channel = openChannel(config.encodingAddress, { principalKey: principalKey(config.principalKey) })
@@ -33,7 +36,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     speed: metrics.gauge('vitascope_encode_speed', 'Seconds of video encoded in a second, of the last chunk'),
     tasks: metrics.counter('vitascope_worker_tasks_total', 'Tasks by kind and outcome', ['kind', 'outcome']),
   }
-  log.info({ ffmpeg: tools.ffmpeg, version: tools.version, slots: config.slots, worker: shared.workerId }, 'working')
+  log.info({ ffmpeg: tools.ffmpeg, version: tools.version, slots: config.slots, network, worker: shared.workerId }, 'working')
   const slots = Array.from({ length: config.slots }, () => runSlot(shared, stopping.signal))
   // A slot ends by itself only when another process works under this name.
   const ended = Promise.all(slots)
