@@ -163,7 +163,7 @@ test('kill -9 of the process that started ffmpeg leaves none of it after a secon
   // Long enough for the chain of programs in front of ffmpeg to have set the death signal.
   await until(async () => (await commandsIn(scratch)).includes('ffmpeg'), 10_000)
   parent.kill('SIGKILL')
-  await until(async () => (await processesIn(scratch)) === 0, 1000)
+  await until(async () => (await processesIn(scratch)) === 0, 10_000)
 })
 
 async function commandsIn(folder: string): Promise<string[]> {
