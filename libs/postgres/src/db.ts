@@ -58,6 +58,8 @@ export function openPostgres(options: PostgresOptions): Db {
     options: `-c search_path=${quoteIdentifier(options.schema)}`,
   })
   // Without a listener the shutdown of the server would end this process.
+  // A connection may end in the very moment in which it is handed over, when nobody else listens: the next statement on it is refused.
+  pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'a database connection ended')))
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection ended'))
 
   return {
