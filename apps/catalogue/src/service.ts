@@ -39,6 +39,8 @@ export interface RunningCatalogue extends RunningService {
   metricsPort: number
 }
 
+/** Some five minutes of faults; the reconciler sees what became of the job then. */
+const HANDOVER_FAULTS = 20
 const READY_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 60_000
 
@@ -51,7 +53,8 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const authChannel = openChannel(config.authAddress, config)
   const encoding = encodingChannel.client(EncodingJobServiceService)
 
-  const outbox = createOutbox({ db: outboxDb, handlers: handoverHandlers(encoding, () => jobs, log), log })
+  const handlers = handoverHandlers(encoding, () => jobs, log)
+  const outbox = createOutbox({ db: outboxDb, handlers, log, mostFaults: HANDOVER_FAULTS })
   const { enqueue } = outbox
   const jobs = createJobStore(db, enqueue)
   const quiet = createQuietJobs(db, enqueue)

@@ -378,6 +378,26 @@ test('a job of which encoding never heard is handed over again', async () => {
   await waitFor(() => encoding.state.jobs.has(jobId))
 })
 
+test('a job whose handover meets a fault each time fails at last, and holds nothing up', async () => {
+  encoding.state.faulty = true
+  const { videoId, mediaId, jobId } = await upload()
+  // As if the five minutes of each of the six handovers were over.
+  const later = async () => {
+    await database.db.query(`update outbox set faults = 19, next_time = now() where key = $1 and dead_time is null`, [`media:${mediaId}`])
+    await database.db.query(`update job set news_time = now() - interval '1 hour' where job_id = $1`, [jobId])
+  }
+  const status = await waitFor(
+    async () => {
+      await later()
+      const { video } = await ask.videos.getVideo({ videoId }, owner)
+      return video?.status?.state === VideoState.VIDEO_STATE_FAILED ? video.status : undefined
+    },
+    { timeout: 30_000, describe: 'the job to be given up' },
+  )
+  encoding.state.faulty = false
+  expect(status.code).toBe(5001)
+})
+
 test('its figures are served', async () => {
   const text = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
   expect(text).toMatch(/vitascope_catalogue_jobs_standing\{service="catalogue"\} \d+/)

@@ -16,6 +16,8 @@ export function encodingStandIn(address: string) {
     /** What it has taken; one entry an id. */
     jobs: new Map<string, CreateJobRequest>(),
     cancelled: new Set<string>(),
+    /** Whether every handover meets a fault. */
+    faulty: false,
   }
   // Calls that are taken, and not answered; undefined while it answers.
   let held: (() => void)[] | undefined
@@ -38,6 +40,7 @@ export function encodingStandIn(address: string) {
       server.implement(JobServiceService, {
         createJob(request) {
           state.calls.push(`create ${request.jobId}`)
+          if (state.faulty) throw new Error('a fault of this test')
           state.jobs.set(request.jobId, request)
           return answer()
         },

@@ -36,7 +36,7 @@ test.each(points)('a service that dies at %s goes on where it was after its next
   const work = async (caller: typeof before) => {
     const worker = standInWorker(caller, around.storage, 'worker-1:a')
     while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
-      const { task } = await caller.work.leaseTask({ workerId: 'worker-1:a', waitSeconds: 3 }, caller.call)
+      const { task } = await caller.work.leaseTask({ workerId: 'worker-1:a', ask: '', waitSeconds: 3 }, caller.call)
       if (!task) continue
       const result = await worker.make(task)
       // The answer of the service that dies is lost: it is told again to the next one.

@@ -9,7 +9,7 @@ import type { Caller } from './service-under-test.ts'
 /** Does what a worker does, but for the encoding: so that a test holds every step in its hand. */
 export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
   const lease = async (waitSeconds = 5): Promise<Task> => {
-    const { task } = await work.leaseTask({ workerId, waitSeconds }, call)
+    const { task } = await work.leaseTask({ workerId, ask: '', waitSeconds }, call)
     if (!task) throw new Error('there is no work')
     return task
   }

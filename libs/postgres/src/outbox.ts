@@ -28,6 +28,7 @@ interface Row {
   outbox_id: string
   topic: string
   payload: never
+  faults: number
   attempts: number
 }
 
@@ -38,8 +39,18 @@ const LONGEST_BACKOFF_SECONDS = 15
 /** A message that is refused as wrong, not as unavailable, is given up after so many tries. */
 const REFUSALS = 8
 
-export function createOutbox(options: { db: Db; handlers: OutboxHandlers; log: Logger }): Outbox {
-  const { db, handlers, log } = options
+export interface OutboxOptions {
+  db: Db
+  handlers: OutboxHandlers
+  log: Logger
+  /**
+   * A message that meets a fault of its receiver, neither a refusal nor an absence, is given up after so many of them; about 15 s lie
+   * between two. Default: never. For senders that notice in some other way that a message did not arrive.
+   */
+  mostFaults?: number
+}
+
+export function createOutbox({ db, handlers, log, mostFaults = Number.POSITIVE_INFINITY }: OutboxOptions): Outbox {
   const stopping = new AbortController()
   const waiting = new Set<() => void>()
   let lanes: Promise<void>[] = []
@@ -63,7 +74,7 @@ export function createOutbox(options: { db: Db; handlers: OutboxHandlers; log: L
       // A message that was added while this lane looked would otherwise wait for the next poll.
       const before = wakes
       try {
-        if (!(await sendOne(db, handlers, log, stopping.signal)) && before === wakes) await idle()
+        if (!(await sendOne({ db, handlers, log, mostFaults }, stopping.signal)) && before === wakes) await idle()
       } catch (error) {
         log.warn({ err: error }, 'the outbox waits for its database')
         await delay(POLL_MS)
@@ -88,10 +99,10 @@ export function createOutbox(options: { db: Db; handlers: OutboxHandlers; log: L
 }
 
 /** Sends the oldest message that is due and first of its key; its row stays locked meanwhile. False when there was none. */
-function sendOne(db: Db, handlers: OutboxHandlers, log: Logger, signal: AbortSignal): Promise<boolean> {
+function sendOne({ db, handlers, log, mostFaults }: Required<OutboxOptions>, signal: AbortSignal): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<Row>(
-      `select outbox_id, topic, payload, attempts from outbox o
+      `select outbox_id, topic, payload, attempts, faults from outbox o
        where dead_time is null and next_time <= now()
          and not exists (select 1 from outbox p where p.key = o.key and p.outbox_id < o.outbox_id and p.dead_time is null)
        order by next_time, outbox_id limit 1 for update skip locked`,
@@ -104,15 +115,18 @@ function sendOne(db: Db, handlers: OutboxHandlers, log: Logger, signal: AbortSig
       await tx.query('delete from outbox where outbox_id = $1', [row.outbox_id])
     } catch (error) {
       const attempts = row.attempts + 1
-      const refused = isDomainError(error) && error.kind !== 'unavailable' && error.kind !== 'conflict' && error.kind !== 'exhausted'
-      const dead = refused && attempts >= REFUSALS
+      const known = isDomainError(error)
+      // Absence counts for nothing, however long it lasts.
+      const absent = known && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
+      const faults = absent ? row.faults : row.faults + 1
+      const dead = !absent && faults >= (known ? REFUSALS : mostFaults)
       const level = dead ? 'error' : attempts > 2 ? 'warn' : 'info'
       log[level]({ err: error, topic: row.topic, attempts, dead }, 'a message was not taken')
       await tx.query(
-        `update outbox set attempts = $2, last_error = $3, dead_time = case when $4 then now() end,
+        `update outbox set attempts = $2, faults = $6, last_error = $3, dead_time = case when $4 then now() end,
            next_time = now() + least($5, 0.2 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2) * interval '1 second'
          where outbox_id = $1`,
-        [row.outbox_id, attempts, String(error).slice(0, 500), dead, LONGEST_BACKOFF_SECONDS],
+        [row.outbox_id, attempts, String(error).slice(0, 500), dead, LONGEST_BACKOFF_SECONDS, faults],
       )
     }
     return true

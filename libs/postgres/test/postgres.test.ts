@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
 import { createLogger } from '@vitascope/telemetry'
 import { freshDatabase, waitFor } from '@vitascope/testing'
 import { createOutbox, type Db, decodePageToken, encodePageToken, migrate, once, openPostgres } from '../src/index.ts'
@@ -168,6 +169,24 @@ describe('the outbox', () => {
     await outbox.stop()
     expect(got.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
     expect(got.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
+  })
+  test('a message is given up after so many faults, which absence is not', async () => {
+    let calls = 0
+    const handlers = {
+      t: async () => {
+        calls++
+        if (calls === 2) throw new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
+        throw new Error('a fault')
+      },
+    }
+    const outbox = createOutbox({ db, log, handlers, mostFaults: 2 })
+    await send([['a', 1]], outbox)
+    outbox.start()
+    await waitFor(empty, { describe: 'the message to be given up', timeout: 15_000 })
+    await outbox.stop()
+    expect(calls).toBe(3)
+    expect(await db.query('select attempts, faults from outbox')).toEqual([{ attempts: 3, faults: 2 }])
+    await db.query('delete from outbox')
   })
   test('a message of a rolled back transaction is never sent', async () => {
     const got: unknown[] = []

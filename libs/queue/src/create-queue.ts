@@ -19,7 +19,7 @@ export function createQueue(db: Db): Queue {
   const waiting = createWaiting()
   const back = async (tx: Transaction, { itemId, fence }: Lease, delayMs: number, only = '') => {
     const rows = await tx.query(
-      `update work_item set state = 'waiting', holder = null, lease_ms = null, lease_end = null,
+      `update work_item set state = 'waiting', holder = null, ask = null, lease_ms = null, lease_end = null,
          due_time = now() + $3::int * interval '1 millisecond'
        where item_id = $1 and fence = $2 and state = 'leased' ${only} returning 1`,
       [itemId, fence, delayMs],
@@ -104,6 +104,8 @@ async function send(tx: Transaction, { key, kind, group, priority, payload }: Wo
 async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSignal): Promise<LeasedItem | undefined> {
   // How long somebody waits is no lease: the clock of this machine is good enough, and it never goes backwards.
   const until = performance.now() + (ask.waitMs ?? 0)
+  const held = ask.ask === undefined ? undefined : await leasedBefore(query, ask.holder, ask.ask)
+  if (held) return held
   for (;;) {
     signal.throwIfAborted()
     const item = await leaseNow(query, ask)
@@ -114,16 +116,24 @@ async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSign
 }
 
 /** One statement, and with it one transaction of its own: nobody can see the item taken and without its fence. */
-async function leaseNow(query: Query, { kinds, holder, leaseMs }: Ask): Promise<LeasedItem | undefined> {
+async function leaseNow(query: Query, { kinds, holder, leaseMs, ask }: Ask): Promise<LeasedItem | undefined> {
   const [row] = await query<Row>(
-    `update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, lease_ms = $3::int,
+    `update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, ask = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
        select item_id from work_item where state = 'waiting' and kind = any($1) and due_time <= now()
        order by priority desc, turn, item_id limit 1 for update skip locked)
      returning ${LEASED_COLUMNS}`,
-    [kinds, holder, leaseMs],
+    [kinds, holder, leaseMs, ask ?? null],
   )
+  return row && toItem(row)
+}
+
+async function leasedBefore(query: Query, holder: string, ask: string): Promise<LeasedItem | undefined> {
+  const [row] = await query<Row>(`select ${LEASED_COLUMNS} from work_item where state = 'leased' and holder = $1 and ask = $2`, [
+    holder,
+    ask,
+  ])
   return row && toItem(row)
 }
 

@@ -38,6 +38,11 @@ export interface Ask {
   holder: string
   /** How long a lease lasts from here, and from each beat. Counted by the clock of the database alone. */
   leaseMs: number
+  /**
+   * Names this ask, and is another one after each answer. Whoever lost an answer asks again by the same name, and gets the item that the
+   * lost answer leased to it: else that item would wait out its lease in nobody's hands.
+   */
+  ask?: string
   /** How long to wait for work when there is none; 0 is one look. */
   waitMs?: number
 }
@@ -65,7 +70,7 @@ export interface QueueDepth {
 export interface Queue {
   /** Adds an item, in line behind those of its group; answers its id. */
   send(tx: Transaction, item: WorkItem): Promise<string>
-  /** Leases the next item, waiting for one up to `waitMs`. */
+  /** Leases the next item, waiting for one up to `waitMs`. An item that this very ask holds already is answered again, as it stands. */
   lease(ask: Ask, signal: AbortSignal): Promise<LeasedItem | undefined>
   /**
    * Makes a lease last from now on as long as it lasted at first. In a transaction it also fences what else is written there: until the

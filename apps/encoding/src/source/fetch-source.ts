@@ -26,7 +26,7 @@ export interface FetchTools {
 /** Brings the source of a job into storage: to its end, to a fault that is told, or back into the queue when this service stops. */
 export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping: AbortSignal): Promise<void> {
   const { steps, log } = tools
-  const begun = await steps.begin(item)
+  const begun = await untilReachable(() => steps.begin(item), stopping)
   if (!begun) return
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])

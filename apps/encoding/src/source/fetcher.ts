@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -27,7 +28,9 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   const fetchOne = async () => {
     // Sources that wait for a worker fill the storage: no more are brought in than are worked on soon.
     if ((await countUnderWay(db.query)) >= limits.ahead) return pause(signal)
-    const item = await queue.lease({ kinds: ['fetch'], holder, leaseMs, waitMs: WAIT_MS }, signal)
+    // Asked by the same name until there is an answer: an answer that was lost on its way has leased an item to it.
+    const ask = randomUUID()
+    const item = await untilReachable(() => queue.lease({ kinds: ['fetch'], holder, leaseMs, ask, waitMs: WAIT_MS }, signal), signal)
     if (item) await fetchSource(tools, item, signal)
   }
   const loop = async () => {

@@ -35,15 +35,18 @@ const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
 export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
   const { db, steps, results, log } = tools
   return {
-    async leaseTask({ workerId, waitSeconds }, { principal, signal, deadline }) {
+    async leaseTask({ workerId, waitSeconds, ask }, { principal, signal, deadline }) {
       onlyServices(principal)
       if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
         throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
+      if (ask.length > 100) throw invalid([{ field: 'ask', message: 'must have 100 characters at most' }])
       await takeOver(tools, workerId)
       const waitMs = Math.min(Math.max(0, waitSeconds), MOST_WAIT_SECONDS) * 1000
       // The answer must be there before the caller stops waiting, else the task would be leased to nobody.
       const leftMs = deadline ? deadline.getTime() - Date.now() - 1_000 : waitMs
-      return { task: await nextTask(tools, workerId, Math.max(0, Math.min(waitMs, leftMs)), signal) }
+      return {
+        task: await nextTask(tools, { holder: workerId, ...(ask !== '' && { ask }) }, Math.max(0, Math.min(waitMs, leftMs)), signal),
+      }
     },
     async beatTask({ taskId, attempt, done }, { principal }) {
       onlyServices(principal)
@@ -80,13 +83,18 @@ async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string):
   }
 }
 
-async function nextTask(tools: WorkTools, holder: string, waitMs: number, hangUp: AbortSignal): Promise<Task | undefined> {
+async function nextTask(
+  tools: WorkTools,
+  asker: { holder: string; ask?: string },
+  waitMs: number,
+  hangUp: AbortSignal,
+): Promise<Task | undefined> {
   const { queue, steps, leaseMs } = tools
   const until = performance.now() + waitMs
   const signal = AbortSignal.any([hangUp, tools.stopping])
   for (;;) {
     const left = Math.max(0, until - performance.now())
-    const item = await lease(queue, { kinds: WORKER_KINDS, holder, leaseMs, waitMs: left }, signal)
+    const item = await lease(queue, { kinds: WORKER_KINDS, ...asker, leaseMs, waitMs: left }, signal)
     if (!item) return undefined
     if (signal.aborted) {
       await steps.release(item)

@@ -8,19 +8,27 @@ import { runTask, type TaskTools } from './run-task.ts'
 /** Below the ten seconds that a call may last. */
 const WAIT_SECONDS = 8
 const LONGEST_PAUSE_MS = 3_000
+/** Answers that are no absence are faults of the service; after so many of them, another task is asked for. */
+const FAULTS = 5
 
 /** One task after another, until the signal. Throws when another process has taken this worker's place. */
 export async function runSlot(tools: TaskTools & { workerId: string }, stopping: AbortSignal): Promise<void> {
   let failures = 0
+  let faults = 0
+  // Asked by the same name until there is an answer: an answer that was lost on its way has leased a task to it.
+  let ask = randomUUID()
   while (!stopping.aborted) {
     try {
-      const task = await nextTask(tools, stopping)
+      const task = await nextTask(tools, ask, stopping)
       failures = 0
+      ask = randomUUID()
       if (task) await runTask(tools, task, stopping)
     } catch (error) {
       if (stopping.aborted) return
       if (isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') throw error
       failures++
+      // A task that cannot be answered at all is left to run out, which counts as an attempt.
+      if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % FAULTS === 0) ask = randomUUID()
       tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'no work to be had: asking again')
       const pause = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** failures) * (0.5 + Math.random() / 2)
       await delay(pause, undefined, { signal: stopping }).catch(() => {})
@@ -28,7 +36,11 @@ export async function runSlot(tools: TaskTools & { workerId: string }, stopping:
   }
 }
 
-async function nextTask({ work, workerId }: TaskTools & { workerId: string }, stopping: AbortSignal): Promise<Task | undefined> {
-  const { task } = await work.leaseTask({ workerId, waitSeconds: WAIT_SECONDS }, serviceCall('worker', randomUUID(), stopping))
+async function nextTask(
+  { work, workerId }: TaskTools & { workerId: string },
+  ask: string,
+  stopping: AbortSignal,
+): Promise<Task | undefined> {
+  const { task } = await work.leaseTask({ workerId, ask, waitSeconds: WAIT_SECONDS }, serviceCall('worker', randomUUID(), stopping))
   return task
 }
