@@ -21,7 +21,10 @@ export interface Api {
   ): Promise<Answer<Body>>
 }
 
-export function createApi(base: string, key?: string): Api {
+/** Sees each answer before its caller does. */
+export type Look = (method: string, path: string, answer: Answer<unknown>) => void
+
+export function createApi(base: string, key?: string, look: Look = () => {}): Api {
   const send: Api['send'] = async <Body>(
     method: string,
     path: string,
@@ -36,7 +39,9 @@ export function createApi(base: string, key?: string): Api {
     })
     const text = await response.text()
     const json = /json/.test(response.headers.get('content-type') ?? '')
-    return { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as Body }
+    const answer = { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as Body }
+    look(method, path, answer)
+    return answer
   }
   const withBody =
     (method: string) =>

@@ -1,0 +1,57 @@
+import { expect } from '@jest/globals'
+import type { House, NounRows } from '../support/table-row.ts'
+
+/** A job whose source never ends: there is time to cancel it. */
+async function aLongJob({ as, owner, sources }: House) {
+  sources.answer('/endless.mp4', (_, response) => {
+    response.writeHead(200, { 'content-type': 'video/mp4' })
+    response.write(Buffer.alloc(1024))
+  })
+  const { body } = await as.owner.post<{ id: string; job_id: string }>('/video/upload', {
+    url: `${sources.url}/endless.mp4`,
+    organisation_id: owner.organisationId,
+  })
+  return body
+}
+
+export const jobRows: NounRows = {
+  noun: 'job',
+  rows: [
+    {
+      endpoint: 'GET /job/{job_id}',
+      async works(house) {
+        const { id, job_id } = await aLongJob(house)
+        const { status, body } = await house.as.uploader.get(`/job/${job_id}`)
+        expect([status, body]).toMatchObject([200, { job_id, video_id: id, action: 'new video' }])
+        await house.as.uploader.delete(`/job/${job_id}`)
+      },
+      async refused(house) {
+        const { job_id } = await aLongJob(house)
+        await house.as.owner.delete(`/job/${job_id}`)
+        return [
+          { as: 'stranger', method: 'GET', path: `/job/${job_id}`, status: 404 },
+          { method: 'GET', path: '/job/999999999', status: 404 },
+          { as: 'guest', method: 'GET', path: `/job/${job_id}`, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /job/{job_id}',
+      async works(house) {
+        const { id, job_id } = await aLongJob(house)
+        const { status, body } = await house.as.uploader.delete(`/job/${job_id}`)
+        expect([status, body]).toMatchObject([202, { job_id, state: 'cancelled' }])
+        expect((await house.as.owner.get(`/video/${id}`)).body).toMatchObject({ status: { status: 'failed', code: 4005 } })
+      },
+      async refused(house) {
+        const { job_id } = await aLongJob(house)
+        await house.as.owner.delete(`/job/${job_id}`)
+        return [
+          { method: 'DELETE', path: `/job/${job_id}`, status: 409, code: 'job_finished' },
+          { as: 'stranger', method: 'DELETE', path: `/job/${job_id}`, status: 404 },
+        ]
+      },
+    },
+  ],
+  samples: { payloads: {} },
+}
