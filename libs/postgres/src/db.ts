@@ -38,8 +38,8 @@ export interface PostgresOptions {
 const TRIES = 3
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
-/** Class 08 (connection), 57P (shutdown, starting up), 53300 (too many connections), and what the socket says. */
-const AWAY = /^(08...|57P0[123]|53300|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
+/** Class 08 (connection), 57P (shutdown, starting up), 57014 (its time was over), 53300 (too many connections), and what the socket says. */
+const AWAY = /^(08...|57P0[123]|57014|53300|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
 /** The server ends a statement by itself; one that says nothing for so much longer is behind a connection that is dead without a word. */
 const SILENCE_MS = 1_000
 const SILENT = /^Query read timeout$/

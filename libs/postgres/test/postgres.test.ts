@@ -103,6 +103,12 @@ describe('a transaction', () => {
     await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
     await away.close()
   })
+  test('that takes longer than a statement may is refused as unavailable, and its connection is used again', async () => {
+    const slow = openPostgres({ url, schema: 'thing', log, statementTimeoutMs: 100, poolSize: 1 })
+    await expect(slow.query('select pg_sleep(10)')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
+    expect(await slow.query('select 1 as one')).toEqual([{ one: 1 }])
+    await slow.close()
+  })
 })
 
 describe('once', () => {

@@ -1,0 +1,286 @@
+import type { Answer, Api } from './api.ts'
+import type { OpenHouse } from './house.ts'
+
+/** One of two organisations; everything that it writes bears its mark, so that what crosses over is seen wherever it shows. */
+interface Side {
+  api: Api
+  organisationId: string
+  mark: string
+  foreignMark: string
+  /** Ids of its records by noun, for the other side to try. */
+  ids: Record<'video' | 'playlist' | 'folder' | 'caption', string[]>
+}
+
+interface Video {
+  id: string
+  mediaId: string
+  title: string
+  tags: Set<string>
+  metadata: Map<string, string>
+  captions: Map<string, string>
+}
+
+/** What one writer has been told, and so what must be there. */
+interface Model {
+  videos: Video[]
+  playlists: Map<string, string[]>
+  folders: Map<string, { name: string; videos: Set<string> }>
+}
+
+export interface SoakResult {
+  calls: number
+  writes: number
+  /** Every sentence is one thing that crossed over, was lost, or failed. */
+  problems: string[]
+}
+
+/** Reads and writes of two organisations at once, two writers each, until the time is over; then all that was told is read back. */
+export async function soak(house: OpenHouse, { seconds, seed }: { seconds: number; seed: number }): Promise<SoakResult> {
+  const result: SoakResult = { calls: 0, writes: 0, problems: [] }
+  const until = performance.now() + seconds * 1000
+  const side = (api: Api, organisationId: string, mark: string, foreignMark: string): Side => ({
+    api: watched(api, foreignMark, result),
+    ...{ organisationId, mark, foreignMark },
+    ids: { video: [], playlist: [], folder: [], caption: [] },
+  })
+  const a = side(house.as.owner, house.owner.organisationId, 'amber', 'cobalt')
+  const b = side(house.as.stranger, house.stranger.organisationId, 'cobalt', 'amber')
+  const source = `${house.sources.url}/none.mp4`
+  const writers = [
+    [a, b],
+    [a, b],
+    [b, a],
+    [b, a],
+  ] as const
+  await Promise.all(
+    writers.map(async ([own, other], index) => {
+      const random = randomFrom(seed * 10 + index)
+      const model: Model = { videos: [], playlists: new Map(), folders: new Map() }
+      const writer = createWriter(own, model, { source, name: `${own.mark}-${index}`, random })
+      while (performance.now() < until && result.problems.length < 20) {
+        if (random() < 0.15) await trespass(own, other, random, result)
+        else await writer.step()
+      }
+      await writer.readBack(result)
+    }),
+  )
+  return result
+}
+
+/** Counts calls, and looks for the other side's mark in every answer. */
+function watched(api: Api, foreignMark: string, result: SoakResult): Api {
+  const look = async <Body>(method: string, path: string, call: Promise<Answer<Body>>): Promise<Answer<Body>> => {
+    result.calls++
+    if (method !== 'GET') result.writes++
+    const answer = await call
+    if (answer.status >= 500) result.problems.push(`${method} ${path} was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    if (JSON.stringify(answer.body).includes(foreignMark)) {
+      result.problems.push(`${method} ${path} showed what is ${foreignMark}: ${JSON.stringify(answer.body).slice(0, 300)}`)
+    }
+    return answer
+  }
+  return {
+    get: (path, headers) => look('GET', path, api.get(path, headers)),
+    post: (path, payload, headers) => look('POST', path, api.post(path, payload, headers)),
+    put: (path, payload, headers) => look('PUT', path, api.put(path, payload, headers)),
+    patch: (path, payload, headers) => look('PATCH', path, api.patch(path, payload, headers)),
+    delete: (path, headers) => look('DELETE', path, api.delete(path, headers)),
+    send: (method, path, init) => look(method, path, api.send(method, path, init)),
+  }
+}
+
+/** Reaches for the other side's records: none may be there. */
+async function trespass(own: Side, other: Side, random: () => number, result: SoakResult): Promise<void> {
+  const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? '7'
+  const [video, playlist, folder, caption] = [
+    pick(other.ids.video),
+    pick(other.ids.playlist),
+    pick(other.ids.folder),
+    pick(other.ids.caption),
+  ]
+  const [mine] = own.ids.video
+  const tries: [string, string, unknown?][] = [
+    ['PATCH', `/video/${video}`, { video_title: own.mark }],
+    ['POST', `/metadata/${video}`, [{ name: 'taken', value: own.mark }]],
+    ['POST', `/tag/video/add/${video}`, { tags: [own.mark] }],
+    ['GET', `/tag/video/${video}`],
+    ['PUT', `/playlist/${playlist}`, { title: own.mark }],
+    ['PUT', `/playlist/${playlist}/add/video/${mine ?? '7'}`],
+    ['GET', `/folder/${folder}/video`],
+    ['POST', `/folder/${folder}/video/${mine ?? '7'}/add`],
+    ['GET', `/folder/${other.organisationId}`],
+    ['GET', `/playlist/organisation/${other.organisationId}`],
+    ['GET', `/video/organisation/${other.organisationId}`],
+    ['GET', `/caption/${caption}`],
+    ['DELETE', `/caption/${caption}`],
+  ]
+  const [method, path, payload] = tries[Math.floor(random() * tries.length)] ?? ['GET', '/video/7']
+  const { status } = await own.api.send(method, path, {
+    ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
+  })
+  if (status !== 404 && status !== 403) result.problems.push(`${method} ${path} of the other side was answered ${status}`)
+}
+
+function createWriter(own: Side, model: Model, { source, name, random }: { source: string; name: string; random: () => number }) {
+  const { api, organisationId, ids } = own
+  let made = 0
+  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
+  const word = () => `${name}-${made++}`
+  const expectStatus = (answer: Answer<unknown>, status: number, what: string) => {
+    if (answer.status !== status) throw new Error(`${what} was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  }
+
+  const addVideo = async () => {
+    const title = word()
+    const sent = { url: source, organisation_id: organisationId, name: title }
+    const accepted = await api.post<{ id: string }>('/video/upload', sent)
+    expectStatus(accepted, 200, 'an upload')
+    const { id } = accepted.body
+    const { body } = await api.get<{ media_id: string }>(`/video/${id}`)
+    model.videos.push({ id, mediaId: body.media_id, title, tags: new Set(), metadata: new Map(), captions: new Map() })
+    ids.video.push(id)
+  }
+  const onVideo: ((video: Video) => Promise<void>)[] = [
+    async (video) => {
+      const title = word()
+      expectStatus(await api.patch(`/video/${video.id}`, { video_title: title }), 200, 'a title')
+      video.title = title
+    },
+    async (video) => {
+      const tag = word()
+      expectStatus(await api.post(`/tag/video/add/${video.id}`, { tags: [tag] }), 200, 'a tag')
+      video.tags.add(tag)
+    },
+    async (video) => {
+      const [tag] = video.tags
+      if (tag === undefined) return
+      expectStatus(await api.delete(`/tag/video/delete/${video.id}/${encodeURIComponent(JSON.stringify([tag]))}`), 200, 'no tag')
+      video.tags.delete(tag)
+    },
+    async (video) => {
+      const [key, value] = [`key_${'abcdefgh'[Math.floor(random() * 8)]}`, word()]
+      const method = video.metadata.has(key) ? 'put' : 'post'
+      expectStatus(
+        await api[method](`/metadata/${video.id}`, [{ name: key, value, private: true }]),
+        method === 'put' ? 200 : 201,
+        'an entry',
+      )
+      video.metadata.set(key, value)
+    },
+    async (video) => {
+      if (video.captions.size > 20) return
+      const text = word()
+      const content = `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`
+      const sent = { title: text, language: 'en', media_id: video.mediaId, content, format: 'srt' }
+      const answer = await api.post<{ caption_id: string }[]>('/caption', sent)
+      expectStatus(answer, 200, 'a caption')
+      const id = answer.body[0]?.caption_id ?? ''
+      video.captions.set(id, text)
+      ids.caption.push(id)
+    },
+    async (video) => {
+      const [id] = video.captions.keys()
+      if (id === undefined) return
+      expectStatus(await api.delete(`/caption/${id}`), 202, 'no caption')
+      video.captions.delete(id)
+    },
+    async (video) => {
+      if (model.playlists.size === 0 || random() < 0.2) {
+        const answer = await api.post<{ playlist_id: string }>(`/playlist/create/${organisationId}`, { title: word() })
+        expectStatus(answer, 200, 'a playlist')
+        model.playlists.set(answer.body.playlist_id, [])
+        ids.playlist.push(answer.body.playlist_id)
+      }
+      const [id, list] = pick([...model.playlists]) ?? ['7', []]
+      const answer = await api.put(`/playlist/${id}/add/video/${video.id}`)
+      expectStatus(answer, list.length < 25 ? 200 : 409, 'a video of a playlist')
+      if (list.length < 25) list.push(video.id)
+    },
+    async (video) => {
+      const found = pick([...model.playlists].filter(([, list]) => list.includes(video.id)))
+      if (!found) return
+      expectStatus(await api.delete(`/playlist/${found[0]}/remove/video/${video.id}`), 200, 'no video of a playlist')
+      model.playlists.set(
+        found[0],
+        found[1].filter((id) => id !== video.id),
+      )
+    },
+    async (video) => {
+      if (model.folders.size === 0 || random() < 0.1) {
+        const folder = word()
+        const answer = await api.post<{ created: string }>('/folder', { organisation_id: organisationId, name: folder })
+        expectStatus(answer, 200, 'a folder')
+        model.folders.set(answer.body.created, { name: folder, videos: new Set() })
+        ids.folder.push(answer.body.created)
+      }
+      const [id, folder] = pick([...model.folders]) ?? []
+      if (id === undefined || folder === undefined) return
+      expectStatus(await api.post(`/folder/${id}/video/${video.id}/add`), 200, 'a video of a folder')
+      folder.videos.add(video.id)
+    },
+    async (video) => {
+      const [id, folder] = pick([...model.folders].filter(([, { videos }]) => videos.has(video.id))) ?? []
+      if (id === undefined || folder === undefined) return
+      expectStatus(await api.delete(`/folder/${id}/video/${video.id}/delete`), 200, 'no video of a folder')
+      folder.videos.delete(video.id)
+    },
+    async () => void (await api.get('/video?limit=20&sort_by=name')),
+    async () => void (await api.get('/tag')),
+    async () => void (await api.get(`/folder/${organisationId}`)),
+    async () => void (await api.get(`/playlist/organisation/${organisationId}`)),
+    async (video) => void (await api.get(`/video?q=${encodeURIComponent(video.title)}`)),
+  ]
+
+  return {
+    async step(): Promise<void> {
+      const video = pick(model.videos)
+      if (!video || (model.videos.length < 12 && random() < 0.1)) return addVideo()
+      await pick(onVideo)?.(video)
+    },
+    /** Everything that was answered with success is there, and nothing that was deleted. */
+    async readBack({ problems }: SoakResult): Promise<void> {
+      const same = (what: string, seen: unknown, told: unknown) => {
+        if (JSON.stringify(seen) !== JSON.stringify(told))
+          problems.push(`${what} is ${JSON.stringify(seen)}, but was told ${JSON.stringify(told)}`)
+      }
+      for (const video of model.videos) {
+        const { body } = await api.get<{
+          video_title: string
+          tags: string[] | null
+          captions: { data: { caption_id: string; title: string }[] }
+        }>(`/video/${video.id}`)
+        same(`the title of ${video.id}`, body.video_title, video.title)
+        same(`the tags of ${video.id}`, (body.tags ?? []).toSorted(), [...video.tags].toSorted())
+        const captions = Object.fromEntries(body.captions.data.map(({ caption_id, title }) => [caption_id, title]))
+        same(`the captions of ${video.id}`, sorted(captions), sorted(Object.fromEntries(video.captions)))
+        const { body: full } = await api.get<{ metadata: '' | { private: { name: string; value: string }[] } }>(`/metadata/${video.id}`)
+        const entries = full.metadata === '' ? [] : full.metadata.private.map((entry) => [entry.name, entry.value])
+        same(`the metadata of ${video.id}`, sorted(Object.fromEntries(entries)), sorted(Object.fromEntries(video.metadata)))
+      }
+      for (const [id, list] of model.playlists) {
+        const { body } = await api.get<{ videos: { video_id: string }[] }>(`/playlist/${id}`)
+        const seen = body.videos.map((video) => video.video_id)
+        same(`playlist ${id}`, seen, list)
+      }
+      for (const [id, { videos }] of model.folders) {
+        const { body } = await api.get<{ contents: string[] }>(`/folder/${id}/video`)
+        same(`folder ${id}`, body.contents.toSorted(), [...videos].toSorted())
+      }
+    },
+  }
+}
+
+function sorted(record: Record<string, string>): [string, string][] {
+  return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

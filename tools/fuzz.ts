@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { freePort } from '@vitascope/embedded-postgres'
+import { readStandaloneConfig } from '../apps/standalone/src/config.ts'
+import { createLogPrinter } from '../apps/standalone/src/log-printer.ts'
+import { startPlatform } from '../apps/standalone/src/platform.ts'
+import { generate } from './generate.ts'
+import { root, runCommand } from './run-command.ts'
+
+// npm run fuzz [-- --examples 10 --seed 1 --path '^/tag']: schemathesis calls every operation of the served API document, with the system
+// key, in ways good and bad. It fails on a fault (5xx) and on every answer that the document does not declare: its status, type and shape.
+const VERSION = '4.32.5'
+const KEY = 'system-key-of-the-fuzzing-0001'
+const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance'
+const { values } = parseArgs({
+  options: { examples: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' }, path: { type: 'string' } },
+})
+
+/** Says that it could not be run, which is no failure of what it would try. */
+const CANNOT_RUN = 75
+
+await generate()
+const schemathesis = await provide().catch((error: Error) => {
+  console.error(error.message)
+  process.exit(CANNOT_RUN)
+})
+const folder = await mkdtemp(join(tmpdir(), 'vitascope-fuzz-'))
+const platform = await startPlatform(
+  readStandaloneConfig({
+    VITASCOPE_PORT: String(await freePort()),
+    VITASCOPE_OPS_PORT: String(await freePort()),
+    VITASCOPE_DATA_DIR: folder,
+    VITASCOPE_SYSTEM_KEY: KEY,
+    VITASCOPE_LIMITS: 'off',
+  }),
+  createLogPrinter({ write: (text) => /"level":"?(50|60|error|fatal)| (ERROR|FATAL) /.test(text) && process.stderr.write(text) }),
+)
+try {
+  const { code, output } = await runCommand(schemathesis, [
+    ...['run', `${platform.url}/openapi.json`, '--auth', `${KEY}:x`, '--checks', CHECKS, '--phases', 'examples,coverage,fuzzing'],
+    ...['--max-examples', values.examples, '--seed', values.seed, '--workers', '2', '--continue-on-failure', '--no-shrink'],
+    ...['--warnings', 'off', '--request-timeout', '20'],
+    ...(values.path ? ['--include-path-regex', values.path] : []),
+  ])
+  console.log(output)
+  process.exitCode = code
+} finally {
+  await platform.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** A Python environment of its own below node_modules, made once. */
+async function provide(): Promise<string> {
+  const home = join(root, 'node_modules', '.cache', `schemathesis-${VERSION}`)
+  const program = join(home, 'bin', 'schemathesis')
+  if (existsSync(program)) return program
+  console.log(`Installing schemathesis ${VERSION} …`)
+  await step('python3', ['-m', 'venv', home], 'Python 3.10 or newer with venv is needed: apt-get install python3-venv')
+  await step(join(home, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], 'pip could not install it')
+  return program
+}
+
+async function step(command: string, args: readonly string[], hint: string): Promise<void> {
+  const { code, output } = await runCommand(command, args)
+  if (code !== 0) throw new Error(`${hint}\n${output}`)
+}
