@@ -45,12 +45,17 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   const outbox = createOutbox({ db: outboxDb, handlers: organisationMirror(catalogue), log })
 
   let configuredLookup: Buffer | undefined
+  let isStale = false
   const readConfigured = () =>
     readConfiguredLookup(db).then(
       (lookup) => {
         configuredLookup = lookup
+        isStale = false
       },
-      (error: unknown) => log.warn({ err: error }, 'the configured system key was not read again'),
+      (error: unknown) => {
+        isStale = true
+        log.warn({ err: error }, 'the configured system key was not read: it is tried again')
+      },
     )
   // Another replica that was given another system key says so by a change of keys.
   const changes = createKeyChanges({ url: config.databaseUrl, log, onChange: () => void readConfigured() })
@@ -88,6 +93,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
     server.setServing(true)
     timers.push(
       setInterval(() => db.ping().then((alive) => stopping.signal.aborted || server.setServing(alive)), HEALTH_MS),
+      setInterval(() => isStale && void readConfigured(), HEALTH_MS),
       setInterval(() => {
         sweepIdempotency(db).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys were not removed'))
       }, SWEEP_MS),

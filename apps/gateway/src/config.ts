@@ -47,7 +47,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const config = {
     host: read.text('VITASCOPE_HOST', '127.0.0.1'),
     port: read.int('VITASCOPE_PORT', 8080, { min: 0, max: 65_535 }),
-    publicUrl: read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
+    publicUrl: read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:'])?.replace(/(?<!\/)\/+$/, ''),
     metricsListen: read.address('VITASCOPE_GATEWAY_METRICS_LISTEN', '127.0.0.1:0'),
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),

@@ -49,7 +49,7 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
     dataDir: resolve(read.text('VITASCOPE_DATA_DIR', './data')),
     publicUrl: (
       read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:']) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-    ).replace(/\/+$/, ''),
+    ).replace(/(?<!\/)\/+$/, ''),
     databaseUrl: read.url('VITASCOPE_DATABASE_URL', ['postgres:', 'postgresql:']),
     systemKey,
     secretFiles: {

@@ -33,7 +33,7 @@ function isForbiddenPort(port: string): boolean {
 /** The parser has turned decimal, octal, hexadecimal, short and fullwidth spellings of IPv4 into the ordinary one by now. */
 function isForbiddenHost(host: string, policy: SourcePolicy): boolean {
   if (parseLiteral(host)) return isForbiddenAddress(host, policy)
-  const name = host.toLowerCase().replace(/\.+$/, '')
+  const name = host.toLowerCase().replace(/(?<!\.)\.+$/, '')
   const isLocal = name === '' || name === 'localhost' || name.endsWith('.localhost')
   return isLocal && isForbiddenAddress('127.0.0.1', policy) && isForbiddenAddress('::1', policy)
 }

@@ -25,7 +25,7 @@ function keyOf(header: string): string {
   if (!/^basic$/i.test(scheme)) throw malformed('send it as Basic KEY:x or as Bearer KEY')
   const bytes = Buffer.from(value, 'base64')
   // Node's decoder passes over what is no base64; only what comes out again as it came in was some.
-  if (bytes.toString('base64').replace(/=+$/, '') !== value.replace(/=+$/, '')) throw malformed('the value is no base64')
+  if (bytes.toString('base64').replace(/(?<!=)=+$/, '') !== value.replace(/(?<!=)=+$/, '')) throw malformed('the value is no base64')
   const [key = '', password, ...rest] = bytes.toString('latin1').split(':')
   if (password !== 'x' || rest.length > 0) throw malformed('the key is the user name, and the password is x')
   return key

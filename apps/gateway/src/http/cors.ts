@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id'
-const EXPOSED_HEADERS = 'Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
+const EXPOSED_HEADERS = 'Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Job-Id, X-Request-Id'
 /** Browsers ask again after this many seconds. */
 const PREFLIGHT_SECONDS = 600
 

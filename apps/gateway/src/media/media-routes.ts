@@ -6,7 +6,7 @@ import { flag, id, idField, int, text } from '../fields.ts'
 import { isSystemCaller } from '../organisation-rule.ts'
 import { changedFields, given, shown, timestampText } from '../public-form.ts'
 import { withPublicNames } from '../public-names.ts'
-import { type Context, route } from '../route.ts'
+import { type Context, Reply, route } from '../route.ts'
 import { checkSourceAddress, sourceAddress } from '../source-rule.ts'
 import { MediaRecord, mediaDetailsView, mediaView } from './media-view.ts'
 
@@ -37,7 +37,7 @@ export const updateMedia = route({
   access: 'user',
   cost: 'work',
   summary: 'Replace the source of a media, or change its details',
-  description: 'Either `uri`, or any of the other fields. While a replacement encodes, the old files play on.',
+  description: 'Either `uri`, or any of the other fields. While a replacement encodes, the old files play on; the header `X-Job-Id` names its job.',
   params: z.object({ mediaId: id('media') }),
   payload: changes,
   answer: z.object({
@@ -57,9 +57,10 @@ export const updateMedia = route({
     const updateMask = Object.keys(details)
     if (uri === undefined && updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have uri or a detail field' }])
     if (uri !== undefined && updateMask.length > 0) throw invalid([{ field: 'uri', message: 'must not stand beside detail fields' }])
-    const status =
-      uri === undefined ? await changeDetails(params.mediaId, details, context) : await replaceSource(params.mediaId, uri, context)
-    return { media_id: params.mediaId, status }
+    if (uri === undefined) return { media_id: params.mediaId, status: await changeDetails(params.mediaId, details, context) }
+    const jobId = await replaceSource(params.mediaId, uri, context)
+    const status = { action: 'replace_video' as const, success: true as const, uri }
+    return new Reply({ media_id: params.mediaId, status }, { headers: { 'X-Job-Id': jobId } })
   },
 })
 
@@ -106,11 +107,11 @@ export const publishMedia = route({
 
 export const mediaRoutes = [getMedia, updateMedia, deleteMedia, publishMedia]
 
-async function replaceSource(mediaId: string, uri: string, context: Context) {
+async function replaceSource(mediaId: string, uri: string, context: Context): Promise<string> {
   checkSourceAddress('uri', uri, context)
   const request = { mediaId, sourceUrl: uri, organisationId: '', startsWaiting: false }
-  await withPublicNames({ source_url: 'uri', url: 'uri' }, context.services.media.replaceSource(request, context.call))
-  return { action: 'replace_video' as const, success: true as const, uri }
+  const { jobId } = await withPublicNames({ source_url: 'uri', url: 'uri' }, context.services.media.replaceSource(request, context.call))
+  return jobId
 }
 
 async function changeDetails(mediaId: string, details: Omit<z.output<typeof changes>, 'uri'>, { services, call }: Context) {

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals'
 import type { NounRows } from '../support/table-row.ts'
+import { settled } from '../support/video-steps.ts'
 
 export const mediaRows: NounRows = {
   noun: 'media',
@@ -23,12 +24,15 @@ export const mediaRows: NounRows = {
     },
     {
       endpoint: 'PUT /media/{id}',
-      async works({ as, video }) {
+      async works({ as, video, sources }) {
         const { video_id, media_id } = await video()
         const data = { title: 'x'.repeat(255), gif_status: '1' }
         const { body } = await as.uploader.put(`/media/${media_id}`, { title: data.title, gif_status: 1 })
         expect(body).toEqual({ media_id, status: { action: 'update_data', success: true, data } })
         expect((await as.owner.get(`/video/${video_id}`)).body).toMatchObject({ media_title: data.title })
+        const replaced = await as.uploader.put(`/media/${media_id}`, { uri: `${sources.url}/none.mp4` })
+        expect((await as.owner.get(`/job/${replaced.headers.get('x-job-id')}`)).body).toMatchObject({ media_id, action: 'replace' })
+        await settled(as.owner, video_id)
         await as.system.put(`/media/${media_id}`, { token_required_platform: true, original_filename: 'a.mp4' })
         expect((await as.owner.get(`/video/${video_id}`)).body).toMatchObject({ security: { token_required_platform: true } })
       },

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { parseSync } from '@swc/core'
+import { root } from './run-command.ts'
+
+/** 64 KiB, which is more than any field but a caption file may have, and a caption is read line by line. */
+const LENGTH = 65_536
+/** Goal: 20 ms. A machine that is busy with other tests gets ten times that; what backtracks takes seconds. */
+const LIMIT_MS = 200
+
+interface Pattern {
+  file: string
+  source: string
+  flags: string
+}
+
+test('no regular expression of the services and libs takes long over any text', () => {
+  const patterns = ['apps', 'libs'].flatMap((folder) => sourceFiles(join(root, folder))).flatMap(patternsOf)
+  expect(patterns.length).toBeGreaterThan(50)
+  const slow = patterns.flatMap(({ file, source, flags }) => {
+    const regex = new RegExp(source, flags.replaceAll(/[gy]/g, ''))
+    const times = attacks(source).map((text) => ({ text, ms: fastest(() => regex.test(text)) }))
+    const worst = times.toSorted((a, b) => b.ms - a.ms)[0]
+    return worst && worst.ms > LIMIT_MS ? [`${file} /${source}/${flags}: ${worst.ms.toFixed(0)} ms over ${worst.text.slice(0, 20)}…`] : []
+  })
+  expect(slow).toEqual([])
+}, 300_000)
+
+/** The better of two tries, where one is slow: a pause of the machine is no fault of the pattern. */
+function fastest(run: () => void): number {
+  const once = () => {
+    const from = performance.now()
+    run()
+    return performance.now() - from
+  }
+  const first = once()
+  return first > LIMIT_MS ? Math.min(first, once()) : first
+}
+
+/** Repetitions of what the pattern itself is made of, with an end that it cannot match. */
+function attacks(source: string): string[] {
+  const literals = source.replaceAll(/\\[dDwWsSbBnrtux]|[\\^$.*+?()[\]{}|]/g, ' ').split(/\s+/)
+  const pieces = new Set([
+    'a',
+    '0',
+    ' ',
+    '\t',
+    '-',
+    '.',
+    ':',
+    '/',
+    '<',
+    '"',
+    '\\',
+    '1a',
+    'a ',
+    'a.',
+    '0.',
+    ': ',
+    ...literals.filter(Boolean),
+  ])
+  return [...pieces].flatMap((piece) => {
+    const long = piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH)
+    return [`${long}\u0001`, `\u0001${long}\u0001`]
+  })
+}
+
+function patternsOf(file: string): Pattern[] {
+  const found: Pattern[] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { type, pattern, flags } = node as { type?: string; pattern?: string; flags?: string }
+    if (type === 'RegExpLiteral' && pattern !== undefined) found.push({ file: relative(root, file), source: pattern, flags: flags ?? '' })
+    for (const inner of Object.values(node)) visit(inner)
+  }
+  visit(parseSync(readFileSync(file, 'utf8'), { syntax: 'typescript' }).body)
+  return found
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => /\/src\//.test(file) && !/node_modules|\/gen\/|\/dist\//.test(file))
+}
