@@ -39,12 +39,14 @@ const platform = await startPlatform(
   createLogPrinter({ write: (text) => /"level":"?(50|60|error|fatal)| (ERROR|FATAL) /.test(text) && process.stderr.write(text) }),
 )
 try {
-  const { code, output } = await runCommand(schemathesis, [
+  const args = [
     ...['run', `${platform.url}/openapi.json`, '--auth', `${KEY}:x`, '--checks', CHECKS, '--phases', 'examples,coverage,fuzzing'],
     ...['--max-examples', values.examples, '--seed', values.seed, '--workers', '2', '--continue-on-failure', '--no-shrink'],
     ...['--warnings', 'off', '--request-timeout', '20'],
     ...(values.path ? ['--include-path-regex', values.path] : []),
-  ])
+  ]
+  // It leaves a cache where it runs.
+  const { code, output } = await runCommand(schemathesis, args, {}, folder)
   console.log(output)
   process.exitCode = code
 } finally {

@@ -18,9 +18,14 @@ export const toolEnvironment: NodeJS.ProcessEnv = {
   PATH: [dirname(process.execPath), join(root, 'node_modules', '.bin'), process.env['PATH'] ?? ''].join(delimiter),
 }
 
-/** Runs a program in the checkout to its end; one that is not there answers 127, as in a shell. */
-export async function runCommand(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
-  const child = spawn(command, args, { cwd: root, env: { ...toolEnvironment, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs a program to its end, in the checkout unless another folder is named; one that is not there answers 127, as in a shell. */
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd = root,
+): Promise<CommandResult> {
+  const child = spawn(command, args, { cwd, env: { ...toolEnvironment, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const parts: Buffer[] = []
   child.stdout.on('data', (part: Buffer) => parts.push(part))
   child.stderr.on('data', (part: Buffer) => parts.push(part))

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import { notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { Media } from '@vitascope/proto/catalogue/v1/media'
+import { Setting } from '@vitascope/proto/catalogue/v1/setting'
+import { Theme } from '@vitascope/proto/catalogue/v1/theme'
 import { Video, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { getApiKey } from './api-key/api-key-routes.ts'
 import { deleteMedia, updateMedia } from './media/media-routes.ts'
@@ -17,7 +19,23 @@ type Answers = Record<string, (request: Record<string, unknown>) => unknown>
 
 /** Services that answer as told, and write down what they were asked. */
 function services(answers: Answers, asked: Asked[] = []): Services {
-  const nouns = ['organisations', 'users', 'apiKeys', 'accessList', 'videos', 'media', 'jobs', 'ids', 'encodingJobs']
+  const nouns = [
+    'organisations',
+    'users',
+    'apiKeys',
+    'accessList',
+    'videos',
+    'media',
+    'jobs',
+    'ids',
+    'encodingJobs',
+    'metadata',
+    'tags',
+    'folders',
+    'settings',
+    'themes',
+    'security',
+  ]
   const noun = new Proxy(
     {},
     {
@@ -46,6 +64,7 @@ function asked(by: UserKind | 'guest', answers: Answers) {
     services: services(answers, calls),
     publicUrl: 'https://video.example.org',
     checkSource: (url) => (url.startsWith('http') ? [] : ['must be an http or https URL']),
+    takePasswordTry: async () => {},
   }
   return { context, calls }
 }
@@ -54,7 +73,12 @@ function asked(by: UserKind | 'guest', answers: Answers) {
 async function ask(route: Route, came: { params?: unknown; query?: unknown; payload?: unknown }, context: Context): Promise<unknown> {
   const { params, query, payload } = inputSchemas(route)
   return await route.handle(
-    { params: params.parse(came.params ?? {}), query: query.parse(came.query ?? {}), payload: payload.parse(came.payload ?? {}) },
+    {
+      params: params.parse(came.params ?? {}),
+      query: query.parse(came.query ?? {}),
+      // A handler is given what its own schema makes, as the engine has it.
+      payload: payload.parse(came.payload ?? {}) as Record<string, unknown>,
+    },
     context,
   )
 }
@@ -104,11 +128,19 @@ describe('reading a video', () => {
   })
 
   test('the player settings are there when asked for', async () => {
-    const { context } = asked('guest', answers)
+    const setting = Setting.create({ settingId: '3', allowDownload: true })
+    const { context } = asked('guest', {
+      ...answers,
+      findVideoSetting: () => ({ setting, theme: Theme.create({ themeId: '4', textColour: '#112233' }) }),
+    })
     const read = (query: object) => ask(getVideo, { params: { videoId: '10' }, query }, context)
-    expect(await read({ player_settings: 'true' })).toHaveProperty('player_settings', null)
+    expect(await read({ player_settings: 'true' })).toMatchObject({ player_settings: { id: '3', allow_download: '1', password: '' } })
+    expect(await read({ player_settings: 'true' })).toMatchObject({ theme: { id: '4', text_colour: '#112233', icon_colour: '' } })
     expect(await read({ player_settings: 'false' })).not.toHaveProperty('player_settings')
     await expect(read({ player_settings: '1' })).rejects.toThrow()
+    const without = asked('guest', { ...answers, findVideoSetting: () => ({}) })
+    const query = { player_settings: 'true' }
+    expect(await ask(getVideo, { params: { videoId: '10' }, query }, without.context)).toHaveProperty('player_settings', null)
   })
 })
 
@@ -121,7 +153,7 @@ describe('listing the videos of an organisation', () => {
     const reply = await ask(listVideosOfOrganisation, { params, query: { limit: '1' } }, context)
     expect(reply).toBeInstanceOf(Reply)
     expect(reply).toMatchObject({
-      headers: { Link: '<https://video.example.org/v2/video/organisation/2/name/asc?start=2&limit=1>; rel="next"' },
+      headers: { Link: '<https://video.example.org/v2/video/organisation/2/name/asc?start=2&limit=1&cursor=more>; rel="next"' },
     })
     expect(calls[0]?.request).toMatchObject({ organisationId: '2', order: 'VIDEO_ORDER_TITLE', descending: false, pageSize: 1, skip: 0 })
   })
@@ -212,9 +244,10 @@ describe('changing a media', () => {
     expect(calls[0]?.request['updateMask']).toEqual(['title', 'token_required'])
   })
 
-  test('an address replaces the source', async () => {
+  test('an address replaces the source, and a header names the job', async () => {
     const uri = 'https://media.example.org/b.mp4'
-    expect(await change({ uri }).answer).toEqual({ media_id: '11', status: { action: 'replace_video', success: true, uri } })
+    const body = { media_id: '11', status: { action: 'replace_video', success: true, uri } }
+    expect(await change({ uri }).answer).toMatchObject({ body, headers: { 'X-Job-Id': '4' } })
   })
 
   test.each([[{ uri: 'https://media.example.org/b.mp4', title: 'x' }], [{}], [{ uri: 'ftp://media.example.org/b.mp4' }]])(
