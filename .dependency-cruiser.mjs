@@ -9,6 +9,7 @@ const libs = {
   telemetry: [],
   process: ['config', 'telemetry'],
   access: ['errors'],
+  captions: ['errors'],
   'embedded-postgres': [],
   grpc: ['errors', 'telemetry', 'proto'],
   postgres: ['errors', 'telemetry'],

@@ -1,5 +1,6 @@
 import { parseTokenKeys, type TokenKeys } from '@vitascope/access'
 import { type Reader, readEnvironment } from '@vitascope/config'
+import { checkNetwork } from '@vitascope/fetch'
 import { principalKey } from '@vitascope/grpc'
 import type { ReconcileTimes } from './job/reconcile.ts'
 
@@ -13,6 +14,8 @@ export interface CatalogueConfig {
   tokenKeys: TokenKeys
   encodingAddress: string
   authAddress: string
+  /** Networks that files of captions may come from although they are not public: CIDRs. */
+  sourceAllow: readonly string[]
   reconcile: ReconcileTimes & { everyMs: number }
 }
 
@@ -27,6 +30,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
     tokenKeys: tokenKeys(read),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
+    sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
     reconcile: { everyMs: 10_000, quietSeconds: 30, resultSeconds: 600 },
   }
   read.check()

@@ -1,18 +1,39 @@
+import { sourcePolicy } from '@vitascope/fetch'
 import { createGrpcServer, openChannel } from '@vitascope/grpc'
 import { createOutbox, type Db, openPostgres, sweepIdempotency } from '@vitascope/postgres'
 import type { RunningService } from '@vitascope/process'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
+import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
+import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
+import { captionHandlers } from './caption/caption-rpc.ts'
+import { createSourceReader } from './caption/caption-source.ts'
+import { createCaptionStore } from './caption/caption-store.ts'
 import type { CatalogueConfig } from './config.ts'
+import { contactFormHandlers } from './contact-form/contact-form-rpc.ts'
+import { createContactFormStore } from './contact-form/contact-form-store.ts'
+import { createSubmissionStore } from './contact-form/submission-store.ts'
 import { deliveryRuleHandlers } from './delivery-rule/delivery-rule-rpc.ts'
 import { createDeliveryRuleStore } from './delivery-rule/delivery-rule-store.ts'
+import { folderHandlers } from './folder/folder-rpc.ts'
+import { createFolderStore } from './folder/folder-store.ts'
 import { idHandlers } from './id/id-rpc.ts'
 import { createIdStore } from './id/id-store.ts'
 import { handoverHandlers } from './job/handover.ts'
@@ -20,16 +41,40 @@ import { jobHandlers } from './job/job-rpc.ts'
 import { createJobStore } from './job/job-store.ts'
 import { createQuietJobs } from './job/quiet-jobs-store.ts'
 import { reconcileJobs } from './job/reconcile.ts'
+import { locationHandlers } from './location/location-rpc.ts'
+import { createPlacedVideoStore } from './location/placed-video-store.ts'
+import { createPostcodeStore } from './location/postcode-store.ts'
 import { mediaHandlers } from './media/media-rpc.ts'
 import { createMediaStore } from './media/media-store.ts'
+import { metadataHandlers } from './metadata/metadata-rpc.ts'
+import { createMetadataStore } from './metadata/metadata-store.ts'
 import { createOrganisations } from './organisation-mirror/organisation.ts'
 import { askAuthBy, organisationMirrorHandlers } from './organisation-mirror/organisation-mirror-rpc.ts'
 import { createOrganisationStore } from './organisation-mirror/organisation-store.ts'
+import { overlayHandlers } from './overlay/overlay-rpc.ts'
+import { createOverlayStore } from './overlay/overlay-store.ts'
+import { playlistHandlers } from './playlist/playlist-rpc.ts'
+import { createPlaylistStore } from './playlist/playlist-store.ts'
+import { presentationHandlers } from './presentation/presentation-rpc.ts'
+import { createPresentationRules } from './presentation/presentation-rule.ts'
+import { createPresentationStore } from './presentation/presentation-store.ts'
+import { createQuietSlideJobs } from './presentation/quiet-slide-jobs-store.ts'
+import { createSlideJobStore } from './presentation/slide-job-store.ts'
 import { repeat } from './repeat.ts'
+import { findAllowedIpsIn } from './security/address-check.ts'
+import { securityHandlers } from './security/security-rpc.ts'
+import { createPasswordDigests } from './setting/password-digest.ts'
+import { settingHandlers } from './setting/setting-rpc.ts'
+import { createSettingStore } from './setting/setting-store.ts'
+import { tagHandlers } from './tag/tag-rpc.ts'
+import { createTagStore } from './tag/tag-store.ts'
+import { themeHandlers } from './theme/theme-rpc.ts'
+import { createThemeStore } from './theme/theme-store.ts'
 import { createUploadStore } from './video/upload-store.ts'
 import { createVideoLists } from './video/video-list.ts'
 import { videoHandlers } from './video/video-rpc.ts'
 import { createVideoStore } from './video/video-store.ts'
+import { createVideoSweep } from './video/video-sweep.ts'
 import { createVideoTokens } from './video/video-token.ts'
 
 /** The catalogue, serving. */
@@ -53,12 +98,15 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const authChannel = openChannel(config.authAddress, config)
   const encoding = encodingChannel.client(EncodingJobServiceService)
 
-  const handlers = handoverHandlers(encoding, () => jobs, log)
+  const handlers = handoverHandlers(encoding, { jobs: () => jobs, slideJobs: () => slideJobs }, log)
   const outbox = createOutbox({ db: outboxDb, handlers, log, mostFaults: HANDOVER_FAULTS })
   const { enqueue } = outbox
   const jobs = createJobStore(db, enqueue)
   const quiet = createQuietJobs(db, enqueue)
+  const slideJobs = createSlideJobStore(db, enqueue)
+  const quietSlides = createQuietSlideJobs(db, enqueue)
   const videos = createVideoStore(db)
+  const videoSweep = createVideoSweep(db)
   const rules = createDeliveryRuleStore(db)
   const mirror = createOrganisationStore(db)
   const organisations = createOrganisations(mirror, askAuthBy(authChannel.client(OrganisationServiceService)))
@@ -70,10 +118,34 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations }),
   )
   server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue)))
-  server.implement(JobServiceService, jobHandlers(jobs))
-  server.implement(DeliveryRuleServiceService, deliveryRuleHandlers(rules))
+  server.implement(JobServiceService, jobHandlers(jobs, slideJobs))
+  server.implement(DeliveryRuleServiceService, deliveryRuleHandlers(rules, createPresentationRules(db)))
+  server.implement(
+    PresentationServiceService,
+    presentationHandlers({ presentations: createPresentationStore(db, enqueue), slideJobs, organisations }),
+  )
   server.implement(OrganisationMirrorServiceService, organisationMirrorHandlers(mirror))
+  server.implement(PlaylistServiceService, playlistHandlers(createPlaylistStore(db), organisations))
+  const themes = createThemeStore(db)
+  server.implement(
+    SettingServiceService,
+    settingHandlers({ settings: createSettingStore(db), themes, videos, organisations, digests: createPasswordDigests() }),
+  )
+  server.implement(ThemeServiceService, themeHandlers(themes, organisations))
+  server.implement(SecurityServiceService, securityHandlers(findAllowedIpsIn(db)))
+  server.implement(MetadataServiceService, metadataHandlers(createMetadataStore(db)))
+  server.implement(TagServiceService, tagHandlers(createTagStore(db), organisations))
+  server.implement(FolderServiceService, folderHandlers(createFolderStore(db), organisations))
   server.implement(IdServiceService, idHandlers(createIdStore(db)))
+  server.implement(
+    CaptionServiceService,
+    captionHandlers(createCaptionStore(db), createSourceReader(sourcePolicy({ allow: config.sourceAllow }))),
+  )
+  server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
+  const forms = { forms: createContactFormStore(db), submissions: createSubmissionStore(db) }
+  server.implement(ContactFormServiceService, contactFormHandlers({ ...forms, videos, organisations }))
+  const places = { postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db) }
+  server.implement(LocationServiceService, locationHandlers({ ...places, organisations }))
 
   observeBacklog(metrics, db)
   const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
@@ -83,8 +155,14 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const { everyMs, ...times } = config.reconcile
   const loops = [
     repeat((signal) => reconcileJobs({ quiet, jobs, encoding, log, ...times }, signal), everyMs, log, stopping.signal),
+    repeat(
+      (signal) => reconcileJobs({ quiet: quietSlides, jobs: slideJobs, encoding, log, ...times }, signal),
+      everyMs,
+      log,
+      stopping.signal,
+    ),
     repeat(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
-    repeat(() => Promise.all([rules.sweep(), sweepIdempotency(db)]).then(() => {}), SWEEP_EVERY_MS, log, stopping.signal),
+    repeat(() => Promise.all([rules.sweep(), sweepIdempotency(db), videoSweep.run()]).then(() => {}), SWEEP_EVERY_MS, log, stopping.signal),
   ]
   log.info({ address, metrics_port: metricsServer.port }, 'listening')
 

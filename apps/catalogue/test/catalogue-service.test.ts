@@ -49,6 +49,7 @@ beforeAll(async () => {
       tokenKeys,
       encodingAddress: encoding.address,
       authAddress: auth.address,
+      sourceAllow: ['127.0.0.0/8'],
       reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
     },
     testLog,

@@ -1,7 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer, principalKey } from '@vitascope/grpc'
 import { Organisation, OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
-import { type CreateJobRequest, Job, JobServiceService, JobState } from '@vitascope/proto/encoding/v1/job'
+import { type CreateJobRequest, type CreateSlideJobRequest, Job, JobServiceService, JobState } from '@vitascope/proto/encoding/v1/job'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 
@@ -15,6 +15,7 @@ export function encodingStandIn(address: string) {
     calls: [] as string[],
     /** What it has taken; one entry an id. */
     jobs: new Map<string, CreateJobRequest>(),
+    slideJobs: new Map<string, CreateSlideJobRequest>(),
     cancelled: new Set<string>(),
     /** Whether every handover meets a fault. */
     faulty: false,
@@ -42,6 +43,11 @@ export function encodingStandIn(address: string) {
           state.calls.push(`create ${request.jobId}`)
           if (state.faulty) throw new Error('a fault of this test')
           state.jobs.set(request.jobId, request)
+          return answer()
+        },
+        createSlideJob(request) {
+          state.calls.push(`slides ${request.jobId}`)
+          state.slideJobs.set(request.jobId, request)
           return answer()
         },
         cancelJob({ jobId }) {

@@ -1,12 +1,16 @@
 import { type AddressRules, addressAllowed, type TokenVerdict } from '@vitascope/access'
+import type { CaptionRule } from './captions/hls-captions.ts'
 
-/** What delivery knows of a video: where its files are, and who may have them. */
+/** What delivery knows of a video or presentation: where its files are, and who may have them. */
 export interface DeliveryRule {
-  /** The current version first, then those still served to viewers who have begun. */
+  /** The video whose tokens open it; empty where there is none. */
+  videoId: string
+  /** Those of a video: the current version first, then those still served to viewers who have begun. */
   sets: readonly { version: string; prefix: string }[]
   tokenRequired: boolean
   allowed: AddressRules
   expires: Date | undefined
+  captions: CaptionRule
 }
 
 /** Yes, with the prefix of the objects; or why not. */

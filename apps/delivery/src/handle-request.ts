@@ -5,6 +5,9 @@ import { isDomainError } from '@vitascope/errors'
 import type { ObjectStorage } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { admit } from './admission.ts'
+import type { CaptionTexts } from './captions/caption-texts.ts'
+import { captionFileOf } from './captions/hls-captions.ts'
+import { serveCaptions } from './captions/serve-captions.ts'
 import { clientAddress } from './client-address.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
 import { refuse } from './problem.ts'
@@ -14,6 +17,7 @@ import { serveObject } from './serve-object.ts'
 export interface DeliveryParts {
   rules: RuleCache
   storage: ObjectStorage
+  captionTexts: CaptionTexts
   tokenKeys: TokenKeys
   trustedProxies: AddressRules
 }
@@ -48,13 +52,19 @@ export function createRequestHandler(parts: DeliveryParts) {
       return
     }
 
-    const rule = await parts.rules.get(asked.videoId)
+    const rule = await parts.rules.get(asked)
     if (!rule) return refuse(response, 404, 'not_found')
     const address = clientAddress(request, parts.trustedProxies)
-    const token = asked.token === undefined ? undefined : await verify(asked.token, asked.videoId, address)
+    const token = asked.token === undefined ? undefined : await verify(asked.token, rule.videoId, address)
     const admission = admit(rule, { version: asked.version, token, address, now: new Date() })
     if (!admission.admitted) return refuse(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
+    const file = captionFileOf(asked.file, rule.captions)
     try {
+      if (file) {
+        const { prefix, open } = admission
+        const { storage, captionTexts: texts } = parts
+        return await serveCaptions(request, response, { storage, texts }, { file, rule: rule.captions, prefix, open }, signal)
+      }
       await serveObject(
         request,
         response,

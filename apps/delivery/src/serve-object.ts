@@ -11,6 +11,7 @@ const TYPES: Record<string, string> = {
   jpg: 'image/jpeg',
   webp: 'image/webp',
   vtt: 'text/vtt; charset=utf-8',
+  pdf: 'application/pdf',
 }
 
 /** A year: the name changes when the bytes do. */
@@ -52,6 +53,7 @@ export async function serveObject(
   }
 }
 
-function matches(header: string | undefined, etag: string): boolean {
+/** `If-None-Match` compares weakly: `W/` in front of a tag does not count. */
+export function matches(header: string | undefined, etag: string): boolean {
   return header !== undefined && (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
 }

@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { isDomainError } from '@vitascope/errors'
 import { openChannel } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
+import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
 import { createRequestHandler } from './handle-request.ts'
 import { refuse } from './problem.ts'
@@ -19,6 +21,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const handle = createRequestHandler({
     rules: createRuleCache(channel.client(DeliveryRuleServiceService)),
     storage: await openFileStorage({ root: config.storageDir }),
+    captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     tokenKeys: config.tokenKeys,
     trustedProxies: config.trustedProxies,
   })

@@ -5,7 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/access'
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
-import { DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import {
+  DeliveryRuleServiceService,
+  GetDeliveryRuleResponse,
+  GetPresentationRuleResponse,
+} from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
@@ -20,6 +24,7 @@ let root: string
 let catalogue: GrpcServer
 let delivery: Awaited<ReturnType<typeof startDelivery>>
 const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
+const presentationRules = new Map<string, Partial<GetPresentationRuleResponse>>()
 const anHour = () => new Date(Date.now() + 3_600_000)
 
 beforeAll(async () => {
@@ -27,6 +32,9 @@ beforeAll(async () => {
   const storage = await openFileStorage({ root })
   await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from(PLAYLIST))
   await storage.put('media/1/7-1/h264_100.mp4', BYTES)
+  await storage.put('slides/5/8-1/slide-0001.jpg', BYTES)
+  await storage.put('slides/5/9-2/slide-0001.jpg', BYTES.subarray(1))
+  await storage.put('slides/5/8-1/document.pdf', Buffer.from('%PDF-'))
   await storage.put('secret/file.txt', Buffer.from('not for you'))
   const log = testLog
   catalogue = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
@@ -35,6 +43,11 @@ beforeAll(async () => {
       const rule = rules.get(videoId)
       if (!rule) throw notFound('video', videoId)
       return GetDeliveryRuleResponse.fromPartial(rule)
+    },
+    async getPresentationRule({ presentationId }) {
+      const rule = presentationRules.get(presentationId)
+      if (!rule) throw notFound('presentation', presentationId)
+      return GetPresentationRuleResponse.fromPartial(rule)
     },
   })
   delivery = await startDelivery(
@@ -176,4 +189,53 @@ test('a rule that changes holds within 5 s, and a protected file is then closed 
   const began = Date.now()
   await waitFor(async () => (await status()) === 404, { timeout: 5_000, describe: 'the old address is closed' })
   expect(Date.now() - began).toBeLessThan(5_000)
+})
+
+describe('a presentation', () => {
+  const both = [
+    { version: 'v1', prefix: 'slides/5/8-1' },
+    { version: 'v2', prefix: 'slides/5/9-2' },
+  ]
+  const aPresentation = (rule: Partial<GetPresentationRuleResponse> = {}) => {
+    presentationRules.set(String(video), { sets: both, ...rule })
+    return `presentation/${video}`
+  }
+  const statuses = (paths: string[]) => Promise.all(paths.map(async (path) => (await get(path)).status))
+
+  test('gives the slides of all its files, each below its own version, and its PDF', async () => {
+    const path = aPresentation()
+    const [first, second, pdf] = await Promise.all(
+      ['v1/slide-0001.jpg', 'v2/slide-0001.jpg', 'v1/document.pdf'].map((file) => get(`${path}/${file}`)),
+    )
+    expect([first?.status, second?.status, pdf?.status]).toEqual([200, 200, 200])
+    expect([first, second].map((answer) => answer?.headers.get('content-length'))).toEqual(['1000', '999'])
+    expect([first, pdf].map((answer) => answer?.headers.get('content-type'))).toEqual(['image/jpeg', 'application/pdf'])
+    expect(pdf?.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+  test('and a video of the same id are not taken for each other', async () => {
+    const path = aPresentation()
+    expect(
+      await statuses([`${path}/v1/slide-0001.jpg`, `${video}/v1/slide-0001.jpg`, `presentation/${aVideo()}/v3/slide-0001.jpg`]),
+    ).toEqual([200, 404, 404])
+  })
+  test('of a video that wants a token opens to a token of that video alone', async () => {
+    const path = aPresentation({ tokenRequired: true, videoId: '77' })
+    const ofVideo = await signVideoToken({ videoId: '77', expires: anHour() }, tokenKeys)
+    const ofItself = await signVideoToken({ videoId: String(video), expires: anHour() }, tokenKeys)
+    const names = ['v1', `v1~${ofItself}`, `v1~${ofVideo}`, `v2~${ofVideo}`]
+    expect(await statuses(names.map((name) => `${path}/${name}/slide-0001.jpg`))).toEqual([403, 403, 200, 200])
+    const led = await get(`${path}/v1/slide-0001.jpg?token=${ofVideo}`)
+    expect([led.status, led.headers.get('location')]).toEqual([302, `/delivery/${path}/v1~${ofVideo}/slide-0001.jpg`])
+  })
+  test('without a video opens to no token', async () => {
+    const empty = await signVideoToken({ videoId: String(video), expires: anHour() }, tokenKeys)
+    expect(await statuses([`${aPresentation()}/v1~${empty}/slide-0001.jpg`])).toEqual([403])
+  })
+  test('for some addresses is refused from others, and one that has expired is not found', async () => {
+    const path = aPresentation({ allowedIps: ['203.0.113.0/24'] })
+    expect((await get(`${path}/v1/slide-0001.jpg`, { from: '203.0.113.9' })).status).toBe(200)
+    expect((await get(`${path}/v1/slide-0001.jpg`, { from: '198.51.100.1' })).status).toBe(403)
+    video++
+    expect(await statuses([`${aPresentation({ expireTime: new Date(Date.now() - 1) })}/v1/slide-0001.jpg`])).toEqual([404])
+  })
 })

@@ -2,6 +2,7 @@ import { DomainError } from '@vitascope/errors'
 import { createGrpcServer, principalKey } from '@vitascope/grpc'
 import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
+import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { SECRET } from './secret.ts'
@@ -17,6 +18,7 @@ export interface StandInCatalogue {
   /** As long as it is set, every call is answered with it. */
   refusal: DomainError | undefined
   published(jobId: string): RenditionSet[]
+  slides(jobId: string): SlideSet[]
   failed(jobId: string): { code: number; message: string }[]
   progress(jobId: string): number[]
   stop(): Promise<void>
@@ -32,6 +34,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     unknown: new Set(),
     refusal: undefined,
     published: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'published' && one.value.renditions ? [one.value.renditions] : [])),
+    slides: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'slidesMade' && one.value.slides ? [one.value.slides] : [])),
     failed: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'failed' ? [one.value] : [])),
     progress: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'progress' ? [one.value.percent] : [])),
     stop: () => server.drain(100),

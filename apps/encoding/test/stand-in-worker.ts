@@ -3,13 +3,14 @@ import type { SetFile, SourceProbe } from '@vitascope/media'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import type { ObjectStorage } from '@vitascope/storage'
-import type { EncodeInput, FilesResult, PackageInput, ProbeResult, StoredFile } from '../src/work/task.ts'
+import type { EncodeInput, FilesResult, PackageInput, ProbeResult, SlidesInput, StoredFile } from '../src/work/task.ts'
+import { KNOWN_KINDS } from '../src/worker/run-task.ts'
 import type { Caller } from './service-under-test.ts'
 
 /** Does what a worker does, but for the encoding: so that a test holds every step in its hand. */
 export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
   const lease = async (waitSeconds = 5): Promise<Task> => {
-    const { task } = await work.leaseTask({ workerId, ask: '', waitSeconds }, call)
+    const { task } = await work.leaseTask({ workerId, ask: '', waitSeconds, kinds: KNOWN_KINDS }, call)
     if (!task) throw new Error('there is no work')
     return task
   }
@@ -21,6 +22,8 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
         return aProbe()
       case TaskKind.TASK_KIND_ENCODE:
         return makeSegments(storage, JSON.parse(task.inputJson) as EncodeInput)
+      case TaskKind.TASK_KIND_SLIDES:
+        return makeSlides(storage, JSON.parse(task.inputJson) as SlidesInput)
       default:
         return makeSet(storage, JSON.parse(task.inputJson) as PackageInput)
     }
@@ -83,7 +86,16 @@ async function makeSet(storage: ObjectStorage, { plan, setPrefix, workPrefix }: 
   return putAll(storage, setPrefix, workPrefix, files)
 }
 
-type Made = { path: string; content: Buffer; more: Partial<SetFile> }
+async function makeSlides(storage: ObjectStorage, { setPrefix, workPrefix }: SlidesInput): Promise<FilesResult> {
+  const content = Buffer.from(`a file of ${setPrefix}`)
+  const pages = [1, 2].flatMap((page): Made[] => [
+    { path: `slide-000${page}.jpg`, content, more: { kind: 'slide', page, width: 64, height: 36 } },
+    { path: `thumb-000${page}.jpg`, content, more: { kind: 'thumbnail', page } },
+  ])
+  return putAll(storage, setPrefix, workPrefix, [...pages, { path: 'document.pdf', content, more: { kind: 'document' } }])
+}
+
+type Made = { path: string; content: Buffer; more: Partial<SetFile> | Record<string, unknown> }
 
 async function putAll(storage: ObjectStorage, prefix: string, workPrefix: string, made: readonly Made[]): Promise<FilesResult> {
   const files: StoredFile[] = []

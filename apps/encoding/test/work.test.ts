@@ -102,7 +102,7 @@ describe('taking jobs', () => {
     expect((await service.jobs.getJob({ jobId }, user('1'))).job?.jobId).toBe(jobId)
     await expect(service.jobs.getJob({ jobId }, user('2'))).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
     await expect(service.jobs.cancelJob({ jobId }, user('1'))).rejects.toMatchObject({ kind: 'forbidden' })
-    await expect(service.work.leaseTask({ workerId: 'w:1', ask: '', waitSeconds: 0 }, user('1'))).rejects.toMatchObject({
+    await expect(service.work.leaseTask({ workerId: 'w:1', ask: '', waitSeconds: 0, kinds: [] }, user('1'))).rejects.toMatchObject({
       kind: 'forbidden',
     })
   })
@@ -169,7 +169,7 @@ describe('a stale worker', () => {
 
 test('a worker whose answer was lost asks again by the same name and gets its task, at no cost', async () => {
   await create()
-  const ask = (name: string, workerId = 'w1:a') => service.work.leaseTask({ workerId, ask: name, waitSeconds: 5 }, service.call)
+  const ask = (name: string, workerId = 'w1:a') => service.work.leaseTask({ workerId, ask: name, waitSeconds: 5, kinds: [] }, service.call)
   const { task } = await ask('1')
   expect(await ask('1')).toEqual({ task })
   await expect(ask('x'.repeat(101))).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'ask' }] })
@@ -193,7 +193,7 @@ describe('a worker that is started again', () => {
     await create()
     const other = aWorker('w2:first')
     const task = await other.lease()
-    await service.work.leaseTask({ workerId: 'w1:first', ask: '', waitSeconds: 0 }, service.call)
+    await service.work.leaseTask({ workerId: 'w1:first', ask: '', waitSeconds: 0, kinds: [] }, service.call)
     await other.beat(task)
   })
   test('by its own will has given its task back, which does not count', async () => {
@@ -211,7 +211,7 @@ describe('faults', () => {
     await create()
     const worker = (life: number) => aWorker(`w1:${life}`)
     for (const life of [1, 2, 3]) await worker(life).lease()
-    await service.work.leaseTask({ workerId: 'w1:4', ask: '', waitSeconds: 0 }, service.call)
+    await service.work.leaseTask({ workerId: 'w1:4', ask: '', waitSeconds: 0, kinds: [] }, service.call)
     await ended(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 5001, attempt: 3 })
     await waitFor(() => around.catalogue.failed(jobId).length === 1)

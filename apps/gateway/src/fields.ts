@@ -172,6 +172,24 @@ export function jsonObject(maxBytes: number, shown: Shown = {}) {
   )
 }
 
+/** An object of any names that fit `key`, each with a value of one shape, or a JSON text of it. */
+export function map<Value extends z.ZodType>(
+  value: Value,
+  { max, key, keyMessage }: { max: number; key: RegExp; keyMessage: string },
+  shown: Shown = {},
+) {
+  return field(
+    (sent) => {
+      const found = asObject(sent)
+      if (found instanceof Refusal) return found
+      // A record’s schema passes over this one name.
+      if (Object.hasOwn(found, '__proto__')) return refuse(`has a name that is none: ${keyMessage}`)
+      return Object.keys(found).length > max ? refuse(`must have at most ${max} entries`) : found
+    },
+    z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(shown),
+  )
+}
+
 /** An array, a JSON text of one, or in flat forms a repeated field; with `clearable`, an empty text or null is an empty one. */
 export function list<Item extends z.ZodType>(
   item: Item,

@@ -1,6 +1,7 @@
 import type { Call } from '@vitascope/grpc'
 import { z } from 'zod'
 import type { Caller } from './caller.ts'
+import type { PayloadShape } from './payload/payload-shape.ts'
 import type { Services } from './services.ts'
 
 export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -17,7 +18,7 @@ export type Access = 'public' | 'user' | 'super' | 'system'
 /** What a request costs its caller's budget: a cheap read, a write, or something that begins long work. */
 export type Cost = 'read' | 'write' | 'work'
 
-/** Shape of a path, query or payload. */
+/** Shape of a path or query. */
 type Shape = z.ZodObject
 
 /** Everything that a route's handler is given beside its input. */
@@ -30,13 +31,15 @@ export interface Context {
   publicUrl: string
   /** What a source's address itself shows to be wrong: sentences for the field that held it; empty when nothing is. */
   checkSource: (url: string) => readonly string[]
+  /** Counts a try of the caller's address at the password of a video; refuses with 429 when it is one too many. */
+  takePasswordTry: (videoId: string) => Promise<void>
 }
 
 /** One line of the table of routes. Paths are written as Express has them, below `/v2`: `/video/:videoId`. */
 export interface Route<
   Params extends Shape = Shape,
   Query extends Shape = Shape,
-  Payload extends Shape = Shape,
+  Payload extends PayloadShape = PayloadShape,
   Answer extends z.ZodType = z.ZodType,
 > {
   verb: Verb
@@ -56,13 +59,20 @@ export interface Route<
   description: string
   params: Params
   query: Query
-  /** Fields of the payload, whichever of the three forms it came in; absent for routes that take none. */
+  /**
+   * Fields of the payload, whichever of the three forms it came in; absent for routes that take none. It may also be a record of any names
+   * (`z.record`) or a list (`z.array`, with a `max`): then flat fields are the one item of it, if items have fields.
+   */
   payload: Payload | undefined
+  /** The field in which a list may also stand, in JSON and in forms: `order` of `{"order": [3, 1, 2]}`. */
+  payloadField?: string
   /** True when the payload may not be there at all; its fields' defaults then count. */
   payloadOptional: boolean
   /** Status of success. */
   status: number
   answer: Answer
+  /** Content types of success; all but JSON are texts, whatever `answer` says. */
+  types: readonly string[]
   /** Stable codes of the refusals that only this route has, for the docs: `{ only_publish: 'it is the only publish of its media' }`. */
   refusals: Readonly<Record<string, string>>
   /** False where GET changes or makes something: HEAD is then 405 and nothing is cached. */
@@ -89,11 +99,24 @@ export class Reply {
 }
 
 /** How a route is written down: one of the verbs with its paths, and whatever differs from the defaults. */
-export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends Shape, Answer extends z.ZodType> = {
+export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends PayloadShape, Answer extends z.ZodType> = {
   [V in Verb]?: readonly string[]
 } & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'handle'> &
   Partial<
-    Pick<Route, 'aliases' | 'resource' | 'cost' | 'description' | 'payloadOptional' | 'status' | 'refusals' | 'safe' | 'keyFromQuery'>
+    Pick<
+      Route,
+      | 'aliases'
+      | 'resource'
+      | 'cost'
+      | 'description'
+      | 'payloadField'
+      | 'payloadOptional'
+      | 'status'
+      | 'types'
+      | 'refusals'
+      | 'safe'
+      | 'keyFromQuery'
+    >
   > & {
     params?: Params
     query?: Query
@@ -115,7 +138,7 @@ const NOTHING = z.object({})
 export function route<
   Params extends Shape = typeof NOTHING,
   Query extends Shape = typeof NOTHING,
-  Payload extends Shape = typeof NOTHING,
+  Payload extends PayloadShape = typeof NOTHING,
   Answer extends z.ZodType = z.ZodType,
 >(declared: RouteDeclaration<Params, Query, Payload, Answer>): Route {
   const verb = VERBS.find((v) => declared[v] !== undefined)
@@ -136,9 +159,11 @@ export function route<
     params: declared.params ?? (NOTHING as unknown as Params),
     query: declared.query ?? (NOTHING as unknown as Query),
     payload: declared.payload,
+    ...(declared.payloadField !== undefined && { payloadField: declared.payloadField }),
     payloadOptional: declared.payloadOptional ?? false,
     status: declared.status ?? 200,
     answer: declared.answer,
+    types: declared.types ?? ['application/json'],
     refusals: declared.refusals ?? {},
     safe: declared.safe ?? true,
     ...(declared.keyFromQuery && { keyFromQuery: declared.keyFromQuery }),

@@ -12,6 +12,7 @@ import { isAnswering, isServing } from './health/service-health.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { createLoadShed } from './limits/load-shed.ts'
+import { createPasswordTries } from './limits/password-tries.ts'
 import type { Route } from './route.ts'
 import { connectServices } from './services.ts'
 
@@ -57,6 +58,7 @@ export async function startGateway(
     services,
     keys,
     limiter: createLimiter(config.limits),
+    passwordTries: createPasswordTries(),
     shed: createLoadShed(MOST_UNDER_WAY),
     publicUrl,
     checkSource: (url) => checkUrl(url, policy),

@@ -3,9 +3,21 @@ import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
+import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
+import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
+import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
+import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 
@@ -19,6 +31,18 @@ export interface Services {
   media: Client<typeof MediaServiceService>
   jobs: Client<typeof JobServiceService>
   ids: Client<typeof IdServiceService>
+  settings: Client<typeof SettingServiceService>
+  themes: Client<typeof ThemeServiceService>
+  security: Client<typeof SecurityServiceService>
+  metadata: Client<typeof MetadataServiceService>
+  tags: Client<typeof TagServiceService>
+  folders: Client<typeof FolderServiceService>
+  playlists: Client<typeof PlaylistServiceService>
+  captions: Client<typeof CaptionServiceService>
+  overlays: Client<typeof OverlayServiceService>
+  contactForms: Client<typeof ContactFormServiceService>
+  locations: Client<typeof LocationServiceService>
+  presentations: Client<typeof PresentationServiceService>
   encodingJobs: Client<typeof EncodingJobServiceService>
 }
 
@@ -32,6 +56,18 @@ export function connectServices(channels: { auth: Channel; catalogue: Channel; e
     media: channels.catalogue.client(MediaServiceService),
     jobs: channels.catalogue.client(JobServiceService),
     ids: channels.catalogue.client(IdServiceService),
+    settings: channels.catalogue.client(SettingServiceService),
+    themes: channels.catalogue.client(ThemeServiceService),
+    security: channels.catalogue.client(SecurityServiceService),
+    metadata: channels.catalogue.client(MetadataServiceService),
+    tags: channels.catalogue.client(TagServiceService),
+    folders: channels.catalogue.client(FolderServiceService),
+    playlists: channels.catalogue.client(PlaylistServiceService),
+    captions: channels.catalogue.client(CaptionServiceService),
+    overlays: channels.catalogue.client(OverlayServiceService),
+    contactForms: channels.catalogue.client(ContactFormServiceService),
+    locations: channels.catalogue.client(LocationServiceService),
+    presentations: channels.catalogue.client(PresentationServiceService),
     encodingJobs: channels.encoding.client(EncodingJobServiceService),
   }
 }

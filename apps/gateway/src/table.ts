@@ -1,10 +1,24 @@
 import { apiKeyRoutes } from './api-key/api-key-routes.ts'
+import { captionRoutes } from './caption/caption-routes.ts'
+import { contactFormRoutes } from './contact-form/contact-form-routes.ts'
+import { embedRoutes } from './embed/embed-routes.ts'
+import { folderRoutes } from './folder/folder-routes.ts'
 import { idRoutes } from './id/id-routes.ts'
 import { jobRoutes } from './job/job-routes.ts'
+import { locationRoutes } from './location/location-routes.ts'
 import { mediaRoutes } from './media/media-routes.ts'
+import { metadataRoutes } from './metadata/metadata-routes.ts'
 import { organisationRoutes } from './organisation/organisation-routes.ts'
+import { overlayRoutes } from './overlay/overlay-routes.ts'
+import { playlistRoutes } from './playlist/playlist-routes.ts'
+import { presentationRoutes } from './presentation/presentation-routes.ts'
 import type { Route } from './route.ts'
+import { securityRoutes } from './security/security-routes.ts'
+import { settingRoutes } from './setting/setting-routes.ts'
+import { tagRoutes } from './tag/tag-routes.ts'
+import { themeRoutes } from './theme/theme-routes.ts'
 import { userRoutes } from './user/user-routes.ts'
+import { videoPasswordRoutes } from './video/video-password-routes.ts'
 import { videoRoutes } from './video/video-routes.ts'
 
 /** Everything that the gateway answers below `/v2`; what is not here does not exist. */
@@ -12,8 +26,22 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...videoRoutes,
   ...mediaRoutes,
+  ...metadataRoutes,
+  ...tagRoutes,
+  ...folderRoutes,
   ...userRoutes,
   ...organisationRoutes,
   ...idRoutes,
   ...jobRoutes,
+  ...settingRoutes,
+  ...themeRoutes,
+  ...videoPasswordRoutes,
+  ...securityRoutes,
+  ...playlistRoutes,
+  ...embedRoutes,
+  ...captionRoutes,
+  ...overlayRoutes,
+  ...locationRoutes,
+  ...presentationRoutes,
+  ...contactFormRoutes,
 ]

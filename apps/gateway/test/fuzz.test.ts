@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { routes } from '../src/table.ts'
-import { type RouteCase, routeCases } from './route-cases.ts'
+import { payloadFields, type RouteCase, routeCases } from './route-cases.ts'
 import { openSubject, type Subject } from './subject.ts'
 
 const RUNS = Number(process.env['VITASCOPE_TEST_RUNS'] ?? 2_000)
@@ -53,9 +53,10 @@ const json = fc.jsonValue({ maxDepth: 4 })
 
 /** A request for a route of the table in which anything but its verb may be bent. */
 function asked(one: RouteCase): fc.Arbitrary<Asked> {
-  const names = [...Object.keys(one.route.payload?.shape ?? {}), ...Object.keys(one.route.query.shape)]
+  const names = [...Object.keys(payloadFields(one.route)), ...Object.keys(one.route.query.shape)]
   const name = fc.oneof(fc.constantFrom('data', ...names), nasty)
-  const payload = fc.dictionary(name, fc.oneof(nasty, json), { maxKeys: 8 })
+  const fields = fc.dictionary(name, fc.oneof(nasty, json), { maxKeys: 8 })
+  const payload = fc.oneof(fields, fc.array(fields, { maxLength: 4 }))
   const form = fc
     .array(fc.tuple(name, nasty), { maxLength: 8 })
     .map((pairs) => pairs.map(([n, v]) => `${encode(n)}=${encode(v)}`).join('&'))

@@ -1,6 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { z } from 'zod'
+import type { Route } from '../src/route.ts'
 import { routes } from '../src/table.ts'
-import { examplePayload, filledPath, pathCases, type RouteCase, routeCases, topFields, wrongTexts, wrongValues } from './route-cases.ts'
+import {
+  exampleFields,
+  filledPath,
+  pathCases,
+  payloadFields,
+  type RouteCase,
+  routeCases,
+  topFields,
+  withFields,
+  wrongTexts,
+  wrongValues,
+} from './route-cases.ts'
 import { aKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 import { openSubject, type Subject } from './subject.ts'
@@ -73,10 +86,10 @@ describe('another organisation is 403, whether or not it exists', () => {
       expect(await ask(method, `${path}?organisation_id=${id}`, subject.keys.standard)).toMatchObject(refusal)
     }
   })
-  test.each(each((one) => open(one) && 'organisation_id' in (one.route.payload?.shape ?? {})))('%s: in the payload', async (_, one) => {
+  test.each(each((one) => open(one) && 'organisation_id' in payloadFields(one.route)))('%s: in the payload', async (_, one) => {
     for (const id of foreign) {
-      const payload = { ...examplePayload(one.route.payload ?? one.route.query), organisation_id: id }
-      const init = { body: JSON.stringify(payload), headers: json }
+      const payload = { ...exampleFields(one.route), organisation_id: id }
+      const init = { body: JSON.stringify(withFields(one.route, payload)), headers: json }
       expect(await ask(one.method, one.path, subject.keys.standard, init)).toMatchObject(refusal)
     }
   })
@@ -126,8 +139,8 @@ describe('paths and queries', () => {
 
 describe('payloads', () => {
   const unknown = { surely_unknown: 1, is_admin: true, organization: 'x' }
-  const forms = (payload: Record<string, unknown>): [string, RequestInit, string][] => {
-    const text = JSON.stringify(payload)
+  const forms = (route: Route, payload: Record<string, unknown>): [string, RequestInit, string][] => {
+    const text = JSON.stringify(withFields(route, payload))
     const flat = new FormData()
     for (const [name, value] of Object.entries(payload)) flat.append(name, typeof value === 'string' ? value : JSON.stringify(value))
     const flatText = [...flat].map(([name, value]): [string, string] => [name, String(value)])
@@ -143,23 +156,25 @@ describe('payloads', () => {
     ]
   }
   test.each(each(write))('%s: unknown fields are refused by name in every form', async (_, { method, path, route }) => {
-    const ownData = route.payload && 'data' in route.payload.shape
-    for (const [form, init, query] of forms(unknown)) {
+    const ownData = 'data' in payloadFields(route)
+    for (const [form, init, query] of forms(route, unknown)) {
       if (ownData && form.startsWith('data')) continue
       const { status, problem } = await ask(method, path + query, subject.keys.system, init)
       expect([form, status, topFields(problem ?? {})]).toEqual([form, 400, expect.arrayContaining(Object.keys(unknown))])
     }
   })
   test.each(each((one) => write(one) && one.route.payload !== undefined))('%s: wrong types are refused by name', async (_, one) => {
-    const wrong = wrongValues(one.route.payload ?? one.route.query)
-    const { status, problem } = await ask(one.method, one.path, subject.keys.system, { body: JSON.stringify(wrong), headers: json })
+    const wrong = wrongValues(z.object(payloadFields(one.route)))
+    const body = JSON.stringify(withFields(one.route, wrong))
+    const { status, problem } = await ask(one.method, one.path, subject.keys.system, { body, headers: json })
     expect([status, problem?.code]).toEqual([400, 'invalid_input'])
     expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(wrong)))
   })
   test.each(each((one) => write(one) && one.route.payload !== undefined))('%s: NUL and half of a pair in every text', async (_, one) => {
     for (const text of ['a\\u0000b', '\\ud800']) {
-      const names = Object.keys(one.route.payload?.shape ?? {})
-      const body = `{${names.map((name) => `"${name}":"${text}"`).join(',')}}`
+      const names = Object.keys(payloadFields(one.route))
+      const fields = `{${names.map((name) => `"${name}":"${text}"`).join(',')}}`
+      const body = Array.isArray(withFields(one.route, {})) ? `[${fields}]` : fields
       const { status, problem } = await ask(one.method, one.path, subject.keys.system, { body, headers: json })
       expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining(names)])
     }
@@ -174,7 +189,7 @@ describe('payloads', () => {
       ['a multipart form that is cut off', 400, { body: '--b\r\n', headers: { 'content-type': 'multipart/form-data; boundary=b' } }],
       ['another content type', 415, { body: '{}', headers: { 'content-type': 'text/plain' } }],
       ['more than a MiB', 413, { body: 'x'.repeat(1024 * 1024 + 1), headers: json }],
-      ...(route.payload && 'data' in route.payload.shape
+      ...('data' in payloadFields(route)
         ? []
         : [['data in the query that is cut off', 400, {}, '?data={'] as [string, number, RequestInit, string]]),
     ]

@@ -167,6 +167,76 @@ test('a caller who hangs up in the middle of a body leaves the gateway well', as
   expect((await post(text, json)).status).toBe(201)
 })
 
+describe('a payload that is a list', () => {
+  const put = async (path: string, body: Body, headers: Record<string, string> = {}, query = '') => {
+    const response = await fetch(`${gateway.url}/v2/sample/${path}${query}`, {
+      method: path === 'rows' ? 'POST' : 'PUT',
+      headers: { ...withKey(key), ...headers },
+      body,
+    })
+    return { status: response.status, answer: (await response.json()) as Answer }
+  }
+  const ask = async (...sent: Parameters<typeof put>) => (await put(...sent)).answer.got
+  const rows = [{ name: 'a', count: 1 }, { name: '__proto__' }]
+
+  test('comes as JSON and as data', async () => {
+    expect(await ask('rows', JSON.stringify(rows), json)).toEqual(rows)
+    expect(await ask('rows', new URLSearchParams({ data: JSON.stringify(rows) }))).toEqual(rows)
+    expect(await ask('rows', multipart({ data: JSON.stringify(rows) }))).toEqual(rows)
+    expect(await ask('order', '["3","1"]', json)).toEqual(['3', '1'])
+    expect(await ask('order', new URLSearchParams({ data: '["3","1"]' }))).toEqual(['3', '1'])
+  })
+  test('comes as the flat fields of its one item', async () => {
+    expect(await ask('rows', new URLSearchParams({ name: 'a', count: '1' }))).toEqual([{ name: 'a', count: 1 }])
+    expect(await ask('rows', multipart({ name: 'a' }))).toEqual([{ name: 'a' }])
+  })
+  test('comes in its field, in JSON, in data and in forms', async () => {
+    expect(await ask('order', '{"order":["3","1"]}', json)).toEqual(['3', '1'])
+    expect(await ask('order', new URLSearchParams({ data: '{"order":["3"]}' }))).toEqual(['3'])
+    expect(await ask('order', new URLSearchParams({ order: '["3","1"]' }))).toEqual(['3', '1'])
+    expect(
+      await ask(
+        'order',
+        new URLSearchParams([
+          ['order', '3'],
+          ['order', '1'],
+        ]),
+      ),
+    ).toEqual(['3', '1'])
+  })
+  test('is refused by the place of what is wrong', async () => {
+    const of = (...sent: Parameters<typeof put>) => refused(put(...sent))
+    expect(await of('rows', '[{"name":1},{"nam":"a"}]', json)).toEqual([400, 'invalid_input', '[0].name', '[1].name', '[1].nam'])
+    expect(await of('rows', '{"name":"a"}', json)).toEqual([400, 'invalid_input', 'payload'])
+    expect(await of('rows', '[]', json)).toEqual([400, 'invalid_input', 'payload'])
+    expect(await of('rows', '', json)).toEqual([400, 'invalid_input', 'payload'])
+    expect(await of('rows', new URLSearchParams({ nam: 'a' }))).toEqual([400, 'invalid_input', '[0].name', '[0].nam'])
+    expect(await of('order', '["1","x"]', json)).toEqual([400, 'invalid_input', 'order[1]'])
+    expect(await of('order', '{"order":[],"more":1}', json)).toEqual([400, 'invalid_input', 'more'])
+    expect(await of('order', '{}', json)).toEqual([400, 'invalid_input', 'order'])
+  })
+  test.each([10_000, 100_000])('of %i items is refused at once', async (count) => {
+    const body = JSON.stringify(Array.from({ length: count }, () => 1))
+    const started = performance.now()
+    expect((await refused(put('rows', body, json))).slice(0, 2)).toEqual([400, 'invalid_input'])
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+  test('of more items than it takes is refused as a whole', async () => {
+    expect(await ask('rows', JSON.stringify(Array(3).fill({ name: 'a' })), json)).toHaveLength(3)
+    expect(await refused(put('rows', JSON.stringify(Array(4).fill({ name: 'a' })), json))).toEqual([400, 'invalid_input', 'payload'])
+  })
+  test('or a record takes any names but the one that no object can have', async () => {
+    expect(await ask('record', '{"constructor":"1","toString":"2","a b":"3"}', json)).toEqual({
+      constructor: '1',
+      toString: '2',
+      'a b': '3',
+    })
+    expect(await ask('record', new URLSearchParams({ any: '1', hasOwnProperty: '2' }))).toEqual({ any: '1', hasOwnProperty: '2' })
+    expect(await refused(put('record', '{"__proto__":"1"}', json))).toEqual([400, 'invalid_input', '__proto__'])
+    expect(await refused(put('record', '[1]', json))).toEqual([400, 'invalid_input', 'payload'])
+  })
+})
+
 describe('a query', () => {
   const read = (query: string) => fetch(`${gateway.url}/v2/sample/1${query}`)
   test('may have parameters that nobody knows', async () => {

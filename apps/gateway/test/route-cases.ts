@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { flatFields } from '../src/payload/payload-form.ts'
+import type { PayloadShape } from '../src/payload/payload-shape.ts'
 import type { Route } from '../src/route.ts'
 import { indexRoutes, type PathEntry, type Target, targetsOf } from '../src/routing/route-index.ts'
 
@@ -72,10 +74,26 @@ export function wrongTexts(schema: z.ZodObject): Record<string, string> {
   return wrongValues(schema, ['?', '-1.5', '{', 'x'.repeat(5_000)]) as Record<string, string>
 }
 
+/** The fields that a payload, or the one item of a list, has by name. */
+export function payloadFields(route: Route): PayloadFields {
+  return flatFields(route)?.shape ?? {}
+}
+type PayloadFields = z.ZodObject['shape']
+
 /** What a payload must have, each field with the example that the API document shows for it. */
-export function examplePayload(payload: z.ZodObject): Record<string, unknown> {
-  const { properties = {}, required = [] } = z.toJSONSchema(payload, { io: 'input', unrepresentable: 'any' })
+export function exampleFields(route: Route): Record<string, unknown> {
+  const fields = z.object(payloadFields(route))
+  const { properties = {}, required = [] } = z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' })
   return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]) ?? 'example']))
+}
+
+/** Fields as the payload holds them: a list of fields has one item. */
+export function withFields(route: Route, fields: Record<string, unknown>): unknown {
+  return isListOfFields(route.payload, route.payloadField) ? [fields] : fields
+}
+
+function isListOfFields(payload: PayloadShape | undefined, field: string | undefined): boolean {
+  return payload instanceof z.ZodArray && field === undefined
 }
 
 function exampleOf(schema: z.core.JSONSchema._JSONSchema | undefined): unknown {
@@ -87,7 +105,7 @@ function isTaken(field: z.core.$ZodType, value: unknown): boolean {
   return (field as z.ZodType).safeParse(value).success
 }
 
-/** The first name in the path to each bad field: `tags` of `tags[2]`. */
+/** The first name in the path to each bad field: `tags` of `tags[2]`, and of `[0].tags` where the payload is a list. */
 export function topFields(problem: { errors?: { field: string }[] }): string[] {
-  return [...new Set((problem.errors ?? []).map(({ field }) => field.split(/[.[]/, 1)[0] ?? ''))]
+  return [...new Set((problem.errors ?? []).map(({ field }) => field.replace(/^\[\d+\]\./, '').split(/[.[]/, 1)[0] ?? ''))]
 }

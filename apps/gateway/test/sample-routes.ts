@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { Reply, type Route, route } from '../src/route.ts'
 
+const got = z.object({ got: z.unknown() })
+const row = z.strictObject({ name: z.string().max(20), count: z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).optional() })
+
 /** Routes of every kind, for what holds of any table. */
 export const sampleRoutes: Route[] = [
   route({
@@ -54,6 +57,36 @@ export const sampleRoutes: Route[] = [
       key: call.idempotency?.key ?? '',
       fingerprint: call.idempotency?.fingerprint ?? '',
     }),
+  }),
+  route({
+    post: ['/sample/rows'],
+    section: 'Samples',
+    access: 'user',
+    summary: 'Create several samples',
+    payload: z.array(row).min(1).max(3),
+    answer: got,
+    handle: async ({ payload }) => ({ got: payload }),
+  }),
+  route({
+    put: ['/sample/order'],
+    section: 'Samples',
+    access: 'user',
+    resource: 'sample::post',
+    summary: 'Put samples in order',
+    payload: z.array(z.string().regex(/^\d+$/)).max(3),
+    payloadField: 'order',
+    answer: got,
+    handle: async ({ payload }) => ({ got: payload }),
+  }),
+  route({
+    put: ['/sample/record'],
+    section: 'Samples',
+    access: 'user',
+    resource: 'sample::post',
+    summary: 'Create a sample of any fields',
+    payload: z.record(z.string().max(20), z.string()),
+    answer: got,
+    handle: async ({ payload }) => ({ got: payload }),
   }),
   route({
     delete: ['/sample/:sampleId'],

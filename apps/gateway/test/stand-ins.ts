@@ -6,9 +6,21 @@ import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
+import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
+import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
+import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
+import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { createMetrics } from '@vitascope/telemetry'
@@ -123,14 +135,32 @@ const OTHERS: readonly ServiceDefinition[] = [
   MediaServiceService,
   JobServiceService,
   EncodingJobServiceService,
+  MetadataServiceService,
+  TagServiceService,
+  FolderServiceService,
+  CaptionServiceService,
+  ContactFormServiceService,
+  LocationServiceService,
+  OverlayServiceService,
+  PlaylistServiceService,
+  PresentationServiceService,
+  SettingServiceService,
+  ThemeServiceService,
+  SecurityServiceService,
 ]
 
 function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {
-  const nothing = async () => {
+  const refuse = () => {
     throw new DomainError('not_found', 'NOTHING_HERE', 'a stand-in has nothing')
   }
+  const nothing = async () => refuse()
+  const noRows = async function* () {
+    yield refuse()
+  }
   // A method for each of the definition's names; none answers, so no type of an answer is missed.
-  return Object.fromEntries(Object.keys(service).map((method) => [method, nothing])) as unknown as Handlers<S>
+  return Object.fromEntries(
+    Object.entries(service).map(([method, { responseStream }]) => [method, responseStream ? noRows : nothing]),
+  ) as unknown as Handlers<S>
 }
 
 let made = 0

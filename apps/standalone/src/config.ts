@@ -29,6 +29,7 @@ const PASSED_ON = [
   ...['SOURCES_PARALLEL', 'SOURCES_AHEAD', 'LEASE_MS', 'FETCH_LEASE_MS', 'RECONCILE_MS', 'RETRY_MS'].map((what) => `VITASCOPE_${what}`),
   ...['SLOTS', 'BEAT_MS', 'STALL_SECONDS'].map((what) => `VITASCOPE_WORKER_${what}`),
   'VITASCOPE_FFMPEG',
+  'VITASCOPE_LIBREOFFICE',
   'VITASCOPE_STORAGE_DIR',
   'VITASCOPE_SCRATCH_DIR',
   ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS', 'DATABASE_URL'].map((what) => `VITASCOPE_${s}_${what}`)),

@@ -53,7 +53,8 @@ function call(operation: Operation, key: string | undefined, v: Values, payload 
     query.set('data', JSON.stringify(payload ?? { url: 'https://example.org/a.mp4', organisation_id: v['organisation_id'] }))
   if (operation.keyFromQuery && key !== undefined) query.set('api_key', key)
   const path = `${fillPath(operation, v)}?${query}`
-  const body = payload === undefined ? {} : { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }
+  const sent = operation.list && payload !== undefined ? [payload] : payload
+  const body = sent === undefined ? {} : { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } }
   return (operation.keyFromQuery ? platform.guest : api).send<Problem>(operation.method, path, body)
 }
 
@@ -153,7 +154,7 @@ describe('every route', () => {
       (o) => o.fields !== undefined,
       async (o) => {
         const answer = await call(o, SYSTEM_KEY, values, { ...payloadOf(o, values), colour_of_moon: 'red' })
-        const named = answer.body.errors?.some(({ field }) => field === 'colour_of_moon')
+        const named = answer.body.errors?.some(({ field }) => /^(\[0\]\.)?colour_of_moon$/.test(field))
         return answer.status === 400 && named ? undefined : show(answer)
       },
     ))
@@ -166,7 +167,7 @@ describe('every route', () => {
         // No field takes a list that holds a list of a list.
         const payload = Object.fromEntries(names.map((name) => [name, [[['wrong']]]]))
         const answer = await call(o, SYSTEM_KEY, values, payload)
-        const named = new Set(answer.body.errors?.map(({ field }) => field.split(/[.[]/)[0]))
+        const named = new Set(answer.body.errors?.map(({ field }) => field.replace('[0].', '').split(/[.[]/)[0]))
         const missed = names.filter((name) => !named.has(name))
         return answer.status === 400 && missed.length === 0 ? undefined : `${answer.status}, not named: ${missed.join(', ')}`
       },

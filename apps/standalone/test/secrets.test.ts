@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +59,18 @@ test('after a life with keys, passwords and tokens, none of them stands in the d
     .post<{ token: string }>(`/video/${id}/token`, { expires_in: 60 }, { 'idempotency-key': 'a-token' })
   expect(token.status).toBe(201)
   secrets.push(token.body.token)
+
+  const videoPassword = 'of-a-video-and-of-nothing-else'
+  const sha1 = createHash('sha1').update(videoPassword).digest('hex')
+  const profile = await platform
+    .withKey(tenant.key)
+    .post<{ message: { created: string } }>(`/setting/${tenant.organisationId}`, { password: sha1 }, { 'idempotency-key': 'a-profile' })
+  await platform.withKey(tenant.key).patch(`/video/${id}`, { setting_id: profile.body.message.created })
+  expect((await platform.guest.get(`/video/${id}/password/${videoPassword}`)).body).toEqual([true])
+  expect((await platform.guest.get(`/video/${id}/password/${sha1}`)).body).toEqual([false])
+  expect((await platform.guest.get(`/video/7/password/${videoPassword}`)).status).toBe(404)
+  secrets.push(videoPassword, sha1)
+
   const { body } = await platform.guest.get<{ uri: { hls: string } }>(`/video/${id}`)
   await fetch(`${body.uri.hls}?token=${token.body.token}`)
   await platform.withKey(`${tenant.key}x`).get('/video')

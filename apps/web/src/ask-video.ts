@@ -1,10 +1,10 @@
 import type { VideoAnswer } from './page-state.ts'
 import { readVideoRecord } from './video-record.ts'
 
-/** Asks the server for the public record of a video. */
+/** Asks the server for the public record of a video, with its player settings. */
 export async function askVideo(videoId: string, signal: AbortSignal): Promise<VideoAnswer> {
   try {
-    const answer = await fetch(`/v2/video/${encodeURIComponent(videoId)}`, {
+    const answer = await fetch(`/v2/video/${encodeURIComponent(videoId)}?player_settings=true`, {
       headers: { accept: 'application/json' },
       cache: 'no-cache',
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),

@@ -1,3 +1,4 @@
+import { captionsMenu } from './captions-menu.ts'
 import { clockText } from './clock-text.ts'
 import type { Choice, Playback } from './playback.ts'
 import { part } from './stage.ts'
@@ -10,7 +11,12 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   const seek = part(frame, '.seek', HTMLInputElement)
   const volume = part(frame, '.volume', HTMLInputElement)
   const time = part(frame, '.time', HTMLElement)
-  const captions = menu(frame, 'captions', (value) => playback()?.chooseCaptions(value), signal)
+  const captions = captionsMenu(
+    frame,
+    part(frame, '[data-menu=captions]', HTMLElement),
+    (value) => playback()?.captions.choose(value),
+    signal,
+  )
   const quality = menu(frame, 'quality', (value) => playback()?.chooseQuality(value), signal)
 
   const actions: Record<string, () => void> = {
@@ -55,7 +61,7 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
 
   return {
     refresh: () => {
-      captions(playback()?.captions() ?? [], playback()?.chosenCaptions() ?? -1)
+      captions(playback()?.captions.choices() ?? [], playback()?.captions.chosen() ?? -1)
       quality(playback()?.qualities() ?? [])
     },
   }

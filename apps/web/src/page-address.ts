@@ -1,9 +1,11 @@
-/** What the address of the page says: `/player/{id}?token=…&autoplay=1&muted=1`. */
+/** What the address of the page says: `/player/{id}?token=…&autoplay=1&muted=1&presentation=1`. */
 export interface PageAddress {
   videoId: string
   token: string | undefined
   autoplay: boolean
   muted: boolean
+  /** Shows the slides of the video's presentation beside it. */
+  presentation: boolean
 }
 
 export function readPageAddress(href: string): PageAddress {
@@ -13,6 +15,7 @@ export function readPageAddress(href: string): PageAddress {
     token: searchParams.get('token') || undefined,
     autoplay: isOn(searchParams.get('autoplay')),
     muted: isOn(searchParams.get('muted')),
+    presentation: isOn(searchParams.get('presentation')),
   }
 }
 

@@ -1,10 +1,14 @@
 import type Hls from 'hls.js'
+import { type CaptionsOnLoad, type CaptionTracks, captionsByBrowser, captionsByLibrary } from './captions-tracks.ts'
+import { playedLevels, type QualityRule } from './quality-rule.ts'
 
 /** What there is to play, with the token in it where one is needed. */
 export interface Source {
   hls: string
   mp4: string
-  captionsOnLoad: boolean
+  /** Which of the tracks shows from the start; -1 for none. */
+  captionsOnLoad: CaptionsOnLoad
+  quality: QualityRule
 }
 
 /** A choice of a menu; `auto` and `off` are the first ones. */
@@ -18,10 +22,7 @@ export interface Playback {
   qualities(): Choice[]
   /** -1 lets the player choose by the speed of the line. */
   chooseQuality(value: number): void
-  captions(): Choice[]
-  chosenCaptions(): number
-  /** -1 shows none. */
-  chooseCaptions(value: number): void
+  captions: CaptionTracks
   end(): void
 }
 
@@ -36,7 +37,8 @@ export interface PlaybackEvents {
 export async function play(video: HTMLVideoElement, source: Source, events: PlaybackEvents): Promise<Playback> {
   if (source.hls !== '') {
     const { default: Library } = await import('hls.js')
-    if (Library.isSupported()) return playByLibrary(new Library({ enableWorker: false }), Library, video, source, events)
+    if (Library.isSupported())
+      return playByLibrary(new Library({ enableWorker: false, autoStartLoad: false }), Library, video, source, events)
     if (video.canPlayType('application/vnd.apple.mpegurl') !== '') return playByBrowser(video, source.hls, events)
   }
   return playByBrowser(video, source.mp4, events)
@@ -45,16 +47,15 @@ export async function play(video: HTMLVideoElement, source: Source, events: Play
 function playByLibrary(hls: Hls, Library: typeof Hls, video: HTMLVideoElement, source: Source, events: PlaybackEvents): Playback {
   let instead: Playback | undefined
   let mended = false
-  const showCaptions = (value: number) => {
-    hls.subtitleTrack = value
-    hls.subtitleDisplay = value >= 0
-  }
-  hls.on(Library.Events.MANIFEST_PARSED, events.changed)
-  hls.on(Library.Events.LEVELS_UPDATED, events.changed)
-  hls.on(Library.Events.SUBTITLE_TRACKS_UPDATED, () => {
-    showCaptions(source.captionsOnLoad ? 0 : -1)
+  const captions = captionsByLibrary(hls, Library, source.captionsOnLoad, events.changed)
+  hls.on(Library.Events.MANIFEST_PARSED, () => {
+    keepLevels(hls, source.quality)
+    hls.startLoad()
+    // From here on it loads by itself again: after a media error that was mended.
+    hls.config.autoStartLoad = true
     events.changed()
   })
+  hls.on(Library.Events.LEVELS_UPDATED, events.changed)
   hls.on(Library.Events.ERROR, (_, { fatal, type, response }) => {
     if (!fatal) return
     if (type === Library.ErrorTypes.MEDIA_ERROR && !mended) {
@@ -78,33 +79,34 @@ function playByLibrary(hls: Hls, Library: typeof Hls, video: HTMLVideoElement, s
     chooseQuality: (value) => {
       hls.currentLevel = value
     },
-    captions: () => (instead ? instead.captions() : captionChoices(hls.subtitleTracks.map(({ name, lang }) => name || lang || ''))),
-    chosenCaptions: () => (instead ? instead.chosenCaptions() : hls.subtitleTrack),
-    chooseCaptions: (value) => {
-      if (instead) instead.chooseCaptions(value)
-      else showCaptions(value)
+    get captions() {
+      return instead ? instead.captions : captions
     },
     end: () => (instead ? instead.end() : hls.destroy()),
   }
 }
 
+/** Leaves the levels that the rule lets through, before the first of them is loaded. */
+function keepLevels(hls: Hls, rule: QualityRule): void {
+  const levels = hls.levels.map(({ width, height, bitrate, uri }) => ({ width, height, bitrate, address: uri }))
+  const kept = playedLevels(levels, rule)
+  for (const place of [...levels.keys()].reverse()) if (!kept.includes(place)) hls.removeLevel(place)
+  // They stand in the order of their rates.
+  if (rule.bestFirst) hls.startLevel = hls.levels.length - 1
+}
+
 function playByBrowser(video: HTMLVideoElement, address: string, events: PlaybackEvents): Playback {
-  const tracks = () => [...video.textTracks]
+  const ended = new AbortController()
   const failed = () => events.failed(false)
   video.addEventListener('error', failed)
-  video.textTracks.addEventListener('addtrack', events.changed)
   video.src = address
   return {
     qualities: () => [],
     chooseQuality: () => {},
-    captions: () => captionChoices(tracks().map(({ label, language }) => label || language)),
-    chosenCaptions: () => tracks().findIndex((track) => track.mode === 'showing'),
-    chooseCaptions: (value) => {
-      for (const [at, track] of tracks().entries()) track.mode = at === value ? 'showing' : 'disabled'
-    },
+    captions: captionsByBrowser(video, events.changed, ended.signal),
     end: () => {
       video.removeEventListener('error', failed)
-      video.textTracks.removeEventListener('addtrack', events.changed)
+      ended.abort()
       video.removeAttribute('src')
       video.load()
     },
@@ -125,9 +127,4 @@ export function qualityChoices(levels: readonly { height: number; bitrate: numbe
   }))
   const highestFirst = choices.sort((a, b) => b.bitrate - a.bitrate).map(({ value, label }) => ({ value, label }))
   return [{ value: -1, label: 'Auto' }, ...highestFirst]
-}
-
-export function captionChoices(names: readonly string[]): Choice[] {
-  if (names.length === 0) return []
-  return [{ value: -1, label: 'Off' }, ...names.map((name, value) => ({ value, label: name || `Captions ${value + 1}` }))]
 }

@@ -1,23 +1,27 @@
 import { expect, test } from '@jest/globals'
+import { captionChoices } from './captions-tracks.ts'
 import { clockText } from './clock-text.ts'
 import { readPageAddress, withToken } from './page-address.ts'
 import { pageState } from './page-state.ts'
-import { captionChoices, qualityChoices } from './playback.ts'
+import { qualityChoices } from './playback.ts'
 import { readVideoRecord, type VideoRecord } from './video-record.ts'
 
 const host = 'http://localhost:8080'
 
 function aRecord(more: Partial<VideoRecord> = {}): VideoRecord {
   const complete = { hls: `${host}/delivery/m/1/master.m3u8`, mp4: `${host}/delivery/m/1/h264_500.mp4`, poster: '' }
-  return { title: 'Launch', ...complete, state: 'ok', progress: 100, code: 2000, tokenRequired: false, captionsOnLoad: false, ...more }
+  return { ...readVideoRecord({}), title: 'Launch', ...complete, state: 'ok', progress: 100, code: 2000, ...more }
 }
 
 test.each([
-  ['/player/v7', { videoId: 'v7', token: undefined, autoplay: false, muted: false }],
-  ['/player/v7/?token=a.b&autoplay=1&muted=1', { videoId: 'v7', token: 'a.b', autoplay: true, muted: true }],
-  ['/player/a%20b?autoplay=0&token=', { videoId: 'a b', token: undefined, autoplay: false, muted: false }],
-  ['/player/%E0%A4%A', { videoId: '%E0%A4%A', token: undefined, autoplay: false, muted: false }],
-  ['/player/', { videoId: '', token: undefined, autoplay: false, muted: false }],
+  ['/player/v7', { videoId: 'v7', token: undefined, autoplay: false, muted: false, presentation: false }],
+  [
+    '/player/v7/?token=a.b&autoplay=1&muted=1&presentation=true',
+    { videoId: 'v7', token: 'a.b', autoplay: true, muted: true, presentation: true },
+  ],
+  ['/player/a%20b?autoplay=0&token=', { videoId: 'a b', token: undefined, autoplay: false, muted: false, presentation: false }],
+  ['/player/%E0%A4%A', { videoId: '%E0%A4%A', token: undefined, autoplay: false, muted: false, presentation: false }],
+  ['/player/', { videoId: '', token: undefined, autoplay: false, muted: false, presentation: false }],
 ])('%s is read', (path, address) => {
   expect(readPageAddress(host + path)).toEqual(address)
 })
@@ -35,17 +39,52 @@ test.each([
 test('a record of the server is read, and one that is not as it should be reads as empty', () => {
   const json = {
     video_title: 'Launch',
-    uri: { poster_frame: 'p.jpg', hls: 'm.m3u8', http: { h264_1200: 'big.mp4', h264_360: 'small.mp4' } },
+    language: 'en-GB',
+    uri: {
+      poster_frame: 'p.jpg',
+      hls: 'm.m3u8',
+      http: { h264_1200: 'big.mp4', h264_360: 'small.mp4' },
+      download_link: 'big.mp4',
+    },
+    sharing: { url: '/player/7' },
     status: { status: 'encoding', progress: 42.5, code: 2 },
     security: { token_required_platform: true },
-    captions: { show_on_load: '1', data: [] },
+    captions: { show_on_load: 'fr', data: [] },
+    hd: { allow: '0', auto: '1' },
+    presentation_id: '9',
+    player_settings: {
+      is_auto_play: '1',
+      show_controls: '0',
+      autohide_controls: '0',
+      show_title_bar: '0',
+      captions_default_on: '1',
+      allow_sharing: '1',
+      lowest_quality_version: '250',
+      highest_quality_version: '800',
+      password_protected: '1',
+    },
+    theme: { text_colour: '#112233', icon_colour: '', control_bar_colour: 'red;x', skin: 'flat' },
   }
   expect(readVideoRecord(json)).toEqual({
     ...{ title: 'Launch', poster: 'p.jpg', hls: 'm.m3u8', mp4: 'small.mp4', state: 'encoding', progress: 42.5, code: 2 },
-    ...{ tokenRequired: true, captionsOnLoad: true },
+    ...{ tokenRequired: true, captionsOnLoad: 'fr', language: 'en-GB', hd: { allow: false, auto: true } },
+    ...{ downloadLink: 'big.mp4', shareAddress: '/player/7', overlays: [], presentationId: '9' },
+    settings: {
+      ...{ autoplay: true, controls: false, autohide: false, titleBar: false, captionsOn: true, sharing: true },
+      ...{ lowestQuality: 250, highestQuality: 800, passwordProtected: true },
+    },
+    theme: { '--ink': '#112233' },
   })
-  const nothing = { title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, tokenRequired: false, captionsOnLoad: false }
-  for (const bad of [null, 'text', [false], { uri: 3, status: { progress: 'much' }, video_title: 5 }])
+  const nothing = {
+    ...{ title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, tokenRequired: false, captionsOnLoad: '' },
+    ...{ language: '', hd: { allow: true, auto: false }, downloadLink: '', shareAddress: '', overlays: [], presentationId: '' },
+    settings: {
+      ...{ autoplay: false, controls: true, autohide: true, titleBar: true, captionsOn: false, sharing: false },
+      ...{ lowestQuality: 0, highestQuality: Number.POSITIVE_INFINITY, passwordProtected: false },
+    },
+    theme: {},
+  }
+  for (const bad of [null, 'text', [false], { uri: 3, status: { progress: 'much' }, video_title: 5, player_settings: null }])
     expect(readVideoRecord(bad)).toEqual(nothing)
 })
 

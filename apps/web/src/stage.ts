@@ -38,7 +38,7 @@ const markup = `
       <input class="volume" type="range" min="0" max="1" step="0.05" value="1" aria-label="Volume" />
       <span class="time"></span>
       <span class="space"></span>
-      <label class="choice" data-menu="captions" hidden><span>Captions</span><select aria-label="Captions"></select></label>
+      <div class="captions" data-menu="captions" hidden></div>
       <label class="choice" data-menu="quality" hidden><span>Quality</span><select aria-label="Quality"></select></label>
       <button type="button" data-does="fullscreen" aria-label="Full screen"><svg viewBox="0 0 24 24"><path d="M5 5h6v2H7v4H5zM13 5h6v6h-2V7h-4zM5 13h2v4h4v2H5zM17 13h2v6h-6v-2h4z"/></svg></button>
     </div>

@@ -1,3 +1,7 @@
+import { asFlag, asNumber, asObject, asText } from './json-values.ts'
+import { type PlayerSettings, readPlayerSettings } from './player-settings.ts'
+import { readTheme, type Theme } from './theme.ts'
+
 /** What the player reads of the public video record. */
 export interface VideoRecord {
   title: string
@@ -11,7 +15,19 @@ export interface VideoRecord {
   progress: number
   code: number
   tokenRequired: boolean
-  captionsOnLoad: boolean
+  /** `1`, a language code, or empty for what the profile says. */
+  captionsOnLoad: string
+  /** Language code; empty if unknown. */
+  language: string
+  hd: { allow: boolean; auto: boolean }
+  /** Empty where downloads are not allowed. */
+  downloadLink: string
+  shareAddress: string
+  /** As they came: `readOverlays` reads them. */
+  overlays: unknown
+  presentationId: string
+  settings: PlayerSettings
+  theme: Theme
 }
 
 /** Middle sizes first: a browser that needs this has no means to change over to another. */
@@ -32,19 +48,14 @@ export function readVideoRecord(json: unknown): VideoRecord {
     progress: asNumber(status['progress']),
     code: asNumber(status['code']),
     tokenRequired: asObject(record['security'])['token_required_platform'] === true,
-    captionsOnLoad: asText(asObject(record['captions'])['show_on_load']) === '1',
+    captionsOnLoad: asText(asObject(record['captions'])['show_on_load']),
+    language: asText(record['language']),
+    hd: { allow: asFlag(asObject(record['hd'])['allow'], true), auto: asFlag(asObject(record['hd'])['auto']) },
+    downloadLink: asText(uri['download_link']),
+    shareAddress: asText(asObject(record['sharing'])['url']),
+    overlays: record['overlays'] ?? [],
+    presentationId: asText(record['presentation_id']),
+    settings: readPlayerSettings(record['player_settings']),
+    theme: readTheme(record['theme']),
   }
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function asNumber(value: unknown): number {
-  const number = Number(value ?? 0)
-  return Number.isFinite(number) ? number : 0
 }

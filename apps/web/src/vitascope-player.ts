@@ -1,8 +1,15 @@
 import { askVideo } from './ask-video.ts'
 import { wireControls } from './controls.ts'
+import { dress } from './dress.ts'
+import { readOverlays } from './overlay.ts'
+import { showOverlays } from './overlay-cards.ts'
 import { withToken } from './page-address.ts'
 import { needsToken, type PageState, pageState } from './page-state.ts'
+import { askPassword } from './password-gate.ts'
 import { type Playback, play } from './playback.ts'
+import { qualityRule } from './quality-rule.ts'
+import { trackOnLoad } from './show-on-load.ts'
+import { showSlides } from './slide-panel.ts'
 import { buildStage, type Stage } from './stage.ts'
 import type { VideoRecord } from './video-record.ts'
 
@@ -15,13 +22,31 @@ export class VitascopePlayer extends HTMLElement {
   token: string | undefined
   autoplay = false
   muted = false
+  /** Shows the slides of the video's presentation beside it. */
+  presentation = false
+  /** Asked before the player says that there is no such video; true when something else is shown in its place. */
+  whenMissing: () => Promise<boolean> = async () => false
   #stop = new AbortController()
+  #stage: Stage | undefined
+  /** Two that begin at once would pull the picture from each other. */
+  #begun: Promise<unknown> = Promise.resolve()
 
   connectedCallback(): void {
+    this.#stage = buildStage(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
+    this.#stage.video.muted = this.muted
+    this.#stage.video.addEventListener('ended', () => this.dispatchEvent(new Event('ended')))
+    this.open(this.videoId, this.autoplay)
+  }
+
+  /** Shows another video in the same place: loudness, full screen and the leave to play stay. */
+  open(videoId: string, autoplay: boolean): void {
+    this.videoId = videoId
+    this.autoplay = autoplay
+    if (!this.#stage) return
+    this.#stop.abort()
     this.#stop = new AbortController()
-    const stage = buildStage(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
-    stage.video.muted = this.muted
-    void this.#follow(stage, this.#stop.signal)
+    this.#stage.badge('')
+    void this.#follow(this.#stage, this.#stop.signal)
   }
 
   disconnectedCallback(): void {
@@ -33,10 +58,13 @@ export class VitascopePlayer extends HTMLElement {
     let plays = false
     let waited = false
     while (!signal.aborted) {
-      const state = pageState(await askVideo(this.videoId, signal), this.token !== undefined)
+      const answer = await askVideo(this.videoId, signal)
+      if ('status' in answer && answer.status === 404 && (await this.whenMissing())) return
       if (signal.aborted) return
+      const state = pageState(answer, this.token !== undefined)
       if (state.kind === 'playable') {
-        if (!plays) this.#play(stage, state.record, this.autoplay || waited, signal)
+        if (!plays && !(await isOpen(stage, this.videoId, state.record, signal))) return
+        if (!plays) this.#play(stage, state.record, this.autoplay || waited || startsAtOnce(state.record), signal)
         plays = true
         stage.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.encoding) return
@@ -55,7 +83,10 @@ export class VitascopePlayer extends HTMLElement {
     let playback: Playback | undefined
     name(stage, record)
     stage.showVideo()
-    if (record.poster !== '') video.poster = address(record.poster)
+    dress(stage, record, address, signal)
+    showOverlays(stage.frame, video, readOverlays(record.overlays, location.href), signal)
+    if (this.presentation && record.presentationId !== '') void showSlides(stage, record.presentationId, address, signal)
+    video.poster = address(record.poster)
     if (atOnce) video.addEventListener('canplay', () => void begin(video), { once: true, signal })
     const controls = wireControls(stage.frame, video, () => playback, signal)
     const events = {
@@ -70,15 +101,32 @@ export class VitascopePlayer extends HTMLElement {
         )
       },
     }
-    void play(video, { hls: address(record.hls), mp4: address(record.mp4), captionsOnLoad: record.captionsOnLoad }, events).then(
-      (started) => {
-        playback = started
-        if (signal.aborted) started.end()
-        signal.addEventListener('abort', () => started.end())
-        controls.refresh()
-      },
-    )
+    const source = {
+      hls: address(record.hls),
+      mp4: address(record.mp4),
+      captionsOnLoad: (tracks: readonly { name: string; language: string }[]) =>
+        trackOnLoad(tracks, record.captionsOnLoad, record.settings.captionsOn),
+      quality: qualityRule(record),
+    }
+    const start = async () => {
+      if (signal.aborted) return
+      playback = await play(video, source, events)
+      if (signal.aborted) playback.end()
+      signal.addEventListener('abort', () => playback?.end())
+      controls.refresh()
+    }
+    this.#begun = this.#begun.then(start).catch(() => events.failed(false))
   }
+}
+
+/** Its profile says so, or it was opened by its password. */
+function startsAtOnce({ settings }: VideoRecord): boolean {
+  return settings.autoplay || settings.passwordProtected
+}
+
+/** True at once without a password, else when it was given. */
+async function isOpen(stage: Stage, videoId: string, record: VideoRecord, signal: AbortSignal): Promise<boolean> {
+  return !record.settings.passwordProtected || askPassword(stage, videoId, record.title, signal)
 }
 
 function show(stage: Stage, state: Exclude<PageState, { kind: 'playable' }>): void {

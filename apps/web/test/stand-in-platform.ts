@@ -27,7 +27,7 @@ export async function startPlatform(media: string) {
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
     asked.push(pathname + search)
-    const video = /^\/v2\/video\/(.+)$/.exec(pathname)?.[1]
+    const video = /^\/v2\/(?:video|presentation)\/(.+)$/.exec(pathname)?.[1]
     if (video !== undefined) {
       const { status, json } = answers.get(video) ?? { status: 404, json: { detail: '' } }
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
@@ -59,6 +59,7 @@ export async function startPlatform(media: string) {
 
 function fileOf(pathname: string, media: string): string {
   if (pathname.startsWith('/player/assets/')) return join(dist, pathname.slice('/player/'.length))
+  if (pathname === '/player/embed.js') return join(dist, 'embed.js')
   if (pathname.startsWith('/player/')) return join(dist, 'index.html')
   return join(media, pathname.slice('/media/'.length))
 }

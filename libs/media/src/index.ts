@@ -8,7 +8,9 @@ export { type EncodePlan, type PlannedAudioTrack, type PlannedChunk, type Planne
 export { type ProbeQuestion, probeSource } from './probe.ts'
 export { createProgress, type ProgressReport, progressLines } from './progress.ts'
 export { defaultLimits, makeFolderFor, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'
+export { placeSource, plainFileBytes, sourceName } from './scratch.ts'
 export { setFolder, setLayout } from './set-layout.ts'
+export { makeSlideImages, type SlideImages, type SlidePicture } from './slide-images.ts'
 export { type Container, sniffContainer } from './sniff.ts'
 export {
   defaultSourceLimits,

@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
+import * as copyStreams from 'pg-copy-streams'
 
 /** Runs one statement with parameters; identifiers in `text` come from constants only. */
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
@@ -8,6 +11,8 @@ export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<
 /** One transaction. `afterCommit` runs when, and only when, it was committed. */
 export interface Transaction {
   query: Query
+  /** Feeds a `copy … from stdin` with its text, part by part as the server takes it; answers the number of rows. */
+  copy(text: string, parts: AsyncIterable<string>): Promise<number>
   afterCommit(run: () => void): void
 }
 
@@ -110,6 +115,7 @@ async function transactionOnce<T>(pool: pg.Pool, change: (tx: Transaction) => Pr
         signal?.throwIfAborted()
         return run(client, text, values)
       },
+      copy: (text, parts) => copy(client, text, parts, signal),
       afterCommit: (later) => void committed.push(later),
     })
     signal?.throwIfAborted()
@@ -152,6 +158,18 @@ async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values
     // The row's type is the statement's promise, checked by the store's tests on a real database.
     return (await queryable.query(text, [...values])).rows as Row[]
   } catch (error) {
+    throw asRefusal(error)
+  }
+}
+
+async function copy(client: pg.PoolClient, text: string, parts: AsyncIterable<string>, signal: AbortSignal | undefined): Promise<number> {
+  const sink = client.query(copyStreams.from(text))
+  try {
+    await pipeline(Readable.from(parts), sink, { ...(signal && { signal }) })
+    return sink.rowCount
+  } catch (error) {
+    // The server then calls it a statement that was cancelled.
+    signal?.throwIfAborted()
     throw asRefusal(error)
   }
 }

@@ -28,14 +28,8 @@ export function once<T>(db: Db, call: Call, codec: Codec<T>, change: (tx: Transa
         retryAfter: 1,
       })
     }
-    const [known] = await tx.query<{ fingerprint: string; response: Buffer }>(
-      `select fingerprint, response from idempotency where key = $1 and create_time > now() - interval '24 hours'`,
-      [idempotency.key],
-    )
-    if (known && known.fingerprint !== idempotency.fingerprint) {
-      throw new DomainError('refused', 'IDEMPOTENCY_MISMATCH', 'this idempotency key was used with another payload: choose a new key')
-    }
-    if (known) return codec.decode(known.response)
+    const known = await storedAnswer(tx, idempotency)
+    if (known) return codec.decode(known)
     const answer = await change(tx)
     await tx.query(
       `insert into idempotency (key, fingerprint, response) values ($1, $2, $3)
@@ -44,6 +38,30 @@ export function once<T>(db: Db, call: Call, codec: Codec<T>, change: (tx: Transa
     )
     return answer
   }, signal)
+}
+
+/**
+ * The answer that `once` stored for the key of this call, if it did: for calls that have long work to do before they change anything.
+ * Refuses with IDEMPOTENCY_MISMATCH.
+ */
+export async function answeredBefore<T>(db: Db, { idempotency, signal }: Call, codec: Codec<T>): Promise<T | undefined> {
+  signal?.throwIfAborted()
+  const known = idempotency && (await storedAnswer(db, idempotency))
+  return known && codec.decode(known)
+}
+
+async function storedAnswer(
+  { query }: Pick<Db, 'query'>,
+  { key, fingerprint }: NonNullable<Call['idempotency']>,
+): Promise<Buffer | undefined> {
+  const [known] = await query<{ fingerprint: string; response: Buffer }>(
+    `select fingerprint, response from idempotency where key = $1 and create_time > now() - interval '24 hours'`,
+    [key],
+  )
+  if (known && known.fingerprint !== fingerprint) {
+    throw new DomainError('refused', 'IDEMPOTENCY_MISMATCH', 'this idempotency key was used with another payload: choose a new key')
+  }
+  return known?.response
 }
 
 /** Removes the keys that no longer hold. */

@@ -41,6 +41,34 @@ describe('migrate', () => {
   })
 })
 
+describe('a copy', () => {
+  async function* lines(count: number, fail = false) {
+    for (let line = 0; line < count; line++) yield `row ${line}\n`
+    if (fail) throw new Error('the source broke')
+  }
+  const copy = (parts: AsyncIterable<string>, signal?: AbortSignal) =>
+    db.transaction((tx) => tx.copy('copy thing (name) from stdin', parts), signal)
+
+  test('takes every row', async () => {
+    expect(await copy(lines(20_000))).toBe(20_000)
+    expect(await names()).toHaveLength(20_000)
+  })
+  test('leaves nothing behind when its source breaks, a row is refused or the signal aborts, and the connection serves on', async () => {
+    await expect(copy(lines(5_000, true))).rejects.toThrow('the source broke')
+    await db.query('insert into thing (name) values ($1)', ['row 4999'])
+    await expect(copy(lines(5_000))).rejects.toMatchObject({ code: '23505' })
+    const stop = new AbortController()
+    const endless = async function* () {
+      for (let line = 0; ; line++) {
+        if (line === 1_000) stop.abort()
+        yield `endless ${line}\n`
+      }
+    }
+    await expect(copy(endless(), stop.signal)).rejects.toMatchObject({ name: 'AbortError' })
+    expect(await names()).toEqual(['row 4999'])
+  })
+})
+
 describe('a transaction', () => {
   test('in which a statement failed and nobody said so is a fault, and not a success', async () => {
     let ran = 0

@@ -45,6 +45,8 @@ export async function openFileStorage({
       try {
         const { size: bytes, mtime: modified } = await handle.stat()
         const range = request && resolveRange(request, bytes)
+        // A stream whose signal has aborted already would fail before anybody listens to it, and end the process.
+        signal?.throwIfAborted()
         const stream = handle.createReadStream({ ...range, highWaterMark: readBytes })
         return { stream: signal ? addAbortSignal(signal, stream) : stream, bytes, modified, range }
       } catch (error) {

@@ -180,6 +180,14 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(endless.destroyed).toBe(true)
     })
 
+    test('a reader who leaves before there is a stream gets none', async () => {
+      await storage.put('left/one', Buffer.from('x'))
+      const stop = new AbortController()
+      const opening = storage.open('left/one', { signal: stop.signal })
+      stop.abort()
+      await expect(opening).rejects.toMatchObject({ name: 'AbortError' })
+    })
+
     test.each(badNames)('the name %j is refused everywhere', async (name) => {
       const refusal = { kind: 'invalid', reason: 'BAD_OBJECT_NAME' }
       await expect(storage.put(name, Buffer.from('x'))).rejects.toMatchObject(refusal)

@@ -18,6 +18,9 @@ test('a video that plays is open to all where nothing else is said', async () =>
     tokenRequired: false,
     allowedIps: [],
     expireTime: undefined,
+    masterPath: 'hls/master.m3u8',
+    durationSeconds: 12.48,
+    captions: [],
   })
 })
 

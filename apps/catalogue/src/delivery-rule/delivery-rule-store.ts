@@ -1,4 +1,8 @@
 import type { Db } from '@vitascope/postgres'
+import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
+import { nameCaptions } from '../caption/shown-caption.ts'
+import { EFFECTIVE_SETTING } from '../setting/named-setting.ts'
+import { BINDING_IPS } from './binding-ips.ts'
 import type { DeliveryRuleStore } from './delivery-rule.ts'
 
 interface Row {
@@ -8,11 +12,19 @@ interface Row {
   token_required: boolean
   allowed_ips: string[]
   expire_time: Date | null
+  master_path: string | null
+  duration_seconds: number | null
+  show_on_load: string
+  captions_on: boolean
+  captions: CaptionSummaryRow[]
 }
 
 const FIND = `
   select v.delivery_version as version, m.renditions ->> 'prefix' as prefix, m.token_required, v.expire_time,
-    case when v.allowed_ips = '{}' then o.allowed_ips else v.allowed_ips end as allowed_ips,
+    ${BINDING_IPS} as allowed_ips,
+    m.renditions ->> 'hlsPath' as master_path, (m.renditions ->> 'durationSeconds')::float8 as duration_seconds,
+    v.captions_show_on_load as show_on_load,
+    coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${captionsOf('m.media_id')} as captions,
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.expire_time desc)
               from delivery_set s where s.video_id = v.video_id and s.expire_time > now()), '[]') as earlier
   from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id
@@ -30,6 +42,12 @@ export function createDeliveryRuleStore(db: Db): DeliveryRuleStore {
           tokenRequired: row.token_required,
           allowedIps: row.allowed_ips,
           expireTime: row.expire_time ?? undefined,
+          masterPath: row.master_path ?? '',
+          durationSeconds: row.duration_seconds ?? 0,
+          captions: nameCaptions(row.captions, { showOnLoad: row.show_on_load, defaultOn: row.captions_on }).map((caption, index) => ({
+            ...caption,
+            revision: row.captions[index]?.revision ?? 0,
+          })),
         }
       )
     },

@@ -1,3 +1,5 @@
+import type { NamedCaption } from '../caption/shown-caption.ts'
+
 /** Who may have the files of a video, and where they are. */
 export interface DeliveryRule {
   /** The current set first. */
@@ -5,6 +7,11 @@ export interface DeliveryRule {
   tokenRequired: boolean
   allowedIps: string[]
   expireTime: Date | undefined
+  /** The file of a set that players open first; empty for none. */
+  masterPath: string
+  /** Of the current set; 0 if unknown. */
+  durationSeconds: number
+  captions: (NamedCaption & { revision: number })[]
 }
 
 export interface DeliveryRuleStore {

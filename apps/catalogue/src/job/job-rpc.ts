@@ -3,13 +3,23 @@ import type { Handlers } from '@vitascope/grpc'
 import { JobAction, type JobServiceService, JobState, type Job as Message, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import { parseId } from '../id/id.ts'
 import type { RenditionSet } from '../media/rendition-set.ts'
+import type { SlideJobStore } from '../presentation/slide-job-store.ts'
+import { toSlideNews } from '../presentation/slide-news.ts'
 import { requireService, scopeOf } from '../visibility.ts'
 import type { Job, News } from './job.ts'
 import type { JobStore } from './job-store.ts'
 
 const CHECKED_AT_ONCE = 1_000
 
-export function jobHandlers(jobs: JobStore): Handlers<typeof JobServiceService> {
+export function jobHandlers(jobs: JobStore, slideJobs: Pick<SlideJobStore, 'apply' | 'wanted'>): Handlers<typeof JobServiceService> {
+  /** Jobs of media and of presentations share their ids: the job is one of them, or there never was such a job. */
+  const take = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
+    const slideNews = toSlideNews(report)
+    const news = report.news?.$case === 'slidesMade' ? undefined : toNews(report)
+    const wanted = news && (await jobs.apply(report.jobId, news, report.revision, signal))
+    if (wanted !== undefined || !slideNews) return wanted
+    return slideJobs.apply(report.jobId, slideNews, report.revision, signal)
+  }
   return {
     async getJob({ jobId }, { principal, signal }) {
       const scope = scopeOf(principal)
@@ -24,20 +34,16 @@ export function jobHandlers(jobs: JobStore): Handlers<typeof JobServiceService> 
     },
     async reportJob(report, { principal, signal }) {
       requireService(principal)
-      const news = toNews(report)
-      const wanted = parseId(report.jobId) ? await jobs.apply(report.jobId, news, report.revision, signal) : undefined
+      const wanted = parseId(report.jobId) ? await take(report, signal) : undefined
       if (wanted === undefined) throw notFound('job', report.jobId)
       return { wanted }
     },
     async checkJobs({ jobIds }, { principal, signal }) {
       requireService(principal)
       if (jobIds.length > CHECKED_AT_ONCE) throw invalid([{ field: 'job_ids', message: `must be at most ${CHECKED_AT_ONCE}` }])
-      return {
-        wantedJobIds: await jobs.wanted(
-          jobIds.flatMap((id) => parseId(id) ?? []),
-          signal,
-        ),
-      }
+      const asked = jobIds.flatMap((id) => parseId(id) ?? [])
+      const [wanted, wantedSlides] = await Promise.all([jobs.wanted(asked, signal), slideJobs.wanted(asked, signal)])
+      return { wantedJobIds: [...wanted, ...wantedSlides] }
     },
   }
 }

@@ -10,11 +10,11 @@ export interface QuietJob {
   handovers: number
 }
 
-export interface QuietJobs {
+export interface QuietJobs<Job extends { jobId: string; handovers: number } = QuietJob> {
   /** Takes up to 50 jobs that were quiet for so long; no other replica takes them for as long again. */
-  claim(quietSeconds: number): Promise<QuietJob[]>
+  claim(quietSeconds: number): Promise<Job[]>
   /** Hands a job to encoding once more, unless that is under way or the job stands no longer. */
-  handOver(job: QuietJob): Promise<void>
+  handOver(job: Job): Promise<void>
   /** Notes that encoding says the job has ended; answers for how many seconds it has said so. */
   ended(jobId: string): Promise<number>
   /** Notes that encoding works on it. */

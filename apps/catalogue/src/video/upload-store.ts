@@ -5,6 +5,7 @@ import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { insertJob } from '../job/job-store.ts'
 import { insertMedia } from '../media/media-store.ts'
 import { accepted, type Status } from '../media/status.ts'
+import { needNamedRecords } from './named-records.ts'
 import type { Upload } from './upload.ts'
 import { insertVideo } from './video-store.ts'
 
@@ -26,6 +27,7 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
     accept: (upload, call) =>
       once(db, call, jsonCodec<Accepted>(), async (tx) => {
         const { videoId, mediaId, organisationId, userId, sourceUrl, fields, notify } = upload
+        await needNamedRecords(tx, organisationId, fields)
         const status = accepted(upload.startsWaiting)
         await insertMedia(tx, { mediaId, organisationId, title: fields.mediaTitle, originalFilename: upload.originalFilename, status })
         await insertVideo(tx, { ...fields, videoId, mediaId, organisationId, userId, plays: false })

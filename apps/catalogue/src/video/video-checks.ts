@@ -145,7 +145,7 @@ function degrees(value: number | undefined, most: number, field: string): FieldE
   return value === undefined || Math.abs(value) <= most ? [] : [{ field, message: `must be from -${most} to ${most}` }]
 }
 
-function jsonObject(value: string, field: string): FieldError[] {
+export function jsonObject(value: string, field: string): FieldError[] {
   if (value === '') return []
   const problems = checkText(field, value, { max: JSON_MOST })
   return problems.length > 0 || isJsonObject(value) ? problems : [{ field, message: 'must be a JSON object' }]

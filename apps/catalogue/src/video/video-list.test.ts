@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { createVideoLists, type VideoListing, type VideoLists } from './video-list.ts'
+import { createVideoLists, type VideoLists } from './video-list.ts'
+import type { VideoListing } from './video-listing.ts'
 
 let catalogue: CatalogueDatabase
 let lists: VideoLists
@@ -88,9 +89,9 @@ test('a page of large videos ends early and goes on', async () => {
 
 test.each([
   ['nonsense', 'nonsense'],
-  ['values of no list', Buffer.from(JSON.stringify(['create_time', 'false', '12x', '1'])).toString('base64url')],
-  ['an id that is none', Buffer.from(JSON.stringify(['create_time', 'false', '12', '1e3'])).toString('base64url')],
-  ['a NUL', Buffer.from(JSON.stringify(['title', 'false', '\0', '1'])).toString('base64url')],
+  ['values of no list', Buffer.from(JSON.stringify(['create_time', 'false', '12x', '', '1'])).toString('base64url')],
+  ['an id that is none', Buffer.from(JSON.stringify(['create_time', 'false', '12', '', '1e3'])).toString('base64url')],
+  ['a NUL', Buffer.from(JSON.stringify(['title', 'false', '\0', '', '1'])).toString('base64url')],
 ])('a token of %s is refused', async (_, token) => {
   await expect(page(listing(), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'page_token' }] })
 })

@@ -1,19 +1,11 @@
-import { invalid } from '@vitascope/errors'
-import { type Db, decodePageToken, encodePageToken } from '@vitascope/postgres'
-import { parseId } from '../id/id.ts'
-import type { Status } from '../media/status.ts'
-import { checkText } from '../text.ts'
+import type { Db, Query } from '@vitascope/postgres'
 import type { Scope } from '../visibility.ts'
 import type { Video } from './video.ts'
+import { countStatement, type Filters, keyStatement, toKey } from './video-list-statement.ts'
+import { readToken, writeToken } from './video-list-token.ts'
+import type { Key, VideoListing } from './video-listing.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
-
-export interface VideoListing {
-  scope: Scope
-  order: 'create_time' | 'title'
-  descending: boolean
-  state?: Status['state'] | undefined
-  tag?: string | undefined
-}
+import { forgiveTypos, readSearch } from './video-search.ts'
 
 export interface VideoPage {
   videos: Video[]
@@ -32,6 +24,7 @@ export interface VideoLists {
     weigh: (video: Video) => number,
     signal?: AbortSignal,
   ): Promise<VideoPage>
+  /** Of a query, tag or folder, 10,000 stands for as many or more. */
   count(listing: VideoListing, signal?: AbortSignal): Promise<number>
 }
 
@@ -42,90 +35,90 @@ const PAGE_BYTES = 3 * 1024 * 1024
 export function createVideoLists(db: Db): VideoLists {
   return {
     async page(listing, { size, token, skip }, weigh, signal) {
-      const videos: Video[] = []
-      let after = readToken(listing, token)
-      let toSkip = skip
-      let bytes = 0
-      for (;;) {
-        signal?.throwIfAborted()
-        const wanted = Math.min(CHUNK, size - videos.length)
-        const { text, values } = pageStatement(listing, after, wanted + 1, toSkip)
-        const rows = await db.query<VideoRow>(text, values)
-        for (const row of rows.slice(0, wanted)) {
-          const video = toVideo(row)
-          bytes += weigh(video)
-          if (bytes > PAGE_BYTES && videos.length > 0) return { videos, nextPageToken: after ? writeToken(listing, after) : '' }
-          videos.push(video)
-          after = { sort: listing.order === 'title' ? row.title_key : row.create_time, id: row.video_id }
-        }
-        toSkip = 0
-        const end = rows.length <= wanted
-        if (end || videos.length === size) return { videos, nextPageToken: !end && after ? writeToken(listing, after) : '' }
-      }
+      const after = readToken(listing, token)
+      const keys = await withFilters(db, listing, signal, async (query, filters) => {
+        const { text, values } = keyStatement(listing, filters, { after, limit: size + 1, skip })
+        const rows = await query<Parameters<typeof toKey>[1]>(text, values)
+        return rows.length === 0 ? undefined : rows.map((row) => toKey(listing, row))
+      })
+      return readPage(db, listing, { keys: keys ?? [], size, after }, weigh, signal)
     },
     async count(listing, signal) {
-      signal?.throwIfAborted()
-      const { where, values } = filters(listing)
-      const media = listing.state ? 'join media m using (media_id)' : ''
-      const [row] = await db.query<{ count: string }>(`select count(*) as count from video v ${media} where ${where.join(' and ')}`, values)
-      return Number(row?.count ?? 0)
+      const count = await withFilters(db, listing, signal, async (query, filters) => {
+        const { text, values } = countStatement(filters)
+        const [row] = await query<{ count: string }>(text, values)
+        return Number(row?.count ?? 0) || undefined
+      })
+      return count ?? 0
     },
   }
 }
 
-/** The place in a list: the row after which it goes on. */
-interface Place {
-  sort: Date | string
-  id: string
+/** Looks up what the filters lead to, and `find`s by them; undefined is nothing. What is not found as written may be a typo. */
+async function withFilters<T>(
+  db: Db,
+  listing: VideoListing,
+  signal: AbortSignal | undefined,
+  find: (query: Query, filters: Filters) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  signal?.throwIfAborted()
+  const { folderId, query: searched, state, tag } = listing
+  const scope = folderId === undefined ? listing.scope : await folderScope(db, listing.scope, folderId)
+  if (scope === undefined) return undefined
+  const filters = { scope, state, tag, folderId }
+  if (searched === undefined) return find(db.query, filters)
+  return db.transaction(async ({ query }) => {
+    // How many rows have all of some words can only be guessed, and a guess of many makes reading all rows look cheap.
+    await query('set local enable_seqscan = off')
+    const words = await readSearch(query, searched)
+    if (words.length === 0) return undefined
+    const found = await find(query, { ...filters, words })
+    if (found !== undefined) return found
+    const meant = await forgiveTypos(query, scope, words)
+    return meant && find(query, { ...filters, words: meant })
+  }, signal)
 }
 
-const SORT = {
-  create_time: { column: 'v.create_time', type: 'timestamptz' },
-  title: { column: 'lower(v.title)', type: 'text' },
-} as const
+/** The organisation of a folder, to which its videos belong; undefined when the scope has no such folder. */
+async function folderScope(db: Db, scope: Scope, folderId: string): Promise<string | undefined> {
+  const [row] = await db.query<{ organisation_id: string }>(
+    'select organisation_id from folder where folder_id = $1 and ($2::bigint is null or organisation_id = $2)',
+    [folderId, scope],
+  )
+  return row?.organisation_id
+}
 
-/** Everything in the text is a constant of this file; what callers say goes into the values. */
-function pageStatement(listing: VideoListing, after: Place | undefined, limit: number, skip: number) {
-  const { where, values } = filters(listing)
-  const { column, type } = SORT[listing.order]
-  if (after) {
-    values.push(after.sort, after.id)
-    const [sort, id] = [values.length - 1, values.length]
-    where.push(`(${column}, v.video_id) ${listing.descending ? '<' : '>'} ($${sort}::${type}, $${id}::bigint)`)
+async function readPage(
+  db: Db,
+  listing: VideoListing,
+  { keys, size, after }: { keys: readonly Key[]; size: number; after: Key | undefined },
+  weigh: (video: Video) => number,
+  signal?: AbortSignal,
+): Promise<VideoPage> {
+  const wanted = keys.slice(0, size)
+  const videos: Video[] = []
+  let last = after
+  let bytes = 0
+  for (let start = 0; start < wanted.length; start += CHUNK) {
+    signal?.throwIfAborted()
+    const chunk = wanted.slice(start, start + CHUNK)
+    const found = await readVideos(db, listing.scope, chunk)
+    for (const key of chunk) {
+      const video = found.get(key.videoId)
+      // One that was deleted since its key was read is passed over.
+      bytes += video ? weigh(video) : 0
+      if (bytes > PAGE_BYTES && videos.length > 0) return { videos, nextPageToken: last ? writeToken(listing, last) : '' }
+      if (video) videos.push(video)
+      last = key
+    }
   }
-  values.push(limit, skip)
-  const direction = listing.descending ? 'desc' : 'asc'
-  const text = `${SELECT_VIDEO} where ${where.join(' and ')}
-    order by ${column} ${direction}, v.video_id ${direction} limit $${values.length - 1} offset $${values.length}`
-  return { text, values }
+  return { videos, nextPageToken: keys.length > size && last ? writeToken(listing, last) : '' }
 }
 
-function filters({ scope, state, tag }: VideoListing): { where: string[]; values: unknown[] } {
-  const where = ['true']
-  const values: unknown[] = []
-  const add = (condition: (parameter: string) => string, value: unknown) => {
-    values.push(value)
-    where.push(condition(`$${values.length}`))
-  }
-  if (scope !== null) add((p) => `v.organisation_id = ${p}`, scope)
-  if (tag !== undefined) add((p) => `v.tags @> array[${p}::text]`, tag)
-  if (state !== undefined) add((p) => `m.state = ${p}`, state)
-  return { where, values }
-}
-
-function writeToken({ order, descending }: VideoListing, { sort, id }: Place): string {
-  return encodePageToken([order, String(descending), sort instanceof Date ? String(sort.getTime()) : sort, id])
-}
-
-function readToken({ order, descending }: VideoListing, token: string): Place | undefined {
-  const values = decodePageToken(token, 4)
-  if (!values) return undefined
-  const [ofOrder, ofDirection, sort = '', id = ''] = values
-  const good =
-    ofOrder === order &&
-    ofDirection === String(descending) &&
-    parseId(id) !== undefined &&
-    (order === 'title' ? checkText('', sort, { max: 1_000 }).length === 0 : /^\d{1,15}$/.test(sort))
-  if (!good) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
-  return { sort: order === 'title' ? sort : new Date(Number(sort)), id }
+async function readVideos(db: Db, scope: Scope, keys: readonly Key[]): Promise<Map<string, Video>> {
+  const rows = await db.query<VideoRow>(
+    `${SELECT_VIDEO} where v.video_id = any($1::bigint[]) and ($2::bigint is null or v.organisation_id = $2)`,
+    [keys.map(({ videoId }) => videoId), scope],
+  )
+  return new Map(rows.map((row) => [row.video_id, toVideo(row)]))
 }

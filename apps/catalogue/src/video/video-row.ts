@@ -1,5 +1,11 @@
+import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
+import { SHOWN_CONTACT_FORM } from '../contact-form/contact-form-store.ts'
 import type { RenditionSet } from '../media/rendition-set.ts'
 import type { Status } from '../media/status.ts'
+import type { MetadataEntry } from '../metadata/metadata.ts'
+import { METADATA_ENTRIES } from '../metadata/metadata-row.ts'
+import { SHOWN_OVERLAYS, type ShownOverlayRow, toShownOverlay } from '../overlay/overlay-row.ts'
+import { EFFECTIVE_SETTING, NAMED_SETTING } from '../setting/named-setting.ts'
 import type { Location, Video, VideoFields } from './video.ts'
 
 /** The columns that people change, in the order of `fieldValues`. */
@@ -43,15 +49,24 @@ export function fieldValues(fields: VideoFields): unknown[] {
   ]
 }
 
-/** A video with what it shows of its media and organisation; conditions follow. */
+/**
+ * A video with what it shows of its media and organisation; conditions follow. A profile, theme or contact form that is not there any more shows as none.
+ */
 export const SELECT_VIDEO = `
   select v.video_id, v.media_id, v.organisation_id, v.title, v.description, v.description_private, v.language, v.category,
     v.published_width, v.published_height, v.enabled, v.age_rating, v.tags, v.expire_time, v.expire_message, v.sharing_text,
     v.embed_within_social, v.languages, v.hd_allow, v.hd_auto, v.location, v.captions_show_on_load, v.javascript_api_json,
-    v.monetization_json, v.events_triggered_by_click_json, v.presentation_id, v.setting_id, v.theme_id, v.contact_form_id,
+    v.monetization_json, v.events_triggered_by_click_json, v.presentation_id,
+    ${SHOWN_CONTACT_FORM} as contact_form_id,
     v.allowed_ips, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time, v.delivery_version, lower(v.title) as title_key,
     m.title as media_title, m.token_required, m.state, m.progress, m.code, m.message, m.renditions,
-    o.active as organisation_active, cardinality(v.allowed_ips) + cardinality(o.allowed_ips) > 0 as ip_restricted
+    ${captionsOf('v.media_id')} as captions,
+    ${SHOWN_OVERLAYS} as overlays,
+    ${METADATA_ENTRIES} as metadata,
+    o.active as organisation_active, cardinality(v.allowed_ips) + cardinality(o.allowed_ips) > 0 as ip_restricted,
+    coalesce((select v.setting_id from setting s where ${NAMED_SETTING}), '') as setting_id,
+    coalesce((select v.theme_id from theme t where t.organisation_id = v.organisation_id and t.theme_id::text = v.theme_id), '') as theme_id,
+    coalesce((select s.allow_download from setting s where ${EFFECTIVE_SETTING}), false) as download_allowed
   from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id`
 
 export interface VideoRow {
@@ -90,6 +105,7 @@ export interface VideoRow {
   create_time: Date
   update_time: Date
   delivery_version: string
+  metadata: MetadataEntry[] | null
   title_key: string
   media_title: string
   token_required: boolean
@@ -100,6 +116,9 @@ export interface VideoRow {
   renditions: RenditionSet | null
   organisation_active: boolean
   ip_restricted: boolean
+  download_allowed: boolean
+  captions: CaptionSummaryRow[]
+  overlays: ShownOverlayRow[]
 }
 
 export function toVideo(row: VideoRow): Video {
@@ -142,6 +161,10 @@ export function toVideo(row: VideoRow): Video {
     status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
     renditions: row.renditions ?? undefined,
     deliveryVersion: row.delivery_version,
+    metadata: row.metadata ?? [],
+    downloadAllowed: row.download_allowed,
+    captions: row.captions.map(({ captionId, title, language }) => ({ captionId, title, language })),
+    overlays: row.overlays.map(toShownOverlay),
   }
 }
 

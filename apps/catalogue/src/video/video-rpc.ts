@@ -3,12 +3,14 @@ import type { Handlers } from '@vitascope/grpc'
 import { type ListVideosRequest, Video as VideoMessage, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { parseId } from '../id/id.ts'
 import { type Organisations, requireActive } from '../organisation-mirror/organisation.ts'
+import { checkText } from '../text.ts'
 import { organisationFor, requireUser, type Scope, scopeOf } from '../visibility.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
 import { asPublic } from './video.ts'
 import { checkTag } from './video-checks.ts'
 import type { VideoLists } from './video-list.ts'
+import type { VideoListing } from './video-listing.ts'
 import { mergeFields } from './video-mask.ts'
 import { fromMessage, fromState, toMessage, toStatusMessage } from './video-message.ts'
 import type { VideoStore } from './video-store.ts'
@@ -24,6 +26,9 @@ export interface VideoRoom {
 
 const PAGE_DEFAULT = 10
 const PAGE_MOST = 1_000
+/** Rows are counted over until the first one; a token finds its place at once. */
+const START_MOST = 10_000
+const QUERY_MOST = 200
 
 export function videoHandlers({ videos, lists, uploads, tokens, organisations }: VideoRoom): Handlers<typeof VideoServiceService> {
   return {
@@ -88,18 +93,28 @@ async function needOrganisation(organisations: Organisations, organisationId: st
   await organisations.need(organisationId, signal)
 }
 
-function toListing({ order, descending, state, tag, skip, pageSize }: ListVideosRequest, scope: Scope) {
+function toListing({ order, descending, state, tag, query, folderId, skip, pageSize }: ListVideosRequest, scope: Scope): VideoListing {
   const problems = [
     ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
+    ...(skip >= START_MOST ? [{ field: 'start', message: `must be at most ${START_MOST}: the Link header leads further` }] : []),
     ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
     ...(tag === '' ? [] : checkTag(tag, 'tag')),
+    ...checkText('q', query, { max: QUERY_MOST }),
+    ...(folderId === '' || parseId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits' }]),
   ]
   if (problems.length > 0) throw invalid(problems)
   return {
     scope,
-    order: order === VideoOrder.VIDEO_ORDER_TITLE ? ('title' as const) : ('create_time' as const),
+    order: orderOf(order, query),
     descending,
     state: fromState(state),
     tag: tag === '' ? undefined : tag,
+    query: query === '' ? undefined : query,
+    folderId: folderId === '' ? undefined : folderId,
   }
+}
+
+function orderOf(order: VideoOrder, query: string): VideoListing['order'] {
+  if (order === VideoOrder.VIDEO_ORDER_TITLE) return 'title'
+  return order === VideoOrder.VIDEO_ORDER_RELEVANCE && query !== '' ? 'relevance' : 'create_time'
 }

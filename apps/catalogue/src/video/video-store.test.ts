@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { aCall, anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createContactFormStore } from '../contact-form/contact-form-store.ts'
 import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+import { DEFAULT_SETTING } from '../setting/setting.ts'
+import { createSettingStore } from '../setting/setting-store.ts'
+import { DEFAULT_THEME } from '../theme/theme.ts'
+import { createThemeStore } from '../theme/theme-store.ts'
 import type { VideoFields } from './video.ts'
 
 let catalogue: CatalogueDatabase
@@ -16,6 +21,17 @@ const versionOf = async (videoId: string) => (await catalogue.videos.find(null, 
 
 describe('every field', () => {
   test('comes back as it was stored', async () => {
+    const settingId = await createSettingStore(catalogue.db).create(
+      { organisationId: '1', userId: '7', fields: DEFAULT_SETTING, passwordHash: null },
+      aCall(),
+    )
+    const { themeId } = await createThemeStore(catalogue.db).create({ organisationId: '1', userId: '7', fields: DEFAULT_THEME }, aCall())
+    const form = { primaryText: 'Hello', secondaryText: '', reference: '', optInMessage: '', buttonText: '' }
+    const captured = { captureNames: false, captureCompanyName: false, captureOptIn: false, gated: false }
+    const { contactFormId } = await createContactFormStore(catalogue.db).create(
+      { organisationId: '1', userId: '7', ...form, ...captured },
+      aCall(),
+    )
     const naughty = '👩‍👩‍👧 <b>"\'; drop table video;-- \u202e\u0301 ﷽ \u0001\u2028'
     const fields = {
       title: naughty,
@@ -39,9 +55,9 @@ describe('every field', () => {
       monetizationJson: '{}',
       eventsTriggeredByClickJson: '{"x":[1]}',
       presentationId: '1',
-      settingId: '2',
-      themeId: '3',
-      contactFormId: '4',
+      settingId,
+      themeId,
+      contactFormId,
       tokenRequired: true,
       allowedIps: ['192.0.2.0/24', '2001:db8::1'],
     } satisfies VideoFields

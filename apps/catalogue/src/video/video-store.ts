@@ -2,7 +2,9 @@ import { DomainError, notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
 import { closeAddresses } from '../delivery-rule/delivery-set.ts'
 import { lockMedia } from '../media/media-lock.ts'
+import { adoptPresentation } from '../presentation/presentation-store.ts'
 import type { Scope } from '../visibility.ts'
+import { needNamedRecords } from './named-records.ts'
 import { tightens, type Video, type VideoFields } from './video.ts'
 import { FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
 
@@ -32,6 +34,7 @@ export function createVideoStore(db: Db): VideoStore {
       db.transaction(async (tx) => {
         const before = await lockVideo(tx, key)
         const after = change(before)
+        await needNamedRecords(tx, before.organisationId, after, before)
         await tx.query(
           `update video set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), last_modified_by_id = $28, update_time = clock_timestamp()
            where video_id = $29`,
@@ -44,6 +47,8 @@ export function createVideoStore(db: Db): VideoStore {
             after.tokenRequired,
           ])
         }
+        if (after.presentationId !== '' && after.presentationId !== before.presentationId)
+          await adoptPresentation(tx, { ...before, presentationId: after.presentationId })
         if (after.tokenRequired && !before.tokenRequired) await closeAddresses(tx, before.mediaId)
         else if (tightens(before, after)) await closeAddresses(tx, before.mediaId, before.videoId)
         return readVideo(tx, key)

@@ -19,6 +19,10 @@ function aVideo(more: Partial<Video> = {}): Video {
     status: playable(),
     renditions: undefined,
     deliveryVersion: '',
+    metadata: [],
+    downloadAllowed: false,
+    captions: [],
+    overlays: [],
     ...more,
   }
 }
@@ -30,6 +34,11 @@ describe('what anybody may see', () => {
       now,
     )
     expect(shown).toMatchObject({ description: 'open', descriptionPrivate: '', allowedIps: [], ipRestricted: true, creatorId: '7' })
+  })
+  test('has public metadata only', () => {
+    const entry = { name: 'genre', value: 'film', private: false, readOnly: true }
+    const shown = asPublic(aVideo({ metadata: [entry, { ...entry, name: 'budget', private: true }] }), now)
+    expect(shown.metadata).toEqual([entry])
   })
   test.each([
     ['a disabled video', { enabled: false }],

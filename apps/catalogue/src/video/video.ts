@@ -1,6 +1,9 @@
 import { DomainError, notFound } from '@vitascope/errors'
+import type { CaptionSummary } from '../caption/caption.ts'
 import type { RenditionSet } from '../media/rendition-set.ts'
 import type { Status } from '../media/status.ts'
+import type { MetadataEntry } from '../metadata/metadata.ts'
+import type { ShownOverlay } from '../overlay/overlay.ts'
 
 export interface ContentExpiry {
   expireTime: Date | undefined
@@ -62,6 +65,14 @@ export interface Video extends VideoFields {
   renditions: RenditionSet | undefined
   /** Empty until something plays. */
   deliveryVersion: string
+  /** By name. */
+  metadata: MetadataEntry[]
+  /** What the profile that it has says. */
+  downloadAllowed: boolean
+  /** Those of its media, oldest first. */
+  captions: CaptionSummary[]
+  /** Those of its media that are not disabled. */
+  overlays: ShownOverlay[]
 }
 
 /** The fields of a new video that names nothing but its titles. */
@@ -98,12 +109,23 @@ export function plainFields(title: string): VideoFields {
 
 /** The video as anybody may see it; refuses for one that only its organisation may see. */
 export function asPublic(video: Video, now: Date): Video {
-  if (!video.enabled || !video.organisationActive) throw notFound('video', video.videoId)
+  const refusal = publicRefusal(video, now)
+  if (refusal) throw refusal
+  return { ...video, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
+}
+
+/** Those of several that anybody may see. */
+export function onlyPublic(videos: readonly Video[], now: Date): Video[] {
+  return videos.flatMap((video) => (publicRefusal(video, now) ? [] : asPublic(video, now)))
+}
+
+function publicRefusal(video: Video, now: Date): DomainError | undefined {
+  if (!video.enabled || !video.organisationActive) return notFound('video', video.videoId)
   const expiry = video.contentExpiry
   if (expiry?.expireTime && expiry.expireTime <= now) {
-    throw new DomainError('not_found', 'VIDEO_EXPIRED', expiry.message || 'this video is no longer available')
+    return new DomainError('not_found', 'VIDEO_EXPIRED', expiry.message || 'this video is no longer available')
   }
-  return { ...video, descriptionPrivate: '', allowedIps: [] }
+  return undefined
 }
 
 /** True when a change closes addresses that were open: they must stop to work at once. */

@@ -1,6 +1,6 @@
 import type { Db, Outbox } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import { sendTask } from '../work/send-task.ts'
+import { sendFirstTask } from '../work/send-task.ts'
 import { endJob } from './end-job.ts'
 import { isUnderWay, type NewJob } from './job.ts'
 import { insertJob, lockJob } from './job-store.ts'
@@ -18,12 +18,12 @@ export function createJobDesk(tools: { db: Db; queue: Queue; outbox: Outbox }): 
   return {
     accept: (job, signal) =>
       db.transaction(async (tx) => {
-        if (await insertJob(tx, job)) await sendTask(tx, queue, job, 'fetch')
+        if (await insertJob(tx, job)) await sendFirstTask(tx, queue, job)
       }, signal),
     cancel: (jobId, signal) =>
       db.transaction(async (tx) => {
         // Inserted first: a job that comes at the same time is then either found below, or finds this row.
-        await insertJob(tx, { jobId, mediaId: '', organisationId: '', sourceUrl: '' }, 'cancelled')
+        await insertJob(tx, { jobId, kind: 'renditions', mediaId: '', organisationId: '', sourceUrl: '' }, 'cancelled')
         const job = await lockJob(tx, jobId)
         if (job && isUnderWay(job.state)) await endJob(tx, tools, job, { state: 'cancelled' })
         else await tx.query(`update job set check_time = 'epoch' where job_id = $1 and not is_dropped`, [jobId])

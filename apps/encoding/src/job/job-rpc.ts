@@ -1,7 +1,8 @@
 import { type FieldError, invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
-import type { CreateJobRequest, JobServiceService } from '@vitascope/proto/encoding/v1/job'
+import type { CreateJobRequest, CreateSlideJobRequest, JobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { isObjectName } from '@vitascope/storage'
 import { maySee, onlyServices } from '../caller.ts'
 import type { JobDesk } from './accept-job.ts'
 import { isJobId, type NewJob } from './job.ts'
@@ -13,6 +14,11 @@ export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<t
     async createJob(request, { principal, signal }) {
       onlyServices(principal)
       await desk.accept(checked(request), signal)
+      return {}
+    },
+    async createSlideJob(request, { principal, signal }) {
+      onlyServices(principal)
+      await desk.accept(checkedSlides(request), signal)
       return {}
     },
     async getJob({ jobId }, { principal }) {
@@ -33,12 +39,28 @@ const LONGEST_URL = 8_192
 
 /** Ids become names of objects. The URL itself was checked when it was accepted, and each address is when it is called. */
 function checked({ jobId, mediaId, organisationId, sourceUrl }: CreateJobRequest): NewJob {
-  const fields: FieldError[] = []
-  if (!isJobId(jobId)) fields.push({ field: 'job_id', message: 'must be a whole number above 0' })
-  if (!/^[a-z0-9]{1,64}$/.test(mediaId)) fields.push({ field: 'media_id', message: 'must be digits or lower-case letters' })
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(organisationId)) fields.push({ field: 'organisation_id', message: 'must be an id' })
+  const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
   const url = sourceUrl.length <= LONGEST_URL && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol)) fields.push({ field: 'source_url', message: 'must be an http or https URL' })
   if (fields.length > 0) throw invalid(fields)
-  return { jobId, mediaId, organisationId, sourceUrl }
+  return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl }
+}
+
+function checkedSlides({ jobId, presentationId, organisationId, sourceObject, sourceBytes }: CreateSlideJobRequest): NewJob {
+  const fields = checkIds(jobId, { presentation_id: presentationId }, organisationId)
+  if (!isObjectName(sourceObject)) fields.push({ field: 'source_object', message: 'must be the name of an object' })
+  if (sourceBytes < 1) fields.push({ field: 'source_bytes', message: 'must be above 0' })
+  if (fields.length > 0) throw invalid(fields)
+  const source = { object: sourceObject, bytes: sourceBytes, sha256: '' }
+  return { jobId, kind: 'slides', mediaId: presentationId, organisationId, sourceUrl: '', source }
+}
+
+function checkIds(jobId: string, owner: Record<string, string>, organisationId: string): FieldError[] {
+  const fields: FieldError[] = []
+  if (!isJobId(jobId)) fields.push({ field: 'job_id', message: 'must be a whole number above 0' })
+  for (const [field, id] of Object.entries(owner)) {
+    if (!/^[a-z0-9]{1,64}$/.test(id)) fields.push({ field, message: 'must be digits or lower-case letters' })
+  }
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(organisationId)) fields.push({ field: 'organisation_id', message: 'must be an id' })
+  return fields
 }

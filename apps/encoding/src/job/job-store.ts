@@ -1,8 +1,9 @@
 import type { Query, Transaction } from '@vitascope/postgres'
-import { type Job, type JobState, type NewJob, type StoredSource, UNDER_WAY } from './job.ts'
+import { type Job, type JobKind, type JobState, type NewJob, type StoredSource, UNDER_WAY } from './job.ts'
 
 interface Row {
   job_id: string
+  kind: JobKind
   media_id: string
   organisation_id: string
   source_url: string
@@ -21,7 +22,7 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, media_id, organisation_id, source_url, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
@@ -37,11 +38,11 @@ export async function lockJob(tx: Transaction, jobId: string): Promise<Job | und
 /** False when there is one already. */
 export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 'cancelled' = 'queued'): Promise<boolean> {
   const rows = await tx.query(
-    `insert into job (job_id, media_id, organisation_id, source_url, state, code, message, finish_time, is_dropped)
-     values ($1, $2, $3, $4, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
+    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, state, code, message, finish_time, is_dropped)
+     values ($1, $6, $2, $3, $4, $7, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
        case when $5::text = 'cancelled' then now() end, $5::text = 'cancelled')
      on conflict (job_id) do nothing returning 1`,
-    [job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state],
+    [job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source)],
   )
   return rows.length === 1
 }
@@ -101,7 +102,7 @@ export async function nextReport(query: Query, jobId: string): Promise<{ revisio
  */
 export async function countUnderWay(query: Query): Promise<number> {
   const [row] = await query<{ count: number }>(
-    `select count(*)::int as count from job j where state = any($1) and state <> 'queued' and not (state = 'fetching'
+    `select count(*)::int as count from job j where state = any($1) and state <> 'queued' and kind = 'renditions' and not (state = 'fetching'
        and exists (select from work_item w where w.key = 'job:' || j.job_id and w.kind = 'fetch' and w.state = 'waiting'))`,
     [UNDER_WAY],
   )
@@ -115,6 +116,7 @@ function json(value: unknown): string | null {
 function toJob(row: Row): Job {
   return {
     jobId: row.job_id,
+    kind: row.kind,
     mediaId: row.media_id,
     organisationId: row.organisation_id,
     sourceUrl: row.source_url,

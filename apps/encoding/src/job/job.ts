@@ -7,16 +7,22 @@ export function isUnderWay(state: JobState): boolean {
   return UNDER_WAY.includes(state)
 }
 
-/** What was fetched. */
+/** What was fetched, or lay there. */
 export interface StoredSource {
   object: string
   bytes: number
+  /** Empty where it is not known. */
   sha256: string
 }
+
+/** What a job makes: the renditions of a media, or the slides of a presentation. */
+export type JobKind = 'renditions' | 'slides'
 
 /** A job as stored. */
 export interface Job {
   jobId: string
+  kind: JobKind
+  /** Of a job that makes slides the presentation. */
   mediaId: string
   organisationId: string
   sourceUrl: string
@@ -39,9 +45,12 @@ export interface Job {
 /** A job as it comes. */
 export interface NewJob {
   jobId: string
+  kind: JobKind
   mediaId: string
   organisationId: string
+  /** Empty where the source lies in storage already. */
   sourceUrl: string
+  source?: StoredSource
 }
 
 /**
@@ -78,7 +87,7 @@ export function isOfSource(code: number): boolean {
 }
 
 /** How much of a job is done when a part of it is, in percent: where the part begins, and where the next one does. */
-const SHARES = { fetch: [5, 10], probe: [10, 12], encode: [12, 95], package: [95, 99] } as const
+const SHARES = { fetch: [5, 10], probe: [10, 12], encode: [12, 95], package: [95, 99], slides: [5, 98] } as const
 
 export type Part = keyof typeof SHARES
 

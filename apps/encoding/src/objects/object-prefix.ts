@@ -1,10 +1,13 @@
 import type { Query, Transaction } from '@vitascope/postgres'
+import type { Job } from '../job/job.ts'
 
 /** Where one lease may put objects. Other leases have others, so that nobody writes over anybody, and late writers are found. */
 export const prefixes = {
   source: (jobId: string, fence: number) => `source/${jobId}/${fence}`,
   work: (jobId: string, fence: number) => `work/${jobId}/${fence}`,
-  media: (mediaId: string, jobId: string, fence: number) => `media/${mediaId}/${jobId}-${fence}`,
+  /** What is published. */
+  set: ({ kind, mediaId, jobId }: Pick<Job, 'kind' | 'mediaId' | 'jobId'>, fence: number) =>
+    `${kind === 'slides' ? 'slides' : 'media'}/${mediaId}/${jobId}-${fence}`,
 }
 
 /** When a dropped prefix is swept again, in seconds after the sweep before: whoever lost his lease may be writing still, or stand still for long. */

@@ -5,7 +5,7 @@ import { afterFault, isUnderWay, keyOfJob, UNDER_WAY } from '../job/job.ts'
 import { lockJob, moveJob } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 import { removeChunks } from '../work/chunk-store.ts'
-import { sendTask } from '../work/send-task.ts'
+import { sendFirstTask } from '../work/send-task.ts'
 
 const WITHOUT_WORK = `not exists (select 1 from work_item w where w.key = 'job:' || j.job_id and w.state in ('waiting', 'leased'))`
 
@@ -31,7 +31,7 @@ export async function restartStuckJobs(tools: { db: Db; queue: Queue; outbox: Ou
       await queue.cancel(tx, keyOfJob(jobId))
       await removeChunks(tx, jobId)
       await dropPrefixes(tx, jobId)
-      await sendTask(tx, queue, job, 'fetch')
+      await sendFirstTask(tx, queue, job)
     })
   }
   return stuck.map((row) => row.job_id)

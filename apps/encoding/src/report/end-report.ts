@@ -4,6 +4,7 @@ import { type Client, serviceCall } from '@vitascope/grpc'
 import type { Db, OutboxHandlers } from '@vitascope/postgres'
 import type { JobServiceService, ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
+import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import type { ReachPoint } from '../crash-point.ts'
 import { JOB_ENDED, type JobEnded } from '../job/end-job.ts'
 import type { Job } from '../job/job.ts'
@@ -33,6 +34,9 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
 }
 
 function newsOf(job: Job): ReportJobRequest['news'] {
+  if (job.state === 'ok' && job.kind === 'slides') {
+    return { $case: 'slidesMade', value: { slides: SlideSet.fromPartial(job.result as SlideSet) } }
+  }
   if (job.state === 'ok') return { $case: 'published', value: { renditions: RenditionSet.fromPartial(job.result as RenditionSet) } }
   if (job.state === 'failed') return { $case: 'failed', value: { code: job.code, message: job.message } }
   return undefined

@@ -13,3 +13,8 @@ export async function sendTask(
 ): Promise<void> {
   await queue.send(tx, { key: keyOfJob(jobId), kind, group: organisationId, priority: PRIORITIES[kind], payload })
 }
+
+/** What a job begins with: its source is fetched, or lies there. */
+export function sendFirstTask(tx: Transaction, queue: Queue, job: Pick<Job, 'jobId' | 'organisationId' | 'kind'>): Promise<void> {
+  return sendTask(tx, queue, job, job.kind === 'slides' ? 'slides' : 'fetch')
+}

@@ -3,7 +3,7 @@ import type { Query } from '@vitascope/postgres'
 import type { LeasedItem } from '@vitascope/queue'
 import type { Job } from '../job/job.ts'
 import { readChunks } from './chunk-store.ts'
-import type { EncodeInput, PackageInput, ProbeInput, TaskPayload, WorkerTaskKind } from './task.ts'
+import type { EncodeInput, PackageInput, ProbeInput, SlidesInput, TaskPayload, WorkerTaskKind } from './task.ts'
 import type { TaskPlaces } from './task-steps.ts'
 
 /** What a worker is told of a task. */
@@ -12,7 +12,7 @@ export async function inputFor(
   item: LeasedItem,
   { job, places }: { job: Job; places: TaskPlaces },
   limits: { maxSourceSeconds: number },
-): Promise<ProbeInput | EncodeInput | PackageInput> {
+): Promise<ProbeInput | EncodeInput | PackageInput | SlidesInput> {
   const { source } = job
   if (!source) throw new Error(`job ${job.jobId} has work for a worker, but no source`)
   switch (item.kind as WorkerTaskKind) {
@@ -22,6 +22,8 @@ export async function inputFor(
       return { source, plan: planOf(job), chunk: (item.payload as TaskPayload).chunk ?? 0, workPrefix: places.work }
     case 'package':
       return { plan: planOf(job), chunks: await readChunks(query, job.jobId), setPrefix: places.set, workPrefix: places.work }
+    case 'slides':
+      return { source, setPrefix: places.set, workPrefix: places.work }
   }
 }
 

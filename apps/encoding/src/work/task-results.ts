@@ -10,7 +10,8 @@ import { readJob } from '../job/job-store.ts'
 import { prefixes } from '../objects/object-prefix.ts'
 import { checkFiles, FilesDiffer, readFileList } from './file-list.ts'
 import { publishedSet } from './published-set.ts'
-import { FILE_LIST, type FilesResult, type ProbeResult, type WorkerTaskKind } from './task.ts'
+import { slideSet } from './slide-set.ts'
+import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile, type WorkerTaskKind } from './task.ts'
 import type { TaskSteps } from './task-steps.ts'
 
 /** Takes what workers bring. */
@@ -45,6 +46,7 @@ export function createTaskResults(tools: ResultTools): TaskResults {
           case 'encode':
             return await takeChunk(tools, lease, jobId, result as FilesResult, signal)
           case 'package':
+          case 'slides':
             return await takeSet(tools, lease, jobId, result as FilesResult, signal)
         }
       } catch (error) {
@@ -78,11 +80,12 @@ async function takeSet(tools: ResultTools, lease: Lease, jobId: string, result: 
   const job = await readJob(db.query, jobId)
   if (!job) return false
   const files = await readFileList(storage, `${prefixes.work(jobId, lease.fence)}/${FILE_LIST}`, result.list, signal)
-  const prefix = prefixes.media(job.mediaId, jobId, lease.fence)
+  const prefix = prefixes.set(job, lease.fence)
   await checkFiles(storage, prefix, files, signal)
   reach('publish-undecided')
   // The list of a set tells more of each file than its name and size.
-  const taken = await steps.packaged(lease, publishedSet(job, prefix, files as SetFile[]))
+  const set = job.kind === 'slides' ? slideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
+  const taken = await steps.packaged(lease, set)
   reach('publish-recorded')
   return taken
 }

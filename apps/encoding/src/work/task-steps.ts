@@ -23,6 +23,7 @@ export interface TaskPlaces {
  * does nothing and answers false where that lease is over:
  *
  *     create: [fetch] --fetched--> [probe] --probed--> [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
+ *     create, of slides: [slides] --packaged--> ok
  *
  * A fault of ours gives the item back and counts as an attempt; a fault of the source, or the third attempt, ends the job as failed.
  */
@@ -32,7 +33,7 @@ export interface TaskSteps {
   fetched(lease: Lease, source: StoredSource): Promise<boolean>
   probed(lease: Lease, found: ProbeResult): Promise<boolean>
   encoded(lease: Lease, made: { list: string; files: StoredFile[] }): Promise<boolean>
-  /** `set` is what is reported to catalogue. */
+  /** The set is complete; `set` is what is reported to catalogue. */
   packaged(lease: Lease, set: unknown): Promise<boolean>
   /** Renews the lease and raises the progress of the job; `done` is that of the task, 0 to 1. */
   beat(lease: Lease, done: number): Promise<boolean>
@@ -112,7 +113,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       }),
     packaged: (lease, set) =>
       finish(lease, (tx, job) => {
-        const prefix = prefixes.media(job.mediaId, job.jobId, lease.fence)
+        const prefix = prefixes.set(job, lease.fence)
         return endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix })
       }),
     async beat(lease, done) {
@@ -151,15 +152,15 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
 type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
 
 async function beginTask(tx: Transaction, job: Job, { kind, fence }: LeasedItem): Promise<{ job: Job; places: TaskPlaces }> {
-  const { jobId, mediaId } = job
+  const { jobId } = job
   const attempt = Math.max(1, job.attempt)
-  const states = { fetch: 'fetching', probe: 'probing', encode: 'encoding', package: 'publishing' } as const
+  const states = { fetch: 'fetching', probe: 'probing', encode: 'encoding', package: 'publishing', slides: 'encoding' } as const
   const task = kind as TaskKind
   await moveJob(tx, jobId, { state: states[task], attempt })
   const places = {
     source: task === 'fetch' ? prefixes.source(jobId, fence) : '',
-    work: task === 'encode' || task === 'package' ? prefixes.work(jobId, fence) : '',
-    set: task === 'package' ? prefixes.media(mediaId, jobId, fence) : '',
+    work: task === 'encode' || task === 'package' || task === 'slides' ? prefixes.work(jobId, fence) : '',
+    set: task === 'package' || task === 'slides' ? prefixes.set(job, fence) : '',
   }
   for (const prefix of Object.values(places)) if (prefix !== '') await claimPrefix(tx, prefix, jobId, fence)
   return { job: { ...job, attempt }, places }

@@ -3,12 +3,12 @@ import type { StoredSource } from '../job/job.ts'
 
 /** What is to be done for a job; a source is fetched by this service itself, the rest is for workers. */
 export type TaskKind = 'fetch' | WorkerTaskKind
-export type WorkerTaskKind = 'probe' | 'encode' | 'package'
+export type WorkerTaskKind = 'probe' | 'encode' | 'package' | 'slides'
 
-export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
+export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package', 'slides']
 
-/** A probe is short and tells soonest what is wrong; then what is nearly done comes before what has not begun. */
-export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, package: 20, encode: 10 }
+/** A probe is short and tells soonest what is wrong; slides take seconds; then what is nearly done comes before what has not begun. */
+export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, slides: 25, package: 20, encode: 10 }
 
 /** What the queue keeps of a task; the rest is read from the job when the task is leased. */
 export interface TaskPayload {
@@ -46,7 +46,7 @@ export interface EncodeInput {
   workPrefix: string
 }
 
-/** Of `encode` and `package`: the list of files lies in storage, as `FILE_LIST` below the work prefix. */
+/** Of all but `probe`: the list of files lies in storage, as `FILE_LIST` below the work prefix. */
 export interface FilesResult {
   list: Omit<StoredFile, 'path'>
 }
@@ -65,6 +65,18 @@ export interface PackageInput {
   /** Where the list of its files goes. */
   workPrefix: string
 }
+
+export interface SlidesInput {
+  source: StoredSource
+  /** Where the pictures go. */
+  setPrefix: string
+  /** Where the list of them goes. */
+  workPrefix: string
+}
+
+/** A file of a set of slides: the two pictures of a page, or the PDF that all were made of. */
+export type SlidesFile = StoredFile &
+  ({ kind: 'slide'; page: number; width: number; height: number } | { kind: 'thumbnail'; page: number } | { kind: 'document' })
 
 /** The name of every list of files, below its work prefix. */
 export const FILE_LIST = 'files.json'

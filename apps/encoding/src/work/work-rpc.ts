@@ -30,12 +30,15 @@ const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   probe: KindCode.TASK_KIND_PROBE,
   encode: KindCode.TASK_KIND_ENCODE,
   package: KindCode.TASK_KIND_PACKAGE,
+  slides: KindCode.TASK_KIND_SLIDES,
 }
+/** What workers know that do not say what they know. */
+const FIRST_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 
 export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
   const { db, steps, results, log } = tools
   return {
-    async leaseTask({ workerId, waitSeconds, ask }, { principal, signal, deadline }) {
+    async leaseTask({ workerId, waitSeconds, ask, kinds }, { principal, signal, deadline }) {
       onlyServices(principal)
       if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
         throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
@@ -45,7 +48,12 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       // The answer must be there before the caller stops waiting, else the task would be leased to nobody.
       const leftMs = deadline ? deadline.getTime() - Date.now() - 1_000 : waitMs
       return {
-        task: await nextTask(tools, { holder: workerId, ...(ask !== '' && { ask }) }, Math.max(0, Math.min(waitMs, leftMs)), signal),
+        task: await nextTask(
+          tools,
+          { holder: workerId, kinds: knownKinds(kinds), ...(ask !== '' && { ask }) },
+          Math.max(0, Math.min(waitMs, leftMs)),
+          signal,
+        ),
       }
     },
     async beatTask({ taskId, attempt, done }, { principal }) {
@@ -85,7 +93,7 @@ async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string):
 
 async function nextTask(
   tools: WorkTools,
-  asker: { holder: string; ask?: string },
+  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string },
   waitMs: number,
   hangUp: AbortSignal,
 ): Promise<Task | undefined> {
@@ -94,7 +102,7 @@ async function nextTask(
   const signal = AbortSignal.any([hangUp, tools.stopping])
   for (;;) {
     const left = Math.max(0, until - performance.now())
-    const item = await lease(queue, { kinds: WORKER_KINDS, ...asker, leaseMs, waitMs: left }, signal)
+    const item = await lease(queue, { ...asker, leaseMs, waitMs: left }, signal)
     if (!item) return undefined
     if (signal.aborted) {
       await steps.release(item)
@@ -127,6 +135,10 @@ async function readyTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
     kind: CODES[item.kind as WorkerTaskKind],
     inputJson: JSON.stringify(input),
   }
+}
+
+function knownKinds(codes: readonly KindCode[]): readonly WorkerTaskKind[] {
+  return codes.length === 0 ? FIRST_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
 }
 
 function leaseOf(taskId: string, attempt: number): Lease {

@@ -17,6 +17,8 @@ export interface WorkerConfig {
   scratchDir: string
   /** Path of ffmpeg; undefined looks for one. */
   ffmpeg: string | undefined
+  /** Path of LibreOffice; undefined looks for one, `off` does without. */
+  office: string | undefined
   /** `HOST:PORT` of `/metrics`. */
   metricsListen: string
   timing: WorkerTiming
@@ -44,6 +46,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     storageDir,
     scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', `${storageDir}-scratch`), `worker-${name}`),
     ffmpeg: read.optional('VITASCOPE_FFMPEG'),
+    office: read.optional('VITASCOPE_LIBREOFFICE'),
     metricsListen: read.address('VITASCOPE_WORKER_METRICS_LISTEN', '127.0.0.1:0'),
     timing: {
       beatMs: read.int('VITASCOPE_WORKER_BEAT_MS', defaultWorkerTiming.beatMs, { min: 50, max: 60_000 }),

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
-import { runTask, type TaskTools } from './run-task.ts'
+import { KNOWN_KINDS, runTask, type TaskTools } from './run-task.ts'
 
 /** Below the ten seconds that a call may last. */
 const WAIT_SECONDS = 8
@@ -41,6 +41,7 @@ async function nextTask(
   ask: string,
   stopping: AbortSignal,
 ): Promise<Task | undefined> {
-  const { task } = await work.leaseTask({ workerId, ask, waitSeconds: WAIT_SECONDS }, serviceCall('worker', randomUUID(), stopping))
+  const request = { workerId, ask, waitSeconds: WAIT_SECONDS, kinds: KNOWN_KINDS }
+  const { task } = await work.leaseTask(request, serviceCall('worker', randomUUID(), stopping))
   return task
 }

@@ -8,17 +8,19 @@ import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import type { Fault } from '../job/job.ts'
 import { FilesDiffer } from '../work/file-list.ts'
-import type { EncodeInput, PackageInput, ProbeInput } from '../work/task.ts'
+import type { EncodeInput, PackageInput, ProbeInput, SlidesInput } from '../work/task.ts'
 import { encodeTask } from './encode-task.ts'
 import { holdTask } from './held-task.ts'
 import { packageTask } from './package-task.ts'
 import { probeTask } from './probe-task.ts'
+import { slidesTask } from './slides-task.ts'
 import { AnotherBuild, type TaskWork } from './task-work.ts'
 
 export interface TaskTools {
   work: Client<typeof WorkServiceService>
   storage: ObjectStorage
   tools: FfmpegTools
+  office: string | undefined
   log: Logger
   scratchDir: string
   beatMs: number
@@ -66,7 +68,16 @@ const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
   [TaskKind.TASK_KIND_PROBE]: 'probe',
   [TaskKind.TASK_KIND_ENCODE]: 'encode',
   [TaskKind.TASK_KIND_PACKAGE]: 'package',
+  [TaskKind.TASK_KIND_SLIDES]: 'slides',
 }
+
+/** What this worker knows how to do. */
+export const KNOWN_KINDS: TaskKind[] = [
+  TaskKind.TASK_KIND_PROBE,
+  TaskKind.TASK_KIND_ENCODE,
+  TaskKind.TASK_KIND_PACKAGE,
+  TaskKind.TASK_KIND_SLIDES,
+]
 
 function doTask(task: Task, work: TaskWork): Promise<unknown> {
   // Written by the service of this app, from these types.
@@ -78,6 +89,8 @@ function doTask(task: Task, work: TaskWork): Promise<unknown> {
       return encodeTask(work, input as EncodeInput)
     case TaskKind.TASK_KIND_PACKAGE:
       return packageTask(work, input as PackageInput)
+    case TaskKind.TASK_KIND_SLIDES:
+      return slidesTask(work, input as SlidesInput)
     default:
       throw new Error(`this worker does not know the task kind ${task.kind}`)
   }

@@ -6,6 +6,8 @@ import type { Metrics } from '@vitascope/telemetry'
 export interface TaskWork {
   storage: ObjectStorage
   tools: FfmpegTools
+  /** Path of LibreOffice; undefined where there is none. */
+  office: string | undefined
   /** The folder of this attempt. */
   scratch: string
   stallSeconds: number

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openChannel, principalKey } from '@vitascope/grpc'
-import { findFfmpeg, sandboxFor } from '@vitascope/media'
+import { findFfmpeg, type Sandbox, sandboxFor } from '@vitascope/media'
 import type { RunningService } from '@vitascope/process'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { hostAndPort } from '../address.ts'
+import { findOffice } from '../slides/find-office.ts'
+import { whyNoRoom } from '../slides/office-room.ts'
 import type { WorkerConfig } from './config.ts'
 import { runSlot } from './run-slot.ts'
 
@@ -15,9 +17,11 @@ import { runSlot } from './run-slot.ts'
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
   const tools = await findFfmpeg({ path: config.ffmpeg })
   if (tools.warning) log.warn(tools.warning)
-  const { network, diesWithParent } = await sandboxFor(tools.ffmpeg)
-  if (network === 'open') log.warn('ffmpeg cannot be kept from the network on this machine: util-linux with user namespaces would do it')
-  if (!diesWithParent) log.warn('ffmpeg outlives a killed worker on this machine: setpriv of util-linux would end it')
+  const office = await lockableOffice(config.office, log)
+  const { network } = await sandboxFor(tools.ffmpeg)
+  for (const [name, tool] of Object.entries({ ffmpeg: tools.ffmpeg, 'the renderer of slides': process.execPath })) {
+    warnOfOpenLocks(name, await sandboxFor(tool), log)
+  }
   await emptyFolder(config.scratchDir)
   const storage = await openFileStorage({ root: config.storageDir })
   const channel = openChannel(config.encodingAddress, { principalKey: principalKey(config.principalKey) })
@@ -28,6 +32,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     work: channel.client(WorkServiceService),
     storage,
     tools,
+    office,
     log,
     scratchDir: config.scratchDir,
     beatMs: config.timing.beatMs,
@@ -36,7 +41,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     speed: metrics.gauge('vitascope_encode_speed', 'Seconds of video encoded in a second, of the last chunk'),
     tasks: metrics.counter('vitascope_worker_tasks_total', 'Tasks by kind and outcome', ['kind', 'outcome']),
   }
-  log.info({ ffmpeg: tools.ffmpeg, version: tools.version, slots: config.slots, network, worker: shared.workerId }, 'working')
+  log.info({ ffmpeg: tools.ffmpeg, version: tools.version, slots: config.slots, network, office, worker: shared.workerId }, 'working')
   const slots = Array.from({ length: config.slots }, () => runSlot(shared, stopping.signal))
   // A slot ends by itself only when another process works under this name.
   const ended = Promise.all(slots)
@@ -54,6 +59,20 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       await page.close()
     },
   }
+}
+
+/** LibreOffice, where there is one that can be locked up; else the files that need it are refused. */
+async function lockableOffice(path: string | undefined, log: Logger): Promise<string | undefined> {
+  const office = await findOffice(path)
+  const problem = office === undefined ? undefined : await whyNoRoom(office)
+  if (problem === undefined) return office
+  log.warn({ office }, `LibreOffice is not used: ${problem}`)
+  return undefined
+}
+
+function warnOfOpenLocks(name: string, { network, diesWithParent }: Sandbox, log: Logger): void {
+  if (network === 'open') log.warn(`${name} cannot be kept from the network on this machine: util-linux with user namespaces would do it`)
+  if (!diesWithParent) log.warn(`${name} outlives a killed worker on this machine: setpriv of util-linux would end it`)
 }
 
 /** What a process before this one left there. */

@@ -1,6 +1,7 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
-import { fieldKinds } from '../payload/flat-fields.ts'
+import { flatFields } from '../payload/payload-form.ts'
+import type { PayloadShape } from '../payload/payload-shape.ts'
 import type { Access, Route } from '../route.ts'
 import { publicName } from '../routing/input.ts'
 import { indexRoutes, type PathEntry, type Target } from '../routing/route-index.ts'
@@ -44,9 +45,10 @@ JSON string, or as the flat fields of a form (lists and objects as JSON strings,
 Refusals are problem documents (RFC 9457) with a stable \`code\`.`
 
 /** The same fields in all three forms and under every spelling: one schema. */
-function namedPayload(route: Route, payload: z.ZodObject): z.ZodObject {
+function namedPayload(route: Route, payload: PayloadShape): PayloadShape {
   const words = (route.paths[0] ?? '').replaceAll(/[:{}]/g, '').split(/[^A-Za-z0-9]+/)
-  return payload.strict().meta({ id: `${[route.verb, ...words].map(capital).join('')}Payload` })
+  const id = `${[route.verb, ...words].map(capital).join('')}Payload`
+  return payload instanceof z.ZodObject ? payload.strict().meta({ id }) : payload.meta({ id })
 }
 
 /** Two routes may call the parameter in one place of a path differently; the document has one name for it. */
@@ -55,7 +57,7 @@ function sharedNames({ targets }: PathEntry): string[] {
   return (all[0] ?? []).map((_, index) => [...new Set(all.map((names) => names[index] ?? ''))].join('_or_'))
 }
 
-function operation(target: Target, names: readonly string[], payload: z.ZodObject | undefined): RouteConfig {
+function operation(target: Target, names: readonly string[], payload: PayloadShape | undefined): RouteConfig {
   const { route, verb, path } = target
   const statuses = generalRefusals(route, verb)
   let place = 0
@@ -73,7 +75,8 @@ function operation(target: Target, names: readonly string[], payload: z.ZodObjec
     ...(Object.keys(route.refusals).length > 0 && { 'x-refusals': route.refusals }),
     request: { params: paramsOf(target, names), query: queryOf(target), ...headersOf(target), ...body(target, payload) },
     responses: {
-      [String(route.status)]: { description: 'Success', content: { 'application/json': { schema: route.answer } } },
+      [String(route.status)]: { description: 'Success', headers: answerHeaders(target), content: answerContent(route) },
+      ...(verb === 'get' && route.safe && { '304': { description: 'Nothing has changed since the `ETag` that `If-None-Match` names.' } }),
       ...Object.fromEntries(
         Object.entries(statuses).map(([status, text]) => [
           status,
@@ -82,6 +85,26 @@ function operation(target: Target, names: readonly string[], payload: z.ZodObjec
       ),
     },
   }
+}
+
+function answerContent({ types, answer }: Route): Record<string, { schema: z.ZodType }> {
+  return Object.fromEntries(types.map((type) => [type, { schema: type === 'application/json' ? answer : z.string() }]))
+}
+
+const requestId = z.string().meta({ description: 'Names the request in logs: yours if it was sane, else made.', example: 'b7e1…' })
+
+function answerHeaders({ route, verb }: Target): z.ZodObject {
+  if (verb !== 'get' || !route.safe) return z.object({ 'X-Request-Id': requestId })
+  return z.object({
+    'X-Request-Id': requestId,
+    ETag: z
+      .string()
+      .optional()
+      .meta({ description: 'Of what was read: sent back as `If-None-Match` it is answered 304 while nothing has changed.' }),
+    ...(Object.hasOwn(route.query.shape, 'limit') && {
+      Link: z.string().optional().meta({ description: '`rel="next"`: where the list goes on.' }),
+    }),
+  })
 }
 
 /** `getVideoByVideoId`: unique, since verb and path are. */
@@ -124,7 +147,7 @@ function paramsOf({ route, params }: Target, names: readonly string[]): z.ZodObj
 
 /** Writes take their payload in the query, too. */
 function queryOf({ route, verb }: Target): z.ZodObject {
-  if (verb === 'get' || !route.payload || fieldKinds(route.payload).has('data')) return route.query
+  if (verb === 'get' || !route.payload || hasData(route)) return route.query
   return route.query.extend({ data: z.string().optional().meta({ description: 'The payload as a JSON string, when there is no body.' }) })
 }
 
@@ -141,15 +164,24 @@ const IDEMPOTENCY = z.object({
     .meta({ description: 'A retry with the same key and payload gets the first answer, for 24 h.' }),
 })
 
-function body({ route, verb }: Target, payload: z.ZodObject | undefined): Pick<NonNullable<RouteConfig['request']>, 'body'> {
+/** A field of that name is no wrapping. */
+function hasData(route: Route): boolean {
+  return Object.hasOwn(flatFields(route)?.shape ?? {}, 'data')
+}
+
+function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<NonNullable<RouteConfig['request']>, 'body'> {
   if (verb === 'get' || !payload) return {}
   const wrapped = z.object({ data: z.string().meta({ description: 'The payload as a JSON string.' }) })
-  const form = fieldKinds(payload).has('data') ? payload : z.union([payload, wrapped])
+  const { payloadField } = route
+  const flat = flatFields({ payload, payloadField }) ?? (payload instanceof z.ZodRecord ? payload : undefined)
+  const plain = flat ? z.union([flat, wrapped]) : wrapped
+  const form = hasData(route) && flat ? flat : plain
+  const json = payloadField === undefined ? payload : z.union([payload, z.strictObject({ [payloadField]: payload })])
   return {
     body: {
       required: !route.payloadOptional,
       content: {
-        'application/json': { schema: payload },
+        'application/json': { schema: json },
         'application/x-www-form-urlencoded': { schema: form },
         'multipart/form-data': { schema: form },
       },

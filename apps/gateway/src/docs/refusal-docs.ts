@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { flatFields } from '../payload/payload-form.ts'
 import type { Route, Verb } from '../route.ts'
 
 export const problemSchema = z
@@ -38,8 +39,9 @@ export function generalRefusals(route: Route, verb: Verb): Record<string, string
 }
 
 /** True where the path, the query or the payload says by an id what is meant; `data` of a query is a payload with ids. */
-function namesRecords({ params, query, payload }: Route): boolean {
-  const names = [query, payload].flatMap((shape) => Object.keys(shape?.shape ?? {}))
+function namesRecords(route: Route): boolean {
+  const { params, query } = route
+  const names = [query, flatFields(route)].flatMap((shape) => Object.keys(shape?.shape ?? {}))
   return Object.keys(params.shape).length > 0 || names.some((name) => name === 'data' || name.endsWith('_id'))
 }
 
@@ -64,9 +66,17 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   organisation_inactive: 'The organisation is inactive: its keys are refused, and nothing can be uploaded to it.',
   not_found: 'There is no such path.',
   api_key_not_found: 'There is no such key, it was revoked, or it is of another organisation.',
+  caption_not_found: 'There is no such caption, or it is of another organisation.',
+  folder_not_found: 'There is no such folder, or it is of another organisation.',
+  folder_video_not_found: 'The folder does not hold this video.',
   job_not_found: 'There is no such job, or it is of another organisation.',
+  metadata_not_found: 'The video has no metadata of this name.',
   media_not_found: 'There is no such media, or it is of another organisation.',
   organisation_not_found: 'There is no such organisation.',
+  playlist_not_found: 'There is no such playlist, or it is of another organisation.',
+  presentation_not_found: 'There is no such presentation, it is of another organisation, or guests may not see it.',
+  setting_not_found: 'There is no such player settings profile, or it is of another organisation.',
+  theme_not_found: 'There is no such theme, or it is of another organisation.',
   user_not_found: 'There is no such user, or it is of another organisation.',
   video_not_found: 'There is no such video, it is of another organisation, or guests may not see it.',
   method_not_allowed: 'The path takes other verbs: `Allow` names them.',

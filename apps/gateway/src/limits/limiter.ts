@@ -43,7 +43,8 @@ export function createLimiter(limits: Limits | 'off'): Limiter {
   }
 }
 
-async function consume(policy: string, budget: RateLimiterMemory, name: string, points: number): Promise<RateLimiterRes> {
+/** Takes points of a budget; refuses with 429 and what there is to know when they are not left. */
+export async function consume(policy: string, budget: RateLimiterMemory, name: string, points: number): Promise<RateLimiterRes> {
   try {
     return await budget.consume(name, points)
   } catch (left) {
@@ -63,11 +64,17 @@ export class RateLimited extends DomainError {
   }
 }
 
+const REFUSED: Readonly<Record<string, string>> = {
+  key: 'requests with this key',
+  address: 'requests from this address',
+  failed: 'bad keys from this address',
+  password: 'passwords tried from this address',
+  password_video: 'passwords tried at this video',
+}
+
 function tooMany(policy: string, budget: RateLimiterMemory, left: RateLimiterRes): RateLimited {
   const seconds = Math.max(1, Math.ceil(left.msBeforeNext / 1000))
-  const what =
-    policy === 'failed' ? 'bad keys from this address' : policy === 'key' ? 'requests with this key' : 'requests from this address'
-  return new RateLimited(`too many ${what}: try again in ${seconds} s`, seconds, headers(policy, budget, left))
+  return new RateLimited(`too many ${REFUSED[policy] ?? 'requests'}: try again in ${seconds} s`, seconds, headers(policy, budget, left))
 }
 
 function headers(policy: string, budget: RateLimiterMemory, left: RateLimiterRes): BudgetHeaders {
@@ -78,7 +85,7 @@ function headers(policy: string, budget: RateLimiterMemory, left: RateLimiterRes
 }
 
 /** One IPv6 customer has at least 2^64 addresses, so those that share the first half count as one. */
-function addressGroup(address: string): string {
+export function addressGroup(address: string): string {
   if (!address.includes(':')) return address
   const [head = [], tail = []] = address.split('::', 2).map((half) => half.split(':').filter((group) => group !== ''))
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')

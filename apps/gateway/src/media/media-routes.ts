@@ -37,7 +37,8 @@ export const updateMedia = route({
   access: 'user',
   cost: 'work',
   summary: 'Replace the source of a media, or change its details',
-  description: 'Either `uri`, or any of the other fields. While a replacement encodes, the old files play on; the header `X-Job-Id` names its job.',
+  description:
+    'Either `uri`, or any of the other fields. While a replacement encodes, the old files play on; the header `X-Job-Id` names its job.',
   params: z.object({ mediaId: id('media') }),
   payload: changes,
   answer: z.object({

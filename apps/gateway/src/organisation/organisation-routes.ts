@@ -1,10 +1,10 @@
-import { invalid } from '@vitascope/errors'
+import { invalid, notFound } from '@vitascope/errors'
 import { Organisation, OrganisationStatus, Quota } from '@vitascope/proto/auth/v1/organisation'
 import { z } from 'zod'
 import { addressList, clearable, id, idOrNone, int, object, oneOf, text } from '../fields.ts'
 import { collectRows, nextLink, pageQuery } from '../pages.ts'
 import { changedFields, given, shown } from '../public-form.ts'
-import { Reply, route } from '../route.ts'
+import { type Context, Reply, route } from '../route.ts'
 import { OrganisationRecord, organisationView } from './organisation-view.ts'
 
 const name = text(255, { min: 1 }, { description: 'Its name.', example: 'Example Films' })
@@ -79,10 +79,15 @@ export const updateOrganisation = route({
       data: OrganisationRecord.partial().meta({ description: 'The fields that were sent, as they are now.' }),
     }),
   }),
-  refusals: { system_organisation: 'organisation 1 cannot be made inactive' },
+  refusals: {
+    system_organisation: 'organisation 1 cannot be made inactive',
+    setting_not_found: 'the organisation has no such player settings profile',
+    theme_not_found: 'the organisation has no such theme',
+  },
   async handle({ params, payload }, { services, call }) {
     const updateMask = Object.keys(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
+    await needDefaults(params.id, payload, { services, call })
     const { organisation } = await services.organisations.updateOrganisation(
       { organisation: fromPayload(params.id, payload), updateMask },
       call,
@@ -107,6 +112,23 @@ export const createOrganisation = route({
 })
 
 export const organisationRoutes = [getOrganisation, listOrganisations, updateOrganisation, createOrganisation]
+
+/** Refuses defaults that are not the organisation's own; one that is deleted later counts as none. */
+async function needDefaults(
+  organisationId: string,
+  payload: z.output<typeof changes>,
+  { services, call }: Pick<Context, 'services' | 'call'>,
+) {
+  const { default_setting_id: settingId, default_theme_id: themeId } = payload
+  if (settingId) {
+    const { setting } = await services.settings.getSetting({ settingId }, call)
+    if (setting?.organisationId !== organisationId) throw notFound('setting', settingId)
+  }
+  if (themeId) {
+    const { theme } = await services.themes.getTheme({ themeId }, call)
+    if (theme?.organisationId !== organisationId) throw notFound('theme', themeId)
+  }
+}
 
 function fromPayload(organisationId: string, payload: z.output<typeof changes>): Organisation {
   const { bytes, minutes_per_month, concurrent_jobs } = payload.quota ?? {}

@@ -3,34 +3,37 @@ import type { IncomingMessage } from 'node:http'
 import { invalid } from '@vitascope/errors'
 import { refusal } from '../http/problem.ts'
 import { readBody } from './body.ts'
-import { type FieldKinds, unflatten } from './flat-fields.ts'
+import { unflatten } from './flat-fields.ts'
 import { parseJsonText } from './json-text.ts'
 import { parseMultipartForm } from './multipart-form.ts'
+import type { PayloadForm } from './payload-form.ts'
 import { type Pair, parsePercentForm } from './percent-form.ts'
 import { badField, fieldPath, malformed } from './refusals.ts'
+
+type Flattened = Pick<PayloadForm, 'kinds' | 'flatItem'>
 
 /**
  * The payload of a write in whichever form it came: a JSON body; `data` of a form or of the query, holding a JSON string; or the flat fields
  * of a form. Undefined when there is none.
  */
-export async function readPayload(request: IncomingMessage, query: readonly Pair[], kinds: FieldKinds): Promise<unknown> {
+export async function readPayload(request: IncomingMessage, query: readonly Pair[], form: Flattened): Promise<unknown> {
   // A payload with a field of that name has it as any other.
-  const wrapped = !kinds.has('data')
+  const wrapped = !form.kinds.has('data')
   const queried = wrapped ? query.filter(([name]) => name === 'data') : []
   const bytes = await readBody(request)
   if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must be there once, and not beside a body')
   if (!bytes) return queried[0] && parseJsonText(queried[0][1], 'data')
   const { type, header } = readContentType(request)
   if (type === 'application/json') return parseJsonText(textOf(bytes))
-  if (type === 'application/x-www-form-urlencoded') return fromForm(parsePercentForm(textOf(bytes)), kinds, wrapped)
-  if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header), kinds, wrapped)
+  if (type === 'application/x-www-form-urlencoded') return fromForm(parsePercentForm(textOf(bytes)), form, wrapped)
+  if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header), form, wrapped)
   throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')
 }
 
-function fromForm(pairs: readonly Pair[], kinds: FieldKinds, wrapped: boolean): unknown {
+function fromForm(pairs: readonly Pair[], { kinds, flatItem }: Flattened, wrapped: boolean): unknown {
   const data = wrapped ? pairs.filter(([name]) => name === 'data') : []
   if (data.length > 1) throw badField('data', 'must be there once')
-  if (!data[0]) return unflatten(pairs, kinds)
+  if (!data[0]) return flatItem ? [unflatten(pairs, kinds)] : unflatten(pairs, kinds)
   const others = [...new Set(pairs.map(([name]) => name))].filter((name) => name !== 'data')
   if (others.length > 0) throw invalid(others.map((name) => ({ field: fieldPath([name]), message: 'must not stand beside data' })))
   return parseJsonText(data[0][1], 'data')

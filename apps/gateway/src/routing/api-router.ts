@@ -7,6 +7,7 @@ import { type Exchange, exchangeOf, hangUpSignal } from '../http/exchange.ts'
 import { refusal } from '../http/problem.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { LoadShed } from '../limits/load-shed.ts'
+import type { PasswordTries } from '../limits/password-tries.ts'
 import { readPayload } from '../payload/payload.ts'
 import { type Pair, parsePercentForm } from '../payload/percent-form.ts'
 import { badField } from '../payload/refusals.ts'
@@ -21,6 +22,7 @@ export interface ApiParts {
   services: Services
   keys: KeyChecks
   limiter: Limiter
+  passwordTries: PasswordTries
   shed: LoadShed
   publicUrl: () => string
   /** What is wrong with the address of a source, as far as the address itself shows. */
@@ -85,6 +87,7 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
       services: parts.services,
       publicUrl: parts.publicUrl(),
       checkSource: parts.checkSource,
+      takePasswordTry: (videoId) => parts.passwordTries.take(exchange.address, videoId),
     })
     if (signal.aborted) return
     if (parts.checkAnswers) checkAnswer(route, answer)
@@ -93,8 +96,8 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
 }
 
 /** Reads have none: a body that comes with one means nothing. */
-async function payloadOf(request: Request, { verb }: Target, { kinds }: InputSchemas, query: readonly Pair[]): Promise<unknown> {
-  return verb === 'get' ? undefined : await readPayload(request, query, kinds)
+async function payloadOf(request: Request, { verb }: Target, { form }: InputSchemas, query: readonly Pair[]): Promise<unknown> {
+  return verb === 'get' ? undefined : await readPayload(request, query, form)
 }
 
 function queriedKey(route: Route, query: readonly Pair[]): string | undefined {

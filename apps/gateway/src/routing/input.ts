@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import { z } from 'zod'
-import { type FieldKinds, fieldKinds } from '../payload/flat-fields.ts'
+import type { z } from 'zod'
+import { type PayloadForm, payloadForm } from '../payload/payload-form.ts'
 import type { Pair } from '../payload/percent-form.ts'
 import { fieldPath } from '../payload/refusals.ts'
 import type { Route } from '../route.ts'
@@ -9,21 +9,20 @@ import type { Route } from '../route.ts'
 export interface InputSchemas {
   params: z.ZodObject
   query: z.ZodObject
-  /** Refuses unknown fields; takes none at all where the route has no payload. */
-  payload: z.ZodObject
-  kinds: FieldKinds
+  payload: z.ZodType
+  form: PayloadForm
 }
 
 /** What a handler is given, checked. */
 export interface Input {
   params: Record<string, unknown>
   query: Record<string, unknown>
-  payload: Record<string, unknown>
+  payload: Record<string, unknown> | unknown[]
 }
 
 export function inputSchemas(route: Route): InputSchemas {
-  const payload = (route.payload ?? z.object({})).strict()
-  return { params: route.params, query: route.query, payload, kinds: fieldKinds(payload) }
+  const form = payloadForm(route)
+  return { params: route.params, query: route.query, payload: form.schema, form }
 }
 
 /** Checks everything that came in against the route's schemas and names every bad field at once. */
@@ -33,16 +32,17 @@ export function checkInput(
   came: { params: Record<string, string>; query: readonly Pair[]; payload: unknown },
 ): Input {
   const problems: FieldError[] = []
-  const check = (schema: z.ZodObject, value: unknown, show?: (name: string) => string): Record<string, unknown> => {
+  const check = (schema: z.ZodType, value: unknown, show?: (name: string) => string): Record<string, unknown> => {
     const result = schema.safeParse(value)
-    if (result.success) return result.data
+    // Each schema here is one of an object, but for the payload's, which the handler knows.
+    if (result.success) return result.data as Record<string, unknown>
     problems.push(...result.error.issues.flatMap((issue) => fieldErrors(issue, show)))
     return {}
   }
   const params = check(schemas.params, came.params, publicName)
   const query = check(schemas.query, knownQuery(schemas.query, came.query, problems))
   const missing = came.payload === undefined && route.payload !== undefined && !route.payloadOptional
-  const payload = check(schemas.payload, came.payload ?? {})
+  const payload = check(schemas.payload, came.payload ?? schemas.form.nothing)
   if (problems.length > 0) throw invalid(problems)
   if (missing) throw invalid([{ field: 'payload', message: 'is required' }])
   return { params, query, payload }

@@ -93,7 +93,16 @@ export const videoChanges = z.strictObject({
     { description: 'Of the sound; an item may be the code alone.' },
   ).optional(),
   captions: object(
-    z.strictObject({ show_on_load: text(100, {}, { description: 'Whether and which captions show at the start.' }).optional() }),
+    z.strictObject({
+      show_on_load: text(
+        100,
+        {},
+        {
+          description:
+            'Which captions show at the start: `1` the first, a language code or a title those, `0` none; empty as the profile says.',
+        },
+      ).optional(),
+    }),
   ).optional(),
   security: object(
     z.strictObject({

@@ -1,5 +1,9 @@
 import { z } from 'zod'
+import { MetadataShape } from '../metadata/metadata-view.ts'
+import { VideoOverlayRecord } from '../overlay/overlay-view.ts'
 import { shown } from '../public-form.ts'
+import { SettingRecord } from '../setting/setting-record.ts'
+import { ThemeRecord } from '../theme/theme-record.ts'
 import { VideoStatusShape } from './video-status.ts'
 import { VideoUri } from './video-uri.ts'
 
@@ -11,6 +15,15 @@ const jsonOrNull = (description: string) =>
 
 const text = shown.text
 const noun = (name: string) => text(`Id of the ${name}; empty for none.`, '42')
+
+/** Where a video was shot, in every answer that tells it. */
+export const LocationRecord = z.object({
+  country: text('Code or name.', 'NL'),
+  city: text('Name.'),
+  postcode: text('As written.'),
+  latitude: shown.number('Degrees.', '52.37'),
+  longitude: shown.number('Degrees.', '4.9'),
+})
 
 /** The video record, as the public API shows it everywhere. */
 export const VideoRecord = z
@@ -48,24 +61,17 @@ export const VideoRecord = z
       .meta({ description: 'null for none.', example: ['launch'] }),
     captions: z.object({
       data: z.array(z.object({ caption_id: shown.id('caption'), title: z.string(), language: z.string() })),
-      show_on_load: text('Whether and which captions show at the start.'),
+      show_on_load: text(
+        'Which captions show at the start: `1` the first, a language code or a title those, `0` none; empty as the profile says.',
+      ),
     }),
-    overlays: z.array(z.record(z.string(), z.unknown())),
+    overlays: z.array(VideoOverlayRecord).meta({ description: 'Those of its media that are not disabled, oldest first.' }),
     languages: z
       .array(z.object({ code: text('Language code.', 'en'), title: text('Its name.', 'English') }))
       .meta({ description: 'Of the sound.' }),
     hd: z.object({ allow: shown.flag('Offers high definition.'), auto: shown.flag('Starts with it.') }),
     javascript_api: jsonOrNull('For players'),
-    location: z
-      .object({
-        country: text('Code or name.', 'NL'),
-        city: text('Name.'),
-        postcode: text('As written.'),
-        latitude: shown.number('Degrees.', '52.37'),
-        longitude: shown.number('Degrees.', '4.9'),
-      })
-      .nullable()
-      .meta({ description: 'Where it was shot; null if unknown.' }),
+    location: LocationRecord.nullable().meta({ description: 'Where it was shot; null if unknown.' }),
     analytics: z.null(),
     events_triggered_by_click: jsonOrNull('For players'),
     presentation_id: z.string().nullable().meta({ description: 'The presentation beside it; null for none.' }),
@@ -74,7 +80,7 @@ export const VideoRecord = z
       token_required_platform: shown.bool('True: its files are had with a token only.'),
       is_ip_restricted: shown.bool('True: its files are had from some addresses only.'),
     }),
-    metadata: z.union([z.literal(''), z.record(z.string(), z.unknown())]).meta({ description: '`""` when there is none.' }),
+    metadata: MetadataShape,
     creator_id: text('Who uploaded or published it.', '7'),
     last_modified_by_id: text('Who changed it last.', '7'),
     created_at: shown.timestamp('When it was created.'),
@@ -82,7 +88,10 @@ export const VideoRecord = z
     setting_id: noun('player settings profile'),
     theme_id: noun('theme'),
     contact_form_id: noun('contact form'),
-    player_settings: jsonOrNull('The player settings profile, when asked for').optional(),
+    player_settings: SettingRecord.nullable()
+      .meta({ description: 'The player settings profile that it has, when asked for; null for none.' })
+      .optional(),
+    theme: ThemeRecord.nullable().meta({ description: 'The theme that it has, beside the profile; null for none.' }).optional(),
     status: VideoStatusShape,
   })
   .meta({ id: 'Video', description: 'A video (publish).' })

@@ -2,12 +2,14 @@ import { normaliseAddress } from '@vitascope/access'
 import { invalid, isDomainError } from '@vitascope/errors'
 import { type Video, VideoOrder } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
-import { id, int, oneOf, organisationIdField, tag, text } from '../fields.ts'
+import { id, idField, int, oneOf, organisationIdField, tag, text } from '../fields.ts'
 import { namedOrganisation, queriedOrganisation } from '../organisation-rule.ts'
-import { collectRows, greatestStart, nextLink, pageQuery } from '../pages.ts'
+import { collectRows, nextLink, pageQuery, placeNames, placeOf, placeQuery } from '../pages.ts'
 import { changedFields, given, shown, timestampText } from '../public-form.ts'
 import { withPublicNames } from '../public-names.ts'
 import { type Context, Reply, route } from '../route.ts'
+import { settingView } from '../setting/setting-record.ts'
+import { themeView } from '../theme/theme-record.ts'
 import { uploadVideo, uploadVideoByScript } from './upload-routes.ts'
 import { publicVideoNames, type VideoChanges, videoChanges, videoUpdate } from './video-changes.ts'
 import { VideoRecord } from './video-record.ts'
@@ -21,35 +23,45 @@ export const listVideos = route({
   section: 'Videos',
   access: 'user',
   summary: 'List videos',
-  description: 'A user sees its own organisation’s, the system all; `organisation_id` narrows.',
+  description:
+    'A user sees its own organisation’s, the system all; `organisation_id`, `q`, `tag`, `status` and `folder_id` narrow, all together. ' +
+    '`q` finds videos that have all of its words in title, media title, description, tags or captions, the best match first unless ' +
+    '`sort_by` says otherwise; where none has them, a word that no video has is read as one of a title that differs by a letter ' +
+    '(two in long words). Of more than 10,000 matches, 10,000 are listed.',
   query: z.object({
-    sort_by: oneOf(orderWords, { description: 'What orders the list.' }).default('date_created'),
-    sort_order: oneOf(['ascending', 'descending'], { description: 'The direction.' }).default('ascending'),
-    start: int({ min: 1, max: greatestStart }, { description: 'First row, from 1.' }).default(1),
+    sort_by: oneOf(orderWords, { description: 'What orders the list: `date_created`, or with `q` the best match first.' }).optional(),
+    sort_order: oneOf(['ascending', 'descending'], { description: 'The direction of `sort_by`.' }).default('ascending'),
+    ...placeQuery,
     limit: int({ min: 1, max: 20 }, { description: 'Rows at most.' }).default(10),
     organisation_id: organisationIdField().optional(),
     status: oneOf(stateWords, { description: 'Only those in this state.' }).optional(),
     tag: tag({ description: 'Only those with this tag.' }).optional(),
+    q: text(200, { min: 1 }, { description: 'Words to search for.', example: 'rocket launch' }).optional(),
+    folder_id: idField('folder', { description: 'Only those in this folder.' }).optional(),
   }),
   answer: z.object({
     start: shown.int('As asked.', 1),
-    total_num_of_records: shown.int('All rows that the filters leave.', 42),
+    total_num_of_records: shown.int('All rows that the filters leave; with q, tag or folder_id, 10000 stands for 10,000 or more.', 42),
     videos: z.array(VideoRecord),
   }),
   async handle({ query }, { caller, services, call, publicUrl }) {
     const request = {
       organisationId: queriedOrganisation(caller, query.organisation_id) ?? '',
       pageSize: query.limit,
-      pageToken: '',
-      skip: query.start - 1,
-      order: orderOf(query.sort_by),
+      ...placeOf(query),
+      order: query.sort_by === undefined && query.q !== undefined ? VideoOrder.VIDEO_ORDER_RELEVANCE : orderOf(query.sort_by),
       descending: query.sort_order === 'descending',
       state: stateOf(query.status),
       tag: query.tag ?? '',
+      query: query.q ?? '',
+      folderId: query.folder_id ?? '',
       count: true,
     }
-    const { videos, totalSize } = await services.videos.listVideos(request, call)
-    return { start: query.start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoView(video, publicUrl)) }
+    const { videos, totalSize, nextPageToken } = await withPublicNames(placeNames, services.videos.listVideos(request, call))
+    const { start, cursor: _, limit, ...narrowed } = query
+    const headers = nextLink(publicUrl, '/video', { start, limit, more: nextPageToken, query: narrowed })
+    const body = { start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoView(video, publicUrl)) }
+    return new Reply(body, { headers })
   },
 })
 
@@ -61,13 +73,18 @@ export const getVideo = route({
   description: '`description_private` is there for keys of its organisation and system keys; other keys see what a guest sees.',
   params: z.object({ videoId: id('video') }),
   query: z.object({
-    player_settings: oneOf(['true', 'false'], { description: 'true adds the player settings profile.' }).default('false'),
+    player_settings: oneOf(['true', 'false'], { description: 'true adds the player settings profile and the theme that it has.' }).default(
+      'false',
+    ),
   }),
   answer: VideoRecord,
   refusals: { video_expired: 'it is past its expiry; `detail` is the message for viewers' },
   async handle({ params, query }, context) {
     const { video, view } = await findVideo(params.videoId, context)
-    return { ...view(video, context.publicUrl), ...(query.player_settings === 'true' && { player_settings: null }) }
+    const record = view(video, context.publicUrl)
+    if (query.player_settings === 'false') return record
+    const { setting, theme } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
+    return { ...record, player_settings: setting ? settingView(setting) : null, theme: theme ? themeView(theme) : null }
   },
 })
 
@@ -120,14 +137,14 @@ export const listVideosOfOrganisation = route({
   answer: z.array(VideoRecord),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, more } = await collectRows({ ...query, part: 25 }, async (page) => {
+    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
       const request = {
         organisationId,
         ...page,
         order: orderOf(params.orderBy),
         descending: params.orderType === 'desc',
         state: stateOf(undefined),
-        tag: '',
+        ...{ tag: '', query: '', folderId: '' },
         count: false,
       }
       const { videos, nextPageToken } = await services.videos.listVideos(request, call)
@@ -190,7 +207,7 @@ export const videoRoutes = [
 ]
 
 /** Its own organisation and the system see all of a video; everybody else, keys of other organisations too, what a guest sees. */
-async function findVideo(videoId: string, { caller, services, call }: Context) {
+export async function findVideo(videoId: string, { caller, services, call }: Context) {
   const own = caller.kind === 'guest' ? undefined : await getOwnVideo()
   if (own) return { video: own, view: ownVideoView }
   const { video } = await services.videos.findPublicVideo({ videoId }, call)
@@ -220,6 +237,6 @@ async function changeVideo(videoId: string, sent: VideoChanges, { services, call
   }
 }
 
-function orderOf(word: (typeof orderWords)[number]): VideoOrder {
+function orderOf(word: (typeof orderWords)[number] | undefined): VideoOrder {
   return word === 'name' ? VideoOrder.VIDEO_ORDER_TITLE : VideoOrder.VIDEO_ORDER_CREATE_TIME
 }

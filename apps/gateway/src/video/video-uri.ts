@@ -26,7 +26,7 @@ export const VideoUri = z
       description: 'Progressive MP4 files by rendition: `h264_1200` and the like, and the same files as `m4v_…`, `mobile_…` and `vp6_…`.',
       example: { h264_1200: 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_1200.mp4' },
     }),
-    download_link: address('The largest MP4, where the profile allows downloads.'),
+    download_link: address('The largest MP4, where the profile that it has allows downloads.'),
     all_thumbnails: z
       .object(Object.fromEntries(stills.map((percent) => [percent, z.string()])))
       .meta({ description: 'Stills at 25, 50 and 75 % of the video.' }),
@@ -34,6 +34,10 @@ export const VideoUri = z
     storyboard: address('WebVTT of sprites.'),
   })
   .meta({ description: 'Where the files are.' })
+
+function largest(set: Video['renditions']): { path: string } | undefined {
+  return set?.renditions.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
+}
 
 /** Every address of a video's files; empty where there is none. */
 export function videoUriView(video: Video, publicUrl: string): z.input<typeof VideoUri> {
@@ -47,7 +51,7 @@ export function videoUriView(video: Video, publicUrl: string): z.input<typeof Vi
     poster_frame: addressOf(set?.posterPath),
     thumbnail: addressOf(set?.thumbnailPath),
     http: Object.fromEntries([...renamed, ...files]),
-    download_link: '',
+    download_link: video.downloadAllowed ? addressOf(largest(set)?.path) : '',
     all_thumbnails: Object.fromEntries(stills.map((percent) => [percent, thumbnails.get(percent) ?? ''])),
     hls: addressOf(set?.hlsPath),
     storyboard: '',

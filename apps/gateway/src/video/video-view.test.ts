@@ -105,6 +105,15 @@ test('a video that does not play yet has every field of the record in its empty 
   })
 })
 
+test('the largest MP4 is there for download where the profile allows it, and it plays', () => {
+  const sizes = aSet().renditions.map((rendition, index) => ({ ...rendition, bytes: index === 3 ? 90 : index }))
+  const video = { ...playing(), renditions: aSet({ renditions: sizes }), downloadAllowed: true }
+  const largest = 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_500.mp4'
+  expect(guestVideoView(video, publicUrl).uri.download_link).toBe(largest)
+  expect(guestVideoView({ ...video, downloadAllowed: false }, publicUrl).uri.download_link).toBe('')
+  expect(guestVideoView(aVideo({ downloadAllowed: true }), publicUrl).uri.download_link).toBe('')
+})
+
 test('a video that plays shows every rendition under each of its names', () => {
   const { uri, ...view } = guestVideoView(playing(), publicUrl)
   const base = 'https://video.example.org/delivery/4611686018427387904/k3v9'

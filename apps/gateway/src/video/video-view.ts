@@ -1,6 +1,8 @@
 import type { Location, Video } from '@vitascope/proto/catalogue/v1/video'
 import type { z } from 'zod'
 import { formatTimestamp } from '../dates.ts'
+import { guestMetadataView, ownMetadataView } from '../metadata/metadata-view.ts'
+import { videoOverlayView } from '../overlay/overlay-view.ts'
 import { flagText, given, numberText, secondsText, timestampText } from '../public-form.ts'
 import type { VideoRecord } from './video-record.ts'
 import { videoStatusView } from './video-status.ts'
@@ -36,8 +38,11 @@ export function guestVideoView(video: Video, publicUrl: string): Shown {
       message: video.contentExpiry?.message ?? '',
     },
     tags: video.tags.length > 0 ? video.tags : null,
-    captions: { data: [], show_on_load: video.captionsShowOnLoad },
-    overlays: [],
+    captions: {
+      data: video.captions.map(({ captionId, title, language }) => ({ caption_id: captionId, title, language })),
+      show_on_load: video.captionsShowOnLoad,
+    },
+    overlays: video.overlays.map(videoOverlayView),
     languages: video.languages.map(({ code, title }) => ({ code, title })),
     hd: { allow: flagText(video.hd?.allow), auto: flagText(video.hd?.auto) },
     javascript_api: jsonView(video.javascriptApiJson),
@@ -47,7 +52,7 @@ export function guestVideoView(video: Video, publicUrl: string): Shown {
     presentation_id: video.presentationId || null,
     monetization: jsonView(video.monetizationJson),
     security: { token_required_platform: video.tokenRequired, is_ip_restricted: video.ipRestricted },
-    metadata: '',
+    metadata: guestMetadataView(video.metadata),
     creator_id: video.creatorId,
     last_modified_by_id: video.lastModifiedById,
     created_at: timestampText(video.createTime),
@@ -61,10 +66,10 @@ export function guestVideoView(video: Video, publicUrl: string): Shown {
 
 /** What its organisation and the system see. */
 export function ownVideoView(video: Video, publicUrl: string): Shown {
-  return { ...guestVideoView(video, publicUrl), description_private: video.descriptionPrivate }
+  return { ...guestVideoView(video, publicUrl), description_private: video.descriptionPrivate, metadata: ownMetadataView(video.metadata) }
 }
 
-function locationView(location: Location) {
+export function locationView(location: Location) {
   return {
     country: location.country,
     city: location.city,

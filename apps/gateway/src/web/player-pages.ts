@@ -3,19 +3,30 @@ import { join } from 'node:path'
 import express, { type RequestHandler, Router } from 'express'
 import { refusal } from '../http/problem.ts'
 import { page, sendHtml } from './page.ts'
+import { withShareTags } from './share-tags.ts'
+import { findShared, type SharedParts } from './shared-record.ts'
 
-/** `/player/assets/*` and `/player/{id}`: the files that the web pages are built into. */
-export function playerPages({ webDir, publicUrl }: { webDir: string; publicUrl: () => string }): Router {
+interface Parts extends SharedParts {
+  webDir: string
+}
+
+/** `/player/assets/*`, `/player/embed.js` and `/player/{id}`: the files that the web pages are built into. */
+export function playerPages(parts: Parts): Router {
+  const { webDir, publicUrl } = parts
   const router = Router({ caseSensitive: true })
   router.use('/assets', page('/player/assets/*', assets(join(webDir, 'assets'))))
+  router.all('/embed.js', page('/player/embed.js', embedScript(webDir)))
   router.all(
     '/:id',
-    page('/player/:id', async (_request, response) => {
+    page('/player/:id', async (request, response) => {
       const html = await readFile(join(webDir, 'index.html'), 'utf8').catch(() => undefined)
       response.setHeader('Cache-Control', 'no-cache')
-      if (html !== undefined) return sendHtml(response, html, playerPolicy(publicUrl()))
-      response.status(404)
-      sendHtml(response, NOT_BUILT, `default-src 'none'`)
+      if (html === undefined) {
+        response.status(404)
+        return sendHtml(response, NOT_BUILT, `default-src 'none'`)
+      }
+      const shared = await findShared(String(request.params['id']), parts, response)
+      sendHtml(response, shared ? withShareTags(html, shared, publicUrl()) : html, playerPolicy(publicUrl()))
     }),
   )
   return router
@@ -30,6 +41,15 @@ function assets(folder: string): RequestHandler {
     )
 }
 
+/** Pages of every origin load it under this one name, so it is kept for minutes only. */
+function embedScript(webDir: string): RequestHandler {
+  const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+  return (_request, response, next) =>
+    response.sendFile('embed.js', { root: webDir, maxAge: '5m', headers }, (error?: Error) => {
+      if (error) next(response.headersSent ? error : refusal('not_found', 'NOT_FOUND', 'there is no such file'))
+    })
+}
+
 /** Scripts of our own only; media may also come from the host that generated addresses begin with. It may stand in frames of any page. */
 function playerPolicy(publicUrl: string): string {
   const media = `'self' ${new URL(publicUrl).origin}`
@@ -38,7 +58,8 @@ function playerPolicy(publicUrl: string): string {
     `script-src 'self'`,
     `style-src 'self'`,
     `img-src ${media} data:`,
-    `media-src ${media} blob:`,
+    // hls.js begins each track of captions with `data:,WEBVTT`.
+    `media-src ${media} blob: data:`,
     `connect-src ${media}`,
     `worker-src 'self' blob:`,
     `font-src 'self'`,

@@ -1,11 +1,45 @@
 import type { NounRows } from '../support/table-row.ts'
 import { apiKeyRows } from './api-key.ts'
+import { captionRows } from './caption.ts'
+import { contactFormRows } from './contact-form.ts'
+import { embedRows } from './embed.ts'
+import { folderRows } from './folder.ts'
 import { idRows } from './id.ts'
 import { jobRows } from './job.ts'
+import { locationRows } from './location.ts'
 import { mediaRows } from './media.ts'
+import { metadataRows } from './metadata.ts'
 import { organisationRows } from './organisation.ts'
+import { overlayRows } from './overlay.ts'
+import { playlistRows } from './playlist.ts'
+import { securityRows } from './security.ts'
+import { settingRows } from './setting.ts'
+import { tagRows } from './tag.ts'
+import { themeRows } from './theme.ts'
 import { userRows } from './user.ts'
 import { videoRows } from './video.ts'
+import { videoPasswordRows } from './video-password.ts'
 
 /** A file for each noun: what shows its endpoints to work. */
-export const nouns: readonly NounRows[] = [apiKeyRows, userRows, organisationRows, videoRows, mediaRows, jobRows, idRows]
+export const nouns: readonly NounRows[] = [
+  apiKeyRows,
+  userRows,
+  organisationRows,
+  videoRows,
+  mediaRows,
+  jobRows,
+  idRows,
+  metadataRows,
+  tagRows,
+  folderRows,
+  captionRows,
+  embedRows,
+  playlistRows,
+  settingRows,
+  themeRows,
+  videoPasswordRows,
+  securityRows,
+  overlayRows,
+  contactFormRows,
+  locationRows,
+]

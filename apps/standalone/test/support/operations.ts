@@ -6,8 +6,10 @@ export interface Operation {
   path: string
   access: 'public' | 'user' | 'super' | 'system'
   resource: string
-  /** The fields of the payload; undefined where the route takes none. */
+  /** The fields of the payload, or of the one item of a list; undefined where the route takes none. */
   fields: Record<string, Schema> | undefined
+  /** True where the payload is a list of such fields. */
+  list: boolean
   keyFromQuery: boolean
 }
 
@@ -15,6 +17,7 @@ export interface Schema {
   type?: string | string[]
   $ref?: string
   anyOf?: Schema[]
+  items?: Schema
   properties?: Record<string, Schema>
 }
 
@@ -40,10 +43,20 @@ export async function operationsOf(platform: TestPlatform): Promise<Operation[]>
       path,
       access: operation['x-access'],
       resource: operation['x-acl-resource'],
-      fields: resolve(operation.requestBody?.content['application/json']?.schema)?.properties,
+      ...fieldsOf(operation.requestBody?.content['application/json']?.schema, resolve),
       keyFromQuery: operation.security.some((scheme) => 'query' in scheme),
     })),
   )
+}
+
+type Resolve = (schema: Schema | undefined) => Schema | undefined
+
+/** A list may also stand in a field: the last of the forms that are shown. */
+function fieldsOf(payload: Schema | undefined, resolve: Resolve): Pick<Operation, 'fields' | 'list'> {
+  const schema = resolve(payload)
+  const item = schema?.type === 'array' ? resolve(schema.items) : undefined
+  const fields = item ?? resolve(schema?.anyOf?.at(-1)) ?? schema
+  return { fields: fields?.properties, list: item !== undefined }
 }
 
 /** Values for the parameters of paths, by their public names. */

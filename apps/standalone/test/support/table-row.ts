@@ -50,7 +50,7 @@ export interface Row {
 
 /** What the generated tests of all routes need of a noun. */
 export interface Samples {
-  /** A payload that each writing route takes, by verb and path with `{}` for every parameter: `PUT /video/{}`. */
+  /** A payload that each writing route takes, or the one item of a list, by verb and path with `{}` for every parameter: `PUT /video/{}`. */
   payloads: Readonly<Record<string, (values: Values) => Record<string, unknown>>>
   /** Makes a record of the noun for the owner and answers its ids by the names of the public paths: `{ caption_id: '3' }`. */
   make?(house: House): Promise<Values>

@@ -1,0 +1,183 @@
+-- Typos are found by pg_trgm. It is a trusted extension: a role that may create in the database may create it. Where it is there
+-- already, in whatever schema, it is used from there.
+create extension if not exists pg_trgm;
+
+-- What a search reads of a video, for callers of its organisation only. Kept by triggers, so that no writer can forget it.
+create table video_search (
+  video_id        bigint primary key references video on delete cascade,
+  organisation_id bigint not null,
+  state           text not null,
+  create_time     timestamptz(3) not null,
+  title_key       text not null,
+  -- Of title (A), tags (B), description (C) and media title (D); and, so that one index leads to all of it, `@` with the organisation's
+  -- id, and `#` with each tag as it is.
+  words           tsvector not null,
+  -- Of the captions.
+  spoken          tsvector not null
+);
+
+-- Without the signs of ASCII, the parser of PostgreSQL sees no addresses, files, tags or hyphens: words and nothing else.
+create function plain_words(text text) returns text language sql immutable parallel safe as $$
+  select translate(text, E'!"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', repeat(' ', 32))
+$$;
+
+create function search_words(organisation_id bigint, title text, media_title text, description text, tags text[]) returns tsvector
+language sql immutable parallel safe set search_path from current as $$
+  select setweight(to_tsvector('pg_catalog.simple', plain_words(title)), 'A')
+    || setweight(to_tsvector('pg_catalog.simple', plain_words(array_to_string(tags, ' '))), 'B')
+    || setweight(to_tsvector('pg_catalog.simple', plain_words(description)), 'C')
+    || case when media_title = title then '' else to_tsvector('pg_catalog.simple', plain_words(media_title)) end
+    || array_to_tsvector(array['@' || organisation_id] || array(select '#' || tag from unnest(tags) as tag))
+$$;
+
+-- A tsvector holds 1 MiB: 250,000 characters of a caption are never more, and captions that do not fit are left out. A million characters
+-- in all, some twenty hours of speech, are read in less than a second.
+create function spoken_words(of_media bigint) returns tsvector language plpgsql stable set search_path from current as $$
+declare
+  spoken tsvector := '';
+  budget int := 1000000;
+  more   tsvector;
+  words  text;
+begin
+  for words in select plain_text from caption where media_id = of_media order by caption_id loop
+    words := left(words, least(250000, budget));
+    budget := budget - length(words);
+    more := strip(to_tsvector('pg_catalog.simple', plain_words(words)));
+    exit when pg_column_size(spoken) + pg_column_size(more) > 1000000;
+    spoken := spoken || more;
+    exit when budget = 0;
+  end loop;
+  return spoken;
+end $$;
+
+insert into video_search (video_id, organisation_id, state, create_time, title_key, words, spoken)
+  select v.video_id, v.organisation_id, v.state, v.create_time, lower(v.title),
+    search_words(v.organisation_id, v.title, m.title, v.description, v.tags), spoken_words(m.media_id)
+  from video v join media m using (media_id);
+-- A list of pending entries is read whole by every search: a short one.
+create index video_search_words on video_search using gin ((words || spoken)) with (gin_pending_list_limit = 256);
+
+-- Each word of a title, once, for what may be meant by a typo. Words that no title has any more are swept.
+create table title_word (
+  word text collate "C" primary key
+);
+
+-- Numbers are no typos of one another, and short words resemble too many.
+create function note_title_words(titles text[]) returns void language sql set search_path from current as $$
+  insert into title_word (word)
+    select distinct w.word collate "C"
+    from unnest(titles) as title, unnest(tsvector_to_array(to_tsvector('pg_catalog.simple', plain_words(title)))) as w (word)
+    where length(w.word) between 4 and 40 and w.word !~ '[0-9]'
+      and not exists (select from title_word known where known.word = w.word collate "C")
+    order by 1
+  on conflict do nothing
+$$;
+do $$ begin perform note_title_words(array(select title from video)); end $$;
+
+do $$
+declare
+  home text;
+begin
+  select quote_ident(n.nspname) into home from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm';
+  execute format('create index title_word_trigrams on title_word using gin (word %s.gin_trgm_ops)', home);
+  -- A transposition costs a word of six letters most of its trigrams.
+  execute format(
+    'create function similar_title_words(wanted text) returns table (word text)
+     language sql stable set pg_trgm.similarity_threshold = 0.25 as $f$
+       select t.word from title_word t where t.word operator(%1$s.%%) wanted
+       order by %1$s.similarity(t.word, wanted) desc, t.word limit 100 $f$', home);
+end $$;
+
+create function video_search_in() returns trigger language plpgsql set search_path from current as $$
+begin
+  insert into video_search (video_id, organisation_id, state, create_time, title_key, words, spoken)
+    select n.video_id, n.organisation_id, n.state, n.create_time, lower(n.title),
+      search_words(n.organisation_id, n.title, m.title, n.description, n.tags), spoken_words(m.media_id)
+    from new_rows n join media m using (media_id);
+  perform note_title_words(array(select title from new_rows));
+  return null;
+end $$;
+create trigger video_search_in after insert on video referencing new table as new_rows
+  for each statement execute function video_search_in();
+
+-- The locks come first, in one order: what is read after them cannot be older than what another transaction wrote before.
+create function renew_search_words(videos bigint[]) returns void language plpgsql set search_path from current as $$
+begin
+  perform from video_search where video_id = any (videos) order by video_id for update;
+  update video_search s
+    set title_key = lower(v.title), words = search_words(v.organisation_id, v.title, m.title, v.description, v.tags)
+    from video v join media m using (media_id)
+    where v.video_id = any (videos) and s.video_id = v.video_id;
+end $$;
+
+create function video_search_over() returns trigger language plpgsql set search_path from current as $$
+declare
+  renamed bigint[];
+begin
+  update video_search s set state = n.state, create_time = n.create_time
+    from new_rows n join old_rows o using (video_id)
+    where s.video_id = n.video_id and (n.state, n.create_time) <> (o.state, o.create_time);
+  renamed := array(
+    select n.video_id from new_rows n join old_rows o using (video_id)
+    where (n.title, n.description, n.tags) <> (o.title, o.description, o.tags) order by n.video_id);
+  if renamed <> '{}' then
+    perform renew_search_words(renamed);
+    perform note_title_words(array(select title from new_rows));
+  end if;
+  return null;
+end $$;
+create trigger video_search_over after update on video referencing old table as old_rows new table as new_rows
+  for each statement execute function video_search_over();
+
+create function media_search_over() returns trigger language plpgsql set search_path from current as $$
+declare
+  renamed bigint[];
+begin
+  renamed := array(
+    select v.video_id from new_rows n join old_rows o using (media_id) join video v using (media_id)
+    where n.title <> o.title order by v.video_id);
+  if renamed <> '{}' then perform renew_search_words(renamed); end if;
+  return null;
+end $$;
+create trigger media_search_over after update on media referencing old table as old_rows new table as new_rows
+  for each statement execute function media_search_over();
+
+create function renew_spoken_words(medias bigint[]) returns void language plpgsql set search_path from current as $$
+begin
+  -- Holds back videos that are being added to the media: one of both sees the other.
+  perform from media where media_id = any (medias) order by media_id for no key update;
+  perform from video_search where video_id in (select video_id from video where media_id = any (medias)) order by video_id for update;
+  update video_search s set spoken = m.spoken
+    from (select media_id, spoken_words(media_id) as spoken from media where media_id = any (medias)) m join video v using (media_id)
+    where s.video_id = v.video_id;
+end $$;
+
+create function caption_search_in() returns trigger language plpgsql set search_path from current as $$
+begin
+  perform renew_spoken_words(array(select distinct media_id from new_rows));
+  return null;
+end $$;
+create trigger caption_search_in after insert on caption referencing new table as new_rows
+  for each statement execute function caption_search_in();
+
+create function caption_search_out() returns trigger language plpgsql set search_path from current as $$
+begin
+  perform renew_spoken_words(array(select distinct media_id from old_rows));
+  return null;
+end $$;
+create trigger caption_search_out after delete on caption referencing old table as old_rows
+  for each statement execute function caption_search_out();
+
+create function caption_search_over() returns trigger language plpgsql set search_path from current as $$
+declare
+  changed bigint[];
+begin
+  changed := array(
+    select distinct media_id from (
+      select unnest(array[o.media_id, n.media_id]) as media_id from new_rows n join old_rows o using (caption_id)
+      where (n.plain_text, n.media_id) <> (o.plain_text, o.media_id)) as either);
+  if changed <> '{}' then perform renew_spoken_words(changed); end if;
+  return null;
+end $$;
+create trigger caption_search_over after update on caption referencing old table as old_rows new table as new_rows
+  for each statement execute function caption_search_over();

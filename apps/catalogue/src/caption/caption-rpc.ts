@@ -1,0 +1,73 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import type { CaptionServiceService, ReadCaptionResponse } from '@vitascope/proto/catalogue/v1/caption'
+import { parseId } from '../id/id.ts'
+import { requireUser, type Scope, scopeOf } from '../visibility.ts'
+import { type Caption, checkCaption, mergeCaption } from './caption.ts'
+import { fromSourceMessage } from './caption-message.ts'
+import type { ReadSource } from './caption-source.ts'
+import type { CaptionKey, CaptionStore, StoredLine } from './caption-store.ts'
+
+export function captionHandlers(captions: CaptionStore, readSource: ReadSource): Handlers<typeof CaptionServiceService> {
+  return {
+    async createCaption({ mediaId, title, language, source }, call) {
+      const { userId } = requireUser(call.principal)
+      const problems = checkCaption({ title, language })
+      if (!source) problems.push({ field: 'url', message: 'is required' })
+      if (!source || problems.length > 0) throw invalid(problems)
+      if (!parseId(mediaId)) throw notFound('media', mediaId)
+      const key = { scope: scopeOf(call.principal), mediaId }
+      // Nothing is fetched for a media that is not there, or twice for one key.
+      const known = await captions.madeBefore(key, call)
+      if (known !== undefined) return { captionId: known }
+      const lines = await readSource(fromSourceMessage(source), call.signal)
+      return { captionId: await captions.create(key, { title, language, userId, lines }, call) }
+    },
+    async *readCaption({ captionId }, { principal, signal }) {
+      const scope = principal.kind === 'service' ? null : scopeOf(principal)
+      const found = await captions.read(keyOf(scope, captionId), signal)
+      if (!found) throw notFound('caption', captionId)
+      yield* inParts(found.caption, found.lines)
+    },
+    async updateCaption({ caption: given, updateMask = [], source }, { principal, signal }) {
+      const { userId } = requireUser(principal)
+      const key = keyOf(scopeOf(principal), given?.captionId ?? '')
+      const now = await captions.find(key, signal)
+      if (!given || !now) throw notFound('caption', key.captionId)
+      const change = (fields: Caption | Parameters<typeof mergeCaption>[0]) => mergeCaption(fields, given, updateMask)
+      // What is wrong at sight is told before anything is fetched.
+      const { mediaId } = change(now)
+      if (!parseId(mediaId)) throw notFound('media', mediaId)
+      const lines = source && (await readSource(fromSourceMessage(source), signal))
+      return { caption: await captions.update(key, { change, userId, lines }, signal) }
+    },
+    async deleteCaption({ captionId }, { principal, signal }) {
+      await captions.remove(keyOf(scopeOf(principal), captionId), signal)
+      return {}
+    },
+  }
+}
+
+/** Characters of text in one message: far below the 4 MiB of a message, whatever their bytes. */
+const PART = 250_000
+const LINES = 5_000
+
+function* inParts(caption: Caption, lines: readonly StoredLine[]): Generator<ReadCaptionResponse> {
+  let part: ReadCaptionResponse = { caption, lines: [] }
+  let size = 0
+  for (const line of lines) {
+    if (size + line.text.length > PART || part.lines.length === LINES) {
+      yield part
+      part = { caption: undefined, lines: [] }
+      size = 0
+    }
+    part.lines.push(line)
+    size += line.text.length
+  }
+  yield part
+}
+
+function keyOf(scope: Scope, captionId: string): CaptionKey {
+  if (!parseId(captionId)) throw notFound('caption', captionId)
+  return { scope, captionId }
+}

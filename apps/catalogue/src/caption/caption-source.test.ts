@@ -1,0 +1,80 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sourcePolicy } from '@vitascope/fetch'
+import { createSourceReader } from './caption-source.ts'
+
+const SRT = '1\n00:00:01,500 --> 00:00:02,750\nGrüß Gott\n'
+const FILES: Record<string, RequestListener> = {
+  '/a.srt': (_, response) => response.end(SRT),
+  '/A.SRT': (_, response) => response.end(SRT),
+  '/latin.srt': (_, response) => response.end(Buffer.from(SRT, 'latin1')),
+  '/wide.srt': (_, response) => response.end(Buffer.from(`\ufeff${SRT}`, 'utf16le')),
+  '/moved.srt': (_, response) => response.writeHead(302, { location: '/elsewhere?x=1' }).end(),
+  '/elsewhere': (_, response) => response.end(SRT),
+  '/inside.srt': (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/a.srt' }).end(),
+  '/page.srt': (_, response) => response.end('<!doctype html><title>Log in</title>'),
+  '/full.srt': (_, response) => response.end(Buffer.alloc(5 * 2 ** 20, '\n').fill(SRT, 0, Buffer.byteLength(SRT))),
+  '/large.srt': (_, response) => response.end(Buffer.alloc(5 * 2 ** 20 + 1, 'x')),
+  '/endless.srt': (_, response) => {
+    const more = () => response.writable && response.write(Buffer.alloc(65_536), more)
+    more()
+  },
+}
+let server: Server
+let origin: string
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const answer = FILES[(request.url ?? '').split('?')[0] ?? '']
+    if (answer) answer(request, response)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const reader = createSourceReader(sourcePolicy({ allow: ['127.0.0.1'] }))
+const read = (source: { url?: string; content?: string; format?: 'srt' | 'vtt' }, by = reader) =>
+  by({ url: '', content: '', format: undefined, ...source }, new AbortController().signal)
+const LINES = [{ beginMs: 1_500, endMs: 2_750, text: 'Grüß Gott' }]
+
+test.each(['/a.srt', '/A.SRT', '/a.srt?token=x#y', '/latin.srt', '/wide.srt', '/moved.srt', '/full.srt'])('%s is read', async (path) => {
+  expect(await read({ url: origin + path })).toEqual(LINES)
+})
+
+test.each([
+  ['one that is not there', '/none.srt', 'cannot be had: 127.0.0.1 answered with status 404'],
+  ['a redirect to the inside', '/inside.srt', 'is not allowed'],
+  ['a page', '/page.srt', 'has no captions that can be read as .srt'],
+  ['no ending', '/a', 'must end in .srt, .sbv, .sub, .vtt'],
+  ['another ending', '/a.srt/x.ass', 'must end in'],
+  ['an ending in the query', '/a?x=.srt', 'must end in'],
+])('%s is refused as the url', async (_, path, message) => {
+  await expect(read({ url: origin + path })).rejects.toMatchObject({
+    kind: 'invalid',
+    fields: [{ field: 'url', message: expect.stringContaining(message) }],
+  })
+})
+
+test('an address that is not public is refused without being called', async () => {
+  const strict = createSourceReader(sourcePolicy())
+  for (const url of [`${origin}/a.srt`, 'http://[::1]/a.srt', 'ftp://example.org/a.srt', 'http://user:x@example.org/a.srt']) {
+    await expect(read({ url }, strict)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'url' }] })
+  }
+  const named = createSourceReader(sourcePolicy({ resolve: async () => ['10.0.0.1'] }))
+  await expect(read({ url: 'http://captions.example/a.srt' }, named)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'url' }] })
+})
+
+test.each(['/large.srt', '/endless.srt'])('%s is too large', async (path) => {
+  await expect(read({ url: origin + path })).rejects.toMatchObject({ reason: 'CAPTION_TOO_LARGE' })
+})
+
+test('content is read in its format', async () => {
+  expect(await read({ content: SRT, format: 'srt' })).toEqual(LINES)
+  await expect(read({ content: SRT })).rejects.toMatchObject({ fields: [{ field: 'format' }] })
+  await expect(read({ content: '', format: 'vtt' })).rejects.toMatchObject({ fields: [{ field: 'content' }] })
+})

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { CaptionLine } from '@vitascope/captions'
+import { aCall } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+import type { CaptionFields } from './caption.ts'
+import { type CaptionStore, createCaptionStore, type NewCaption } from './caption-store.ts'
+
+let catalogue: CatalogueDatabase
+let captions: CaptionStore
+let mediaId: string
+let videoId: string
+
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  captions = createCaptionStore(catalogue.db)
+})
+afterAll(() => catalogue.close())
+beforeEach(async () => {
+  const played = await catalogue.play({ captionsShowOnLoad: 'de' })
+  mediaId = played.mediaId
+  videoId = played.videoId
+})
+
+const line = (beginMs: number, text: string): CaptionLine => ({ beginMs, endMs: beginMs + 500, text })
+const LINES = [line(0, 'Good <i>evening</i>'), line(1_000, 'two\nlines \u{1f600} \\ "q" \u2028')]
+const aCaption = (more: Partial<NewCaption> = {}): NewCaption => ({ title: 'English', language: 'en', userId: '7', lines: LINES, ...more })
+const create = (more: Partial<NewCaption> = {}, scope: string | null = '1', call = aCall()) =>
+  captions.create({ scope, mediaId }, aCaption(more), call)
+const update = (captionId: string, fields: Partial<CaptionFields>, lines?: CaptionLine[], scope: string | null = '1') =>
+  captions.update({ scope, captionId }, { change: (now) => ({ ...now, ...fields }), userId: '8', lines })
+const shown = async () => (await catalogue.videos.find('1', videoId))?.captions
+const textsOf = async (captionId: string) => (await captions.read({ scope: '1', captionId }))?.lines.map(({ text }) => text)
+
+describe('captions', () => {
+  test('come back as they went in, their lines with ids in order', async () => {
+    const captionId = await create()
+    const found = await captions.read({ scope: '1', captionId })
+    expect(found?.caption).toEqual({
+      captionId,
+      mediaId,
+      organisationId: '1',
+      title: 'English',
+      language: 'en',
+      revision: 0,
+      createdByUserId: '7',
+      lastModifiedByUserId: '7',
+      createTime: expect.any(Date),
+      updateTime: expect.any(Date),
+    })
+    expect(found?.lines).toEqual(LINES.map((line) => ({ ...line, captionLineId: expect.stringMatching(/^\d+$/) })))
+    const ids = found?.lines.map(({ captionLineId }) => Number(captionLineId)) ?? []
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+    const [row] = await catalogue.db.query<{ plain_text: string }>('select plain_text from caption where caption_id = $1', [captionId])
+    expect(row?.plain_text).toBe('Good evening\ntwo\nlines \u{1f600} \\ "q" \u2028\n')
+  })
+  test('are in the record of each video of their media, and in its rule of delivery, oldest first', async () => {
+    const [first, second] = [await create(), await create({ title: 'Deutsch', language: 'de' })]
+    const expected = [
+      { captionId: first, title: 'English', language: 'en' },
+      { captionId: second, title: 'Deutsch', language: 'de' },
+    ]
+    expect(await shown()).toEqual(expected)
+    const publish = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    expect((await catalogue.videos.find('1', publish.videoId))?.captions).toEqual(expected)
+    const rule = await createDeliveryRuleStore(catalogue.db).find(videoId)
+    expect(rule?.captions).toEqual([
+      { captionId: first, name: 'English', language: 'en', revision: 0, showsOnLoad: false },
+      { captionId: second, name: 'Deutsch', language: 'de', revision: 0, showsOnLoad: true },
+    ])
+  })
+  test('get other fields, other lines, or both', async () => {
+    const captionId = await create()
+    expect(await update(captionId, { title: 'British' })).toMatchObject({ title: 'British', revision: 0, lastModifiedByUserId: '8' })
+    expect(await textsOf(captionId)).toEqual(LINES.map(({ text }) => text))
+    expect(await update(captionId, { language: 'en-GB' }, [line(5, 'new')])).toMatchObject({ language: 'en-GB', revision: 1 })
+    expect(await textsOf(captionId)).toEqual(['new'])
+    const [row] = await catalogue.db.query<{ plain_text: string }>('select plain_text from caption where caption_id = $1', [captionId])
+    expect(row?.plain_text).toBe('new\n')
+  })
+  test('move to another media of their organisation only', async () => {
+    const captionId = await create()
+    const [own, foreign] = [await catalogue.upload(), await catalogue.upload({}, { organisationId: '2' })]
+    for (const scope of ['1', null]) {
+      await expect(update(captionId, { mediaId: foreign.mediaId }, undefined, scope)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    }
+    await update(captionId, { mediaId: own.mediaId })
+    expect(await shown()).toEqual([])
+    expect((await catalogue.videos.find('1', own.videoId))?.captions).toHaveLength(1)
+    const spoken = await catalogue.db.query<{ video_id: string }>(
+      `select video_id from video_search where spoken @@ to_tsquery('simple', 'evening') and video_id in ($1, $2)`,
+      [videoId, own.videoId],
+    )
+    expect(spoken).toEqual([{ video_id: own.videoId }])
+  })
+  test('end with their media', async () => {
+    const captionId = await create()
+    await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
+    expect(await captions.read({ scope: null, captionId })).toBeUndefined()
+    expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
+  })
+  test('are made once for one idempotency key', async () => {
+    const call = aCall({ key: `caption ${mediaId}`, fingerprint: 'x' })
+    expect(await captions.madeBefore({ scope: '1', mediaId }, call)).toBeUndefined()
+    const first = await create({}, '1', call)
+    expect([await create({}, '1', call), await captions.madeBefore({ scope: '1', mediaId }, call)]).toEqual([first, first])
+    expect(await shown()).toHaveLength(1)
+    await expect(
+      captions.madeBefore({ scope: '1', mediaId }, aCall({ key: `caption ${mediaId}`, fingerprint: 'y' })),
+    ).rejects.toMatchObject({
+      reason: 'IDEMPOTENCY_MISMATCH',
+    })
+  })
+  test('read while their lines are replaced are those of before or of after, and never none or both', async () => {
+    const captionId = await create({ lines: Array.from({ length: 500 }, (_, i) => line(i, 'a0')) })
+    let done = false
+    const writing = (async () => {
+      for (let n = 1; n <= 20; n++)
+        await update(
+          captionId,
+          {},
+          Array.from({ length: 500 }, (_, i) => line(i, `a${n}`)),
+        )
+    })().finally(() => {
+      done = true
+    })
+    while (!done) {
+      const read = await captions.read({ scope: '1', captionId })
+      expect(read?.lines).toHaveLength(500)
+      expect(new Set(read?.lines.map(({ text }) => text))).toEqual(new Set([`a${read?.caption.revision}`]))
+    }
+    await writing
+  })
+})
+
+describe('a media', () => {
+  test('takes 100 captions, however many come at once', async () => {
+    const some = { lines: LINES.slice(0, 1) }
+    for (let n = 0; n < 90; n++) await create(some)
+    const results = await Promise.allSettled(Array.from({ length: 25 }, () => create(some)))
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
+    expect(refused).toEqual(Array(15).fill('CAPTIONS_FULL'))
+    expect(await shown()).toHaveLength(100)
+    const other = await catalogue.upload()
+    const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, aCaption(), aCall())
+    await expect(update(captionId, { mediaId })).rejects.toMatchObject({ reason: 'CAPTIONS_FULL' })
+  })
+  test('of another organisation is not found', async () => {
+    await expect(create({}, '2')).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(captions.madeBefore({ scope: '2', mediaId }, aCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(captions.create({ scope: '1', mediaId: '7' }, aCaption(), aCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    const captionId = await create({}, null)
+    expect((await captions.find({ scope: null, captionId }))?.organisationId).toBe('1')
+  })
+})
+
+test('captions of another organisation are as ones that are not there', async () => {
+  const captionId = await create()
+  for (const key of [
+    { scope: '2', captionId },
+    { scope: '1', captionId: '999999999' },
+  ]) {
+    expect(await captions.find(key)).toBeUndefined()
+    expect(await captions.read(key)).toBeUndefined()
+    await expect(update(key.captionId, {}, undefined, key.scope)).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
+    await expect(captions.remove(key)).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
+  }
+  await captions.remove({ scope: '1', captionId })
+  await expect(captions.remove({ scope: '1', captionId })).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
+  expect(await shown()).toEqual([])
+})
+
+test('20,000 lines are stored and read', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => line(i * 10, `line ${i}`))
+  const captionId = await create({ lines })
+  expect(await textsOf(captionId)).toEqual(lines.map(({ text }) => text))
+})

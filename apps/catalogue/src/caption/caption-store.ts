@@ -1,0 +1,161 @@
+import { type CaptionLine, plainText } from '@vitascope/captions'
+import { DomainError, notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { answeredBefore, type Db, once, type Transaction } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { lockMedia } from '../media/media-lock.ts'
+import type { MediaKey } from '../media/media-store.ts'
+import type { Scope } from '../visibility.ts'
+import { type Caption, type CaptionFields, captionsMost } from './caption.ts'
+import { type CaptionRow, COLUMNS, toCaption } from './caption-row.ts'
+
+export interface CaptionKey {
+  scope: Scope
+  captionId: string
+}
+
+/** A line with its id. */
+export interface StoredLine extends CaptionLine {
+  captionLineId: string
+}
+
+type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+
+/** All but `find` and `read` refuse with CAPTION_NOT_FOUND; `create` and `update` with MEDIA_NOT_FOUND and CAPTIONS_FULL. */
+export interface CaptionStore {
+  find(key: CaptionKey, signal?: AbortSignal): Promise<Caption | undefined>
+  /** Captions with their lines, as of one moment. */
+  read(key: CaptionKey, signal?: AbortSignal): Promise<{ caption: Caption; lines: StoredLine[] } | undefined>
+  /** The id that an earlier call with this idempotency key made; refuses with MEDIA_NOT_FOUND what `create` would for now. */
+  madeBefore(media: MediaKey, call: Repeatable): Promise<string | undefined>
+  create(media: MediaKey, caption: NewCaption, call: Repeatable): Promise<string>
+  /** Locks the captions, stores what `change` makes of their fields, and the lines where there are new ones. */
+  update(key: CaptionKey, changes: CaptionChanges, signal?: AbortSignal): Promise<Caption>
+  remove(key: CaptionKey, signal?: AbortSignal): Promise<void>
+}
+
+export interface NewCaption {
+  title: string
+  language: string
+  userId: string
+  lines: readonly CaptionLine[]
+}
+
+export interface CaptionChanges {
+  change: (now: CaptionFields) => CaptionFields
+  userId: string
+  lines: readonly CaptionLine[] | undefined
+}
+
+const FIND = `select ${COLUMNS} from caption where caption_id = $1 and ($2::bigint is null or organisation_id = $2)`
+const codec = jsonCodec<{ captionId: string }>()
+
+export function createCaptionStore(db: Db): CaptionStore {
+  const find = async ({ captionId, scope }: CaptionKey, signal?: AbortSignal) => {
+    signal?.throwIfAborted()
+    const [row] = await db.query<CaptionRow>(FIND, [captionId, scope])
+    return row && toCaption(row)
+  }
+  return {
+    find,
+    async read(key, signal) {
+      for (;;) {
+        const caption = await find(key, signal)
+        if (!caption) return undefined
+        const lines = await readLines(db, caption)
+        // There is always one: none are those of captions that were deleted, or got other lines, in between.
+        if (lines.length > 0) return { caption, lines }
+      }
+    },
+    async madeBefore({ scope, mediaId }, call) {
+      const known = await answeredBefore(db, call, codec)
+      if (known) return known.captionId
+      const [media] = await db.query('select 1 from media where media_id = $1 and ($2::bigint is null or organisation_id = $2)', [
+        mediaId,
+        scope,
+      ])
+      if (!media) throw notFound('media', mediaId)
+      return undefined
+    },
+    create: async (key, { title, language, userId, lines }, call) => {
+      const { captionId } = await once(db, call, codec, async (tx) => {
+        const media = await needRoom(tx, key)
+        const [row] = await tx.query<{ caption_id: string }>(
+          `insert into caption (media_id, organisation_id, title, language, created_by_user_id, last_modified_by_user_id, plain_text)
+           values ($1, $2, $3, $4, $5, $5, $6) returning caption_id`,
+          [media.mediaId, media.organisationId, title, language, userId, plainText(lines)],
+        )
+        if (!row) throw new Error('the insert of captions answered no row')
+        await insertLines(tx, row.caption_id, lines)
+        return { captionId: row.caption_id }
+      })
+      return captionId
+    },
+    update: (key, { change, userId, lines }, signal) =>
+      db.transaction(async (tx) => {
+        const before = await readCaption(tx, key)
+        const after = change(before)
+        // Media before captions, as everywhere.
+        if (after.mediaId !== before.mediaId) await needRoom(tx, { scope: before.organisationId, mediaId: after.mediaId })
+        const now = await readCaption(tx, key, 'for update')
+        const { mediaId, title, language } = change(now)
+        if (mediaId !== after.mediaId) throw new DomainError('conflict', 'CAPTION_CHANGED', 'the captions were moved just now: try again')
+        const [row] = await tx.query<CaptionRow>(
+          `update caption set media_id = $2, title = $3, language = $4, last_modified_by_user_id = $5, update_time = clock_timestamp(),
+             revision = revision + $6, plain_text = coalesce($7, plain_text)
+           where caption_id = $1 returning ${COLUMNS}`,
+          [now.captionId, mediaId, title, language, userId, lines ? 1 : 0, lines ? plainText(lines) : null],
+        )
+        if (!row) throw new Error(`captions ${now.captionId} went away under their lock`)
+        if (lines) {
+          await tx.query('delete from caption_line where caption_id = $1', [now.captionId])
+          await insertLines(tx, now.captionId, lines)
+        }
+        return toCaption(row)
+      }, signal),
+    remove: async ({ captionId, scope }, signal) => {
+      await db.transaction(async (tx) => {
+        const gone = await tx.query(
+          'delete from caption where caption_id = $1 and ($2::bigint is null or organisation_id = $2) returning caption_id',
+          [captionId, scope],
+        )
+        if (gone.length === 0) throw notFound('caption', captionId)
+      }, signal)
+    },
+  }
+}
+
+/** One statement sees one moment; with the revision, that of the caption that was read before. */
+async function readLines(db: Db, { captionId, revision }: Caption): Promise<StoredLine[]> {
+  return await db.query<StoredLine & Record<string, unknown>>(
+    `select caption_line_id as "captionLineId", begin_ms as "beginMs", end_ms as "endMs", text
+     from caption_line join caption using (caption_id) where caption_id = $1 and revision = $2 order by caption_line_id`,
+    [captionId, revision],
+  )
+}
+
+async function insertLines(tx: Transaction, captionId: string, lines: readonly CaptionLine[]): Promise<void> {
+  await tx.query(
+    `insert into caption_line (caption_id, begin_ms, end_ms, text)
+     select $1, begin_ms, end_ms, text from unnest($2::int[], $3::int[], $4::text[]) with ordinality as line (begin_ms, end_ms, text, place)
+     order by place`,
+    [captionId, lines.map(({ beginMs }) => beginMs), lines.map(({ endMs }) => endMs), lines.map(({ text }) => text)],
+  )
+}
+
+/** Locks the media that takes one more: of two at once, the second sees the first. */
+async function needRoom(tx: Transaction, { scope, mediaId }: MediaKey) {
+  const media = await lockMedia(tx, mediaId, scope)
+  if (!media) throw notFound('media', mediaId)
+  const [row] = await tx.query<{ count: number }>('select count(*)::int as count from caption where media_id = $1', [mediaId])
+  if ((row?.count ?? 0) >= captionsMost) {
+    throw new DomainError('refused', 'CAPTIONS_FULL', `a media has at most ${captionsMost} captions: delete some first`)
+  }
+  return media
+}
+
+async function readCaption(tx: Transaction, { captionId, scope }: CaptionKey, lock: '' | 'for update' = ''): Promise<Caption> {
+  const [row] = await tx.query<CaptionRow>(`${FIND} ${lock}`, [captionId, scope])
+  if (!row) throw notFound('caption', captionId)
+  return toCaption(row)
+}

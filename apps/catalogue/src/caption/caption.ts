@@ -1,0 +1,64 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+import { checkText } from '../text.ts'
+
+/** Captions in one language, without their lines. */
+export interface Caption {
+  captionId: string
+  mediaId: string
+  organisationId: string
+  title: string
+  language: string
+  /** Counts the times that the lines were replaced. */
+  revision: number
+  createdByUserId: string
+  lastModifiedByUserId: string
+  createTime: Date
+  updateTime: Date
+}
+
+/** What people change besides the lines. */
+export type CaptionFields = Pick<Caption, 'mediaId' | 'title' | 'language'>
+
+/** As the record of a video shows them. */
+export type CaptionSummary = Pick<Caption, 'captionId' | 'title' | 'language'>
+
+/** Of one media: a player's menu has to hold them. */
+export const captionsMost = 100
+
+const PATHS = new Map<string, keyof CaptionFields>([
+  ['title', 'title'],
+  ['language', 'language'],
+  ['media_id', 'mediaId'],
+])
+
+export function checkCaption({ title, language }: Pick<CaptionFields, 'title' | 'language'>): FieldError[] {
+  const problems = checkText('title', title, { max: 255 })
+  if (problems.length === 0 && title.trim() === '') problems.push({ field: 'title', message: 'must not be blank' })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it stands in a line of a playlist
+  if (problems.length === 0 && /[\u0000-\u001f\u007f\u2028\u2029]/.test(title))
+    problems.push({ field: 'title', message: 'must be one line' })
+  if (!isLanguageCode(language)) problems.push({ field: 'language', message: 'must be a language code such as en or pt-BR' })
+  return problems
+}
+
+/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+export function mergeCaption(now: CaptionFields, given: CaptionFields, mask: readonly string[]): CaptionFields {
+  const unknown = mask
+    .filter((path) => !PATHS.has(path))
+    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
+  const keys = mask.flatMap((path) => PATHS.get(path) ?? [])
+  const merged = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
+  const problems = [...unknown, ...checkCaption(merged)]
+  if (problems.length > 0) throw invalid(problems)
+  return merged
+}
+
+function isLanguageCode(code: string): boolean {
+  if (code.length > 64) return false
+  try {
+    return Intl.getCanonicalLocales(code)[0] === code
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}

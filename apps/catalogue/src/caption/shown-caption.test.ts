@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals'
+import { nameCaptions, shownCaption } from './shown-caption.ts'
+
+const captions = [
+  { captionId: '11', title: 'Deutsch', language: 'de' },
+  { captionId: '12', title: 'English', language: 'en-GB' },
+  { captionId: '13', title: 'English', language: 'en' },
+  { captionId: '14', title: 'English (2)', language: 'pt-BR' },
+]
+
+test.each([
+  ['', undefined],
+  ['0', undefined],
+  ['false', undefined],
+  ['1', '11'],
+  [' TRUE ', '11'],
+  ['en', '13'],
+  ['EN_gb', '12'],
+  ['pt', '14'],
+  ['pt-PT', '14'],
+  ['english (2)', '14'],
+  ['fr', undefined],
+  ['e', undefined],
+  ['99', undefined],
+])('show_on_load %j shows %s', (showOnLoad, id) => {
+  expect(shownCaption(captions, { showOnLoad, defaultOn: false })).toBe(id)
+})
+
+test('a profile that has them on counts where the video says nothing', () => {
+  const shown = (showOnLoad: string) => shownCaption(captions, { showOnLoad, defaultOn: true })
+  expect([shown(''), shown('0'), shown('fr'), shown('en')]).toEqual(['11', undefined, undefined, '13'])
+  expect(shownCaption([], { showOnLoad: '1', defaultOn: true })).toBeUndefined()
+})
+
+test('names are of one caption each', () => {
+  const named = nameCaptions([...captions, { captionId: '15', title: 'English', language: 'en-US' }], {
+    showOnLoad: 'en',
+    defaultOn: false,
+  })
+  expect(named.map(({ name }) => name)).toEqual(['Deutsch', 'English', 'English (2)', 'English (2) (2)', 'English (3)'])
+  expect(named.filter(({ showsOnLoad }) => showsOnLoad).map(({ captionId }) => captionId)).toEqual(['13'])
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aCall, anOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { type ContactFormStore, createContactFormStore, type NewContactForm } from './contact-form-store.ts'
+import { createSubmissionStore, type SubmissionStore } from './submission-store.ts'
+
+let catalogue: CatalogueDatabase
+let forms: ContactFormStore
+let submissions: SubmissionStore
+
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  forms = createContactFormStore(catalogue.db)
+  submissions = createSubmissionStore(catalogue.db)
+})
+afterAll(() => catalogue.close())
+
+const aForm = (more: Partial<NewContactForm> = {}): NewContactForm => ({
+  ...{ organisationId: '1', userId: '7', primaryText: 'Who?', secondaryText: 's', reference: 'r', optInMessage: 'o', buttonText: 'b' },
+  ...{ captureNames: true, captureCompanyName: false, captureOptIn: true, gated: false },
+  ...more,
+})
+const sent = { videoId: '', name: 'Ada', companyName: '', email: 'ada@example.org', optIn: true }
+const everything = { after: '0', limit: 1_000, skip: 0 }
+const videoWith = async (contactFormId: string) => {
+  const { videoId } = await catalogue.upload()
+  await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, contactFormId }))
+  return videoId
+}
+const shownBy = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.contactFormId
+
+describe('a contact form', () => {
+  test('comes back as it went in, once for one idempotency key', async () => {
+    const call = aCall({ key: 'form', fingerprint: 'x' })
+    const { userId, ...fields } = aForm()
+    const made = await forms.create({ ...fields, userId }, call)
+    expect(made).toEqual({ ...fields, contactFormId: expect.any(String), createdByUserId: '7', createTime: expect.any(Date) })
+    expect(await forms.create({ ...fields, userId }, call)).toEqual(made)
+    expect(await forms.find({ scope: '1', contactFormId: made.contactFormId })).toEqual(made)
+    expect(await forms.list('1', everything)).toEqual([made])
+  })
+  test('of another organisation is as one that is not there', async () => {
+    const { contactFormId } = await forms.create(aForm(), aCall())
+    expect(await forms.find({ scope: '2', contactFormId })).toBeUndefined()
+    expect(await forms.list('2', everything)).toEqual([])
+    await expect(forms.remove({ scope: '2', contactFormId })).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
+  })
+})
+
+describe('a video', () => {
+  test('has a form of its own organisation, and none once that is gone', async () => {
+    const { contactFormId } = await forms.create(aForm(), aCall())
+    const videoId = await videoWith(contactFormId)
+    expect(await shownBy(videoId)).toBe(contactFormId)
+    await forms.remove({ scope: '1', contactFormId })
+    expect(await shownBy(videoId)).toBe('')
+    await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Still to be changed' }))
+    await expect(videoWith(contactFormId)).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
+  })
+  test('never has a form of another organisation', async () => {
+    const { contactFormId } = await forms.create(aForm({ organisationId: '2' }), aCall())
+    await expect(videoWith(contactFormId)).rejects.toMatchObject({ kind: 'not_found', reason: 'CONTACT_FORM_NOT_FOUND' })
+  })
+})
+
+describe('what viewers sent', () => {
+  test('is kept, once for one idempotency key, and goes with its form', async () => {
+    const { contactFormId } = await forms.create(aForm(), aCall())
+    const call = aCall({ key: `sent ${contactFormId}`, fingerprint: 'x' })
+    const first = await submissions.add(contactFormId, { ...sent, videoId: '77' }, call)
+    expect(await submissions.add(contactFormId, { ...sent, videoId: '77' }, call)).toBe(first)
+    const second = await submissions.add(contactFormId, { ...sent, optIn: false }, aCall())
+    expect(await submissions.list(contactFormId, everything)).toEqual([
+      { ...sent, videoId: '77', submissionId: first, createTime: expect.any(Date) },
+      { ...sent, optIn: false, submissionId: second, createTime: expect.any(Date) },
+    ])
+    expect(await submissions.list(contactFormId, { after: first, limit: 1, skip: 0 })).toHaveLength(1)
+    await forms.remove({ scope: '1', contactFormId })
+    expect(await submissions.list(contactFormId, everything)).toEqual([])
+    await expect(submissions.add(contactFormId, sent, aCall())).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
+  })
+  test('is refused for a form of an inactive organisation', async () => {
+    await catalogue.organisations.apply(anOrganisation({ organisationId: '3', active: false }))
+    const { contactFormId } = await forms.create(aForm({ organisationId: '3' }), aCall())
+    await expect(submissions.add(contactFormId, sent, aCall())).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
+  })
+  test('fills a form up, and no more, however much comes at once', async () => {
+    const { contactFormId } = await forms.create(aForm(), aCall())
+    await catalogue.db.query('update contact_form set submissions = 99995 where contact_form_id = $1', [contactFormId])
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => submissions.add(contactFormId, sent, aCall())))
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
+    expect(refused).toEqual(Array(3).fill('CONTACT_FORM_FULL'))
+    expect(await submissions.list(contactFormId, everything)).toHaveLength(5)
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals'
+import { type ContactFormFields, checkContactForm, checkSubmission, type SubmissionFields } from './contact-form.ts'
+
+const aForm = (fields: Partial<ContactFormFields> = {}): ContactFormFields => ({
+  ...{ primaryText: 'Who are you?', secondaryText: '', reference: '', optInMessage: '', buttonText: '' },
+  ...{ captureNames: false, captureCompanyName: false, captureOptIn: false, gated: false },
+  ...fields,
+})
+const sent = (fields: Partial<SubmissionFields> = {}): SubmissionFields => ({
+  ...{ videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false },
+  ...fields,
+})
+const named = (check: () => void): string[] => {
+  try {
+    check()
+    return []
+  } catch (error) {
+    return (error as { fields: { field: string }[] }).fields.map(({ field }) => field)
+  }
+}
+const long = (count: number) => 'ä'.repeat(count)
+
+describe('a contact form', () => {
+  test.each([
+    [{ primaryText: '', reference: 'spring' }, []],
+    [{ primaryText: '', reference: '' }, ['primary_text', 'reference']],
+    [{ primaryText: ' ', reference: '\n' }, ['primary_text', 'reference']],
+    [{ primaryText: long(1_000), secondaryText: long(1_000), reference: long(255), optInMessage: long(1_000), buttonText: long(100) }, []],
+    [
+      { primaryText: long(1_001), secondaryText: long(1_001), reference: long(256), optInMessage: long(1_001), buttonText: long(101) },
+      ['primary_text', 'secondary_text', 'reference', 'opt_in_message', 'button_text'],
+    ],
+    [{ primaryText: 'a\0' }, ['primary_text']],
+  ])('%# is judged', (fields, wrong) => {
+    expect(named(() => checkContactForm(aForm(fields)))).toEqual(wrong)
+  })
+})
+
+describe('what a viewer sends', () => {
+  const all = { captureNames: true, captureCompanyName: true, captureOptIn: true }
+  test.each([
+    ['an address alone', {}, {}, []],
+    ['all that is asked', all, { name: long(255), companyName: long(255), optIn: true, videoId: '7' }, []],
+    ['all but the consent', all, { name: 'Ada', companyName: 'Engines' }, []],
+    ['names that are too long', all, { name: long(256), companyName: long(256) }, ['name', 'company_name']],
+    ['nothing of what is asked', all, { name: ' ', email: '' }, ['name', 'company_name', 'email']],
+    [
+      'more than is asked',
+      {},
+      { name: 'Ada', companyName: 'Engines', optIn: true, videoId: 'x' },
+      ['name', 'company_name', 'opt_in', 'video_id'],
+    ],
+  ])('is judged by the form: %s', (_, form, fields, wrong) => {
+    expect(named(() => checkSubmission(aForm(form), sent(fields)))).toEqual(wrong)
+  })
+  test.each(['a@b', 'ada.lovelace+list@mail.example.org', 'ä@münchen.example', `${'a'.repeat(64)}@${'b'.repeat(63)}.org`])(
+    '%j is an address',
+    (email) => {
+      expect(named(() => checkSubmission(aForm(), sent({ email })))).toEqual([])
+    },
+  )
+  test.each([
+    'a',
+    '@b',
+    'a@',
+    'a b@c',
+    'a@b\r\nBcc: x@y',
+    '<a>@b',
+    'a@b..c',
+    'a@-b',
+    `${'a'.repeat(65)}@b`,
+    `a@${'b.'.repeat(130)}c`,
+    'a\0@b',
+    'a@b@',
+    'a,b@c',
+  ])('%j is none', (email) => {
+    expect(named(() => checkSubmission(aForm(), sent({ email })))).toEqual(['email'])
+  })
+})

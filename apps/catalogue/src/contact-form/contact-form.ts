@@ -1,0 +1,91 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+import { parseId } from '../id/id.ts'
+import { checkText } from '../text.ts'
+
+/** What people say of a contact form. */
+export interface ContactFormFields {
+  primaryText: string
+  secondaryText: string
+  /** The organisation's own name for it. */
+  reference: string
+  optInMessage: string
+  buttonText: string
+  captureNames: boolean
+  captureCompanyName: boolean
+  captureOptIn: boolean
+  /** True lets viewers watch only after they have sent it. */
+  gated: boolean
+}
+
+export interface ContactForm extends ContactFormFields {
+  contactFormId: string
+  organisationId: string
+  createdByUserId: string
+  createTime: Date
+}
+
+/** Refuses with every bad field at once. */
+export function checkContactForm(fields: ContactFormFields): void {
+  const nothing = fields.primaryText.trim() === '' && fields.reference.trim() === ''
+  const problems: FieldError[] = [
+    ...(nothing ? ['primary_text', 'reference'].map((field) => ({ field, message: 'is required, or the other one is' })) : []),
+    ...checkText('primary_text', fields.primaryText, { max: 1_000 }),
+    ...checkText('secondary_text', fields.secondaryText, { max: 1_000 }),
+    ...checkText('reference', fields.reference, { max: 255 }),
+    ...checkText('opt_in_message', fields.optInMessage, { max: 1_000 }),
+    ...checkText('button_text', fields.buttonText, { max: 100 }),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/** What a viewer sends. */
+export interface SubmissionFields {
+  /** The video that showed the form; empty when not said. */
+  videoId: string
+  name: string
+  companyName: string
+  email: string
+  optIn: boolean
+}
+
+export interface Submission extends SubmissionFields {
+  submissionId: string
+  createTime: Date
+}
+
+/** What a form asks for must be there, and nothing else may; refuses with every bad field at once. */
+export function checkSubmission(form: ContactFormFields, sent: SubmissionFields): void {
+  const problems = [
+    ...captured('name', form.captureNames, sent.name),
+    ...captured('company_name', form.captureCompanyName, sent.companyName),
+    ...emailProblems(sent.email),
+    ...(sent.optIn && !form.captureOptIn ? [NOT_ASKED('opt_in')] : []),
+    ...(sent.videoId === '' || parseId(sent.videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+}
+
+const NOT_ASKED = (field: string): FieldError => ({ field, message: 'is not asked for by this form' })
+
+function captured(field: string, asked: boolean, text: string): FieldError[] {
+  if (!asked) return text === '' ? [] : [NOT_ASKED(field)]
+  return text.trim() === '' ? [{ field, message: 'is required' }] : checkText(field, text, { max: 255 })
+}
+
+/** What mail programs take, without quotes and comments; bounds as of SMTP. */
+function emailProblems(email: string): FieldError[] {
+  if (email === '') return [{ field: 'email', message: 'is required' }]
+  const bad = checkText('email', email, { max: 254 })
+  if (bad.length > 0) return bad
+  const at = email.lastIndexOf('@')
+  const good =
+    LOCAL_PART.test(email.slice(0, Math.max(at, 0))) &&
+    email
+      .slice(at + 1)
+      .split('.')
+      .every((label) => DOMAIN_LABEL.test(label))
+  return good ? [] : [{ field: 'email', message: 'must be an email address' }]
+}
+
+const LOCAL_PART = /^[^\s@<>()[\],;:\\"\p{C}]{1,64}$/u
+const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u

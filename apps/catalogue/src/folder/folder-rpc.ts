@@ -1,0 +1,65 @@
+import { notFound } from '@vitascope/errors'
+import type { Handlers, Principal } from '@vitascope/grpc'
+import type { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
+import { parseId } from '../id/id.ts'
+import { pageById } from '../id-page.ts'
+import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
+import type { Organisations } from '../organisation-mirror/organisation.ts'
+import { organisationFor, requireUser, scopeOf } from '../visibility.ts'
+import { checkFolder, mergeFolder } from './folder.ts'
+import type { FolderKey, FolderStore } from './folder-store.ts'
+
+/** Descriptions of 5,000 characters: some 2 MiB at most. */
+const FOLDERS_MOST = 100
+const VIDEOS_DEFAULT = 100
+const VIDEOS_MOST = 1_000
+
+export function folderHandlers(folders: FolderStore, organisations: Organisations): Handlers<typeof FolderServiceService> {
+  return {
+    async listFolders({ organisationId: named, ...page }, { principal, signal }) {
+      const organisationId = await needOrganisation(organisations, principal, named, signal)
+      const { rows, nextPageToken } = await pageById(page, FOLDERS_MOST, {
+        read: (place) => folders.list(organisationId, place, signal),
+        idOf: ({ folderId }) => folderId,
+      })
+      return { folders: rows, nextPageToken }
+    },
+    async createFolder({ organisationId: named, name, description }, call) {
+      const { userId } = requireUser(call.principal)
+      const organisationId = await needOrganisation(organisations, call.principal, named, call.signal)
+      return { folder: await folders.create({ organisationId, userId, ...checkFolder({ name, description }) }, call) }
+    },
+    async updateFolder({ folder: given, updateMask = [] }, { principal, signal }) {
+      const { userId } = requireUser(principal)
+      if (!given) throw notFound('folder', '')
+      const key = keyOf(principal, given.folderId, given.organisationId)
+      return folders.update(key, userId, (now) => mergeFolder(now, given, updateMask), signal)
+    },
+    async deleteFolder({ folderId, organisationId }, { principal, signal }) {
+      return { folder: await folders.remove(keyOf(principal, folderId, organisationId), signal) }
+    },
+    async listFolderVideos({ folderId, ...page }, { principal, signal }) {
+      const key = keyOf(principal, folderId)
+      const sized = { ...page, pageSize: page.pageSize === 0 ? VIDEOS_DEFAULT : page.pageSize }
+      const { rows, nextPageToken } = await pageById(sized, VIDEOS_MOST, {
+        read: (place) => folders.videos(key, place, signal),
+        idOf: ({ place }) => place,
+      })
+      return { videoIds: rows.map(({ videoId }) => videoId), nextPageToken }
+    },
+    async addFolderVideo({ folderId, videoId }, call) {
+      return { added: await folders.add(keyOf(call.principal, folderId), videoId, call) }
+    },
+    async removeFolderVideo({ folderId, videoId }, { principal, signal }) {
+      if (!(await folders.take(keyOf(principal, folderId), videoId, signal))) throw notFound('folder video', videoId)
+      return {}
+    },
+  }
+}
+
+/** With an owner that the caller names, the folder must be its. */
+function keyOf(principal: Principal, folderId: string, named = ''): FolderKey {
+  const owner = named === '' ? scopeOf(principal) : (organisationFor(principal, named) ?? null)
+  if (!parseId(folderId) || (owner !== null && !parseId(owner))) throw notFound('folder', folderId)
+  return { scope: owner, folderId }
+}

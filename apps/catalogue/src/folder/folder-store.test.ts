@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aCall } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createFolderStore, type FolderStore } from './folder-store.ts'
+
+let catalogue: CatalogueDatabase
+let folders: FolderStore
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  folders = createFolderStore(catalogue.db)
+})
+afterAll(() => catalogue.close())
+
+const all = { after: '0', limit: 1_000, skip: 0 }
+let made = 0
+const create = (more: object = {}, call = aCall()) =>
+  folders.create({ organisationId: '1', userId: '7', name: `Folder ${++made}`, description: '', ...more }, call)
+const aKey = async (more: object = {}) => ({ scope: '1', folderId: (await create(more)).folderId })
+const contents = async (key: { scope: string; folderId: string }, place = all) =>
+  (await folders.videos(key, place)).map(({ videoId }) => videoId)
+const names = (changed: PromiseSettledResult<unknown>[]) =>
+  changed.map((one) => (one.status === 'fulfilled' ? 'done' : (one.reason as { reason: string }).reason)).toSorted()
+
+describe('a folder', () => {
+  test('is listed with its organisation, oldest first, page by page', async () => {
+    const before = await folders.list('2', all)
+    const ids = [await create({ organisationId: '2' }), await create({ organisationId: '2' })].map(({ folderId }) => folderId)
+    await create()
+    expect((await folders.list('2', all)).map(({ folderId }) => folderId)).toEqual([...before.map(({ folderId }) => folderId), ...ids])
+    expect((await folders.list('2', { after: ids[0] ?? '', limit: 1, skip: 0 })).map(({ folderId }) => folderId)).toEqual([ids[1]])
+    expect((await folders.list('2', { ...all, skip: 1 })).map(({ folderId }) => folderId)).toEqual([ids[1]])
+  })
+  test('has a name that no other one of its organisation has', async () => {
+    await create({ name: 'Same' })
+    await create({ name: 'same' })
+    await create({ name: 'Same', organisationId: '2' })
+    await expect(create({ name: 'Same' })).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
+    const key = await aKey()
+    const rename = folders.update(key, '8', (now) => ({ ...now, name: 'Same' }))
+    await expect(rename).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
+  })
+  test('is made once by 20 equal calls at once', async () => {
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => create({ name: 'Raced' })))
+    expect(names(answers)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
+  })
+  test('takes a name that many want for one of them', async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => aKey()))
+    const answers = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
+    expect(names(answers)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
+  })
+  test('answers its change with what it was', async () => {
+    const made = await create({ description: 'old' })
+    const key = { scope: null, folderId: made.folderId }
+    const { folder, previous } = await folders.update(key, '8', (now) => ({ ...now, name: made.name, description: 'new' }))
+    expect(previous).toEqual(made)
+    expect(folder).toMatchObject({ description: 'new', createdByUserId: '7', lastModifiedByUserId: '8', createTime: made.createTime })
+  })
+  test('with an idempotency key is made once, and the retry gets the first answer', async () => {
+    const call = () => aCall({ key: 'a folder', fingerprint: 'a' })
+    const first = await create({ name: 'Once' }, call())
+    expect(await create({ name: 'Once' }, call())).toEqual(first)
+  })
+  test('of another organisation is not found', async () => {
+    const { folderId } = await aKey()
+    const { videoId } = await catalogue.upload()
+    const key = { scope: '2', folderId }
+    const refused = { kind: 'not_found', reason: 'FOLDER_NOT_FOUND' }
+    await expect(folders.update(key, '8', (now) => now)).rejects.toMatchObject(refused)
+    await expect(folders.remove(key)).rejects.toMatchObject(refused)
+    await expect(folders.videos(key, all)).rejects.toMatchObject(refused)
+    await expect(folders.add(key, videoId, aCall())).rejects.toMatchObject(refused)
+    await expect(folders.take(key, videoId)).rejects.toMatchObject(refused)
+  })
+})
+
+describe('its contents', () => {
+  test('are in the order in which they were put in, each once', async () => {
+    const key = await aKey()
+    const ids: string[] = []
+    for (let count = 0; count < 3; count++) ids.push((await catalogue.upload()).videoId)
+    for (const videoId of ids) expect(await folders.add(key, videoId, aCall())).toBe(true)
+    expect(await folders.add(key, ids[0] ?? '', aCall())).toBe(false)
+    expect(await contents(key)).toEqual(ids)
+    const [first] = await folders.videos(key, { ...all, limit: 1 })
+    expect(await contents(key, { after: first?.place ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
+    expect([await folders.take(key, ids[1] ?? ''), await folders.take(key, ids[1] ?? ''), await folders.take(key, 'x')]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(await contents(key)).toEqual([ids[0], ids[2]])
+  })
+  test('are of its organisation, for the system too', async () => {
+    const { folderId } = await aKey()
+    const { videoId } = await catalogue.upload({}, { organisationId: '2' })
+    for (const id of [videoId, '4611686018427387905', 'x', '']) {
+      await expect(folders.add({ scope: null, folderId }, id, aCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    }
+  })
+  test('stay when it is deleted, and leave it when they are', async () => {
+    const [gone, kept] = [await aKey(), await aKey()]
+    const { videoId, mediaId } = await catalogue.upload()
+    await folders.add(gone, videoId, aCall())
+    await folders.add(kept, videoId, aCall())
+    expect((await folders.remove(gone)).folderId).toBe(gone.folderId)
+    await expect(folders.remove(gone)).rejects.toMatchObject({ reason: 'FOLDER_NOT_FOUND' })
+    expect(await catalogue.videos.find('1', videoId)).toBeDefined()
+    expect(await contents(kept)).toEqual([videoId])
+    await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
+    expect(await contents(kept)).toEqual([])
+  })
+  test('change at once with the deletion of either, and nothing is a fault', async () => {
+    for (let round = 0; round < 5; round++) {
+      const key = await aKey()
+      const videos = await Promise.all(Array.from({ length: 4 }, () => catalogue.upload()))
+      const answers = await Promise.allSettled([
+        ...videos.flatMap(({ videoId }) => [folders.add(key, videoId, aCall()), folders.add(key, videoId, aCall())]),
+        ...videos.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
+        folders.remove(key),
+      ])
+      expect(names(answers).filter((name) => !/^(done|FOLDER_NOT_FOUND|VIDEO_NOT_FOUND)$/.test(name))).toEqual([])
+      expect(await catalogue.db.query('select 1 from folder_video where folder_id = $1', [key.folderId])).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,92 @@
+import type { Db } from '@vitascope/postgres'
+import { readGeonamesLine } from './geonames-line.ts'
+import { linesOf } from './lines.ts'
+
+export interface ImportResult {
+  lines: number
+  /** Lines that were passed over. */
+  skipped: number
+  postcodes: number
+  countries: string[]
+}
+
+/** A file that was not taken: nothing of it is there. Each problem names its line. */
+export class ImportRefused extends Error {
+  constructor(problems: readonly string[], more: number) {
+    super([...problems, ...(more > 0 ? [`and ${more} more`] : []), 'nothing was imported'].join('\n'))
+    this.name = 'ImportRefused'
+  }
+}
+
+/** Problems that are named. */
+const NAMED_MOST = 20
+/** Characters that are handed on at once. */
+const PART = 64 * 1024
+/** Imports come one after another; readers go on meanwhile. */
+const IMPORT_LOCK = `select pg_advisory_xact_lock(hashtextextended('vitascope catalogue postcodes', 0))`
+
+/**
+ * Takes a GeoNames postal code file, in one transaction: every country that the file names has its postcodes from the file afterwards, and
+ * no others. A line that cannot be read refuses the whole file, unless `skip` is told of it instead. The file is opened anew for each try.
+ */
+export function importGeonames(
+  db: Db,
+  open: () => AsyncIterable<Uint8Array>,
+  { skip, signal }: { skip?: ((problem: string) => void) | undefined; signal?: AbortSignal } = {},
+): Promise<ImportResult> {
+  return db.transaction(async (tx) => {
+    await tx.query(IMPORT_LOCK)
+    await tx.query(
+      `create temporary table incoming (line int, country text collate "C", postcode text, key text collate "C", latitude float8,
+         longitude float8, accuracy smallint) on commit drop`,
+    )
+    const count = { lines: 0, skipped: 0 }
+    const taken = await tx.copy('copy pg_temp.incoming from stdin', copyParts(open(), count, skip))
+    if (taken === 0) throw new ImportRefused(['the file holds no postcode'], 0)
+    await tx.query(`set local work_mem = '64MB'`)
+    const named = await tx.query<{ country: string }>('select distinct country from pg_temp.incoming order by country')
+    const countries = named.map(({ country }) => country)
+    await tx.query('delete from postcode where country = any($1)', [countries])
+    const [stored] = await tx.query<{ postcodes: number }>(
+      `with stored as (
+         insert into postcode (postcode_key, country, postcode, latitude, longitude)
+         select distinct on (key, country) key, country, postcode, latitude, longitude from pg_temp.incoming
+         order by key, country, accuracy desc, line
+         returning 1)
+       select count(*)::int as postcodes from stored`,
+    )
+    return { ...count, postcodes: stored?.postcodes ?? 0, countries }
+  }, signal)
+}
+
+/** The good lines in the text form of COPY; throws at the end of the file where there were others. */
+async function* copyParts(
+  bytes: AsyncIterable<Uint8Array>,
+  count: { lines: number; skipped: number },
+  skip: ((problem: string) => void) | undefined,
+): AsyncGenerator<string> {
+  const problems: string[] = []
+  let bad = 0
+  let part = ''
+  for await (const lines of linesOf(bytes)) {
+    for (const line of lines) {
+      count.lines++
+      const place = readGeonamesLine(line)
+      if (typeof place === 'string') {
+        const problem = `line ${count.lines} ${place}`
+        bad++
+        if (skip) skip(problem)
+        else if (problems.length < NAMED_MOST) problems.push(problem)
+      } else {
+        const { country, postcode, key, latitude, longitude, accuracy } = place
+        part += `${count.lines}\t${country}\t${postcode}\t${key}\t${latitude}\t${longitude}\t${accuracy}\n`
+      }
+      if (part.length < PART) continue
+      if (bad === 0 || skip) yield part
+      part = ''
+    }
+  }
+  if (bad > 0 && !skip) throw new ImportRefused(problems, bad - problems.length)
+  count.skipped = bad
+  if (part !== '') yield part
+}

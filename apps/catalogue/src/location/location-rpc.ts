@@ -1,0 +1,57 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import type { ListVideosByPlaceRequest, LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
+import { checkedSize } from '../id-page.ts'
+import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
+import type { Organisations } from '../organisation-mirror/organisation.ts'
+import { checkText } from '../text.ts'
+import { requireUser } from '../visibility.ts'
+import type { PlacedVideoStore } from './placed-video-store.ts'
+import { areasOf, type Place, postcodeKey } from './postcode.ts'
+import type { PostcodeStore } from './postcode-store.ts'
+
+export interface LocationRoom {
+  postcodes: PostcodeStore
+  videos: PlacedVideoStore
+  organisations: Organisations
+}
+
+const PAGE_MOST = 500
+
+export function locationHandlers({ postcodes, videos, organisations }: LocationRoom): Handlers<typeof LocationServiceService> {
+  return {
+    async lookUpPostcode({ postcode, country }, { principal, signal }) {
+      requireUser(principal)
+      if (!/^([A-Za-z]{2})?$/.test(country))
+        throw invalid([{ field: 'country', message: 'must be a country code of two letters, such as NL' }])
+      const found = await find(postcode, country === '' ? undefined : country.toUpperCase(), signal)
+      if (!found) throw notFound('postcode', checkText('', postcode, { max: 20 }).length === 0 ? postcode : '')
+      return found
+    },
+    async listVideosByPlace(request, { principal, signal }) {
+      const organisationId = await needOrganisation(organisations, principal, request.organisationId, signal)
+      const size = checkedSize(request, PAGE_MOST)
+      return videos.page({ organisationId, ...partOf(request) }, { size, token: request.pageToken, skip: request.skip }, signal)
+    },
+  }
+
+  async function find(written: string, country: string | undefined, signal: AbortSignal): Promise<Place | undefined> {
+    const key = postcodeKey(written)
+    // Longer ones are nowhere, and a NUL or half of a pair cannot be asked for.
+    if (key === '' || checkText('', key, { max: 20 }).length > 0) return undefined
+    const exact = await postcodes.find(key, country, signal)
+    if (exact) return exact
+    for (const area of areasOf(key).filter((one) => country === undefined || country === one.country)) {
+      const found = await postcodes.find(area.key, area.country, signal)
+      if (found) return found
+    }
+    return undefined
+  }
+}
+
+function partOf({ place }: ListVideosByPlaceRequest): { part: 'country' | 'city'; name: string } {
+  if (!place) throw invalid([{ field: 'place', message: 'is required' }])
+  const problems = checkText(place.$case, place.value, { min: 1, max: 300 })
+  if (problems.length > 0) throw invalid(problems)
+  return { part: place.$case, name: place.value }
+}

@@ -1,0 +1,69 @@
+import { invalid } from '@vitascope/errors'
+import { type Db, decodePageToken, encodePageToken } from '@vitascope/postgres'
+import { parseId } from '../id/id.ts'
+import type { Location } from '../video/video.ts'
+
+/** A video, and where it was shot. */
+export interface PlacedVideo {
+  videoId: string
+  title: string
+  location: Location
+}
+
+export interface PlacedVideoPage {
+  videos: PlacedVideo[]
+  /** Empty at the end. */
+  nextPageToken: string
+}
+
+export interface PlacedVideoStore {
+  /** Those of an organisation whose country or city is the given one but for case, oldest first. */
+  page(
+    where: { organisationId: string; part: 'country' | 'city'; name: string },
+    place: { size: number; token: string; skip: number },
+    signal?: AbortSignal,
+  ): Promise<PlacedVideoPage>
+}
+
+/** The conditions of the indexes video_location_country and video_location_city. */
+const PARTS = {
+  country: `lower(location ->> 'country') = lower($2)`,
+  city: `lower(location ->> 'city') = lower($2)`,
+} as const
+
+export function createPlacedVideoStore(db: Db): PlacedVideoStore {
+  return {
+    async page({ organisationId, part, name }, { size, token, skip }, signal) {
+      signal?.throwIfAborted()
+      const { time, id } = readToken(token)
+      const rows = await db.query<Row>(
+        `select video_id, title, location, create_time from video
+         where organisation_id = $1 and location is not null and ${PARTS[part]} and (create_time, video_id) > ($3::timestamptz, $4::bigint)
+         order by create_time, video_id limit $5 offset $6`,
+        [organisationId, name, time, id, size + 1, skip],
+      )
+      const page = rows.slice(0, size)
+      const last = page.at(-1)
+      return {
+        videos: page.map(({ video_id, title, location }) => ({ videoId: video_id, title, location })),
+        nextPageToken: rows.length > size && last ? encodePageToken([String(last.create_time.getTime()), last.video_id]) : '',
+      }
+    },
+  }
+}
+
+interface Row {
+  video_id: string
+  title: string
+  location: Location
+  create_time: Date
+}
+
+function readToken(token: string): { time: Date | '-infinity'; id: string } {
+  const values = decodePageToken(token, 2)
+  if (!values) return { time: '-infinity', id: '0' }
+  const [time = '', written = ''] = values
+  const id = parseId(written)
+  if (id === undefined || !/^\d{1,15}$/.test(time)) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  return { time: new Date(Number(time)), id }
+}

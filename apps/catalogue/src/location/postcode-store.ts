@@ -1,0 +1,21 @@
+import type { Db } from '@vitascope/postgres'
+import type { Place } from './postcode.ts'
+
+export interface PostcodeStore {
+  /** The place of a postcode, by its key; of several countries the one named, else the first by code. */
+  find(key: string, country: string | undefined, signal?: AbortSignal): Promise<Place | undefined>
+}
+
+export function createPostcodeStore(db: Db): PostcodeStore {
+  return {
+    async find(key, country, signal) {
+      signal?.throwIfAborted()
+      const [place] = await db.query<Place>(
+        `select postcode, country, latitude, longitude from postcode
+         where postcode_key = $1 and ($2::text is null or country = $2) order by country limit 1`,
+        [key, country],
+      )
+      return place
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { notFound } from '@vitascope/errors'
+import type { Handlers, Principal } from '@vitascope/grpc'
+import type { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
+import { parseId } from '../id/id.ts'
+import { requireUser, scopeOf } from '../visibility.ts'
+import { addEntries, changeEntries, checkEntries, checkNames, removeEntries } from './metadata.ts'
+import type { MetadataStore } from './metadata-store.ts'
+
+export function metadataHandlers(metadata: MetadataStore): Handlers<typeof MetadataServiceService> {
+  return {
+    async createMetadata({ videoId, entries }, call) {
+      const { key, userId, bySystem } = whoAndWhat(call.principal, videoId)
+      checkEntries(entries)
+      return { createTime: await metadata.change(key, userId, (now) => addEntries(now, entries, bySystem), call) }
+    },
+    async updateMetadata({ videoId, changes }, { principal, signal }) {
+      const { key, userId, bySystem } = whoAndWhat(principal, videoId)
+      checkEntries(changes)
+      return { updateTime: await metadata.change(key, userId, (now) => changeEntries(now, changes, bySystem), { signal }) }
+    },
+    async deleteMetadata({ videoId, names }, { principal, signal }) {
+      const { key, userId, bySystem } = whoAndWhat(principal, videoId)
+      checkNames(names)
+      return { deleteTime: await metadata.change(key, userId, (now) => removeEntries(now, names, bySystem), { signal }) }
+    },
+  }
+}
+
+function whoAndWhat(principal: Principal, videoId: string) {
+  const { userId, userType } = requireUser(principal)
+  const key = { scope: scopeOf(principal), videoId }
+  if (!parseId(videoId)) throw notFound('video', videoId)
+  return { key, userId, bySystem: userType === 'system' }
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aCall } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { addEntries, changeEntries, type MetadataEntry, removeEntries } from './metadata.ts'
+import { createMetadataStore, type MetadataStore } from './metadata-store.ts'
+
+let catalogue: CatalogueDatabase
+let metadata: MetadataStore
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  metadata = createMetadataStore(catalogue.db)
+})
+afterAll(() => catalogue.close())
+
+const anEntry = (name: string, more: Partial<MetadataEntry> = {}): MetadataEntry => ({
+  name,
+  value: `of ${name}`,
+  private: false,
+  readOnly: false,
+  ...more,
+})
+const add = (videoId: string, entries: MetadataEntry[], call = aCall()) =>
+  metadata.change({ scope: '1', videoId }, '8', (now) => addEntries(now, entries, true), call)
+const stored = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.metadata
+
+describe('metadata', () => {
+  test('is read with its video, by name, whatever the names are', async () => {
+    const { videoId } = await catalogue.upload()
+    expect(await stored(videoId)).toEqual([])
+    const entries = ['valueof', 'constructor', '__proto__', 'a'].map((name) => anEntry(name))
+    const at = await add(videoId, [...entries, anEntry('budget', { private: true, readOnly: true, value: '' })])
+    expect((await stored(videoId))?.map(({ name }) => name)).toEqual(['__proto__', 'a', 'budget', 'constructor', 'valueof'])
+    expect((await stored(videoId))?.[2]).toEqual({ name: 'budget', value: '', private: true, readOnly: true })
+    expect(await catalogue.videos.find('1', videoId)).toMatchObject({ lastModifiedById: '8', updateTime: at })
+  })
+  test('changes and goes, the rest stays as it is', async () => {
+    const { videoId } = await catalogue.upload()
+    await add(videoId, [anEntry('a'), anEntry('b'), anEntry('c')])
+    const key = { scope: '1', videoId }
+    await metadata.change(key, '8', (now) => changeEntries(now, [{ name: 'b', value: 'new', private: true }], false), aCall())
+    await metadata.change(key, '8', (now) => removeEntries(now, ['a'], false), aCall())
+    expect(await stored(videoId)).toEqual([anEntry('b', { value: 'new', private: true }), anEntry('c')])
+  })
+  test('of 100 entries of the greatest length is one call', async () => {
+    const { videoId } = await catalogue.upload()
+    const name = (index: number) => `${'z'.repeat(98)}${String.fromCharCode(97 + Math.floor(index / 26), 97 + (index % 26))}`
+    const entries = Array.from({ length: 100 }, (_, index) => anEntry(name(index), { value: '🎬'.repeat(1_000) }))
+    await add(videoId, entries)
+    expect(await stored(videoId)).toEqual(entries)
+  })
+  test('of another organisation’s video is not found, and nothing is kept of a refused call', async () => {
+    const { videoId } = await catalogue.upload()
+    await add(videoId, [anEntry('a')])
+    const foreign = metadata.change({ scope: '2', videoId }, '8', () => [], aCall())
+    await expect(foreign).rejects.toMatchObject({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND' })
+    await expect(add(videoId, [anEntry('b'), anEntry('a')])).rejects.toMatchObject({ reason: 'METADATA_EXISTS' })
+    expect(await stored(videoId)).toEqual([anEntry('a')])
+  })
+  test('is made once by 20 equal calls at once', async () => {
+    const { videoId } = await catalogue.upload()
+    const made = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => add(videoId, [anEntry('a', { value: `${index}` })])))
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const one of made) if (one.status === 'rejected') expect(one.reason).toMatchObject({ kind: 'exists', reason: 'METADATA_EXISTS' })
+    expect(await stored(videoId)).toHaveLength(1)
+  })
+  test('never is more than 100, whoever adds at the same time', async () => {
+    const { videoId } = await catalogue.upload()
+    const calls = Array.from({ length: 12 }, (_, call) =>
+      add(
+        videoId,
+        Array.from({ length: 10 }, (_, index) => anEntry(String.fromCharCode(97 + call, 97 + index))),
+      ),
+    )
+    const made = await Promise.allSettled(calls)
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+    expect(await stored(videoId)).toHaveLength(100)
+  })
+  test('with an idempotency key is made once, and the retry gets the first answer', async () => {
+    const { videoId } = await catalogue.upload()
+    const call = () => aCall({ key: `metadata ${videoId}`, fingerprint: 'a' })
+    const first = await add(videoId, [anEntry('a')], call())
+    expect(await add(videoId, [anEntry('a')], call())).toEqual(first)
+    expect(await stored(videoId)).toHaveLength(1)
+  })
+  test('goes with its media', async () => {
+    const { videoId, mediaId } = await catalogue.upload()
+    await add(videoId, [anEntry('a')])
+    await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
+    expect(await catalogue.db.query('select 1 from metadata_entry where video_id = $1', [videoId])).toEqual([])
+  })
+})

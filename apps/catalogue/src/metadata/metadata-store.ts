@@ -1,0 +1,66 @@
+import type { Call } from '@vitascope/grpc'
+import { type Db, once, type Transaction } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { lockVideo, noteChange } from '../video/video-lock.ts'
+import type { VideoKey } from '../video/video-store.ts'
+import type { MetadataEntry } from './metadata.ts'
+
+export interface MetadataStore {
+  /** Locks the video, stores what `change` makes of its entries, and answers when; refuses with VIDEO_NOT_FOUND. */
+  change(
+    key: VideoKey,
+    byUserId: string,
+    change: (now: readonly MetadataEntry[]) => MetadataEntry[],
+    call: Pick<Call, 'idempotency' | 'signal'>,
+  ): Promise<Date>
+}
+
+export function createMetadataStore(db: Db): MetadataStore {
+  return {
+    async change(key, byUserId, change, call) {
+      const at = await once(db, call, jsonCodec<number>(), async (tx) => {
+        const { videoId } = await lockVideo(tx, key)
+        const now = await readEntries(tx, videoId)
+        await saveEntries(tx, videoId, now, change(now))
+        return (await noteChange(tx, videoId, byUserId)).getTime()
+      })
+      return new Date(at)
+    },
+  }
+}
+
+interface Row {
+  name: string
+  value: string
+  private: boolean
+  read_only: boolean
+}
+
+async function readEntries(tx: Transaction, videoId: string): Promise<MetadataEntry[]> {
+  const rows = await tx.query<Row>('select name, value, private, read_only from metadata_entry where video_id = $1 order by name', [
+    videoId,
+  ])
+  return rows.map((row) => ({ name: row.name, value: row.value, private: row.private, readOnly: row.read_only }))
+}
+
+/** Writes the differences: entries that stay as they are keep their times. */
+async function saveEntries(tx: Transaction, videoId: string, before: readonly MetadataEntry[], after: readonly MetadataEntry[]) {
+  const kept = new Set(after.map(({ name }) => name))
+  const gone = before.filter(({ name }) => !kept.has(name)).map(({ name }) => name)
+  const written = after.filter((entry) => !before.includes(entry))
+  if (gone.length > 0) await tx.query('delete from metadata_entry where video_id = $1 and name = any ($2)', [videoId, gone])
+  if (written.length === 0) return
+  await tx.query(
+    `insert into metadata_entry (video_id, name, value, private, read_only)
+     select $1, * from unnest($2::text[], $3::text[], $4::boolean[], $5::boolean[])
+     on conflict (video_id, name) do update
+       set value = excluded.value, private = excluded.private, read_only = excluded.read_only, update_time = now()`,
+    [
+      videoId,
+      written.map(({ name }) => name),
+      written.map(({ value }) => value),
+      written.map((entry) => entry.private),
+      written.map(({ readOnly }) => readOnly),
+    ],
+  )
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals'
+import { addEntries, changeEntries, checkEntries, checkNames, type MetadataEntry, removeEntries } from './metadata.ts'
+
+const anEntry = (more: Partial<MetadataEntry> = {}): MetadataEntry => ({
+  name: 'genre',
+  value: 'film',
+  private: false,
+  readOnly: false,
+  ...more,
+})
+const many = (count: number) => Array.from({ length: count }, (_, index) => anEntry({ name: nameOf(index) }))
+const nameOf = (index: number) => `n_${letters(index)}`
+const refusal = (reason: string) => expect.objectContaining({ reason })
+const fieldsOf = (run: () => void) => {
+  try {
+    run()
+  } catch (error) {
+    return (error as { fields: { field: string }[] }).fields.map(({ field }) => field)
+  }
+  return []
+}
+
+describe('entries', () => {
+  test.each(['a', 'genre', '_', '__proto__', 'constructor', 'z'.repeat(99), 'z'.repeat(100)])('may be called %s', (name) => {
+    expect(fieldsOf(() => checkEntries([anEntry({ name })]))).toEqual([])
+  })
+  test.each(['', 'Genre', 'toString', 'a-b', 'a1', 'a b', 'a\n', 'é', 'a,b', 'z'.repeat(101)])('may not be called %j', (name) => {
+    expect(fieldsOf(() => checkEntries([anEntry({ name })]))).toEqual(['entries[0].name'])
+  })
+  test.each([
+    [0, []],
+    [999, []],
+    [1_000, []],
+    [1_001, ['entries[0].value']],
+  ])('with %i characters of value name %j', (length, fields) => {
+    expect(fieldsOf(() => checkEntries([anEntry({ value: '🎬'.repeat(length) })]))).toEqual(fields)
+  })
+  test.each([
+    [0, ['entries']],
+    [1, []],
+    [99, []],
+    [100, []],
+    [101, ['entries']],
+  ])('that are %i in a call name %j', (count, fields) => {
+    const entries = Array.from({ length: count }, (_, index) => anEntry({ name: letters(index) }))
+    expect(fieldsOf(() => checkEntries(entries))).toEqual(fields)
+    expect(fieldsOf(() => checkNames(entries.map(({ name }) => name)))).toEqual(fields.map(() => 'names'))
+  })
+  test('are all named that are bad, and those that come twice', () => {
+    const entries = [anEntry(), anEntry(), anEntry({ name: 'B', value: 'a\0' })]
+    expect(fieldsOf(() => checkEntries(entries))).toEqual(['entries[1].name', 'entries[2].name', 'entries[2].value'])
+  })
+})
+
+describe('adding', () => {
+  test('keeps what is there', () => {
+    expect(addEntries([anEntry()], [anEntry({ name: 'mood' })], false).map(({ name }) => name)).toEqual(['genre', 'mood'])
+  })
+  test('a name that is there is refused', () => {
+    expect(() => addEntries([anEntry()], [anEntry({ name: 'mood' }), anEntry()], true)).toThrow(refusal('METADATA_EXISTS'))
+  })
+  test('fills a video to 100 and not further', () => {
+    const full = addEntries(many(99), [anEntry()], false)
+    expect(full).toHaveLength(100)
+    expect(() => addEntries(full, [anEntry({ name: 'mood' })], false)).toThrow(refusal('METADATA_FULL'))
+  })
+  test('read-only entries is for the system', () => {
+    expect(() => addEntries([], [anEntry(), anEntry({ name: 'mood', readOnly: true })], false)).toThrow(refusal('SYSTEM_ONLY'))
+    expect(addEntries([], [anEntry({ readOnly: true })], true)).toEqual([anEntry({ readOnly: true })])
+  })
+})
+
+describe('changing', () => {
+  const now = [anEntry({ private: true }), anEntry({ name: 'bound', readOnly: true })]
+  test('touches what is named, and keeps what is not said', () => {
+    expect(changeEntries(now, [{ name: 'genre', value: 'show' }], false)).toEqual([anEntry({ value: 'show', private: true }), now[1]])
+    expect(changeEntries(now, [{ name: 'genre', value: '', private: false }], false)[0]).toEqual(anEntry({ value: '' }))
+  })
+  test('one that is not there is refused with all the others', () => {
+    const changes = [
+      { name: 'genre', value: 'show' },
+      { name: 'mood', value: 'x' },
+    ]
+    expect(() => changeEntries(now, changes, true)).toThrow(refusal('METADATA_NOT_FOUND'))
+  })
+  test('a read-only one, or one to be read-only, is for the system', () => {
+    expect(() => changeEntries(now, [{ name: 'bound', value: 'x' }], false)).toThrow(refusal('METADATA_READ_ONLY'))
+    expect(() => changeEntries(now, [{ name: 'genre', value: 'x', readOnly: true }], false)).toThrow(refusal('SYSTEM_ONLY'))
+    expect(changeEntries(now, [{ name: 'bound', value: 'x', readOnly: false }], true)[1]).toEqual(anEntry({ name: 'bound', value: 'x' }))
+  })
+})
+
+describe('removing', () => {
+  const now = [anEntry(), anEntry({ name: 'bound', readOnly: true })]
+  test('takes the named ones', () => {
+    expect(removeEntries(now, ['genre', 'genre'], false)).toEqual([now[1]])
+    expect(removeEntries(now, ['genre', 'bound'], true)).toEqual([])
+  })
+  test('is all or nothing', () => {
+    expect(() => removeEntries(now, ['genre', '__proto__'], true)).toThrow(refusal('METADATA_NOT_FOUND'))
+    expect(() => removeEntries(now, ['genre', 'bound'], false)).toThrow(refusal('METADATA_READ_ONLY'))
+  })
+})
+
+function letters(index: number): string {
+  return String.fromCharCode(97 + Math.floor(index / 26)) + String.fromCharCode(97 + (index % 26))
+}

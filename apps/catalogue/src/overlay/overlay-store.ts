@@ -1,0 +1,106 @@
+import { notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Codec, type Db, once, type Transaction } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import type { IdPlace } from '../id-page.ts'
+import { lockMedia } from '../media/media-lock.ts'
+import type { Scope } from '../visibility.ts'
+import { OVERLAYS_MOST, type Overlay, type OverlayFields, overlaysFull } from './overlay.ts'
+import { COLUMNS, FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, type OverlayRow, toOverlay } from './overlay-row.ts'
+
+export interface OverlayKey {
+  scope: Scope
+  overlayId: string
+}
+
+/** All but `find` and `list` refuse with OVERLAY_NOT_FOUND, and with MEDIA_NOT_FOUND and OVERLAYS_FULL for a media that is named. */
+export interface OverlayStore {
+  find(key: OverlayKey, signal?: AbortSignal): Promise<Overlay | undefined>
+  /** Those that are not disabled. */
+  list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<Overlay[]>
+  /** Of the media's organisation where it names one, which must be in the scope; else of the organisation that is the scope. */
+  create(scope: Scope, fields: OverlayFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Overlay>
+  /** Locks the overlay and stores what `change` makes of it; `mediaId` is the media that it may move to, empty for none. */
+  update(key: OverlayKey, mediaId: string, change: (now: Overlay) => OverlayFields, signal?: AbortSignal): Promise<Overlay>
+  remove(key: OverlayKey, signal?: AbortSignal): Promise<void>
+}
+
+const FIND = `select ${COLUMNS} from overlay where overlay_id = $1 and ($2::bigint is null or organisation_id = $2)`
+
+export function createOverlayStore(db: Db): OverlayStore {
+  return {
+    async find({ scope, overlayId }, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<OverlayRow>(FIND, [overlayId, scope])
+      return row && toOverlay(row)
+    },
+    async list(organisationId, { after, limit, skip }, signal) {
+      signal?.throwIfAborted()
+      const rows = await db.query<OverlayRow>(
+        `select ${COLUMNS} from overlay where organisation_id = $1 and not disabled and overlay_id > $2
+         order by overlay_id limit $3 offset $4`,
+        [organisationId, after, limit, skip],
+      )
+      return rows.map(toOverlay)
+    },
+    create: (scope, fields, call) =>
+      once(db, call, CODEC, async (tx) => {
+        const organisationId = fields.mediaId === '' ? scope : await mediaWithRoom(tx, fields.mediaId, scope)
+        if (organisationId === null) throw new Error('an overlay without a media needs an organisation')
+        const [row] = await tx.query<OverlayRow>(
+          `insert into overlay (${FIELD_COLUMNS}, organisation_id) values (${FIELD_PARAMETERS}, $17) returning ${COLUMNS}`,
+          [...fieldValues(fields), organisationId],
+        )
+        if (!row) throw new Error('the insert of an overlay answered no row')
+        return toOverlay(row)
+      }),
+    update: (key, mediaId, change, signal) =>
+      db.transaction(async (tx) => {
+        const { organisationId, mediaId: from } = await need(tx, key)
+        if (mediaId !== '' && mediaId !== from) await mediaWithRoom(tx, mediaId, organisationId)
+        const after = change(await need(tx, key, 'for update'))
+        const [row] = await tx.query<OverlayRow>(
+          `update overlay set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), update_time = clock_timestamp() where overlay_id = $17
+           returning ${COLUMNS}`,
+          [...fieldValues(after), key.overlayId],
+        )
+        if (!row) throw new Error(`overlay ${key.overlayId} went away under its lock`)
+        return toOverlay(row)
+      }, signal),
+    async remove({ scope, overlayId }, signal) {
+      signal?.throwIfAborted()
+      const rows = await db.query(
+        'delete from overlay where overlay_id = $1 and ($2::bigint is null or organisation_id = $2) returning overlay_id',
+        [overlayId, scope],
+      )
+      if (rows.length === 0) throw notFound('overlay', overlayId)
+    },
+  }
+}
+
+/** The organisation of a media that takes one more overlay; its lock holds the number. */
+async function mediaWithRoom(tx: Transaction, mediaId: string, scope: Scope): Promise<string> {
+  const media = await lockMedia(tx, mediaId, scope)
+  if (!media) throw notFound('media', mediaId)
+  const [row] = await tx.query<{ full: boolean }>('select count(*) >= $2 as full from overlay where media_id = $1', [
+    mediaId,
+    OVERLAYS_MOST,
+  ])
+  if (row?.full) throw overlaysFull()
+  return media.organisationId
+}
+
+async function need(tx: Transaction, { scope, overlayId }: OverlayKey, lock: 'for update' | '' = ''): Promise<Overlay> {
+  const [row] = await tx.query<OverlayRow>(`${FIND} ${lock}`, [overlayId, scope])
+  if (!row) throw notFound('overlay', overlayId)
+  return toOverlay(row)
+}
+
+const json = jsonCodec<Overlay>()
+const CODEC: Codec<Overlay> = {
+  encode: json.encode,
+  decode(bytes) {
+    const overlay = json.decode(bytes)
+    return { ...overlay, createTime: new Date(overlay.createTime), updateTime: new Date(overlay.updateTime) }
+  },
+}

@@ -1,0 +1,124 @@
+import { DomainError, type FieldError, invalid } from '@vitascope/errors'
+import { parseId } from '../id/id.ts'
+import { checkText } from '../text.ts'
+import { webAddressProblem } from './web-address.ts'
+
+/** What people change of an overlay. */
+export interface OverlayFields {
+  /** The media whose videos show it; empty for none. */
+  mediaId: string
+  disabled: boolean
+  atEnd: boolean
+  /** Seconds; both or none. */
+  startSeconds: number | undefined
+  endSeconds: number | undefined
+  title: string
+  description: string
+  imagePath: string
+  linkText: string
+  linkAction: string
+  linkUrl: string
+  linkTarget: string
+  linkJavascriptCode: string
+  language: string
+  /** Pixels. */
+  width: number | undefined
+  height: number | undefined
+}
+
+export interface Overlay extends OverlayFields {
+  overlayId: string
+  organisationId: string
+  createTime: Date
+  updateTime: Date
+}
+
+/** What a video shows of an overlay. */
+export type ShownOverlay = Omit<Overlay, 'organisationId' | 'mediaId' | 'disabled' | 'createTime' | 'updateTime'>
+
+/** Every read of a video brings them all: a media has no more. */
+export const OVERLAYS_MOST = 25
+/** 999:59. */
+const SECONDS_MOST = 59_999
+const PIXELS_MOST = 8_192
+
+const PATHS = new Map<string, readonly (keyof OverlayFields)[]>([
+  ['media_id', ['mediaId']],
+  ['disabled', ['disabled']],
+  ['at_end', ['atEnd']],
+  ['during', ['startSeconds', 'endSeconds']],
+  ['title', ['title']],
+  ['description', ['description']],
+  ['image_path', ['imagePath']],
+  ['link_text', ['linkText']],
+  ['link_action', ['linkAction']],
+  ['link_url', ['linkUrl']],
+  ['link_target', ['linkTarget']],
+  ['link_javascript_code', ['linkJavascriptCode']],
+  ['language', ['language']],
+  ['width', ['width']],
+  ['height', ['height']],
+])
+
+/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+export function mergeOverlay(now: OverlayFields, given: OverlayFields, mask: readonly string[]): OverlayFields {
+  const unknown = mask
+    .filter((path) => !PATHS.has(path))
+    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
+  const keys = mask.flatMap((path) => PATHS.get(path) ?? [])
+  const merged: OverlayFields = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
+  const problems = [...unknown, ...overlayProblems(merged)]
+  if (problems.length > 0) throw invalid(problems)
+  return merged
+}
+
+/** Refuses with every bad field at once. */
+export function checkOverlay(fields: OverlayFields): void {
+  const problems = overlayProblems(fields)
+  if (problems.length > 0) throw invalid(problems)
+}
+
+export function overlaysFull(): DomainError {
+  return new DomainError('refused', 'OVERLAYS_FULL', `a media has at most ${OVERLAYS_MOST} overlays: delete one of them first`)
+}
+
+function overlayProblems(fields: OverlayFields): FieldError[] {
+  const { mediaId, startSeconds, endSeconds, language } = fields
+  return [
+    ...(mediaId === '' || parseId(mediaId) ? [] : [{ field: 'media_id', message: 'must be an id, or empty for none' }]),
+    ...duringProblems(startSeconds, endSeconds),
+    ...checkText('title', fields.title, { min: 1, max: 255 }),
+    ...checkText('description', fields.description, { max: 1_000 }),
+    ...addressProblems('image_path', fields.imagePath, { paths: true }),
+    ...checkText('link_text', fields.linkText, { max: 255 }),
+    ...checkText('link_action', fields.linkAction, { max: 50 }),
+    ...addressProblems('link_url', fields.linkUrl, { paths: false }),
+    ...checkText('link_target', fields.linkTarget, { max: 50 }),
+    ...checkText('link_javascript_code', fields.linkJavascriptCode, { max: 5_000 }),
+    ...(language === '' || /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,5}$/.test(language)
+      ? []
+      : [{ field: 'language', message: 'must be a language code such as en or pt-BR' }]),
+    ...pixelProblems('width', fields.width),
+    ...pixelProblems('height', fields.height),
+  ]
+}
+
+function duringProblems(start: number | undefined, end: number | undefined): FieldError[] {
+  if (start === undefined && end === undefined) return []
+  if (start === undefined || end === undefined) return [{ field: 'during', message: 'must have a start and an end' }]
+  const bad = [start, end].some((seconds) => !Number.isInteger(seconds) || seconds < 0 || seconds > SECONDS_MOST)
+  if (bad) return [{ field: 'during', message: 'must be from 00:00 to 999:59' }]
+  return end < start ? [{ field: 'during', message: 'must not end before it starts' }] : []
+}
+
+function addressProblems(field: string, address: string, { paths }: { paths: boolean }): FieldError[] {
+  const problems = checkText(field, address, { max: 2_048 })
+  const problem = problems.length > 0 ? undefined : webAddressProblem(address, { paths })
+  return problem === undefined ? problems : [{ field, message: problem }]
+}
+
+function pixelProblems(field: string, pixels: number | undefined): FieldError[] {
+  return pixels === undefined || (Number.isInteger(pixels) && pixels >= 1 && pixels <= PIXELS_MOST)
+    ? []
+    : [{ field, message: `must be from 1 to ${PIXELS_MOST}` }]
+}

@@ -1,0 +1,52 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+import { checkText } from '../text.ts'
+import { jsonObject } from '../video/video-checks.ts'
+import { MOST_VIDEOS, type PlaylistFields } from './playlist.ts'
+
+const PATHS = new Map<string, keyof PlaylistFields>([
+  ['playlist_type', 'playlistType'],
+  ['title', 'title'],
+  ['description', 'description'],
+  ['monetization_url', 'monetizationUrl'],
+  ['randomise', 'randomise'],
+  ['video_limit', 'videoLimit'],
+  ['open_in_playlist_view', 'openInPlaylistView'],
+  ['settings', 'settings'],
+  ['monetization_json', 'monetizationJson'],
+  ['video_ids', 'videoIds'],
+])
+
+/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, given: PlaylistFields, mask: readonly string[]): Fields {
+  const unknown = mask
+    .filter((path) => !PATHS.has(path))
+    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
+  const merged = { ...now, ...Object.fromEntries(mask.flatMap((path) => PATHS.get(path) ?? []).map((key) => [key, given[key]])) }
+  const problems = [...unknown, ...checkPlaylist(merged)]
+  if (problems.length > 0) throw invalid(problems)
+  return merged
+}
+
+/** Everything that is wrong with a playlist's fields, but for whose the videos are. */
+export function checkPlaylist(fields: PlaylistFields): FieldError[] {
+  const { videoLimit } = fields
+  const goodLimit = Number.isInteger(videoLimit) && videoLimit >= 0 && videoLimit <= MOST_VIDEOS
+  return [
+    ...checkText('playlist_type', fields.playlistType, { min: 1, max: 50 }),
+    ...checkText('title', fields.title, { max: 255 }),
+    ...checkText('description', fields.description, { max: 5_000 }),
+    ...checkAddress('monetization_url', fields.monetizationUrl),
+    ...(goodLimit ? [] : [{ field: 'video_limit', message: `must be from 0 to ${MOST_VIDEOS}` }]),
+    ...checkText('settings', fields.settings, { max: 10_000 }),
+    ...jsonObject(fields.monetizationJson, 'monetization_json'),
+    ...(fields.videoIds.length <= MOST_VIDEOS ? [] : [{ field: 'video_ids', message: `must be at most ${MOST_VIDEOS} videos` }]),
+  ]
+}
+
+function checkAddress(field: string, address: string): FieldError[] {
+  if (address === '') return []
+  const problems = checkText(field, address, { max: 2_048 })
+  if (problems.length > 0) return problems
+  const isWeb = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+  return isWeb ? [] : [{ field, message: 'must be an address beginning with http:// or https://' }]
+}

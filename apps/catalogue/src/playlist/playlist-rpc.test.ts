@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Call, Principal } from '@vitascope/grpc'
+import { serviceCall } from '@vitascope/grpc'
+import { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
+import { anOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createOrganisations } from '../organisation-mirror/organisation.ts'
+import { playlistHandlers } from './playlist-rpc.ts'
+import { createPlaylistStore } from './playlist-store.ts'
+
+const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
+  callOf({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
+const owner = user('1')
+const stranger = user('2')
+const system = user('2', 'system')
+const guest = callOf({ kind: 'guest' })
+
+let catalogue: CatalogueDatabase
+let ask: ReturnType<typeof playlistHandlers>
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  ask = playlistHandlers(
+    createPlaylistStore(catalogue.db),
+    createOrganisations(catalogue.organisations, async () => undefined),
+  )
+})
+afterAll(() => catalogue.close())
+
+async function aPlaylist(videoIds: string[]): Promise<string> {
+  const { playlistId } = await ask.createPlaylist({ organisationId: '1', title: 'Launches', description: '' }, owner)
+  await ask.updatePlaylist({ playlist: Playlist.create({ playlistId, videoIds }), updateMask: ['video_ids'] }, owner)
+  return playlistId
+}
+const aVideo = async (fields = {}) => (await catalogue.upload(fields)).videoId
+const idsOf = ({ videos }: { videos: { videoId: string }[] }) => videos.map(({ videoId }) => videoId)
+
+test('everybody sees those videos that everybody may open, as they may be seen', async () => {
+  const open = await aVideo({ descriptionPrivate: 'for us' })
+  const hidden = await aVideo({ enabled: false, allowedIps: ['192.0.2.1'] })
+  const expired = await aVideo({ contentExpiry: { expireTime: new Date(0), message: '' } })
+  const playlistId = await aPlaylist([open, hidden, expired, open])
+  const own = await ask.getPlaylist({ playlistId, skip: 0 }, owner)
+  expect([idsOf(own), own.playlist?.videoIds, own.playlist?.ipRestricted]).toEqual([
+    [open, hidden, expired, open],
+    [open, hidden, expired, open],
+    true,
+  ])
+  const shown = await ask.findPublicPlaylist({ playlistId, skip: 0 }, guest)
+  expect([idsOf(shown), shown.playlist?.videoIds, shown.playlist?.ipRestricted]).toEqual([[open, open], [open, open], false])
+  expect(shown.videos[0]?.descriptionPrivate).toBe('')
+  expect(shown.nextSkip).toBe(0)
+})
+
+test('a playlist of large videos comes in parts that a message can hold, and each once', async () => {
+  // Some 100 kB each, as JSON texts of four-byte characters.
+  const large = JSON.stringify({ a: '\u{1f600}'.repeat(9_000) })
+  const fields = { javascriptApiJson: large, monetizationJson: large, eventsTriggeredByClickJson: large }
+  const one = await aVideo({ ...fields, description: '\u{1f600}'.repeat(5_000) })
+  const playlistId = await aPlaylist([...Array.from({ length: 24 }, () => one), one])
+  for (const part of [
+    (skip: number) => ask.getPlaylist({ playlistId, skip }, owner),
+    (skip: number) => ask.findPublicPlaylist({ playlistId, skip }, guest),
+  ]) {
+    const ids: string[] = []
+    let parts = 0
+    let skip = 0
+    do {
+      const answer = await part(skip)
+      ids.push(...idsOf(answer))
+      skip = answer.nextSkip
+      parts++
+    } while (skip > 0 && parts < 25)
+    expect(ids).toHaveLength(25)
+    expect(parts).toBe(2)
+  }
+  expect(idsOf(await ask.getPlaylist({ playlistId, skip: 25 }, owner))).toEqual([])
+})
+
+test('one of an organisation that is not active is nobody’s to find', async () => {
+  await catalogue.organisations.apply(anOrganisation({ organisationId: '1', revision: 2, active: false }))
+  const playlistId = await aPlaylist([])
+  await expect(ask.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
+  await catalogue.organisations.apply(anOrganisation({ organisationId: '1', revision: 3 }))
+  expect((await ask.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
+})
+
+test('others are refused as if there were none', async () => {
+  const videoId = await aVideo()
+  const playlistId = await aPlaylist([videoId])
+  for (const [id, who] of [
+    [playlistId, stranger],
+    ['99', owner],
+    ['x', owner],
+  ] as const) {
+    const refused = { kind: 'not_found', reason: 'PLAYLIST_NOT_FOUND', message: `no playlist ${id}` }
+    await expect(ask.getPlaylist({ playlistId: id, skip: 0 }, who)).rejects.toMatchObject(refused)
+    await expect(ask.addVideoToPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
+    await expect(ask.removeVideoFromPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
+    const playlist = Playlist.create({ playlistId: id, title: 'X' })
+    await expect(ask.updatePlaylist({ playlist, updateMask: ['title'] }, who)).rejects.toMatchObject(refused)
+  }
+  await expect(ask.getPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
+  const list = { pageSize: 0, pageToken: '', skip: 0 }
+  await expect(ask.listPlaylists({ ...list, organisationId: '2' }, owner)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  await expect(ask.listPlaylists({ ...list, organisationId: '' }, system)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(ask.listPlaylists({ ...list, organisationId: '77' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+  expect((await ask.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((found) => found.playlistId)).toContain(playlistId)
+})
+
+test.each([-1, 25])('position %d is none', async (position) => {
+  const videoId = await aVideo()
+  const playlistId = await aPlaylist([videoId])
+  await expect(ask.removeVideoFromPlaylist({ playlistId, videoId, position }, owner)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+})

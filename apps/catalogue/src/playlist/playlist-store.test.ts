@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aCall } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { parseId } from '../id/id.ts'
+import { append, type Playlist, plainPlaylist, take } from './playlist.ts'
+import { createPlaylistStore, type PlaylistStore } from './playlist-store.ts'
+
+let catalogue: CatalogueDatabase
+let playlists: PlaylistStore
+let videoId: string
+let other: string
+let foreign: string
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  playlists = createPlaylistStore(catalogue.db)
+  videoId = (await catalogue.play()).videoId
+  other = (await catalogue.upload({ title: 'Other' })).videoId
+  foreign = (await catalogue.upload({}, { organisationId: '2' })).videoId
+})
+afterAll(() => catalogue.close())
+
+async function aPlaylist(videoIds: string[] = [], organisationId = '1', title = 'Launches') {
+  const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: plainPlaylist(title, 'All') }, aCall())
+  const key = { scope: organisationId, playlistId }
+  if (videoIds.length > 0) await playlists.update(key, videoIds, (now) => ({ ...now, videoIds }))
+  return key
+}
+const add = (key: { scope: string; playlistId: string }, id: string) => playlists.update(key, [id], (now) => append(now, id))
+
+test('a new playlist is empty, with an id of its own', async () => {
+  const key = await aPlaylist()
+  expect(parseId(key.playlistId)).toBeDefined()
+  expect(await playlists.find(key)).toMatchObject({
+    playlist: { ...plainPlaylist('Launches', 'All'), playlistId: key.playlistId, organisationId: '1', createdByUserId: '7' },
+    organisationActive: true,
+    videos: [],
+  })
+})
+
+test('its id is never that of a video, nor of another playlist', async () => {
+  const taken = [videoId, (await aPlaylist()).playlistId, '12345']
+  const picky = createPlaylistStore(catalogue.db, () => taken.shift() ?? videoId)
+  const fields = plainPlaylist('', '')
+  expect(await picky.create({ organisationId: '1', userId: '7', fields }, aCall())).toEqual({ playlistId: '12345' })
+  await expect(picky.create({ organisationId: '1', userId: '7', fields }, aCall())).rejects.toThrow('were all taken')
+})
+
+test('the same idempotency key makes one playlist', async () => {
+  const call = aCall({ key: 'b'.repeat(64), fingerprint: 'f'.repeat(64) })
+  const create = () => playlists.create({ organisationId: '1', userId: '7', fields: plainPlaylist('Once', '') }, call)
+  const first = await create()
+  expect(await create()).toEqual(first)
+})
+
+describe('the order', () => {
+  test('is kept, with the same video at several places', async () => {
+    const key = await aPlaylist()
+    await add(key, videoId)
+    await add(key, other)
+    const changed = await add(key, videoId)
+    expect(changed.videoIds).toEqual([videoId, other, videoId])
+    expect((await playlists.find(key))?.videos.map((video) => video.videoId)).toEqual([videoId, other, videoId])
+    expect((await playlists.update(key, [videoId], (now) => take(now, videoId, 0))).videoIds).toEqual([other, videoId])
+  })
+
+  test('of 50 that add at once to a list of 24, one gets in', async () => {
+    const key = await aPlaylist(Array.from({ length: 24 }, () => other))
+    const answers = await Promise.allSettled(Array.from({ length: 50 }, () => add(key, videoId)))
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const answer of answers) if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ reason: 'PLAYLIST_FULL' })
+    expect((await playlists.find(key))?.playlist.videoIds).toHaveLength(25)
+  })
+
+  test('cannot hold a 26th place whatever a change says', async () => {
+    const key = await aPlaylist()
+    const videoIds = Array.from({ length: 26 }, () => other)
+    await expect(playlists.update(key, [], (now) => ({ ...now, videoIds }))).rejects.toThrow('playlist_video_position_check')
+    expect((await playlists.find(key))?.playlist.videoIds).toEqual([])
+  })
+
+  test('loses a video that is deleted, and closes the gap with the next change', async () => {
+    const upload = await catalogue.upload()
+    const key = await aPlaylist([upload.videoId, other, upload.videoId])
+    await catalogue.media.remove({ scope: '1', mediaId: upload.mediaId }, { userId: '7', callerId: '7', notes: '' })
+    expect((await playlists.find(key))?.playlist.videoIds).toEqual([other])
+    expect((await playlists.update(key, [other], (now) => take(now, other, 0))).videoIds).toEqual([])
+  })
+
+  test('holds while videos are deleted and added at once', async () => {
+    const uploads = await Promise.all(Array.from({ length: 6 }, () => catalogue.upload()))
+    const key = await aPlaylist(uploads.map((upload) => upload.videoId))
+    const answers = await Promise.allSettled([
+      ...uploads.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
+      ...Array.from({ length: 6 }, () => add(key, other)),
+    ])
+    expect(answers.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect((await playlists.find(key))?.playlist.videoIds).toEqual(Array.from({ length: 6 }, () => other))
+  })
+})
+
+test('what is of another organisation is not found, and nothing changes', async () => {
+  const key = await aPlaylist([videoId])
+  expect(await playlists.find({ ...key, scope: '2' })).toBeUndefined()
+  expect(await playlists.find({ ...key, scope: null })).toBeDefined()
+  const unchanged = (now: Playlist) => now
+  await expect(playlists.update({ ...key, scope: '2' }, [], unchanged)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
+  // For system callers too: the playlist's organisation counts.
+  for (const scope of ['1', null]) {
+    for (const missing of [foreign, '99', 'x', "1' or true --"]) {
+      await expect(playlists.update({ ...key, scope }, [other, missing], unchanged)).rejects.toMatchObject({
+        kind: 'not_found',
+        reason: 'VIDEO_NOT_FOUND',
+        message: `no video ${missing}`,
+      })
+    }
+  }
+  expect((await playlists.find(key))?.playlist.videoIds).toEqual([videoId])
+})
+
+test('address rules of one of its videos bind it', async () => {
+  const key = await aPlaylist([videoId])
+  expect((await playlists.find(key))?.playlist.ipRestricted).toBe(false)
+  const bound = await catalogue.upload({ allowedIps: ['192.0.2.1'] })
+  expect((await add(key, bound.videoId)).ipRestricted).toBe(true)
+})
+
+test('a change stores every field, and when', async () => {
+  const key = await aPlaylist()
+  const before = await playlists.find(key)
+  const fields = {
+    playlistType: 'show',
+    title: 'T',
+    description: 'D',
+    monetizationUrl: 'https://example.org/',
+    randomise: true,
+    videoLimit: 3,
+    openInPlaylistView: true,
+    settings: 'S',
+    monetizationJson: '{"a":1}',
+    videoIds: [other],
+  }
+  const after = await playlists.update(key, [other], (now) => ({ ...now, ...fields }))
+  expect(after).toMatchObject(fields)
+  expect(after.createTime).toEqual(before?.playlist.createTime)
+  expect(after.updateTime.getTime()).toBeGreaterThanOrEqual(before?.playlist.updateTime.getTime() ?? Number.POSITIVE_INFINITY)
+  expect((await playlists.find(key))?.playlist).toEqual(after)
+})
+
+describe('the list of an organisation', () => {
+  const list = (more: { size?: number; token?: string; skip?: number } = {}, weight = 1) =>
+    playlists.list({ organisationId: '2', size: 100, token: '', skip: 0, ...more, weigh: () => weight })
+  const titles = ({ playlists: page }: { playlists: Playlist[] }) => page.map(({ title }) => title)
+
+  test('comes oldest first, page by page, and has nothing of others', async () => {
+    for (const title of ['a', 'b', 'c', 'd', 'e']) await aPlaylist([foreign], '2', title)
+    // Two that were created at the same moment.
+    await catalogue.db.query(`update playlist set create_time = (select create_time from playlist where title = 'c') where title = 'd'`)
+    const all = titles(await list())
+    expect(all.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect([all[0], all[1], all[4]]).toEqual(['a', 'b', 'e'])
+    expect(titles(await list({ skip: 2, size: 2 }))).toEqual(all.slice(2, 4))
+    for (const [size, weight] of [
+      [1, 1],
+      [2, 1],
+      [100, 2 * 1024 * 1024],
+    ] as const) {
+      const walked: string[] = []
+      let token = ''
+      do {
+        const page = await list({ size, token }, weight)
+        walked.push(...titles(page))
+        token = page.nextPageToken
+      } while (token !== '' && walked.length < 10)
+      expect(walked).toEqual(all)
+    }
+    await expect(list({ token: 'x' })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  })
+})

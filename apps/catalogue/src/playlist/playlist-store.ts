@@ -1,0 +1,169 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, decodePageToken, encodePageToken, once, type Transaction } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { newRandomId, parseId } from '../id/id.ts'
+import type { Video } from '../video/video.ts'
+import { SELECT_VIDEO, toVideo, type VideoRow } from '../video/video-row.ts'
+import type { Scope } from '../visibility.ts'
+import type { Playlist, PlaylistFields } from './playlist.ts'
+import { PLAYLIST_COLUMNS, PLAYLIST_PARAMETERS, type PlaylistRow, playlistValues, SELECT_PLAYLIST, toPlaylist } from './playlist-row.ts'
+
+export interface PlaylistKey {
+  scope: Scope
+  playlistId: string
+}
+
+export interface NewPlaylist {
+  organisationId: string
+  userId: string
+  fields: PlaylistFields
+}
+
+export interface PlaylistStore {
+  /** Stores an empty playlist, with an idempotency key once. */
+  create(playlist: NewPlaylist, call: Pick<Call, 'idempotency' | 'signal'>): Promise<{ playlistId: string }>
+  /** The playlist with its videos in order, or undefined. */
+  find(key: PlaylistKey, signal?: AbortSignal): Promise<FoundPlaylist | undefined>
+  list(listing: PlaylistListing, signal?: AbortSignal): Promise<{ playlists: Playlist[]; nextPageToken: string }>
+  /**
+   * Locks the playlist and stores what `change` makes of it. `named` are the videos that the caller names: one that is not of the
+   * playlist's organisation is not found, before anything else is looked at.
+   */
+  update(key: PlaylistKey, named: readonly string[], change: (now: Playlist) => Playlist, signal?: AbortSignal): Promise<Playlist>
+}
+
+export interface FoundPlaylist {
+  playlist: Playlist
+  organisationActive: boolean
+  videos: Video[]
+}
+
+export interface PlaylistListing {
+  organisationId: string
+  size: number
+  token: string
+  skip: number
+  /** Bytes of a playlist in a message: a page ends early where they add up to more than one may hold. */
+  weigh: (playlist: Playlist) => number
+}
+
+const PAGE_BYTES = 3 * 1024 * 1024
+const ID_TRIES = 3
+const FIND = `${SELECT_PLAYLIST} where l.playlist_id = $1 and ($2::bigint is null or l.organisation_id = $2)`
+
+export function createPlaylistStore(db: Db, newId: () => string = newRandomId): PlaylistStore {
+  return {
+    create: ({ organisationId, userId, fields }, call) =>
+      once(db, call, jsonCodec<{ playlistId: string }>(), async (tx) => {
+        for (let attempt = 1; attempt <= ID_TRIES; attempt++) {
+          const [row] = await tx.query<{ playlist_id: string }>(
+            `insert into playlist (${PLAYLIST_COLUMNS}, playlist_id, organisation_id, created_by_user_id)
+             select ${PLAYLIST_PARAMETERS}, $10, $11, $12 where not exists (select from video where video_id = $10)
+             on conflict do nothing returning playlist_id`,
+            [...playlistValues(fields), newId(), organisationId, userId],
+          )
+          if (row) return { playlistId: row.playlist_id }
+        }
+        throw new Error(`${ID_TRIES} random ids were all taken`)
+      }),
+    // Two statements, by primary keys: the row, and the at most 25 videos of its list.
+    async find({ scope, playlistId }, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<PlaylistRow>(FIND, [playlistId, scope])
+      if (!row) return undefined
+      signal?.throwIfAborted()
+      const videos = await db.query<VideoRow>(
+        `${SELECT_VIDEO} join playlist_video p on p.video_id = v.video_id where p.playlist_id = $1 order by p.position`,
+        [playlistId],
+      )
+      return { playlist: toPlaylist(row), organisationActive: row.organisation_active, videos: videos.map(toVideo) }
+    },
+    async list({ organisationId, size, token, skip, weigh }, signal) {
+      signal?.throwIfAborted()
+      const after = readToken(token)
+      const rows = await db.query<PlaylistRow>(
+        `${SELECT_PLAYLIST} where l.organisation_id = $1 and (l.create_time, l.playlist_id) > ($2::timestamptz, $3::bigint)
+         order by l.create_time, l.playlist_id limit $4 offset $5`,
+        [organisationId, after.time, after.id, size + 1, skip],
+      )
+      const playlists = rows.slice(0, size).map(toPlaylist)
+      const fitting = whileLight(playlists, weigh)
+      const last = fitting.at(-1)
+      return { playlists: fitting, nextPageToken: last && fitting.length < rows.length ? writeToken(last) : '' }
+    },
+    update: (key, named, change, signal) =>
+      db.transaction(async (tx) => {
+        const before = await lockPlaylist(tx, key)
+        const videos = await holdVideos(tx, before.organisationId, [...before.videoIds, ...named])
+        const missing = named.find((videoId) => !videos.has(videoId))
+        if (missing !== undefined) throw notFound('video', missing)
+        const after = change({ ...before, videoIds: before.videoIds.filter((videoId) => videos.has(videoId)) })
+        await tx.query(
+          `update playlist set (${PLAYLIST_COLUMNS}) = (${PLAYLIST_PARAMETERS}), update_time = clock_timestamp() where playlist_id = $10`,
+          [...playlistValues(after), before.playlistId],
+        )
+        await storeOrder(tx, before.playlistId, after.videoIds)
+        return readPlaylist(tx, key)
+      }, signal),
+  }
+}
+
+/** As many from the beginning as a message holds, and at least one. */
+function whileLight(playlists: Playlist[], weigh: (playlist: Playlist) => number): Playlist[] {
+  let bytes = 0
+  const end = playlists.findIndex((playlist, index) => {
+    bytes += weigh(playlist)
+    return bytes > PAGE_BYTES && index > 0
+  })
+  return end === -1 ? playlists : playlists.slice(0, end)
+}
+
+async function lockPlaylist(tx: Transaction, key: PlaylistKey): Promise<Playlist> {
+  const { scope, playlistId } = key
+  const rows = await tx.query('select from playlist where playlist_id = $1 and ($2::bigint is null or organisation_id = $2) for update', [
+    playlistId,
+    scope,
+  ])
+  if (rows.length === 0) throw notFound('playlist', playlistId)
+  // A statement of its own: it sees what was committed while this one waited for the lock.
+  return readPlaylist(tx, key)
+}
+
+async function readPlaylist(tx: Transaction, { scope, playlistId }: PlaylistKey): Promise<Playlist> {
+  const [row] = await tx.query<PlaylistRow>(FIND, [playlistId, scope])
+  if (!row) throw notFound('playlist', playlistId)
+  return toPlaylist(row)
+}
+
+/** Those of the videos that are of the organisation; they cannot be deleted until the end of the transaction. */
+async function holdVideos(tx: Transaction, organisationId: string, videoIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ video_id: string }>(
+    'select video_id from video where video_id = any($1::bigint[]) and organisation_id = $2 order by video_id for key share',
+    [[...new Set(videoIds)].filter(parseId), organisationId],
+  )
+  return new Set(rows.map((row) => row.video_id))
+}
+
+async function storeOrder(tx: Transaction, playlistId: string, videoIds: readonly string[]): Promise<void> {
+  await tx.query('delete from playlist_video where playlist_id = $1', [playlistId])
+  await tx.query(
+    `insert into playlist_video (playlist_id, position, video_id)
+     select $1, place - 1, video_id from unnest($2::bigint[]) with ordinality as list (video_id, place)`,
+    [playlistId, videoIds],
+  )
+}
+
+function writeToken({ createTime, playlistId }: Playlist): string {
+  return encodePageToken([String(createTime.getTime()), playlistId])
+}
+
+function readToken(token: string): { time: Date; id: string } {
+  const values = decodePageToken(token, 2)
+  if (!values) return { time: new Date(0), id: '0' }
+  const [time = '', id = ''] = values
+  if (!/^\d{1,15}$/.test(time) || !parseId(id)) {
+    throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  }
+  return { time: new Date(Number(time)), id }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals'
+import { append, plainPlaylist, take } from './playlist.ts'
+import { mergePlaylist } from './playlist-mask.ts'
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
+const aPlaylist = (...videoIds: string[]) => ({ ...plainPlaylist('Launches', ''), videoIds })
+
+test.each([
+  ['an empty playlist', 0],
+  ['a playlist one below the limit', 24],
+])('%s takes one more video', (_, before) => {
+  expect(append(aPlaylist(...many(before)), '7').videoIds).toEqual([...many(before), '7'])
+})
+
+test('a full playlist takes none', () => {
+  expect(() => append(aPlaylist(...many(25)), '7')).toThrow(expect.objectContaining({ kind: 'refused', reason: 'PLAYLIST_FULL' }))
+})
+
+describe('taking a video out', () => {
+  test.each([
+    ['every occurrence', '1', undefined, ['2', '3']],
+    ['the one at a position', '1', 2, ['1', '2', '3']],
+    ['the first', '1', 0, ['2', '1', '3']],
+    ['not what stands elsewhere', '1', 1, ['1', '2', '1', '3']],
+    ['not what is past the end', '1', 24, ['1', '2', '1', '3']],
+    ['not what was never there', '9', undefined, ['1', '2', '1', '3']],
+  ])('takes %s', (_, videoId, position, left) => {
+    expect(take(aPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(left)
+  })
+})
+
+describe('a change', () => {
+  const given = { ...plainPlaylist('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
+  test('takes what the mask names, and nothing else', () => {
+    expect(mergePlaylist(aPlaylist('1'), given, ['title', 'randomise', 'video_limit'])).toEqual({
+      ...plainPlaylist('Landings', ''),
+      randomise: true,
+      videoLimit: 25,
+      videoIds: ['1'],
+    })
+    expect(mergePlaylist(aPlaylist('1'), given, ['video_ids']).videoIds).toEqual(['5', '4', '5'])
+  })
+
+  test.each([
+    [{ playlistType: '' }, 'playlist_type'],
+    [{ playlistType: 'x'.repeat(51) }, 'playlist_type'],
+    [{ title: 'x'.repeat(256) }, 'title'],
+    [{ description: 'x'.repeat(5_001) }, 'description'],
+    [{ settings: 'x'.repeat(10_001) }, 'settings'],
+    [{ settings: 'a\0' }, 'settings'],
+    [{ monetizationUrl: 'javascript:alert(1)' }, 'monetization_url'],
+    [{ monetizationUrl: `https://x/${'y'.repeat(2_048)}` }, 'monetization_url'],
+    [{ monetizationJson: '[1]' }, 'monetization_json'],
+    [{ videoLimit: 26 }, 'video_limit'],
+    [{ videoLimit: -1 }, 'video_limit'],
+    [{ videoIds: many(26) }, 'video_ids'],
+  ])('%j is refused', (bad, field) => {
+    expect(() => mergePlaylist(aPlaylist(), { ...given, ...bad }, [field])).toThrow(
+      expect.objectContaining({ reason: 'INVALID_INPUT', fields: [expect.objectContaining({ field })] }),
+    )
+  })
+
+  test('names every bad field at once, those that do not exist too', () => {
+    const bad = { ...given, title: 'x'.repeat(256), videoLimit: 0.5 }
+    expect(() => mergePlaylist(aPlaylist(), bad, ['title', 'video_limit', 'playlist_id'])).toThrow(
+      expect.objectContaining({ message: 'bad fields: update_mask, title, video_limit' }),
+    )
+  })
+})

@@ -1,0 +1,29 @@
+import { type Presentation as Message, PresentationState, type UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/presentation'
+import { type Presentation, type PresentationFields, type PresentationStatus, statusOf, type Timing } from './presentation.ts'
+
+const STATES: Record<PresentationStatus['state'], PresentationState> = {
+  processing: PresentationState.PRESENTATION_STATE_PROCESSING,
+  awaiting_timings: PresentationState.PRESENTATION_STATE_AWAITING_TIMINGS,
+  ok: PresentationState.PRESENTATION_STATE_OK,
+  failed: PresentationState.PRESENTATION_STATE_FAILED,
+}
+
+export function toMessage(presentation: Presentation): Message {
+  const { standing: _, document, ...shown } = presentation
+  const status = statusOf(presentation)
+  return {
+    ...shown,
+    status: { ...status, state: STATES[status.state] },
+    documentVersion: document?.version ?? '',
+    documentPath: document?.path ?? '',
+  }
+}
+
+/** The changeable fields of a message; what is absent counts as empty. */
+export function fromMessage({ organisationId, userId, videoId, title, description }: Message): PresentationFields {
+  return { organisationId, userId, videoId, title, description }
+}
+
+export function toTimings({ timings }: UpdatePresentationRequest): Timing[] {
+  return timings.map(({ slide, seconds }) => ({ slide, seconds }))
+}

@@ -1,0 +1,54 @@
+import type { Transaction } from '@vitascope/postgres'
+import type { Presentation, Slide, Standing } from './presentation.ts'
+
+/** A presentation with its slides, in one look over an index on each table. Conditions follow. */
+export const SELECT_PRESENTATION = `
+  select p.presentation_id, p.organisation_id, p.user_id, p.video_id, p.filename, p.title, p.description, p.state, p.progress, p.code,
+    p.reason, p.seconds, p.create_time,
+    coalesce((select jsonb_agg(jsonb_build_object('version', s.version, 'documentPath', s.document_path, 'slides', s.slides) order by s.job_id)
+      from slide_set s where s.presentation_id = p.presentation_id), '[]') as sets
+  from presentation p`
+
+export interface PresentationRow {
+  presentation_id: string
+  organisation_id: string
+  user_id: string
+  video_id: string | null
+  filename: string
+  title: string
+  description: string
+  state: Standing['state']
+  progress: number
+  code: number
+  reason: string
+  seconds: (number | null)[]
+  create_time: Date
+  sets: { version: string; documentPath: string; slides: Omit<Slide, 'version' | 'seconds'>[] }[]
+}
+
+export function toPresentation(row: PresentationRow): Presentation {
+  const slides = row.sets.flatMap(({ version, slides: pages }) => pages.map((page) => ({ version, ...page })))
+  const [first] = row.sets
+  return {
+    presentationId: row.presentation_id,
+    organisationId: row.organisation_id,
+    userId: row.user_id,
+    videoId: row.video_id ?? '',
+    filename: row.filename,
+    title: row.title,
+    description: row.description,
+    standing: { state: row.state, progress: row.progress, code: row.code, reason: row.reason },
+    slides: slides.map((slide, index) => ({ ...slide, seconds: row.seconds[index] ?? undefined })),
+    document: first && { version: first.version, path: first.documentPath },
+    createTime: row.create_time,
+  }
+}
+
+/** Every change to a presentation, its jobs or its slides begins with this lock; a job of it is locked after it. */
+export async function lockPresentation(tx: Transaction, presentationId: string): Promise<Presentation | undefined> {
+  const locked = await tx.query('select 1 from presentation where presentation_id = $1 for update', [presentationId])
+  if (locked.length === 0) return undefined
+  // A statement of its own sees the slides that whoever had the lock before has added.
+  const [row] = await tx.query<PresentationRow>(`${SELECT_PRESENTATION} where p.presentation_id = $1`, [presentationId])
+  return row && toPresentation(row)
+}

@@ -1,0 +1,101 @@
+import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import type { Call, Handlers, Principal } from '@vitascope/grpc'
+import type { AddSlidesRequest, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { newRandomId, parseId } from '../id/id.ts'
+import { type Organisations, requireActive } from '../organisation-mirror/organisation.ts'
+import { checkText, firstCharacters } from '../text.ts'
+import { requireService, requireSystem, requireUser, scopeOf } from '../visibility.ts'
+import { asPublic, checkPresentation, mergePresentation } from './presentation.ts'
+import { fromMessage, toMessage, toTimings } from './presentation-message.ts'
+import type { PresentationKey, PresentationStore } from './presentation-store.ts'
+import type { SlideJobStore } from './slide-job-store.ts'
+
+export interface PresentationRoom {
+  presentations: PresentationStore
+  slideJobs: SlideJobStore
+  organisations: Organisations
+}
+
+export function presentationHandlers({
+  presentations,
+  slideJobs,
+  organisations,
+}: PresentationRoom): Handlers<typeof PresentationServiceService> {
+  const needActive = async (organisationId: string, signal: AbortSignal) => {
+    if (!parseId(organisationId)) throw notFound('organisation', organisationId)
+    requireActive(await organisations.need(organisationId, signal))
+  }
+  const read = async (key: PresentationKey, signal: AbortSignal) => {
+    const presentation = await presentations.find(key, signal)
+    if (!presentation) throw notFound('presentation', key.presentationId)
+    return { presentation: toMessage(presentation) }
+  }
+  return {
+    getPresentation: ({ presentationId }, { principal, signal }) => read(keyOf(principal, presentationId), signal),
+    async findPublicPresentation({ presentationId }, { signal }) {
+      const presentation = parseId(presentationId) ? await presentations.findPublic(presentationId, signal) : undefined
+      if (!presentation) throw notFound('presentation', presentationId)
+      return { presentation: toMessage(asPublic(presentation)) }
+    },
+    async createPresentation({ organisationId, userId, title, description, videoId }, call) {
+      requireSystem(call.principal)
+      const user = requireUser(call.principal)
+      const fields = { organisationId, userId: userId === '' ? user.userId : userId, title, description, videoId }
+      const problems = [
+        ...(organisationId === '' ? [{ field: 'organisation_id', message: 'is required' }] : []),
+        ...checkPresentation(fields),
+      ]
+      if (problems.length > 0) throw invalid(problems)
+      await needActive(organisationId, call.signal)
+      const presentationId = await presentations.create(newRandomId(), fields, call)
+      return read({ scope: null, presentationId }, call.signal)
+    },
+    async updatePresentation(request, { principal, signal }) {
+      const { presentation: given, updateMask = [] } = request
+      const key = systemKeyOf(principal, given?.presentationId ?? '')
+      if (!given) throw notFound('presentation', '')
+      const timings = toTimings(request)
+      if (updateMask.length === 0 && timings.length === 0) return read(key, signal)
+      // Whether there is such a presentation is told before what else does not exist.
+      await read(key, signal)
+      if (updateMask.includes('organisation_id')) await needActive(given.organisationId, signal)
+      const merged = await presentations.update(key, (now) => mergePresentation(now, fromMessage(given), updateMask, timings), signal)
+      return { presentation: toMessage(merged) }
+    },
+    async deletePresentation({ presentationId }, { principal, signal }) {
+      await presentations.remove(systemKeyOf(principal, presentationId), signal)
+      return {}
+    },
+    async addSlides(request, call) {
+      requireService(call.principal)
+      checkSource(request)
+      await needActive(request.organisationId, call.signal)
+      if (request.presentationId !== '' && !parseId(request.presentationId)) throw notFound('presentation', request.presentationId)
+      const title = firstCharacters(request.filename.replace(/\.[^.]{1,8}$/, '') || request.filename, 255)
+      return slideJobs.add({ ...request, title }, call.signal)
+    },
+  }
+}
+
+function keyOf(principal: Principal, presentationId: string): PresentationKey {
+  const scope = scopeOf(principal)
+  if (!parseId(presentationId)) throw notFound('presentation', presentationId)
+  return { scope, presentationId }
+}
+
+function systemKeyOf(principal: Call['principal'], presentationId: string): PresentationKey {
+  requireSystem(principal)
+  return keyOf(principal, presentationId)
+}
+
+function checkSource({ userId, filename, sourceObject, sourceBytes }: AddSlidesRequest): void {
+  const problems: FieldError[] = [
+    ...checkText('filename', filename, { min: 1, max: 255 }),
+    ...(parseId(userId) ? [] : [{ field: 'user_id', message: 'must be the id of a user' }]),
+    ...(sourceObject === ''
+      ? [{ field: 'source_object', message: 'must not be empty' }]
+      : checkText('source_object', sourceObject, { max: 512 })),
+    ...(sourceBytes >= 1 ? [] : [{ field: 'source_bytes', message: 'must be above 0' }]),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+}

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { aCall, anOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { newRandomId } from '../id/id.ts'
+import { type Presentation, statusOf } from './presentation.ts'
+import { createPresentationRules, type PresentationRules } from './presentation-rule.ts'
+import { createPresentationStore, type PresentationStore } from './presentation-store.ts'
+import { createQuietSlideJobs } from './quiet-slide-jobs-store.ts'
+import type { SlideNews } from './slide-job.ts'
+import { createSlideJobStore, type SlideJobStore } from './slide-job-store.ts'
+
+let catalogue: CatalogueDatabase
+let presentations: PresentationStore
+let jobs: SlideJobStore
+let rules: PresentationRules
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  presentations = createPresentationStore(catalogue.db, catalogue.enqueue)
+  jobs = createSlideJobStore(catalogue.db, catalogue.enqueue)
+  rules = createPresentationRules(catalogue.db)
+})
+beforeEach(() => catalogue.db.query('truncate outbox'))
+afterAll(() => catalogue.close())
+
+const fields = { organisationId: '1', userId: '7', videoId: '', title: 'Launch', description: '' }
+const create = (more: Partial<typeof fields> = {}, call = aCall()) => presentations.create(newRandomId(), { ...fields, ...more }, call)
+const find = async (presentationId: string, scope: string | null = '1') => presentations.find({ scope, presentationId })
+const change = (presentationId: string, more: Partial<Presentation>, scope: string | null = null) =>
+  presentations.update({ scope, presentationId }, (now) => ({ ...now, ...more }))
+
+let objects = 0
+const add = (presentationId = '', more: Partial<Parameters<SlideJobStore['add']>[0]> = {}) =>
+  jobs.add({
+    ...{ presentationId, organisationId: '1', userId: '7', filename: 'launch.pdf', title: 'launch' },
+    ...{ sourceObject: `upload/1/${objects++}.pdf`, sourceBytes: 10, ...more },
+  })
+const made = (presentationId: string, jobId: string, pages: number): SlideNews => ({
+  kind: 'slides',
+  set: {
+    jobId,
+    prefix: `slides/${presentationId}/${jobId}-1`,
+    slides: Array.from({ length: pages }, (_, page) => ({
+      path: `s${page + 1}.jpg`,
+      thumbnailPath: `t${page + 1}.jpg`,
+      width: 64,
+      height: 36,
+    })),
+    documentPath: 'document.pdf',
+    bytes: 100,
+  },
+})
+/** A presentation with slides. */
+async function withSlides(pages = 2) {
+  const { presentationId, jobId } = await add()
+  await jobs.apply(jobId, made(presentationId, jobId, pages), 1)
+  return { presentationId, jobId }
+}
+const told = async () => (await catalogue.messages()).map(({ topic, key, payload }) => `${topic} ${key} ${payload.jobId}`)
+const failure: SlideNews = { kind: 'failed', code: 4002, message: 'not a PDF' }
+
+describe('records', () => {
+  test('are found by their own organisation and the system', async () => {
+    const id = await create({ title: 'Größe \u{1F680}' })
+    expect(await find(id)).toMatchObject({ ...fields, presentationId: id, title: 'Größe \u{1F680}', filename: '', slides: [] })
+    expect(await find(id, null)).toBeDefined()
+    expect(await find(id, '2')).toBeUndefined()
+    await expect(change(id, { title: 'x' }, '2')).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(presentations.remove({ scope: '2', presentationId: id })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+  })
+  test('with an idempotency key are made once', async () => {
+    const call = aCall({ key: 'k1', fingerprint: 'f' })
+    expect(await create({}, call)).toBe(await create({}, call))
+    await expect(create({}, aCall({ key: 'k1', fingerprint: 'g' }))).rejects.toMatchObject({ reason: 'IDEMPOTENCY_MISMATCH' })
+  })
+  test('are gone for good when they are deleted, with the word to encoding about their files', async () => {
+    const { presentationId, jobId } = await withSlides()
+    const next = await add(presentationId)
+    await catalogue.db.query('truncate outbox')
+    await presentations.remove({ scope: null, presentationId })
+    expect(await find(presentationId)).toBeUndefined()
+    expect((await told()).sort()).toEqual([jobId, next.jobId].map((id) => `job.cancelled presentation:${presentationId} ${id}`).sort())
+    expect(await jobs.wanted([jobId, next.jobId])).toEqual([])
+    expect(await jobs.apply(next.jobId, made(presentationId, next.jobId, 1), 9)).toBe(false)
+    expect(await rules.find(presentationId)).toBeUndefined()
+    await expect(presentations.remove({ scope: null, presentationId })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+  })
+})
+
+describe('the video of a presentation', () => {
+  const videoNames = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.presentationId
+  test('names it, as long as it is its video', async () => {
+    const [one, two] = [await catalogue.play(), await catalogue.play()]
+    const id = await create({ videoId: one.videoId })
+    expect(await videoNames(one.videoId)).toBe(id)
+    await change(id, { videoId: two.videoId })
+    expect([await videoNames(one.videoId), await videoNames(two.videoId)]).toEqual(['', id])
+    await presentations.remove({ scope: null, presentationId: id })
+    expect(await videoNames(two.videoId)).toBe('')
+  })
+  test('is of the same organisation', async () => {
+    const foreign = await catalogue.play({}, { organisationId: '2' })
+    await expect(create({ videoId: foreign.videoId })).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    const { videoId } = await catalogue.play()
+    const id = await create({ videoId })
+    await expect(change(id, { organisationId: '2' })).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    expect(await find(id)).toMatchObject({ organisationId: '1', videoId })
+    await change(id, { organisationId: '2', videoId: '' })
+    expect([await find(id), await videoNames(videoId)]).toEqual([undefined, ''])
+  })
+  test('becomes it when the video names a presentation that has none', async () => {
+    const [one, two] = [await catalogue.play(), await catalogue.play()]
+    const foreign = await catalogue.play({}, { organisationId: '2' })
+    const id = await create()
+    const name = (videoId: string, scope: string) =>
+      catalogue.videos.update({ scope, videoId }, '7', (now) => ({ ...now, presentationId: id }))
+    await name(foreign.videoId, '2')
+    expect((await find(id))?.videoId).toBe('')
+    await name(one.videoId, '1')
+    await name(two.videoId, '1')
+    expect((await find(id))?.videoId).toBe(one.videoId)
+  })
+})
+
+describe('everybody', () => {
+  const isSeen = async (id: string) => [(await presentations.findPublic(id)) !== undefined, (await rules.find(id)) !== undefined]
+  test('sees one without a video, with its files under the rule of its organisation', async () => {
+    const { presentationId, jobId } = await withSlides()
+    expect(await isSeen(presentationId)).toEqual([true, true])
+    expect(await rules.find(presentationId)).toEqual({
+      sets: [{ version: expect.stringMatching(/^[0-9a-f]{16}$/), prefix: `slides/${presentationId}/${jobId}-1` }],
+      videoId: '',
+      tokenRequired: false,
+      allowedIps: [],
+      expireTime: undefined,
+    })
+    expect(await isSeen(await create())).toEqual([true, false])
+    expect(await isSeen('5')).toEqual([false, false])
+  })
+  test('sees one with a video only as long as that can be seen, and with its protection', async () => {
+    const { presentationId } = await withSlides()
+    const { videoId, mediaId } = await catalogue.play()
+    await change(presentationId, { videoId })
+    const set = (more: Parameters<typeof Object.assign>[1]) =>
+      catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, ...more }))
+    await set({ tokenRequired: true, allowedIps: ['192.0.2.0/24'], contentExpiry: { expireTime: new Date('2999-01-01'), message: '' } })
+    expect(await rules.find(presentationId)).toMatchObject({
+      videoId,
+      tokenRequired: true,
+      allowedIps: ['192.0.2.0/24'],
+      expireTime: new Date('2999-01-01'),
+    })
+    await set({ enabled: false })
+    expect(await isSeen(presentationId)).toEqual([false, false])
+    await set({ enabled: true, contentExpiry: { expireTime: new Date(Date.now() - 1_000), message: '' } })
+    expect(await isSeen(presentationId)).toEqual([false, false])
+    await set({ contentExpiry: undefined })
+    expect(await isSeen(presentationId)).toEqual([true, true])
+    // What was protected is not open because its video was deleted.
+    await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
+    expect(await isSeen(presentationId)).toEqual([false, false])
+    expect(await find(presentationId)).toBeDefined()
+  })
+  test('sees none of an inactive organisation', async () => {
+    await catalogue.organisations.apply(anOrganisation({ organisationId: '3' }))
+    const { presentationId } = await add('', { organisationId: '3' })
+    expect((await isSeen(presentationId))[0]).toBe(true)
+    await catalogue.organisations.apply(anOrganisation({ organisationId: '3', revision: 2, active: false }))
+    expect((await isSeen(presentationId))[0]).toBe(false)
+  })
+})
+
+describe('a file', () => {
+  test('makes a presentation, is told to encoding, and becomes its slides', async () => {
+    const { presentationId, jobId } = await add()
+    expect(await told()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
+    const begun = await find(presentationId)
+    expect(begun).toMatchObject({ title: 'launch', filename: 'launch.pdf', userId: '7', slides: [] })
+    expect(begun && statusOf(begun)).toMatchObject({ state: 'processing', progress: 5, code: 2 })
+    expect(await jobs.apply(jobId, { kind: 'progress', percent: 60 }, 1)).toBe(true)
+    expect(await jobs.apply(jobId, { kind: 'progress', percent: 40 }, 2)).toBe(true)
+    expect((await find(presentationId))?.standing.progress).toBe(60)
+    expect(await jobs.apply(jobId, made(presentationId, jobId, 3), 3)).toBe(true)
+    const ready = await find(presentationId)
+    expect(ready && statusOf(ready)).toMatchObject({ state: 'awaiting_timings', progress: 99, code: 1999 })
+    expect(ready?.slides.map(({ path, seconds }) => [path, seconds])).toEqual([
+      ['s1.jpg', undefined],
+      ['s2.jpg', undefined],
+      ['s3.jpg', undefined],
+    ])
+    expect(ready?.document).toEqual({ version: ready?.slides[0]?.version, path: 'document.pdf' })
+  })
+  test('that is reported twice, late, or out of order changes nothing more', async () => {
+    const { presentationId, jobId } = await add()
+    await jobs.apply(jobId, made(presentationId, jobId, 2), 5)
+    const once = await find(presentationId)
+    expect(await jobs.apply(jobId, made(presentationId, jobId, 2), 5)).toBe(true)
+    expect(await jobs.apply(jobId, made(presentationId, jobId, 2), 9)).toBe(true)
+    expect(await jobs.apply(jobId, { kind: 'progress', percent: 30 }, 4)).toBe(true)
+    expect(await jobs.apply(jobId, failure, 10)).toBe(true)
+    expect(await find(presentationId)).toEqual(once)
+    expect(await jobs.apply('999999999', failure, 1)).toBeUndefined()
+  })
+  test('that is appended stands behind the others, whose seconds stay', async () => {
+    const { presentationId } = await withSlides(2)
+    await presentations.update({ scope: null, presentationId }, (now) => ({
+      ...now,
+      slides: now.slides.map((slide, index) => ({ ...slide, seconds: index * 10 })),
+    }))
+    const before = await find(presentationId)
+    expect(before && statusOf(before).state).toBe('ok')
+    const { jobId } = await add(presentationId, { filename: 'more.pdf' })
+    expect((await find(presentationId))?.slides).toEqual(before?.slides)
+    await jobs.apply(jobId, made(presentationId, jobId, 1), 1)
+    const after = await find(presentationId)
+    expect(after?.slides.map(({ path, seconds }) => [path, seconds])).toEqual([
+      ['s1.jpg', 0],
+      ['s2.jpg', 10],
+      ['s1.jpg', undefined],
+    ])
+    expect(new Set(after?.slides.map(({ version }) => version)).size).toBe(2)
+    expect(after).toMatchObject({ filename: 'launch.pdf', document: before?.document })
+    expect(after && statusOf(after).state).toBe('awaiting_timings')
+    expect((await rules.find(presentationId))?.sets).toHaveLength(2)
+  })
+  test('that cannot be appended leaves everything as it was, and says why', async () => {
+    const { presentationId } = await withSlides()
+    const { jobId } = await add(presentationId)
+    expect(await jobs.apply(jobId, failure, 1)).toBe(false)
+    const after = await find(presentationId)
+    expect(after && statusOf(after)).toMatchObject({ state: 'awaiting_timings', reason: 'not a PDF' })
+    expect(after?.slides).toHaveLength(2)
+  })
+  test('that is the first and fails makes it fail, and the next one can mend it', async () => {
+    const { presentationId, jobId } = await add()
+    await jobs.apply(jobId, { kind: 'progress', percent: 30 }, 1)
+    await jobs.apply(jobId, failure, 2)
+    const failed = await find(presentationId)
+    expect(failed && statusOf(failed)).toEqual({ state: 'failed', progress: 30, code: 4002, reason: 'not a PDF' })
+    const next = await add(presentationId, { filename: 'good.pdf' })
+    await jobs.apply(next.jobId, made(presentationId, next.jobId, 1), 1)
+    const mended = await find(presentationId)
+    expect(mended).toMatchObject({ filename: 'good.pdf' })
+    expect(mended && statusOf(mended)).toMatchObject({ state: 'awaiting_timings', reason: '' })
+  })
+  test('waits for the one before it to end: of ten at once one is taken', async () => {
+    const { presentationId } = await withSlides()
+    const answers = await Promise.allSettled(Array.from({ length: 10 }, () => add(presentationId)))
+    const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+    expect(refusals).toHaveLength(9)
+    for (const refusal of refusals) expect(refusal).toMatchObject({ kind: 'conflict', reason: 'PRESENTATION_BUSY' })
+  })
+  test('is taken once, however often it is brought, even at once', async () => {
+    const sourceObject = 'upload/1/same.pdf'
+    const answers = await Promise.allSettled(Array.from({ length: 8 }, () => add('', { sourceObject })))
+    const [first] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    for (const answer of answers) {
+      if (answer.status === 'fulfilled') expect(answer.value).toEqual(first)
+      else expect(answer.reason).toMatchObject({ kind: 'conflict' })
+    }
+    expect(await add('', { sourceObject })).toEqual(first)
+    expect(await add(first?.presentationId, { sourceObject })).toEqual(first)
+    const all = await catalogue.db.query(`select 1 from presentation_job where source_object = $1`, [sourceObject])
+    expect([all.length, (await told()).length]).toEqual([1, 1])
+    const [orphans] = await catalogue.db.query<{ count: number }>(
+      `select count(*)::int as count from presentation p where state = 'processing' and not exists (
+         select from presentation_job j where j.presentation_id = p.presentation_id)`,
+    )
+    expect(orphans?.count).toBe(0)
+    await expect(add((await withSlides()).presentationId, { sourceObject })).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(add('', { sourceObject, organisationId: '2' })).rejects.toMatchObject({ kind: 'invalid' })
+  })
+  test('is not appended to a presentation of another organisation, or to none', async () => {
+    const { presentationId } = await withSlides()
+    await expect(add(presentationId, { organisationId: '2' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(add('5')).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+  })
+})
+
+test('ids of its jobs are of no job of a media', async () => {
+  const ids = [(await catalogue.upload()).jobId, (await add()).jobId, (await catalogue.upload()).jobId, (await add()).jobId]
+  expect(new Set(ids).size).toBe(4)
+  expect((await jobs.wanted(ids)).sort()).toEqual([ids[1], ids[3]].sort())
+})
+
+test('a job of which nothing is heard is claimed once, and handed over again once', async () => {
+  const quiet = createQuietSlideJobs(catalogue.db, catalogue.enqueue)
+  const { presentationId, jobId } = await add()
+  await catalogue.db.query(`update presentation_job set news_time = now() - interval '1 hour' where job_id = $1`, [jobId])
+  await catalogue.db.query('truncate outbox')
+  const claimed = await quiet.claim(60)
+  expect(claimed).toEqual([
+    expect.objectContaining({
+      jobId,
+      presentationId,
+      organisationId: '1',
+      sourceObject: expect.any(String),
+      sourceBytes: 10,
+      handovers: 0,
+    }),
+  ])
+  expect(await quiet.claim(60)).toEqual([])
+  for (let i = 0; i < 2; i++) for (const job of claimed) await quiet.handOver(job)
+  expect(await told()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
+  expect(await quiet.ended(jobId)).toBeLessThan(5)
+  await quiet.alive(jobId)
+  const [row] = await catalogue.db.query('select handovers, ended_since from presentation_job where job_id = $1', [jobId])
+  expect(row).toEqual({ handovers: 0, ended_since: null })
+})

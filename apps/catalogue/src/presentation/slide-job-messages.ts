@@ -1,0 +1,31 @@
+import type { Transaction } from '@vitascope/postgres'
+import { type Enqueue, JOB_CANCELLED } from '../job/job-messages.ts'
+
+/** What encoding must be told of slides, in order per presentation; a cancel goes out as that of any other job. */
+export const SLIDES_CREATED = 'slides.created'
+
+export interface SlideJobRequest {
+  jobId: string
+  presentationId: string
+  organisationId: string
+  sourceObject: string
+  sourceBytes: number
+}
+
+export function enqueueSlides(enqueue: Enqueue, tx: Transaction, request: SlideJobRequest) {
+  const { jobId, presentationId, organisationId, sourceObject, sourceBytes } = request
+  const payload = { jobId, presentationId, organisationId, sourceObject, sourceBytes }
+  return enqueue(tx, { topic: SLIDES_CREATED, key: keyOf(presentationId), payload })
+}
+
+export function enqueueSlidesCancelled(
+  enqueue: Enqueue,
+  tx: Transaction,
+  { jobId, presentationId }: { jobId: string; presentationId: string },
+) {
+  return enqueue(tx, { topic: JOB_CANCELLED, key: keyOf(presentationId), payload: { jobId } })
+}
+
+export function keyOf(presentationId: string): string {
+  return `presentation:${presentationId}`
+}

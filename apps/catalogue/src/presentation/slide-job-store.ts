@@ -1,0 +1,150 @@
+import { DomainError, invalid, notFound } from '@vitascope/errors'
+import type { Db, Transaction } from '@vitascope/postgres'
+import { newRandomId } from '../id/id.ts'
+import type { Enqueue } from '../job/job-messages.ts'
+import type { Standing } from './presentation.ts'
+import { lockPresentation } from './presentation-row.ts'
+import { insertPresentation } from './presentation-store.ts'
+import { begun, type SlideJobState, type SlideNews, type SlideSet, settleSlides } from './slide-job.ts'
+import { enqueueSlides } from './slide-job-messages.ts'
+
+/** A stored file that is to become slides. */
+export interface SlideSource {
+  /** Empty for a new presentation. */
+  presentationId: string
+  organisationId: string
+  userId: string
+  filename: string
+  /** Of a new presentation. */
+  title: string
+  sourceObject: string
+  sourceBytes: number
+}
+
+export interface SlideJobStore {
+  /**
+   * Accepts a file: presentation, job and the word to encoding, all or nothing; of one object once. Refuses with PRESENTATION_NOT_FOUND and
+   * PRESENTATION_BUSY.
+   */
+  add(source: SlideSource, signal?: AbortSignal): Promise<{ presentationId: string; jobId: string }>
+  /**
+   * Applies news to a job that stands, unless its revision is not above the last one. Answers whether the job is wanted after it;
+   * undefined when there never was such a job.
+   */
+  apply(jobId: string, news: SlideNews, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
+  /** Those of the jobs that stand, or whose slides a presentation has. */
+  wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+}
+
+export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
+  return {
+    add: (source, signal) => db.transaction((tx) => addSlides(tx, enqueue, source), signal),
+    apply: (jobId, news, revision, signal) =>
+      db.transaction(async (tx) => {
+        const [found] = await tx.query<{ presentation_id: string }>('select presentation_id from presentation_job where job_id = $1', [
+          jobId,
+        ])
+        if (!found) return undefined
+        const presentation = await lockPresentation(tx, found.presentation_id)
+        const [job] = await tx.query<{ state: SlideJobState; revision: string }>(
+          'select state, revision from presentation_job where job_id = $1 for update',
+          [jobId],
+        )
+        const stands = job?.state === 'queued' || job?.state === 'running'
+        if (!presentation || !stands || (revision !== undefined && revision <= Number(job.revision))) return isWanted(tx, jobId)
+        const { state, standing, added } = settleSlides(presentation.standing, presentation.slides.length, news)
+        await tx.query(
+          `update presentation_job set state = $2, revision = coalesce($3, revision), news_time = now(), ended_since = null,
+             finish_time = case when $2 in ('queued', 'running') then null else now() end
+           where job_id = $1`,
+          [jobId, state, revision ?? null],
+        )
+        await saveStanding(tx, presentation.presentationId, standing)
+        if (added) await insertSet(tx, presentation.presentationId, added)
+        return state === 'running' || state === 'ok'
+      }, signal),
+    async wanted(jobIds, signal) {
+      signal?.throwIfAborted()
+      return (await db.query<{ job_id: string }>(WANTED, [jobIds])).map(({ job_id }) => job_id)
+    },
+  }
+}
+
+async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource): Promise<{ presentationId: string; jobId: string }> {
+  const { organisationId, userId, filename, title, sourceObject, sourceBytes } = source
+  const known = await jobOf(tx, source)
+  if (known) return known
+  const isNew = source.presentationId === ''
+  const presentationId = isNew ? newRandomId() : source.presentationId
+  if (isNew) await insertPresentation(tx, presentationId, { organisationId, userId, videoId: '', title, description: '' })
+  const presentation = await lockPresentation(tx, presentationId)
+  if (!presentation || presentation.organisationId !== organisationId) throw notFound('presentation', presentationId)
+  if (presentation.standing.state === 'processing') {
+    throw new DomainError(
+      'conflict',
+      'PRESENTATION_BUSY',
+      'a file of this presentation is being processed: add the next one when that has ended',
+    )
+  }
+  const [job] = await tx.query<{ job_id: string }>(
+    `insert into presentation_job (presentation_id, organisation_id, state, source_object, source_bytes, filename)
+     values ($1, $2, 'queued', $3, $4, $5) on conflict (source_object) do nothing returning job_id`,
+    [presentationId, organisationId, sourceObject, sourceBytes, filename],
+  )
+  // Somebody else has just brought the same object: he is asked for again, and what was begun here is undone.
+  if (!job) throw new DomainError('conflict', 'SLIDES_RUNNING', 'this file is being added: try again', { retryAfter: 1 })
+  await saveStanding(tx, presentationId, begun())
+  if (presentation.slides.length === 0) {
+    await tx.query('update presentation set filename = $2 where presentation_id = $1', [presentationId, filename])
+  }
+  await enqueueSlides(enqueue, tx, { jobId: job.job_id, presentationId, organisationId, sourceObject, sourceBytes })
+  return { presentationId, jobId: job.job_id }
+}
+
+/** What an object was added for before; it must have been for the same. */
+async function jobOf(tx: Transaction, { sourceObject, presentationId, organisationId }: SlideSource) {
+  const [job] = await tx.query<{ job_id: string; presentation_id: string; organisation_id: string }>(
+    'select job_id, presentation_id, organisation_id from presentation_job where source_object = $1',
+    [sourceObject],
+  )
+  if (!job) return undefined
+  const isSame = job.organisation_id === organisationId && (presentationId === '' || presentationId === job.presentation_id)
+  if (!isSame) throw invalid([{ field: 'source_object', message: 'was added to another presentation' }])
+  return { presentationId: job.presentation_id, jobId: job.job_id }
+}
+
+async function saveStanding(tx: Transaction, presentationId: string, { state, progress, code, reason }: Standing): Promise<void> {
+  await tx.query('update presentation set state = $2, progress = $3, code = $4, reason = $5 where presentation_id = $1', [
+    presentationId,
+    state,
+    progress,
+    code,
+    reason,
+  ])
+}
+
+/** The new slides stand behind the others, and have no second yet. */
+async function insertSet(tx: Transaction, presentationId: string, { jobId, prefix, slides, documentPath, bytes }: SlideSet): Promise<void> {
+  await tx.query('insert into slide_set (job_id, presentation_id, prefix, slides, document_path, bytes) values ($1, $2, $3, $4, $5, $6)', [
+    jobId,
+    presentationId,
+    prefix,
+    JSON.stringify(slides),
+    documentPath,
+    bytes,
+  ])
+  await tx.query('update presentation set seconds = seconds || array_fill(null::int, array[$2::int]) where presentation_id = $1', [
+    presentationId,
+    slides.length,
+  ])
+}
+
+async function isWanted(tx: Transaction, jobId: string): Promise<boolean> {
+  return (await tx.query(WANTED, [[jobId]])).length > 0
+}
+
+const WANTED = `
+  select j.job_id from presentation_job j
+  where j.job_id = any($1::bigint[])
+    and (j.state in ('queued', 'running') or exists (select from slide_set s where s.job_id = j.job_id))
+  order by j.job_id`

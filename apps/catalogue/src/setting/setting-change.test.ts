@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals'
+import { isDomainError } from '@vitascope/errors'
+import { DEFAULT_SETTING, SETTING_PATHS, type SettingFields } from './setting.ts'
+import { changeSetting, type GivenSetting } from './setting-change.ts'
+
+const sha1 = 'b14e9015dae06b5e206c2b37178eac45e193792d'
+const plain = { ...DEFAULT_SETTING, passwordProtected: false }
+const given = (fields: Partial<GivenSetting>): GivenSetting => ({ ...DEFAULT_SETTING, password: '', passwordProtected: false, ...fields })
+const pathOf = (key: string) => [...SETTING_PATHS].find(([, name]) => name === key)?.[0] ?? key.replace('passwordP', 'password_p')
+const change = (fields: Partial<GivenSetting>, now = plain) => changeSetting(now, given(fields), Object.keys(fields).map(pathOf))
+
+function refused(run: () => unknown): string[] {
+  try {
+    run()
+  } catch (error) {
+    if (isDomainError(error)) return error.fields.map(({ field }) => field)
+    throw error
+  }
+  return []
+}
+
+test('only what the mask names is taken', () => {
+  const { fields } = changeSetting(plain, given({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
+  expect(fields).toMatchObject({ ...DEFAULT_SETTING, title: 'A', showControls: false })
+})
+
+test.each<[keyof SettingFields, unknown, unknown]>([
+  ['title', 'é'.repeat(50), 'é'.repeat(51)],
+  ['title', '', 'a\0'],
+  ['lowestQualityVersion', 100, 99],
+  ['highestQualityVersion', 6_000, 6_001],
+  ['highestQualityVersion', 100, 99],
+  ['lowestQualityVersion', 1_200, 1_201],
+  ['rolls', '{"pre":["1"],"post":[],"show_timer":true}', '{"pre":[1]}'],
+  ['rolls', '{}', '{"mid":[]}'],
+  ['rolls', '', '[]'],
+  ['rolls', JSON.stringify({ pre: Array(100).fill('1') }), JSON.stringify({ pre: Array(101).fill('1') })],
+  ['logoAssetId', 'x'.repeat(100), 'x'.repeat(101)],
+  ['logoDestinationUrl', 'https://example.org/?a=b#c', 'javascript:alert(1)'],
+  ['logoDestinationUrl', '', '//example.org/'],
+  ['logoDestinationUrl', 'http://example.org', 'java\tscript:alert(1)'],
+  ['gaTrackerId', 'UA-12345-1', `');alert(1)//`],
+  ['gaTrackerDomain', '.example.org', '<script>'],
+  ['gaLibrary', 'universal', 'newest'],
+  ['monetization', '{"a":[1]}', '"a"'],
+  ['monetization', `{"a":"${'x'.repeat(9_992)}"}`, `{"a":"${'x'.repeat(9_993)}"}`],
+  ['monetizationId', Number.MAX_SAFE_INTEGER, -1],
+  ['monetizationId', undefined, 1.5],
+  ['embedWmode', 'transparent', 'a"b'],
+  ['javascriptApiAllowedDomains', 'x'.repeat(2_000), 'x'.repeat(2_001)],
+])('%s may be %j and not %j', (key, good, bad) => {
+  expect(change({ [key]: good }).fields[key]).toEqual(good)
+  expect(refused(() => change({ [key]: bad }))).toEqual([pathOf(key)])
+})
+
+test('every bad field is named at once, and what is no field too', () => {
+  const bad = given({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
+  const mask = ['title', 'ga_library', 'password', 'rolls', 'organisation_id']
+  expect(refused(() => changeSetting(plain, bad, mask)).sort()).toEqual(['ga_library', 'password', 'rolls', 'title', 'update_mask'])
+})
+
+test('a change that leaves no rendition is refused by the bound that was sent', () => {
+  expect(refused(() => change({ highestQualityVersion: 200 }, { ...plain, lowestQualityVersion: 500 }))).toEqual([
+    'highest_quality_version',
+  ])
+  expect(change({ lowestQualityVersion: 2_000, highestQualityVersion: 2_000 }).fields.lowestQualityVersion).toBe(2_000)
+})
+
+describe('the password', () => {
+  const kept = { ...plain, passwordProtected: true }
+  test.each([
+    ['left out', {}, kept, { kind: 'keep' }],
+    ['empty', { password: '' }, kept, { kind: 'keep' }],
+    ['a new one', { password: sha1 }, plain, { kind: 'set', sha1 }],
+    ['a new one, and protected', { password: sha1, passwordProtected: true }, plain, { kind: 'set', sha1 }],
+    ['protected, as it is', { password: '', passwordProtected: true }, kept, { kind: 'keep' }],
+    ['not protected', { password: '', passwordProtected: false }, kept, { kind: 'remove' }],
+    ['not protected, as it is', { passwordProtected: false }, plain, { kind: 'remove' }],
+  ])('%s', (_, fields, now, password) => {
+    expect(change(fields, now).password).toEqual(password)
+  })
+  test.each([
+    ['the password itself', { password: 'correct horse' }, ['password']],
+    ['an upper-case digest', { password: sha1.toUpperCase() }, ['password']],
+    ['one digit less', { password: sha1.slice(1) }, ['password']],
+    ['one digit more', { password: `${sha1}0` }, ['password']],
+    ['protected without any', { passwordProtected: true }, ['password_protected']],
+    ['protected with an empty one', { passwordProtected: true, password: '' }, ['password_protected']],
+    ['a password that is not to protect', { passwordProtected: false, password: sha1 }, ['password_protected']],
+  ])('%s is refused', (_, fields, names) => {
+    expect(refused(() => change(fields))).toEqual(names)
+  })
+})

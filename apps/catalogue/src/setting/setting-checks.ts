@@ -1,0 +1,100 @@
+import type { FieldError } from '@vitascope/errors'
+import { parseId } from '../id/id.ts'
+import { webAddressProblem } from '../overlay/web-address.ts'
+import { checkText } from '../text.ts'
+import type { SettingFields } from './setting.ts'
+
+type Checks = { [K in keyof SettingFields]: (value: SettingFields[K], name: string) => FieldError[] }
+
+const flag = () => []
+const text = (max: number) => (value: string, name: string) => checkText(name, value, { max })
+const JSON_MOST = 10_000
+const ROLLS_MOST = 100
+
+const CHECKS: Checks = {
+  title: text(50),
+  allowSharing: flag,
+  allowDownload: flag,
+  lowestQualityVersion: quality,
+  highestQualityVersion: quality,
+  rolls: checkRolls,
+  logoAssetId: text(100),
+  logoDestinationUrl: webAddress,
+  captionsDefaultOn: flag,
+  gaTrackerId: written(/^[\w.-]{0,100}$/, 'must be letters, digits, dots, hyphens and underscores, at most 100'),
+  gaTrackerDomain: written(/^[\w.:-]{0,255}$/, 'must be a host name, at most 255 characters'),
+  gaLibrary: written(/^(legacy|universal)$/, 'must be one of: legacy, universal'),
+  monetization: (value, name) => jsonProblems(value, name),
+  useHttpsEmbed: flag,
+  showTitleBar: flag,
+  sharingOpenLinkInNewWindow: flag,
+  showOtherVideos: flag,
+  isAutoPlay: flag,
+  preBuffer: flag,
+  showControls: flag,
+  autohideControls: flag,
+  showRss: flag,
+  monetizationId: (value, name) =>
+    value === undefined || (Number.isSafeInteger(value) && value >= 0) ? [] : [{ field: name, message: 'must be a whole number from 0' }],
+  embedWmode: written(/^[A-Za-z]{0,50}$/, 'must be a word of at most 50 letters'),
+  useJavascriptApi: flag,
+  javascriptApiAllowedDomains: text(2_000),
+}
+
+/** Everything that is wrong with the named fields, and with what they make of the others. */
+export function checkSetting(fields: SettingFields, keys: ReadonlySet<keyof SettingFields>): FieldError[] {
+  const problems = [...keys].flatMap((key) => checkOne(fields, key))
+  const { lowestQualityVersion: lowest, highestQualityVersion: highest } = fields
+  if (problems.length > 0 || lowest <= highest) return problems
+  const field = keys.has('lowestQualityVersion') ? 'lowest_quality_version' : 'highest_quality_version'
+  return [{ field, message: `no rendition is left from ${lowest} to ${highest}` }]
+}
+
+function checkOne<K extends keyof SettingFields>(fields: SettingFields, key: K): FieldError[] {
+  return CHECKS[key](
+    fields[key],
+    key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  )
+}
+
+function quality(value: number, field: string): FieldError[] {
+  return Number.isInteger(value) && value >= 100 && value <= 6_000 ? [] : [{ field, message: 'must be a whole number from 100 to 6000' }]
+}
+
+function written(pattern: RegExp, message: string): (value: string, field: string) => FieldError[] {
+  return (value, field) => (pattern.test(value) ? [] : [{ field, message }])
+}
+
+function webAddress(value: string, field: string): FieldError[] {
+  const problems = checkText(field, value, { max: 2_000 })
+  const message = problems.length === 0 ? webAddressProblem(value, { paths: false }) : undefined
+  return message === undefined ? problems : [{ field, message }]
+}
+
+function checkRolls(value: string, field: string): FieldError[] {
+  const problems = jsonProblems(value, field)
+  if (value === '' || problems.length > 0) return problems
+  // A JSON object: checked just now.
+  const { pre = [], post = [], show_timer = false, ...others } = JSON.parse(value) as Record<string, unknown>
+  const good = isIdList(pre) && isIdList(post) && typeof show_timer === 'boolean' && Object.keys(others).length === 0
+  return good ? [] : [{ field, message: `must be {pre, post, show_timer}: at most ${ROLLS_MOST} ids each, and true or false` }]
+}
+
+function isIdList(value: unknown): boolean {
+  return Array.isArray(value) && value.length <= ROLLS_MOST && value.every((id) => typeof id === 'string' && parseId(id) !== undefined)
+}
+
+function jsonProblems(value: string, field: string): FieldError[] {
+  if (value === '') return []
+  const problems = checkText(field, value, { max: JSON_MOST })
+  return problems.length > 0 || isJsonObject(value) ? problems : [{ field, message: 'must be a JSON object' }]
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Call, Principal } from '@vitascope/grpc'
+import { Setting } from '@vitascope/proto/catalogue/v1/setting'
+import { anOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createOrganisations } from '../organisation-mirror/organisation.ts'
+import { DEFAULT_THEME } from '../theme/theme.ts'
+import { createThemeStore } from '../theme/theme-store.ts'
+import { createPasswordDigests } from './password-digest.ts'
+import { settingHandlers } from './setting-rpc.ts'
+import { createSettingStore } from './setting-store.ts'
+
+let catalogue: CatalogueDatabase
+let room: ReturnType<typeof settingHandlers>
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  const { db, videos, organisations: mirror } = catalogue
+  await mirror.apply(anOrganisation({ organisationId: '4', active: false }))
+  const organisations = createOrganisations(mirror, async () => undefined)
+  const themes = createThemeStore(db)
+  room = settingHandlers({ settings: createSettingStore(db), themes, videos, organisations, digests: createPasswordDigests() })
+})
+afterAll(() => catalogue.close())
+
+const callOf = (principal: Principal): Call => ({ principal, requestId: 'r', signal: new AbortController().signal })
+const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
+  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
+const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), callOf({ kind: 'guest' })]
+
+const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
+const create = (fields: Partial<Setting>, mask: string[], call = owner, organisationId = '1') =>
+  room.createSetting({ organisationId, setting: Setting.fromPartial(fields), mask }, call)
+const protect = async (password: string) => (await create({ password: sha1(password) }, ['password'])).settingId
+const check = async (videoId: string, password: string, call = guest) =>
+  (await room.checkVideoPassword({ videoId, password }, call)).matches
+
+test('a profile is made with its defaults, for the own organisation or, by the system, for any that is there', async () => {
+  const { settingId } = await create({ title: 'A', passwordProtected: true, password: sha1('a') }, ['title', 'password'])
+  const { setting } = await room.getSetting({ settingId }, owner)
+  expect(setting).toMatchObject({ title: 'A', highestQualityVersion: 1200, showControls: true, gaLibrary: 'legacy', embedWmode: 'direct' })
+  expect(setting).toMatchObject({ password: '', passwordProtected: true, createdByUserId: '71', organisationId: '1' })
+  await expect(create({}, [], owner, '2')).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  await expect(create({}, [], system, '99')).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+  await expect(create({}, [], system, 'x')).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+  await expect(create({}, [], system, '')).rejects.toMatchObject({ fields: [{ field: 'organisation_id' }] })
+  await expect(create({}, [], guest)).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
+  expect((await create({}, [], system, '2')).settingId).toMatch(/^\d+$/)
+})
+
+test('one of another organisation is as one that is not there, for every call', async () => {
+  const { settingId } = await create({ title: 'A' }, ['title'])
+  const calls = (id: string) => [
+    () => room.getSetting({ settingId: id }, stranger),
+    () => room.updateSetting({ setting: Setting.fromPartial({ settingId: id, title: 'B' }), updateMask: ['title'] }, stranger),
+    () => room.deleteSetting({ settingId: id }, stranger),
+  ]
+  for (const id of [settingId, '999999', '0', '-1', '1.5', `1'--`, '９', '9223372036854775808', '']) {
+    for (const run of calls(id)) await expect(run()).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND', message: `no setting ${id}` })
+  }
+  expect((await room.getSetting({ settingId }, system)).setting?.title).toBe('A')
+})
+
+describe('the password of a video', () => {
+  test('is the raw one alone, and equal ones are stored differently', async () => {
+    const { videoId } = await catalogue.upload({ settingId: await protect('correct horse') })
+    const other = await catalogue.upload({ settingId: await protect('correct horse') })
+    expect(await check(videoId, sha1('correct horse'))).toBe(true)
+    expect(await check(other.videoId, sha1('correct horse'))).toBe(true)
+    const rows = await catalogue.db.query<{ password_hash: string }>('select password_hash from setting where password_hash is not null')
+    expect(new Set(rows.map((row) => row.password_hash)).size).toBe(rows.length)
+    const stored = rows[0]?.password_hash ?? ''
+    expect(stored).toMatch(/^\$argon2id\$/)
+    const upper = sha1('correct horse').toUpperCase()
+    for (const tried of ['wrong', '', 'correct horse', stored, sha1(stored), sha1(sha1('correct horse')), upper, sha1(upper)]) {
+      expect(await check(videoId, tried)).toBe(false)
+    }
+  })
+  test('is not there without a profile', async () => {
+    const { videoId } = await catalogue.upload()
+    expect(await check(videoId, sha1(''))).toBe(false)
+  })
+  test('is tried by whoever may see the video', async () => {
+    const settingId = await protect('a')
+    const { videoId } = await catalogue.upload({ settingId, enabled: false })
+    await expect(check(videoId, sha1('a'))).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(check(videoId, sha1('a'), stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    expect(await check(videoId, sha1('a'), owner)).toBe(true)
+    expect(await check(videoId, sha1('a'), system)).toBe(true)
+    for (const id of ['8123456789012345678', 'x', '']) await expect(check(id, '')).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    const expired = await catalogue.upload({ settingId, contentExpiry: { expireTime: new Date(0), message: 'Gone' } })
+    await expect(check(expired.videoId, '')).rejects.toMatchObject({ reason: 'VIDEO_EXPIRED', message: 'Gone' })
+    const inactive = await catalogue.upload({}, { organisationId: '4' })
+    await expect(check(inactive.videoId, '')).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  })
+  test('is checked two at a time: of many at once those past ten are refused', async () => {
+    const { videoId } = await catalogue.upload({ settingId: await protect('b') })
+    const stored = await createSettingStore(catalogue.db).findPasswordOfVideo(videoId)
+    const digests = createPasswordDigests()
+    const all = await Promise.allSettled(Array.from({ length: 50 }, () => digests.matches(stored ?? '', sha1('b'))))
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+  })
+})
+
+test('the profile of a video is shown without its password to whoever may see the video', async () => {
+  const settingId = await protect('c')
+  const { videoId } = await catalogue.upload({ settingId })
+  const { setting } = await room.findVideoSetting({ videoId }, guest)
+  expect(setting).toMatchObject({ settingId, passwordProtected: true, password: '' })
+  expect(JSON.stringify(setting)).not.toMatch(/argon2|[0-9a-f]{40}/)
+  const hidden = await catalogue.upload({ settingId, enabled: false })
+  await expect(room.findVideoSetting(hidden, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  expect((await room.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).setting).toBeUndefined()
+})
+
+test('its theme comes with it', async () => {
+  const fields = { ...DEFAULT_THEME, iconColour: '#112233' }
+  const { themeId } = await createThemeStore(catalogue.db).create({ organisationId: '1', userId: '7', fields }, guest)
+  const { videoId } = await catalogue.upload({ themeId })
+  expect((await room.findVideoSetting({ videoId }, guest)).theme).toMatchObject({ themeId, iconColour: '#112233' })
+  expect((await room.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).theme).toBeUndefined()
+})
+
+test('lists are of the own organisation', async () => {
+  const list = (organisationId: string, call: Call, more = {}) =>
+    room.listSettings({ organisationId, pageSize: 0, pageToken: '', skip: 0, ...more }, call)
+  expect((await list('', stranger)).settings.every((setting) => setting.organisationId === '2')).toBe(true)
+  await expect(list('1', stranger)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  await expect(list('1', stranger, { skip: -1 })).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  await expect(list('1', owner, { skip: -1 })).rejects.toMatchObject({ fields: [{ field: 'start' }] })
+  await expect(list('1', owner, { pageToken: 'x' })).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
+  await expect(list('', system)).rejects.toMatchObject({ fields: [{ field: 'organisation_id' }] })
+})

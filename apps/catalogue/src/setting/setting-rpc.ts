@@ -1,0 +1,90 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { parseId } from '../id/id.ts'
+import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
+import type { Organisations } from '../organisation-mirror/organisation.ts'
+import type { ThemeStore } from '../theme/theme-store.ts'
+import type { VideoStore } from '../video/video-store.ts'
+import { needVisibleVideo } from '../video/visible-video.ts'
+import { requireUser, scopeOf } from '../visibility.ts'
+import type { PasswordDigests } from './password-digest.ts'
+import { DEFAULT_SETTING, type Setting } from './setting.ts'
+import { changeSetting, type GivenSetting, isSha1, type PasswordChange, passwordChange } from './setting-change.ts'
+import type { PasswordHash, SettingStore } from './setting-store.ts'
+
+export interface SettingRoom {
+  settings: SettingStore
+  themes: ThemeStore
+  videos: VideoStore
+  organisations: Organisations
+  digests: PasswordDigests
+}
+
+const PAGE_DEFAULT = 10
+/** A profile may have 40 KiB of texts, and an answer 4 MiB. */
+const PAGE_MOST = 50
+
+export function settingHandlers({ settings, themes, videos, organisations, digests }: SettingRoom): Handlers<typeof SettingServiceService> {
+  /** Derived before any row is locked: it takes longer than all the rest. */
+  const hashOf = async (password: PasswordChange, signal: AbortSignal): Promise<PasswordHash> => {
+    if (password.kind !== 'set' || !isSha1(password.sha1)) return password.kind === 'remove' ? null : undefined
+    return digests.make(password.sha1, signal)
+  }
+  return {
+    async createSetting({ organisationId: named, setting: sent, mask = [] }, call) {
+      const given = fromMessage(sent)
+      const { userId } = requireUser(call.principal)
+      const { fields, password } = changeSetting({ ...DEFAULT_SETTING, passwordProtected: false }, given, mask)
+      const organisationId = await needOrganisation(organisations, call.principal, named, call.signal)
+      const passwordHash = (await hashOf(password, call.signal)) ?? null
+      return { settingId: await settings.create({ organisationId, userId, fields, passwordHash }, call) }
+    },
+    async getSetting({ settingId }, { principal, signal }) {
+      const scope = scopeOf(principal)
+      const setting = parseId(settingId) ? await settings.find({ scope, settingId }, signal) : undefined
+      if (!setting) throw notFound('setting', settingId)
+      return { setting: toMessage(setting) }
+    },
+    async listSettings({ organisationId: named, pageSize, pageToken: token, skip }, { principal, signal }) {
+      const organisationId = await needOrganisation(organisations, principal, named, signal)
+      if (skip < 0 || pageSize < 0) throw invalid([{ field: skip < 0 ? 'start' : 'limit', message: 'must not be negative' }])
+      const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, PAGE_MOST)
+      const page = await settings.list(organisationId, { size, token, skip }, signal)
+      return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
+    },
+    async updateSetting({ setting: sent, updateMask = [] }, { principal, signal }) {
+      const given = fromMessage(sent)
+      const { userId } = requireUser(principal)
+      const key = { scope: scopeOf(principal), settingId: given.settingId }
+      if (!parseId(key.settingId)) throw notFound('setting', key.settingId)
+      const passwordHash = await hashOf(passwordChange(given, updateMask), signal)
+      const change = (now: Setting) => ({ fields: changeSetting(now, given, updateMask).fields, passwordHash })
+      return { setting: toMessage(await settings.update(key, userId, change, signal)) }
+    },
+    async deleteSetting({ settingId }, { principal, signal }) {
+      const scope = scopeOf(principal)
+      if (!parseId(settingId)) throw notFound('setting', settingId)
+      await settings.remove({ scope, settingId }, signal)
+      return {}
+    },
+    async findVideoSetting({ videoId }, { principal, signal }) {
+      await needVisibleVideo(videos, principal, videoId, signal)
+      const [setting, theme] = await Promise.all([settings.findOfVideo(videoId, signal), themes.findOfVideo(videoId, signal)])
+      return { setting: setting && toMessage(setting), theme }
+    },
+    async checkVideoPassword({ videoId, password }, { principal, signal }) {
+      await needVisibleVideo(videos, principal, videoId, signal)
+      const stored = await settings.findPasswordOfVideo(videoId, signal)
+      return { matches: stored !== undefined && isSha1(password) && (await digests.matches(stored, password, signal)) }
+    },
+  }
+}
+
+function fromMessage(sent: Message = Message.create()): GivenSetting & { settingId: string } {
+  return { ...sent, monetizationId: sent.monetizationId }
+}
+
+function toMessage(setting: Setting): Message {
+  return Message.create({ ...setting, password: '' })
+}

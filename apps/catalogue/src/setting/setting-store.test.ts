@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aCall, anOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { DEFAULT_SETTING, type SettingFields } from './setting.ts'
+import { createSettingStore, type NewSetting, type SettingStore } from './setting-store.ts'
+
+let catalogue: CatalogueDatabase
+let settings: SettingStore
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  settings = createSettingStore(catalogue.db)
+})
+afterAll(() => catalogue.close())
+
+let revision = 1
+const make = (fields: Partial<SettingFields> = {}, more: Partial<NewSetting> = {}) =>
+  settings.create({ organisationId: '1', userId: '7', fields: { ...DEFAULT_SETTING, ...fields }, passwordHash: null, ...more }, aCall())
+const find = (settingId: string, scope: string | null = '1') => settings.find({ scope, settingId })
+const setDefault = (defaultSettingId: string, organisationId = '1') =>
+  catalogue.organisations.apply({ ...anOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
+const nameOn = (videoId: string, settingId: string) =>
+  catalogue.videos.update({ scope: null, videoId }, '8', (now) => ({ ...now, settingId }))
+const video = (videoId: string) => catalogue.videos.find(null, videoId)
+
+test('every field comes back as it was stored, and as it was changed', async () => {
+  const naughty = `👩‍👩‍👧 <b>"'; drop table setting;-- \u202e\u2028`
+  const fields: SettingFields = {
+    ...DEFAULT_SETTING,
+    title: naughty,
+    allowSharing: true,
+    allowDownload: true,
+    lowestQualityVersion: 250,
+    highestQualityVersion: 6_000,
+    rolls: '{"pre":["1"],"post":[],"show_timer":true}',
+    logoAssetId: naughty,
+    logoDestinationUrl: 'https://example.org/',
+    captionsDefaultOn: true,
+    gaTrackerId: 'UA-1',
+    gaTrackerDomain: 'example.org',
+    gaLibrary: 'universal',
+    monetization: '{"b":1,  "a":"\\u0000"}',
+    useHttpsEmbed: false,
+    monetizationId: Number.MAX_SAFE_INTEGER,
+    embedWmode: 'opaque',
+    javascriptApiAllowedDomains: naughty,
+  }
+  const settingId = await make(fields, { passwordHash: 'hash' })
+  const author = { createdByUserId: '7', lastModifiedByUserId: '7', organisationId: '1', passwordProtected: true }
+  expect(await find(settingId)).toEqual({ settingId, ...fields, ...author, createTime: expect.any(Date), updateTime: expect.any(Date) })
+  const turned = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, typeof value === 'boolean' ? !value : value]))
+  const change = { ...fields, ...turned, monetizationId: undefined }
+  const changed = await settings.update({ scope: '1', settingId }, '8', () => ({ fields: change, passwordHash: undefined }))
+  expect(changed).toMatchObject({ ...change, passwordProtected: true, createdByUserId: '7', lastModifiedByUserId: '8' })
+  expect(await find(settingId)).toEqual(changed)
+})
+
+test('a password is kept, changed and removed', async () => {
+  const settingId = await make({}, { passwordHash: 'first' })
+  const { videoId } = await catalogue.upload({ settingId })
+  const set = (passwordHash: string | null | undefined) =>
+    settings.update({ scope: '1', settingId }, '8', (fields) => ({ fields, passwordHash }))
+  await set(undefined)
+  expect(await settings.findPasswordOfVideo(videoId)).toBe('first')
+  await set('second')
+  expect(await settings.findPasswordOfVideo(videoId)).toBe('second')
+  expect((await set(null)).passwordProtected).toBe(false)
+  expect(await settings.findPasswordOfVideo(videoId)).toBeUndefined()
+})
+
+test('a profile of another organisation is as one that is not there', async () => {
+  const settingId = await make()
+  const refused = { kind: 'not_found', reason: 'SETTING_NOT_FOUND', message: `no setting ${settingId}` }
+  expect(await find(settingId, '2')).toBeUndefined()
+  const change = (fields: SettingFields) => ({ fields, passwordHash: undefined })
+  await expect(settings.update({ scope: '2', settingId }, '8', change)).rejects.toMatchObject(refused)
+  await expect(settings.remove({ scope: '2', settingId })).rejects.toMatchObject(refused)
+  expect(await find(settingId, null)).toMatchObject({ settingId })
+})
+
+test('a repeated create with one idempotency key makes one profile', async () => {
+  const call = aCall({ key: 'a'.repeat(64), fingerprint: 'b'.repeat(64) })
+  const setting = { organisationId: '1', userId: '7', fields: DEFAULT_SETTING, passwordHash: null }
+  expect(await settings.create(setting, call)).toBe(await settings.create(setting, call))
+})
+
+test('a list pages in the order of creation, within its organisation', async () => {
+  await catalogue.organisations.apply(anOrganisation({ organisationId: '3' }))
+  const ids: string[] = []
+  for (const title of ['a', 'b', 'c', 'd', 'e']) ids.push(await make({ title }, { organisationId: '3' }))
+  const first = await settings.list('3', { size: 2, token: '', skip: 1 })
+  expect(first.settings.map(({ settingId }) => settingId)).toEqual(ids.slice(1, 3))
+  const second = await settings.list('3', { size: 2, token: first.nextPageToken, skip: 0 })
+  expect(second.settings.map(({ title }) => title)).toEqual(['d', 'e'])
+  expect(second.nextPageToken).toBe('')
+})
+
+describe('the profile that a video has', () => {
+  const shownOf = async (videoId: string) => {
+    const { settingId, downloadAllowed } = (await video(videoId)) ?? {}
+    return { named: settingId, downloadAllowed, has: (await settings.findOfVideo(videoId))?.settingId }
+  }
+  test('is the one that it names, else the default one of its organisation, else none', async () => {
+    const own = await make({ allowDownload: true })
+    const byDefault = await make({ allowDownload: false }, { passwordHash: 'default' })
+    const { videoId } = await catalogue.upload()
+    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+    await setDefault(byDefault)
+    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: byDefault })
+    expect(await settings.findPasswordOfVideo(videoId)).toBe('default')
+    await nameOn(videoId, own)
+    expect(await shownOf(videoId)).toEqual({ named: own, downloadAllowed: true, has: own })
+    expect(await settings.findPasswordOfVideo(videoId)).toBeUndefined()
+    await settings.remove({ scope: '1', settingId: own })
+    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: byDefault })
+    await setDefault('')
+    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+  })
+  test('is never one of another organisation', async () => {
+    const foreign = await make({ allowDownload: true }, { organisationId: '2', passwordHash: 'foreign' })
+    await setDefault(foreign)
+    const { videoId } = await catalogue.upload()
+    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+    await catalogue.db.query('update video set setting_id = $2 where video_id = $1', [videoId, foreign])
+    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+    await setDefault('')
+  })
+  test.each(['an update', 'an upload'])('is not given by %s when it is not there or foreign, and all stays as it was', async (way) => {
+    const foreign = await make({}, { organisationId: '2' })
+    for (const settingId of [foreign, '999999', '9223372036854775807']) {
+      const { videoId } = await catalogue.upload()
+      const run = way === 'an upload' ? catalogue.upload({ settingId, title: 'X' }) : nameOn(videoId, settingId)
+      await expect(run).rejects.toMatchObject({ kind: 'not_found', reason: 'SETTING_NOT_FOUND' })
+      expect(await video(videoId)).toMatchObject({ settingId: '', title: 'Launch' })
+      expect(await catalogue.db.query(`select from video where title = 'X'`)).toEqual([])
+    }
+  })
+})
+
+describe('deleting', () => {
+  test('a profile with a password that a video names is refused until the password is gone', async () => {
+    const settingId = await make({}, { passwordHash: 'hash' })
+    await catalogue.upload({ settingId })
+    const key = { scope: '1', settingId }
+    await expect(settings.remove(key)).rejects.toMatchObject({ kind: 'refused', reason: 'SETTING_IN_USE' })
+    await settings.update(key, '7', (fields) => ({ fields, passwordHash: null }))
+    await settings.remove(key)
+    await expect(settings.remove(key)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
+  })
+  test('the default profile is refused while it has a password, also without any video', async () => {
+    const settingId = await make({}, { passwordHash: 'hash', organisationId: '2' })
+    await setDefault(settingId, '2')
+    await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject({ reason: 'SETTING_IN_USE' })
+    await setDefault('', '2')
+    await settings.remove({ scope: null, settingId })
+  })
+  test.each([1, 2, 3, 4, 5])('never leaves a video that has just been given the profile without its password (%d)', async () => {
+    const settingId = await make({}, { passwordHash: 'hash' })
+    const { videoId } = await catalogue.upload()
+    const [named, removed] = await Promise.allSettled([nameOn(videoId, settingId), settings.remove({ scope: '1', settingId })])
+    expect([named.status, removed.status].filter((status) => status === 'fulfilled')).toHaveLength(1)
+    expect((await settings.findPasswordOfVideo(videoId)) === 'hash').toBe(named.status === 'fulfilled')
+  })
+})
+
+test('twenty changes at once are all kept', async () => {
+  const settingId = await make({ lowestQualityVersion: 100 })
+  const add = () =>
+    settings.update({ scope: '1', settingId }, '8', (now) => ({
+      fields: { ...now, lowestQualityVersion: now.lowestQualityVersion + 1 },
+      passwordHash: undefined,
+    }))
+  await Promise.all(Array.from({ length: 20 }, add))
+  expect((await find(settingId))?.lowestQualityVersion).toBe(120)
+})

@@ -1,0 +1,179 @@
+import { DomainError, notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, decodePageToken, encodePageToken, once, type Transaction } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { parseId } from '../id/id.ts'
+import type { Scope } from '../visibility.ts'
+import { EFFECTIVE_SETTING } from './named-setting.ts'
+import { SETTING_PATHS, type Setting, type SettingFields } from './setting.ts'
+
+export interface SettingKey {
+  scope: Scope
+  settingId: string
+}
+
+/** The hash to store, null to remove what is stored, undefined to keep it. */
+export type PasswordHash = string | null | undefined
+
+export interface NewSetting {
+  organisationId: string
+  userId: string
+  fields: SettingFields
+  passwordHash: string | null
+}
+
+export interface SettingStore {
+  create(setting: NewSetting, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
+  find(key: SettingKey, signal?: AbortSignal): Promise<Setting | undefined>
+  /** Oldest first; asks for one row more than `size` to see whether the list goes on. */
+  list(
+    organisationId: string,
+    place: { size: number; token: string; skip: number },
+    signal?: AbortSignal,
+  ): Promise<{ settings: Setting[]; nextPageToken: string }>
+  /** Locks the profile and stores what `change` makes of it; refuses with SETTING_NOT_FOUND. */
+  update(
+    key: SettingKey,
+    byUserId: string,
+    change: (now: Setting) => { fields: SettingFields; passwordHash: PasswordHash },
+    signal?: AbortSignal,
+  ): Promise<Setting>
+  /** Refuses with SETTING_NOT_FOUND, and with SETTING_IN_USE where videos would lose their password. */
+  remove(key: SettingKey, signal?: AbortSignal): Promise<void>
+  /** The profile that a video has. */
+  findOfVideo(videoId: string, signal?: AbortSignal): Promise<Setting | undefined>
+  /** The hash of the password that a video has. */
+  findPasswordOfVideo(videoId: string, signal?: AbortSignal): Promise<string | undefined>
+}
+
+/** All identifiers are constants of this file and of `setting.ts`. */
+const PATHS = [...SETTING_PATHS.keys()]
+const FIELDS = PATHS.join(', ')
+const FIELD_PARAMETERS = PATHS.map((_, index) => `$${index + 1}`).join(', ')
+const [NEXT, NEXT2, NEXT3] = [1, 2, 3].map((more) => `$${PATHS.length + more}`)
+const COLUMNS = ['setting_id', 'organisation_id', 'created_by_user_id', 'last_modified_by_user_id', 'create_time', 'update_time', ...PATHS]
+  .map((name) => `s.${name}`)
+  .join(', ')
+const SELECT = `select ${COLUMNS}, s.password_hash is not null as password_protected from setting s`
+const OF_VIDEO = 'from video v join organisation o on o.organisation_id = v.organisation_id'
+
+export function createSettingStore(db: Db): SettingStore {
+  return {
+    create: ({ organisationId, userId, fields, passwordHash }, call) =>
+      once(db, call, jsonCodec<string>(), async (tx) => {
+        const [row] = await tx.query<{ setting_id: string }>(
+          `insert into setting (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id, password_hash)
+           values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}, ${NEXT3}) returning setting_id`,
+          [...valuesOf(fields), organisationId, userId, passwordHash],
+        )
+        if (!row) throw new Error('the insert of a setting answered no row')
+        return row.setting_id
+      }),
+    async find({ scope, settingId }, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<Row>(`${SELECT} where s.setting_id = $1 and ($2::bigint is null or s.organisation_id = $2)`, [
+        settingId,
+        scope,
+      ])
+      return row && toSetting(row)
+    },
+    async list(organisationId, { size, token, skip }, signal) {
+      const [after = '0'] = decodePageToken(token, 1)?.map((id) => parseId(id) ?? '0') ?? []
+      signal?.throwIfAborted()
+      const rows = await db.query<Row>(
+        `${SELECT} where s.organisation_id = $1 and s.setting_id > $2 order by s.setting_id limit $3 offset $4`,
+        [organisationId, after, size + 1, skip],
+      )
+      const settings = rows.slice(0, size).map(toSetting)
+      return { settings, nextPageToken: rows.length > size ? encodePageToken([settings.at(-1)?.settingId ?? '']) : '' }
+    },
+    update: (key, byUserId, change, signal) =>
+      db.transaction(async (tx) => {
+        const { fields, passwordHash } = change(await lock(tx, key))
+        await tx.query(
+          `update setting set (${FIELDS}) = (${FIELD_PARAMETERS}), last_modified_by_user_id = ${NEXT}, update_time = clock_timestamp()
+           where setting_id = ${NEXT2}`,
+          [...valuesOf(fields), byUserId, key.settingId],
+        )
+        if (passwordHash !== undefined) {
+          await tx.query('update setting set password_hash = $2 where setting_id = $1', [key.settingId, passwordHash])
+        }
+        return lock(tx, key)
+      }, signal),
+    remove: (key, signal) =>
+      db.transaction(async (tx) => {
+        const { settingId, organisationId, passwordProtected } = await lock(tx, key)
+        if (passwordProtected && (await isUsed(tx, settingId, organisationId))) {
+          throw new DomainError('refused', 'SETTING_IN_USE', 'videos have their password from this profile: remove the password first')
+        }
+        await tx.query('delete from setting where setting_id = $1', [settingId])
+      }, signal),
+    async findOfVideo(videoId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<Row>(
+        `select e.* ${OF_VIDEO} cross join lateral (${SELECT} where ${EFFECTIVE_SETTING}) e where v.video_id = $1`,
+        [videoId],
+      )
+      return row && toSetting(row)
+    },
+    async findPasswordOfVideo(videoId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<{ password_hash: string | null }>(
+        `select (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) as password_hash ${OF_VIDEO} where v.video_id = $1`,
+        [videoId],
+      )
+      return row?.password_hash ?? undefined
+    },
+  }
+}
+
+/** Whoever gives the profile to a video holds a key share of its row, so no video gets it between the look and the delete. */
+async function lock(tx: Transaction, { scope, settingId }: SettingKey): Promise<Setting> {
+  const [row] = await tx.query<Row>(
+    `${SELECT} where s.setting_id = $1 and ($2::bigint is null or s.organisation_id = $2) for update of s`,
+    [settingId, scope],
+  )
+  if (!row) throw notFound('setting', settingId)
+  return toSetting(row)
+}
+
+async function isUsed(tx: Transaction, settingId: string, organisationId: string): Promise<boolean> {
+  const [row] = await tx.query<{ used: boolean }>(
+    `select exists (select from video where setting_id = $1 and setting_id <> '' and organisation_id = $2)
+       or exists (select from organisation where organisation_id = $2 and default_setting_id = $1) as used`,
+    [settingId, organisationId],
+  )
+  return row?.used ?? false
+}
+
+function valuesOf(fields: SettingFields): unknown[] {
+  return [...SETTING_PATHS.values()].map((key) => fields[key] ?? null)
+}
+
+interface Row {
+  setting_id: string
+  organisation_id: string
+  created_by_user_id: string
+  last_modified_by_user_id: string
+  create_time: Date
+  update_time: Date
+  password_protected: boolean
+  monetization_id: string | null
+  [field: string]: unknown
+}
+
+function toSetting(row: Row): Setting {
+  // Each path is a column whose type is that of its field; bigint comes as text.
+  const fields = Object.fromEntries([...SETTING_PATHS].map(([path, key]) => [key, row[path]])) as unknown as SettingFields
+  return {
+    ...fields,
+    monetizationId: row.monetization_id === null ? undefined : Number(row.monetization_id),
+    settingId: row.setting_id,
+    organisationId: row.organisation_id,
+    passwordProtected: row.password_protected,
+    createdByUserId: row.created_by_user_id,
+    lastModifiedByUserId: row.last_modified_by_user_id,
+    createTime: row.create_time,
+    updateTime: row.update_time,
+  }
+}

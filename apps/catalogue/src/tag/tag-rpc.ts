@@ -1,0 +1,49 @@
+import { notFound } from '@vitascope/errors'
+import type { Handlers, Principal } from '@vitascope/grpc'
+import type { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
+import { parseId } from '../id/id.ts'
+import { checkedSize } from '../id-page.ts'
+import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
+import type { Organisations } from '../organisation-mirror/organisation.ts'
+import { requireUser, scopeOf } from '../visibility.ts'
+import { addTags, checkTags, checkWantedTags, removeTags } from './tag.ts'
+import type { TagStore } from './tag-store.ts'
+
+const PAGE_DEFAULT = 100
+const PAGE_MOST = 1_000
+
+export function tagHandlers(tags: TagStore, organisations: Organisations): Handlers<typeof TagServiceService> {
+  return {
+    async listTags(request, { principal, signal }) {
+      const place = placeOf(request)
+      return tags.list(await needOrganisation(organisations, principal, request.organisationId, signal), place, signal)
+    },
+    async listTaggedVideos(request, { principal, signal }) {
+      const place = placeOf(request)
+      const wanted = checkWantedTags(request.tags)
+      const organisationId = await needOrganisation(organisations, principal, request.organisationId, signal)
+      return tags.videos({ organisationId, tags: wanted, any: request.any }, place, signal)
+    },
+    async addTags({ videoId, tags: given }, call) {
+      const { key, userId } = whoAndWhat(call.principal, videoId)
+      const wanted = checkTags(given)
+      return { added: await tags.change(key, userId, (now) => addTags(now, wanted), call) }
+    },
+    async deleteTags({ videoId, tags: given }, { principal, signal }) {
+      const { key, userId } = whoAndWhat(principal, videoId)
+      const unwanted = checkTags(given)
+      return { deleted: await tags.change(key, userId, (now) => removeTags(now, unwanted), { signal }) }
+    },
+  }
+}
+
+function placeOf({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
+  const size = checkedSize({ pageSize, skip }, PAGE_MOST)
+  return { size: pageSize === 0 ? PAGE_DEFAULT : size, token: pageToken, skip }
+}
+
+function whoAndWhat(principal: Principal, videoId: string) {
+  const { userId } = requireUser(principal)
+  if (!parseId(videoId)) throw notFound('video', videoId)
+  return { key: { scope: scopeOf(principal), videoId }, userId }
+}

@@ -1,0 +1,130 @@
+import { invalid } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, decodePageToken, encodePageToken, once } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { parseId } from '../id/id.ts'
+import { checkText } from '../text.ts'
+import { lockVideo } from '../video/video-lock.ts'
+import type { VideoKey } from '../video/video-store.ts'
+
+export interface TagCount {
+  tag: string
+  videos: number
+}
+
+export interface Place {
+  size: number
+  token: string
+  skip: number
+}
+
+export interface TagStore {
+  /** Tags of an organisation's videos, most used first. */
+  list(organisationId: string, place: Place, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
+  /** Ids of an organisation's videos that have all of the tags, or any, oldest first. */
+  videos(
+    wanted: { organisationId: string; tags: readonly string[]; any: boolean },
+    place: Place,
+    signal?: AbortSignal,
+  ): Promise<{ videoIds: string[]; nextPageToken: string }>
+  /** Locks the video, stores what `change` makes of its tags, and answers those it touched; refuses with VIDEO_NOT_FOUND. */
+  change(
+    key: VideoKey,
+    byUserId: string,
+    change: (now: readonly string[]) => { tags: string[]; touched: string[] },
+    call: Pick<Call, 'idempotency' | 'signal'>,
+  ): Promise<string[]>
+}
+
+export function createTagStore(db: Db): TagStore {
+  return {
+    async list(organisationId, { size, token, skip }, signal) {
+      signal?.throwIfAborted()
+      const after = readCountToken(token)
+      const rows = await db.query<{ tag: string; videos: string }>(
+        `select tag, videos from tag_count
+         where organisation_id = $1 and ($2::bigint is null or videos <= $2 and (videos < $2 or tag > $3))
+         order by videos desc, tag limit $4 offset $5`,
+        [organisationId, after?.videos ?? null, after?.tag ?? null, size + 1, skip],
+      )
+      const last = rows.length > size ? rows[size - 1] : undefined
+      return {
+        tags: rows.slice(0, size).map(({ tag, videos }) => ({ tag, videos: Number(videos) })),
+        nextPageToken: last ? encodePageToken([last.videos, last.tag]) : '',
+      }
+    },
+    async videos({ organisationId, tags, any }, { size, token, skip }, signal) {
+      signal?.throwIfAborted()
+      const after = readVideoToken(token)
+      const rows = await db.query<{ video_id: string; create_time: Date }>(any ? WITH_ANY : WITH_ALL, [
+        organisationId,
+        tags,
+        after?.createTime ?? new Date(0),
+        after?.videoId ?? '0',
+        size + 1,
+        skip,
+      ])
+      const last = rows.length > size ? rows[size - 1] : undefined
+      return {
+        videoIds: rows.slice(0, size).map((row) => row.video_id),
+        nextPageToken: last ? encodePageToken([String(last.create_time.getTime()), last.video_id]) : '',
+      }
+    },
+    change: (key, byUserId, change, call) =>
+      once(db, call, jsonCodec<string[]>(), async (tx) => {
+        const { videoId, tags: now } = await lockVideo(tx, key)
+        const { tags, touched } = change(now)
+        if (touched.length === 0) return []
+        await tx.query('update video set tags = $2, last_modified_by_id = $3, update_time = clock_timestamp() where video_id = $1', [
+          videoId,
+          tags,
+          byUserId,
+        ])
+        return touched
+      }),
+  }
+}
+
+/** For each tag as many index rows as the page may reach to, not all that there are. */
+const WITH_ANY = `
+  select distinct f.create_time, f.video_id from unnest($2::text[]) as wanted (tag) cross join lateral (
+    select t.create_time, t.video_id from video_tag t
+    where t.organisation_id = $1 and t.tag = wanted.tag and (t.create_time, t.video_id) > ($3::timestamptz, $4::bigint)
+    order by t.create_time, t.video_id limit $5::int + $6::int
+  ) f order by f.create_time, f.video_id limit $5::int offset $6::int`
+
+/** Goes along the videos of the rarest of the tags and looks each of the others up. */
+const WITH_ALL = `
+  select t.create_time, t.video_id from video_tag t
+  where t.organisation_id = $1 and (t.create_time, t.video_id) > ($3::timestamptz, $4::bigint)
+    and t.tag = (
+      select wanted.tag from unnest($2::text[]) as wanted (tag)
+      left join tag_count c on c.organisation_id = $1 and c.tag = wanted.tag order by coalesce(c.videos, 0), wanted.tag limit 1
+    )
+    and not exists (
+      select from unnest($2::text[]) as wanted (tag) where wanted.tag <> t.tag and not exists (
+        select from video_tag o where o.organisation_id = $1 and o.tag = wanted.tag and o.create_time = t.create_time
+          and o.video_id = t.video_id
+      )
+    )
+  order by t.create_time, t.video_id limit $5 offset $6`
+
+function readCountToken(token: string): { videos: string; tag: string } | undefined {
+  const values = decodePageToken(token, 2)
+  if (!values) return undefined
+  const [videos = '', tag = ''] = values
+  if (!parseId(videos) || checkText('', tag, { max: 100 }).length > 0) throw badToken()
+  return { videos, tag }
+}
+
+function readVideoToken(token: string): { createTime: Date; videoId: string } | undefined {
+  const values = decodePageToken(token, 2)
+  if (!values) return undefined
+  const [time = '', videoId = ''] = values
+  if (!/^\d{1,15}$/.test(time) || !parseId(videoId)) throw badToken()
+  return { createTime: new Date(Number(time)), videoId }
+}
+
+function badToken() {
+  return invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+}

@@ -1,0 +1,144 @@
+import { notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, decodePageToken, encodePageToken, once, type Transaction } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { parseId } from '../id/id.ts'
+import type { Scope } from '../visibility.ts'
+import { THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
+
+export interface ThemeKey {
+  scope: Scope
+  themeId: string
+}
+
+export interface Place {
+  size: number
+  /** Empty for the start. */
+  token: string
+  skip: number
+}
+
+export interface ThemeStore {
+  create(theme: { organisationId: string; userId: string; fields: ThemeFields }, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Theme>
+  find(key: ThemeKey, signal?: AbortSignal): Promise<Theme | undefined>
+  /** Oldest first. */
+  list(organisationId: string, place: Place, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
+  /** Videos that name a theme, oldest first. */
+  listVideos(
+    theme: Theme,
+    place: Place,
+    signal?: AbortSignal,
+  ): Promise<{ videos: { videoId: string; title: string }[]; nextPageToken: string }>
+  /** Locks the theme and stores what `change` makes of it; refuses with THEME_NOT_FOUND. */
+  update(key: ThemeKey, byUserId: string, change: (now: Theme) => ThemeFields, signal?: AbortSignal): Promise<Theme>
+  /** Refuses with THEME_NOT_FOUND. */
+  remove(key: ThemeKey, signal?: AbortSignal): Promise<void>
+  /** The theme that a video has: the one that it names, else the default one of its organisation. */
+  findOfVideo(videoId: string, signal?: AbortSignal): Promise<Theme | undefined>
+}
+
+/** All identifiers are constants of this file and of `theme.ts`. */
+const PATHS = [...THEME_PATHS.keys()]
+const FIELDS = PATHS.join(', ')
+const FIELD_PARAMETERS = PATHS.map((_, index) => `$${index + 1}`).join(', ')
+const [NEXT, NEXT2] = [1, 2].map((more) => `$${PATHS.length + more}`)
+const COLUMNS = `theme_id, organisation_id, ${FIELDS}`
+const IN_SCOPE = 'theme_id = $1 and ($2::bigint is null or organisation_id = $2)'
+
+export function createThemeStore(db: Db): ThemeStore {
+  return {
+    create: ({ organisationId, userId, fields }, call) =>
+      once(db, call, jsonCodec<Theme>(), async (tx) => {
+        const [row] = await tx.query<Row>(
+          `insert into theme (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id)
+           values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}) returning ${COLUMNS}`,
+          [...valuesOf(fields), organisationId, userId],
+        )
+        if (!row) throw new Error('the insert of a theme answered no row')
+        return toTheme(row)
+      }),
+    async find({ scope, themeId }, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<Row>(`select ${COLUMNS} from theme where ${IN_SCOPE}`, [themeId, scope])
+      return row && toTheme(row)
+    },
+    async list(organisationId, { size, token, skip }, signal) {
+      const [after = '0'] = decodePageToken(token, 1)?.map((id) => parseId(id) ?? '0') ?? []
+      signal?.throwIfAborted()
+      const rows = await db.query<Row>(
+        `select ${COLUMNS} from theme where organisation_id = $1 and theme_id > $2 order by theme_id limit $3 offset $4`,
+        [organisationId, after, size + 1, skip],
+      )
+      const themes = rows.slice(0, size).map(toTheme)
+      return { themes, nextPageToken: rows.length > size ? encodePageToken([themes.at(-1)?.themeId ?? '']) : '' }
+    },
+    async listVideos({ themeId, organisationId }, { size, token, skip }, signal) {
+      const [time = '0', id = '0'] = decodePageToken(token, 2) ?? []
+      signal?.throwIfAborted()
+      const rows = await db.query<{ video_id: string; title: string; create_time: Date }>(
+        `select video_id, title, create_time from video
+         where theme_id = $1 and theme_id <> '' and organisation_id = $2 and (create_time, video_id) > ($3::timestamptz, $4::bigint)
+         order by create_time, video_id limit $5 offset $6`,
+        [themeId, organisationId, new Date(/^\d{1,15}$/.test(time) ? Number(time) : 0), parseId(id) ?? '0', size + 1, skip],
+      )
+      const page = rows.slice(0, size)
+      const last = page.at(-1)
+      return {
+        videos: page.map((row) => ({ videoId: row.video_id, title: row.title })),
+        nextPageToken: rows.length > size && last ? encodePageToken([String(last.create_time.getTime()), last.video_id]) : '',
+      }
+    },
+    update: (key, byUserId, change, signal) =>
+      db.transaction(async (tx) => {
+        const fields = change(await lock(tx, key))
+        const [row] = await tx.query<Row>(
+          `update theme set (${FIELDS}) = (${FIELD_PARAMETERS}), last_modified_by_user_id = ${NEXT}, update_time = clock_timestamp()
+           where theme_id = ${NEXT2} returning ${COLUMNS}`,
+          [...valuesOf(fields), byUserId, key.themeId],
+        )
+        if (!row) throw new Error(`theme ${key.themeId} went away under its lock`)
+        return toTheme(row)
+      }, signal),
+    remove: (key, signal) =>
+      db.transaction(async (tx) => {
+        const { themeId } = await lock(tx, key)
+        await tx.query('delete from theme where theme_id = $1', [themeId])
+      }, signal),
+    async findOfVideo(videoId, signal) {
+      signal?.throwIfAborted()
+      // A look-up or two by the unique index on the id's text.
+      const [row] = await db.query<Row>(
+        `select t.* from video v join organisation o on o.organisation_id = v.organisation_id
+         cross join lateral (
+           select ${COLUMNS} from theme t
+           where t.organisation_id = v.organisation_id and t.theme_id::text in (v.theme_id, o.default_theme_id)
+           order by t.theme_id::text = v.theme_id desc limit 1
+         ) t where v.video_id = $1`,
+        [videoId],
+      )
+      return row && toTheme(row)
+    },
+  }
+}
+
+async function lock(tx: Transaction, { scope, themeId }: ThemeKey): Promise<Theme> {
+  const [row] = await tx.query<Row>(`select ${COLUMNS} from theme where ${IN_SCOPE} for update`, [themeId, scope])
+  if (!row) throw notFound('theme', themeId)
+  return toTheme(row)
+}
+
+function valuesOf(fields: ThemeFields): unknown[] {
+  return [...THEME_PATHS.values()].map((key) => fields[key] ?? null)
+}
+
+interface Row {
+  theme_id: string
+  organisation_id: string
+  [field: string]: string | null
+}
+
+function toTheme(row: Row): Theme {
+  // Each path is a text column.
+  const fields = Object.fromEntries([...THEME_PATHS].map(([path, key]) => [key, row[path] ?? undefined])) as unknown as ThemeFields
+  return { ...fields, themeId: row.theme_id, organisationId: row.organisation_id }
+}

@@ -1,0 +1,39 @@
+import { invalid } from '@vitascope/errors'
+import { decodePageToken, encodePageToken } from '@vitascope/postgres'
+import { parseId } from '../id/id.ts'
+import { checkText } from '../text.ts'
+import type { Key, VideoListing } from './video-listing.ts'
+
+type Order = Pick<VideoListing, 'order' | 'descending'>
+
+/** The place after which a list goes on; good for lists of the same order only. */
+export function writeToken({ order, descending }: Order, { sort, createTime, videoId }: Key): string {
+  const text = sort instanceof Date ? String(sort.getTime()) : sort
+  return encodePageToken([order, String(descending), text, createTime ? String(createTime.getTime()) : '', videoId])
+}
+
+export function readToken({ order, descending }: Order, token: string): Key | undefined {
+  const values = decodePageToken(token, 5)
+  if (!values) return undefined
+  const [ofOrder, ofDirection, sort = '', time = '', videoId = ''] = values
+  const good =
+    ofOrder === order &&
+    ofDirection === String(descending) &&
+    parseId(videoId) !== undefined &&
+    SORTS[order](sort) &&
+    (order === 'relevance' ? isTime(time) : time === '')
+  if (!good) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  if (order === 'relevance') return { videoId, sort, createTime: new Date(Number(time)) }
+  return { videoId, sort: order === 'title' ? sort : new Date(Number(sort)) }
+}
+
+const SORTS: Record<VideoListing['order'], (sort: string) => boolean> = {
+  create_time: isTime,
+  title: (sort) => checkText('', sort, { max: 1_000 }).length === 0,
+  // As PostgreSQL writes a real.
+  relevance: (sort) => /^\d(\.\d{1,12})?(e-\d{1,2})?$/.test(sort),
+}
+
+function isTime(text: string): boolean {
+  return /^\d{1,15}$/.test(text)
+}

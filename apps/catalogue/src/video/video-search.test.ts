@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import type { VideoFields } from './video.ts'
+import { createVideoLists, type VideoLists } from './video-list.ts'
+import type { VideoListing } from './video-listing.ts'
+
+let catalogue: CatalogueDatabase
+let lists: VideoLists
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  lists = createVideoLists(catalogue.db)
+  await upload({ title: 'Rocket launch', tags: ['summer-2030'], description: 'Seen from the beach.' })
+  await upload({ title: 'A day at the beach', description: 'With a rocket of paper, and a launch of it.', tags: ['summer-2030', 'kids'] })
+  await upload({ title: 'launch_day.final-cut.MP4', mediaTitle: 'Master tape' })
+  await upload({ title: 'Über Brücken', descriptionPrivate: 'not before the embargo' })
+  await upload({ title: 'Rocket secrets of another house', tags: ['summer-2030'] }, '2')
+})
+afterAll(() => catalogue.close())
+
+const upload = (fields: Partial<VideoFields>, organisationId = '1') =>
+  catalogue.upload({ ...(fields.title !== undefined && { mediaTitle: fields.title }), ...fields }, { organisationId })
+
+const listing = (query: string, more: Partial<VideoListing> = {}): VideoListing => ({
+  ...{ scope: '1', order: 'relevance', descending: false, query },
+  ...more,
+})
+
+async function titles(query: string, more: Partial<VideoListing> = {}): Promise<string[]> {
+  const of = listing(query, more)
+  const { videos } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
+  expect(await lists.count(of)).toBe(videos.length)
+  return videos.map(({ title }) => title)
+}
+
+async function caption(mediaId: string, text: string): Promise<string> {
+  const [row] = await catalogue.db.query<{ caption_id: string }>(
+    `insert into caption (media_id, organisation_id, title, language, created_by_user_id, last_modified_by_user_id, plain_text)
+     values ($1, 1, 'English', 'en', '7', '7', $2) returning caption_id`,
+    [mediaId, text],
+  )
+  return row?.caption_id ?? ''
+}
+
+describe('finds', () => {
+  test.each([
+    ['a word of titles before one of descriptions', 'rocket', ['Rocket launch', 'A day at the beach']],
+    ['all words, wherever they are', 'BEACH rocket', ['A day at the beach', 'Rocket launch']],
+    ['a tag, by its words', 'summer-2030 kids', ['A day at the beach']],
+    ['words of a file name', 'final cut mp4', ['launch_day.final-cut.MP4']],
+    ['the media title', 'master', ['launch_day.final-cut.MP4']],
+    ['letters of any script, in any case', 'ÜBER', ['Über Brücken']],
+    ['nothing of the private description', 'embargo', []],
+    ['nothing of other organisations', 'secrets', []],
+    ['nothing where one word is missing', 'rocket submarine', []],
+  ])('%s', async (_, query, found) => {
+    expect(await titles(query)).toEqual(found)
+  })
+  test('in all organisations for the system', async () => {
+    expect((await titles('rocket', { scope: null })).sort()).toEqual([
+      'A day at the beach',
+      'Rocket launch',
+      'Rocket secrets of another house',
+    ])
+  })
+  test('in the order that is asked for', async () => {
+    expect(await titles('launch', { order: 'title' })).toEqual(['A day at the beach', 'launch_day.final-cut.MP4', 'Rocket launch'])
+    const byTime = await titles('launch', { order: 'create_time', descending: true })
+    expect(byTime).toEqual(['launch_day.final-cut.MP4', 'A day at the beach', 'Rocket launch'])
+  })
+})
+
+describe('forgives', () => {
+  test.each([
+    ['letters exchanged', 'rocket lanuch', ['Rocket launch', 'A day at the beach']],
+    ['a letter too few', 'roket', ['Rocket launch', 'A day at the beach']],
+    ['a letter too many, among words that are right', 'rockett launch beach', ['Rocket launch', 'A day at the beach']],
+    ['another letter', 'Brüsken', ['Über Brücken']],
+    ['no numbers', 'summer 2031', []],
+    ['nothing that would lead to another organisation', 'secrett', []],
+  ])('%s', async (_, query, found) => {
+    expect((await titles(query)).sort()).toEqual([...found].sort())
+  })
+  test('nothing where the words are there as they are', async () => {
+    await upload({ title: 'Racket sports' }, '2')
+    await upload({ title: 'Rocket tennis' }, '2')
+    expect(await titles('racket', { scope: '2' })).toEqual(['Racket sports'])
+  })
+})
+
+describe('with filters', () => {
+  test('of tag and state', async () => {
+    expect(await titles('rocket', { tag: 'kids' })).toEqual(['A day at the beach'])
+    expect(await titles('rocket', { tag: 'KIDS' })).toEqual([])
+    expect(await titles('rocket', { state: 'ok' })).toEqual([])
+    expect(await titles('rocket', { state: 'encoding' })).toHaveLength(2)
+  })
+  test('of a folder, with and without words', async () => {
+    const [folder] = await catalogue.db.query<{ folder_id: string }>(
+      `insert into folder (organisation_id, name, description, created_by_user_id, last_modified_by_user_id)
+       values (1, 'Clips', '', '7', '7') returning folder_id`,
+    )
+    await catalogue.db.query(
+      `insert into folder_video (folder_id, video_id, organisation_id)
+       select $1, video_id, 1 from video where title in ('Rocket launch', 'Über Brücken')`,
+      [folder?.folder_id],
+    )
+    const folderId = folder?.folder_id ?? ''
+    expect(await titles('rocket', { folderId })).toEqual(['Rocket launch'])
+    expect(await titles('rocket', { folderId, scope: null })).toEqual(['Rocket launch'])
+    expect(await titles('rocket', { folderId, scope: '2' })).toEqual([])
+    const inFolder = async (more: Partial<VideoListing>) => {
+      const of: VideoListing = { scope: '1', order: 'title', descending: false, folderId, ...more }
+      const { videos } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
+      expect(await lists.count(of)).toBe(videos.length)
+      return videos.map(({ title }) => title)
+    }
+    expect(await inFolder({})).toEqual(['Rocket launch', 'Über Brücken'])
+    expect(await inFolder({ scope: null, tag: 'summer-2030' })).toEqual(['Rocket launch'])
+    expect(await inFolder({ state: 'failed' })).toEqual([])
+    expect(await inFolder({ scope: '2' })).toEqual([])
+    expect(await inFolder({ folderId: '9007199254740991' })).toEqual([])
+  })
+  test('page by page every match comes once, in order', async () => {
+    for (let i = 0; i < 7; i++) await upload({ title: `Walk ${'walk '.repeat(i % 3)}number ${i}`, tags: i % 2 ? ['odd'] : [] })
+    for (const more of [{}, { order: 'title' }, { order: 'create_time', descending: true }, { tag: 'odd' }] as Partial<VideoListing>[]) {
+      const of = listing('walk', more)
+      const { videos: all } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
+      const found: string[] = []
+      let token = ''
+      do {
+        const page = await lists.page(of, { size: 2, token, skip: 0 }, () => 1)
+        found.push(...page.videos.map(({ videoId }) => videoId))
+        token = page.nextPageToken
+      } while (token !== '')
+      expect(found).toEqual(all.map(({ videoId }) => videoId))
+      expect((await lists.page(of, { size: 2, token: '', skip: 2 }, () => 1)).videos).toEqual(all.slice(2, 4))
+    }
+  })
+})
+
+describe('keeps up', () => {
+  test('with titles, tags, descriptions and media titles that change, and with videos that go', async () => {
+    const { videoId, mediaId } = await upload({ title: 'Meteor' })
+    const change = (fields: Partial<VideoFields>) => catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, ...fields }))
+    await change({ title: 'Comet', description: 'icy', tags: ['night'], mediaTitle: 'Reel' })
+    expect(await titles('meteor', { order: 'title' })).toEqual([])
+    for (const word of ['comet', 'icy', 'night', 'reel']) expect(await titles(word)).toEqual(['Comet'])
+    expect(await titles('comet', { tag: 'night' })).toEqual(['Comet'])
+    await catalogue.media.update({ scope: '1', mediaId }, (now) => ({ ...now, title: 'Spool' }))
+    expect(await titles('spool')).toEqual(['Comet'])
+    expect(await titles('reel')).toEqual([])
+    await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
+    expect(await titles('comet')).toEqual([])
+  })
+  test('with the words of captions, for all videos of the media', async () => {
+    const { mediaId } = await upload({ title: 'Spoken' })
+    const captionId = await caption(mediaId, 'ignition sequence start')
+    expect(await titles('ignition spoken')).toEqual(['Spoken'])
+    await catalogue.media.publish({ scope: '1', mediaId }, '7', { idempotency: undefined, signal: new AbortController().signal })
+    expect(await titles('ignition')).toEqual(['Spoken', 'Spoken'])
+    await catalogue.db.query(`update caption set plain_text = 'liftoff' where caption_id = $1`, [captionId])
+    expect(await titles('ignition')).toEqual([])
+    expect(await titles('liftoff')).toEqual(['Spoken', 'Spoken'])
+    const other = await upload({ title: 'Other' })
+    await catalogue.db.query('update caption set media_id = $2 where caption_id = $1', [captionId, other.mediaId])
+    expect(await titles('liftoff')).toEqual(['Other'])
+    await catalogue.db.query('delete from caption where caption_id = $1', [captionId])
+    expect(await titles('liftoff')).toEqual([])
+  })
+  test('with captions and videos that are added to a media at the same moment', async () => {
+    const { mediaId } = await upload({ title: 'Together' })
+    for (let round = 0; round < 5; round++) {
+      const call = { idempotency: undefined, signal: new AbortController().signal }
+      await Promise.all([caption(mediaId, `moment${round}`), catalogue.media.publish({ scope: '1', mediaId }, '7', call)])
+    }
+    for (let round = 0; round < 5; round++) expect(await titles(`moment${round}`)).toHaveLength(6)
+  })
+  test('with captions of the greatest length, of nothing but different words', async () => {
+    const { mediaId } = await upload({ title: 'Endless' })
+    const words = Array.from({ length: 800_000 }, (_, index) =>
+      String.fromCodePoint(0x4e00 + (index % 20_000), 0x4e00 + Math.floor(index / 20_000)),
+    )
+    for (let part = 0; part < 4; part++) await caption(mediaId, words.slice(part * 200_000, (part + 1) * 200_000).join(' '))
+    expect(await titles(words[0] ?? '')).toEqual(['Endless'])
+  })
+})
+
+describe('is safe with', () => {
+  test.each([
+    ['no word at all', '!!! --- ()'],
+    ['white space', ' \t\u00a0'],
+    ['operators of queries', `'a' & !'b' | c:* <-> d`],
+    ['an unfinished quote', `rocket'`],
+    ['backslashes', String.raw`\'; drop table video; --`],
+    ['the mark of an organisation', '@2'],
+    ['the mark of a tag', '#summer-2030'],
+    ['wild cards', '% _ *'],
+    ['a regular expression', '(a+)+$'.repeat(30)],
+    ['one long word', 'x'.repeat(200)],
+    ['a hundred words', 'q '.repeat(100)],
+    ['a hundred different words', Array.from({ length: 66 }, (_, i) => `z${String.fromCodePoint(97 + (i % 26))}`).join(' ')],
+    ['signs beyond the first plane', '🚀'.repeat(100)],
+    ['directions', '\u202erocket\u202c\u200b'],
+    ['a sleep', `rocket'||pg_sleep(5)||'`],
+  ])('%s', async (_, query) => {
+    const started = performance.now()
+    for (const title of await titles(query)) expect(title).not.toContain('another house')
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+  test('a tag that looks like the mark of an organisation', async () => {
+    await upload({ title: 'Marked', tags: ['@1', `'`, '\\'] }, '2')
+    expect(await titles('marked')).toEqual([])
+    for (const tag of ['@1', `'`, '\\']) expect(await titles('marked', { scope: '2', tag })).toEqual(['Marked'])
+  })
+})
+
+test('of many matches a bounded number is ranked and counted', async () => {
+  const { mediaId } = await upload({ title: 'Bulk' })
+  for (let from = 1; from < 10_050; from += 1_005) {
+    await catalogue.db.query(
+      `insert into video select (jsonb_populate_record(v, jsonb_build_object('video_id', 1000000 + g, 'title', 'Crowd ' || g))).*
+       from video v, generate_series($2::int, $2 + 1004) g where v.media_id = $1 and v.title = 'Bulk'`,
+      [mediaId, from],
+    )
+  }
+  expect(await lists.count(listing('crowd'))).toBe(10_000)
+  expect(await lists.count({ ...listing(''), query: undefined, order: 'title' })).toBeGreaterThan(10_050)
+  const { videos } = await lists.page(listing('crowd'), { size: 20, token: '', skip: 9_990 }, () => 1)
+  expect(videos).toHaveLength(10)
+})

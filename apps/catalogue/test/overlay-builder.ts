@@ -1,0 +1,24 @@
+import type { OverlayFields } from '../src/overlay/overlay.ts'
+
+/** An overlay of nothing but a title. */
+export function anOverlay(fields: Partial<OverlayFields> = {}): OverlayFields {
+  return {
+    mediaId: '',
+    disabled: false,
+    atEnd: false,
+    startSeconds: undefined,
+    endSeconds: undefined,
+    title: 'Tickets',
+    description: '',
+    imagePath: '',
+    linkText: '',
+    linkAction: '',
+    linkUrl: '',
+    linkTarget: '',
+    linkJavascriptCode: '',
+    language: '',
+    width: undefined,
+    height: undefined,
+    ...fields,
+  }
+}

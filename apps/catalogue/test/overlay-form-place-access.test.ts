@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Call, type Principal, serviceCall } from '@vitascope/grpc'
+import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
+import { Overlay } from '@vitascope/proto/catalogue/v1/overlay'
+import { contactFormHandlers } from '../src/contact-form/contact-form-rpc.ts'
+import { createContactFormStore } from '../src/contact-form/contact-form-store.ts'
+import { createSubmissionStore } from '../src/contact-form/submission-store.ts'
+import { locationHandlers } from '../src/location/location-rpc.ts'
+import { createPlacedVideoStore } from '../src/location/placed-video-store.ts'
+import { createPostcodeStore } from '../src/location/postcode-store.ts'
+import { createOrganisations } from '../src/organisation-mirror/organisation.ts'
+import { overlayHandlers } from '../src/overlay/overlay-rpc.ts'
+import { createOverlayStore } from '../src/overlay/overlay-store.ts'
+import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+
+let catalogue: CatalogueDatabase
+let rooms: ReturnType<typeof makeRooms>
+let overlayId: string
+let contactFormId: string
+
+function makeRooms({ db, videos, organisations: store }: CatalogueDatabase) {
+  const organisations = createOrganisations(store, async () => undefined)
+  return {
+    overlays: overlayHandlers(createOverlayStore(db), organisations),
+    forms: contactFormHandlers({ forms: createContactFormStore(db), submissions: createSubmissionStore(db), videos, organisations }),
+    places: locationHandlers({ postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db), organisations }),
+  }
+}
+
+const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), signal: new AbortController().signal, principal })
+const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
+  callOf({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
+const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), callOf({ kind: 'guest' })]
+const page = { pageSize: 0, pageToken: '', skip: 0 }
+
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  rooms = makeRooms(catalogue)
+  const { overlay } = await rooms.overlays.createOverlay({ overlay: Overlay.fromPartial({ shown: { title: 'a' } }) }, owner)
+  const { contactForm } = await rooms.forms.createContactForm({ contactForm: ContactForm.fromPartial({ reference: 'a' }) }, owner)
+  overlayId = overlay?.shown?.overlayId ?? ''
+  contactFormId = contactForm?.contactFormId ?? ''
+})
+afterAll(() => catalogue.close())
+
+type Asked = (call: Call) => Promise<unknown>
+/** Every call about one record. */
+const ofRecords = (ids = { overlayId, contactFormId }): Asked[] => {
+  const overlay = Overlay.fromPartial({ shown: { overlayId: ids.overlayId, title: 'mine' } })
+  return [
+    (call) => rooms.overlays.getOverlay(ids, call),
+    (call) => rooms.overlays.updateOverlay({ overlay, updateMask: [] }, call),
+    (call) => rooms.overlays.updateOverlay({ overlay, updateMask: ['title'] }, call),
+    (call) => rooms.overlays.deleteOverlay(ids, call),
+    (call) => rooms.forms.getContactForm(ids, call),
+    (call) => rooms.forms.listSubmissions({ ...ids, ...page }, call),
+    (call) => rooms.forms.deleteContactForm(ids, call),
+  ]
+}
+/** Every call that names an organisation. */
+const ofOrganisation = (organisationId: string): Asked[] => [
+  (call) => rooms.overlays.listOverlays({ organisationId, ...page }, call),
+  (call) => rooms.overlays.createOverlay({ overlay: Overlay.fromPartial({ organisationId, shown: { title: 'a' } }) }, call),
+  (call) => rooms.forms.listContactForms({ organisationId, ...page }, call),
+  (call) => rooms.forms.createContactForm({ contactForm: ContactForm.fromPartial({ organisationId, reference: 'a' }) }, call),
+  (call) => rooms.places.listVideosByPlace({ organisationId, place: { $case: 'city', value: 'Delft' }, ...page }, call),
+]
+/** What came of each, one after another. */
+async function reasons(asked: Asked[], call: Call): Promise<string[]> {
+  const said: string[] = []
+  for (const ask of asked) {
+    said.push(
+      await ask(call).then(
+        () => 'done',
+        (error) => `${error.reason} ${error.message.replaceAll(/\d+/g, '')}`,
+      ),
+    )
+  }
+  return said
+}
+
+describe('without the gateway in front', () => {
+  test('a record of another organisation is as one that is not there', async () => {
+    const foreign = await reasons(ofRecords(), stranger)
+    expect(foreign).toEqual(await reasons(ofRecords({ overlayId: '999999', contactFormId: '999999' }), stranger))
+    expect(foreign.every((reason) => /^(OVERLAY|CONTACT_FORM)_NOT_FOUND/.test(reason))).toBe(true)
+    expect(await reasons(ofRecords({ overlayId: 'x', contactFormId: '0' }), owner)).toEqual(
+      foreign.map((reason) => expect.stringContaining(reason.split(' ')[0] ?? '')),
+    )
+  })
+  test('another organisation is forbidden, whether it exists or not', async () => {
+    for (const organisationId of ['1', '999999', 'x']) {
+      const said = await reasons(ofOrganisation(organisationId), stranger)
+      expect(said.every((reason) => reason.startsWith('FOREIGN_ORGANISATION'))).toBe(true)
+    }
+    expect((await reasons(ofOrganisation('999999'), system)).every((reason) => reason.startsWith('ORGANISATION_NOT_FOUND'))).toBe(true)
+    expect((await reasons(ofOrganisation(''), system)).every((reason) => reason.startsWith('INVALID_INPUT'))).toBe(true)
+  })
+  test('guests and services are nobody here, but for what viewers send', async () => {
+    const all = [
+      ...ofRecords(),
+      ...ofOrganisation('1'),
+      (call: Call) => rooms.places.lookUpPostcode({ postcode: '1012', country: '' }, call),
+    ]
+    expect((await reasons(all, guest)).every((reason) => reason.startsWith('KEY_REQUIRED'))).toBe(true)
+    expect((await reasons(all, serviceCall('encoding', 'r'))).every((reason) => reason.startsWith('USERS_ONLY'))).toBe(true)
+    const sent = { contactFormId, videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false }
+    expect(Object.keys(await rooms.forms.submitContactForm(sent, guest))).toEqual(['submissionId'])
+  })
+  test('the owner does all of it', async () => {
+    expect(await reasons([...ofOrganisation('1'), ...ofRecords()], owner)).toEqual(Array(12).fill('done'))
+  })
+})

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
+import { type Call, openChannel, type Principal, serviceCall } from '@vitascope/grpc'
+import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { Presentation, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
+import { freePort, testLog, waitFor } from '@vitascope/testing'
+import type { readConfig } from '../src/config.ts'
+import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
+
+type Config = ReturnType<typeof readConfig>
+
+let database: CatalogueDatabase
+let service: RunningCatalogue
+let encoding: ReturnType<typeof encodingStandIn>
+let auth: Awaited<ReturnType<typeof authStandIn>>
+let ask: ReturnType<typeof clients>
+let config: Config
+
+function clients(address: string) {
+  const channel = openChannel(address, { principalKey: testKey })
+  return {
+    presentations: channel.client(PresentationServiceService),
+    jobs: channel.client(JobServiceService),
+    rules: channel.client(DeliveryRuleServiceService),
+    close: () => channel.close(),
+  }
+}
+
+beforeAll(async () => {
+  database = await catalogueDatabase()
+  auth = await authStandIn()
+  encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
+  await encoding.come()
+  config = {
+    listen: '127.0.0.1:0',
+    metricsListen: { host: '127.0.0.1', port: 0 },
+    databaseUrl: database.url,
+    principalKey: testKey,
+    masterKey: 'a master key of these tests',
+    tokenKeys: parseTokenKeys(makeTokenKeys()),
+    encodingAddress: encoding.address,
+    authAddress: auth.address,
+    reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
+  } as Config
+  service = await startCatalogue(config, testLog)
+  ask = clients(service.address)
+})
+afterAll(async () => {
+  ask.close()
+  await service.stop()
+  await encoding.leave()
+  await auth.leave()
+  await database.close()
+})
+
+const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'standard') =>
+  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
+const [owner, stranger, system] = [user('1'), user('2'), user('1', 'system')]
+const guest = callOf({ kind: 'guest' })
+const internal = serviceCall('encoding', 'r')
+
+const fields = { organisationId: '1', userId: '', title: 'Launch', description: '', videoId: '' }
+const create = async (more: Partial<typeof fields> = {}, call = system) => {
+  const { presentation } = await ask.presentations.createPresentation({ ...fields, ...more }, call)
+  if (!presentation) throw new Error('no presentation in the answer')
+  return presentation
+}
+let objects = 0
+const add = (more: Partial<Parameters<typeof ask.presentations.addSlides>[0]> = {}, call = internal) =>
+  ask.presentations.addSlides(
+    {
+      ...{ presentationId: '', organisationId: '1', userId: '71', filename: 'launch.v2.pdf' },
+      ...{ sourceObject: `upload/1/s${objects++}`, sourceBytes: 10, ...more },
+    },
+    call,
+  )
+const setOf = (jobId: string, presentationId: string) =>
+  SlideSet.fromPartial({
+    jobId,
+    prefix: `slides/${presentationId}/${jobId}-1`,
+    slides: [1, 2].map((page) => ({ path: `s${page}.jpg`, thumbnailPath: `t${page}.jpg`, width: 64, height: 36 })),
+    documentPath: 'document.pdf',
+    bytes: 5,
+  })
+const made = (jobId: string, presentationId: string, more: Partial<SlideSet> = {}) =>
+  ask.jobs.reportJob(
+    { jobId, revision: 9, news: { $case: 'slidesMade', value: { slides: { ...setOf(jobId, presentationId), ...more } } } },
+    internal,
+  )
+const read = async (presentationId: string, call = owner) =>
+  (await ask.presentations.getPresentation({ presentationId }, call)).presentation
+
+test('a file becomes a presentation: encoding is told, reports, and everybody sees the slides', async () => {
+  const { presentationId, jobId } = await add()
+  await waitFor(() => encoding.state.slideJobs.get(jobId))
+  expect(encoding.state.slideJobs.get(jobId)).toEqual({
+    ...{ jobId, presentationId, organisationId: '1', sourceBytes: 10 },
+    sourceObject: expect.stringMatching(/^upload\/1\/s\d+$/),
+  })
+  expect(await read(presentationId)).toMatchObject({
+    title: 'launch.v2',
+    filename: 'launch.v2.pdf',
+    status: { state: 'PRESENTATION_STATE_PROCESSING', progress: 5, code: 2 },
+  })
+  expect(await ask.jobs.reportJob({ jobId, revision: 1, news: { $case: 'progress', value: { percent: 50 } } }, internal)).toEqual({
+    wanted: true,
+  })
+  await expect(ask.rules.getPresentationRule({ presentationId }, internal)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+  expect(await made(jobId, presentationId)).toEqual({ wanted: true })
+  const { presentation } = await ask.presentations.findPublicPresentation({ presentationId }, guest)
+  expect(presentation).toMatchObject({ status: { state: 'PRESENTATION_STATE_AWAITING_TIMINGS', progress: 99, code: 1999 } })
+  expect(await ask.rules.getPresentationRule({ presentationId }, internal)).toMatchObject({
+    sets: [{ version: presentation?.documentVersion, prefix: `slides/${presentationId}/${jobId}-1` }],
+    videoId: '',
+    tokenRequired: false,
+  })
+  const timings = [
+    { slide: 1, seconds: 0 },
+    { slide: 2, seconds: 30 },
+  ]
+  const change = { presentation: Presentation.fromPartial({ presentationId }), updateMask: [], timings }
+  expect((await ask.presentations.updatePresentation(change, system)).presentation?.status).toMatchObject({
+    state: 'PRESENTATION_STATE_OK',
+    progress: 100,
+    code: 2000,
+  })
+  expect((await read(presentationId))?.slides.map(({ seconds }) => seconds)).toEqual([0, 30])
+  expect((await ask.jobs.checkJobs({ jobIds: [jobId, '999999'] }, internal)).wantedJobIds).toEqual([jobId])
+  await ask.presentations.deletePresentation({ presentationId }, system)
+  expect((await ask.jobs.checkJobs({ jobIds: [jobId] }, internal)).wantedJobIds).toEqual([])
+  await waitFor(() => encoding.state.cancelled.has(jobId))
+})
+
+test('a failure is told with its reason to its organisation alone', async () => {
+  const { presentationId, jobId } = await add()
+  const news = { $case: 'failed', value: { code: 4002, message: 'it is protected by a password' } } as const
+  expect(await ask.jobs.reportJob({ jobId, revision: 1, news }, internal)).toEqual({ wanted: false })
+  const status = { state: 'PRESENTATION_STATE_FAILED', progress: 5, code: 4002 }
+  expect((await read(presentationId))?.status).toEqual({ ...status, reason: 'it is protected by a password' })
+  const { presentation } = await ask.presentations.findPublicPresentation({ presentationId }, guest)
+  expect(presentation?.status).toEqual({ ...status, reason: '' })
+})
+
+describe('who may', () => {
+  test('read: its organisation and the system all, others what everybody sees', async () => {
+    const { presentationId } = await create()
+    expect((await read(presentationId, system))?.presentationId).toBe(presentationId)
+    await expect(read(presentationId, stranger)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(read(presentationId, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
+    for (const id of ['', 'x', '0', '9'.repeat(30)]) await expect(read(id)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+  })
+  test('write: the system alone', async () => {
+    const { presentationId } = await create()
+    const change = { presentation: Presentation.fromPartial({ presentationId, title: 'x' }), updateMask: ['title'], timings: [] }
+    for (const call of [owner, stranger]) {
+      await expect(create({}, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+      await expect(ask.presentations.updatePresentation(change, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+      await expect(ask.presentations.deletePresentation({ presentationId }, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+    }
+    expect((await read(presentationId))?.title).toBe('Launch')
+  })
+  test('add files: services alone, for the organisation that the file is of', async () => {
+    const { presentationId } = await create()
+    await expect(add({}, system)).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+    await expect(add({ presentationId, organisationId: '2' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(add({ presentationId: 'x' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(add({ organisationId: '99' })).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+    await expect(add({ organisationId: '4' })).rejects.toMatchObject({ reason: 'ORGANISATION_INACTIVE' })
+    await expect(add({ filename: '', userId: 'x', sourceObject: '', sourceBytes: 0 })).rejects.toMatchObject({
+      fields: ['filename', 'user_id', 'source_object', 'source_bytes'].map((field) => ({ field })),
+    })
+  })
+  test('ask for rules: services alone', async () => {
+    await expect(ask.rules.getPresentationRule({ presentationId: '1' }, system)).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+  })
+})
+
+test('what is named must be there, and every bad field is named at once', async () => {
+  await expect(create({ organisationId: '99' })).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+  await expect(create({ organisationId: '4' })).rejects.toMatchObject({ reason: 'ORGANISATION_INACTIVE' })
+  await expect(create({ videoId: '5' })).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  await expect(create({ organisationId: '', title: '', videoId: 'x' })).rejects.toMatchObject({
+    fields: ['organisation_id', 'title', 'video_id'].map((field) => ({ field })),
+  })
+  expect(await create()).toMatchObject({ userId: '71', status: { state: 'PRESENTATION_STATE_AWAITING_TIMINGS', code: 1999 } })
+})
+
+test.each([
+  [{ jobId: '1' }],
+  [{ prefix: '' }],
+  [{ prefix: 'slides/' }],
+  [{ slides: [] }],
+  [{ documentPath: '' }],
+  [{ slides: [{ path: '', thumbnailPath: 't', width: 1, height: 1 }] }],
+])('a report of slides that could not be shown is refused (%j)', async (bad) => {
+  const { presentationId, jobId } = await add()
+  await expect(made(jobId, presentationId, bad)).rejects.toMatchObject({ kind: 'invalid' })
+  expect((await read(presentationId))?.slides).toEqual([])
+})
+
+test('what was accepted while encoding was away reaches it, as one, even when this service ends in between', async () => {
+  await encoding.leave()
+  const { jobId } = await add()
+  ask.close()
+  await service.stop()
+  await encoding.come()
+  service = await startCatalogue(config, testLog)
+  ask = clients(service.address)
+  await waitFor(() => encoding.state.slideJobs.has(jobId))
+  await waitFor(async () => (await database.messages()).length === 0)
+})

@@ -1,0 +1,67 @@
+import type { Channel, Client, ServiceDefinition } from '@vitascope/grpc'
+import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
+import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
+import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
+import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
+import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
+import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
+import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
+import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+
+/** Every room of the catalogue; `scale.test.ts` compares it with the contracts. */
+export const rooms = {
+  captions: CaptionServiceService,
+  contactForms: ContactFormServiceService,
+  rules: DeliveryRuleServiceService,
+  folders: FolderServiceService,
+  ids: IdServiceService,
+  jobs: JobServiceService,
+  locations: LocationServiceService,
+  media: MediaServiceService,
+  metadata: MetadataServiceService,
+  mirror: OrganisationMirrorServiceService,
+  overlays: OverlayServiceService,
+  playlists: PlaylistServiceService,
+  presentations: PresentationServiceService,
+  security: SecurityServiceService,
+  settings: SettingServiceService,
+  tags: TagServiceService,
+  themes: ThemeServiceService,
+  videos: VideoServiceService,
+}
+
+export type Rooms = { [K in keyof typeof rooms]: Client<(typeof rooms)[K]> }
+
+/** Clients of all rooms, and the paths of what was called through them. */
+export function openRooms(channel: Channel): { ask: Rooms; called: Set<string> } {
+  const called = new Set<string>()
+  const watched = (definition: ServiceDefinition) => {
+    const client = channel.client(definition) as Record<string, (...given: unknown[]) => unknown>
+    return Object.fromEntries(
+      Object.entries(definition).map(([name, { path }]) => [
+        name,
+        (...given: unknown[]) => {
+          called.add(path)
+          return client[name]?.(...given)
+        },
+      ]),
+    )
+  }
+  const ask = Object.fromEntries(Object.entries(rooms).map(([name, definition]) => [name, watched(definition)]))
+  // Each name has the client of its own definition.
+  return { ask: ask as unknown as Rooms, called }
+}
+
+export function allPaths(): string[] {
+  return Object.values(rooms).flatMap((definition) => Object.values(definition as ServiceDefinition).map(({ path }) => path))
+}

@@ -1,0 +1,267 @@
+import { type Call, type Principal, serviceCall } from '@vitascope/grpc'
+import { CaptionFileFormat, UpdateCaptionRequest } from '@vitascope/proto/catalogue/v1/caption'
+import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
+import { UpdateFolderRequest } from '@vitascope/proto/catalogue/v1/folder'
+import { UpdateMediaRequest } from '@vitascope/proto/catalogue/v1/media'
+import { CreateOverlayRequest, UpdateOverlayRequest } from '@vitascope/proto/catalogue/v1/overlay'
+import { UpdatePlaylistRequest } from '@vitascope/proto/catalogue/v1/playlist'
+import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/presentation'
+import { CreateSettingRequest, UpdateSettingRequest } from '@vitascope/proto/catalogue/v1/setting'
+import { CreateThemeRequest, UpdateThemeRequest } from '@vitascope/proto/catalogue/v1/theme'
+import { ListVideosRequest, UpdateVideoRequest, UploadVideoRequest, VideoOrder, VideoState } from '@vitascope/proto/catalogue/v1/video'
+import { aSet } from '../builders.ts'
+import { FOLDERS, mediaIdOf, playlistIdOf, presentationIdOf, type SeedSize, videoIdOf } from '../seed/seed-catalogue.ts'
+import type { Rooms } from './catalogue-clients.ts'
+
+const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const userOf = (userType: 'standard' | 'system') => callOf({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
+const owner = userOf('standard')
+const system = userOf('system')
+const guest = callOf({ kind: 'guest' })
+const internal = serviceCall('encoding', 'r')
+
+/** The greatest `start`. */
+const DEEP = 9_999
+
+/** Asks everything of the rooms that a route asks, in ways that lead to every statement they have. Index 0 and so on are of organisation 1. */
+export async function driveCatalogue(ask: Rooms, size: SeedSize): Promise<void> {
+  const own = (nth: number) => nth * size.organisations
+  const [videoId, mediaId] = [videoIdOf(own(3)), mediaIdOf(own(3))]
+  await driveVideoLists(ask)
+  await driveVideos(ask, own(5))
+  await driveCaptions(ask, mediaIdOf(own(50)))
+  await driveContactForms(ask, videoId)
+  await driveFolders(ask, videoId)
+  await driveMetadata(ask, videoId)
+  await driveOverlays(ask, mediaId)
+  await drivePlaylists(ask, videoId)
+  await drivePresentations(ask, videoId)
+  await driveSettings(ask, videoId)
+  await driveTags(ask, videoId)
+  await driveThemes(ask)
+  await ask.rules.getDeliveryRule({ videoId }, internal)
+  // It has no slides yet: the look-up is what counts.
+  const rule = ask.rules.getPresentationRule({ presentationId: presentationIdOf(50) }, internal)
+  await rule.catch((error: { reason?: string }) => {
+    if (error.reason !== 'PRESENTATION_NOT_FOUND') throw error
+  })
+  await ask.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)) }, system)
+  for (const country of ['NL', '']) await ask.locations.lookUpPostcode({ postcode: '1012', country }, owner)
+  for (const place of [
+    { $case: 'country', value: 'nl' },
+    { $case: 'city', value: 'Berlin' },
+  ] as const) {
+    await pages(({ pageToken, skip }) =>
+      ask.locations.listVideosByPlace({ organisationId: '', place, pageSize: 1_000, pageToken, skip }, owner),
+    )
+  }
+  await ask.ids.nextId({}, guest)
+  await ask.ids.randomId({ length: 7 }, system)
+  const organisation = { organisationId: '1', active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '' }
+  await ask.mirror.applyOrganisation({ ...organisation, revision: 2 }, internal)
+}
+
+/** The first page, the one after it, and one as deep as `start` goes. */
+async function pages(ask: (place: { pageToken: string; skip: number }) => Promise<{ nextPageToken: string }>): Promise<void> {
+  const { nextPageToken } = await ask({ pageToken: '', skip: 0 })
+  if (nextPageToken !== '') await ask({ pageToken: nextPageToken, skip: 0 })
+  await ask({ pageToken: '', skip: DEEP })
+}
+
+async function driveVideoLists(ask: Rooms): Promise<void> {
+  const narrowings: Partial<ListVideosRequest>[] = [
+    {},
+    { tag: 'featured' },
+    { tag: 'nobody-has-it' },
+    { folderId: '1' },
+    { folderId: String(FOLDERS) },
+    { folderId: '1', tag: 'featured' },
+    { query: 'the' },
+    { query: 'the and of' },
+    { query: 'rocket wniter' },
+    { query: 'introdcution' },
+    { query: 'zzzz yyyy xxxx' },
+    { query: 'of '.repeat(60) },
+    { query: 'the', tag: 'featured' },
+    { query: 'the', folderId: '1' },
+  ]
+  const orders = [VideoOrder.VIDEO_ORDER_CREATE_TIME, VideoOrder.VIDEO_ORDER_TITLE, VideoOrder.VIDEO_ORDER_RELEVANCE]
+  const states = [VideoState.VIDEO_STATE_UNSPECIFIED, VideoState.VIDEO_STATE_FAILED]
+  for (const narrowing of narrowings) {
+    for (const order of narrowing.query ? orders : orders.slice(0, 2)) {
+      for (const state of states) {
+        for (const call of [owner, system]) {
+          const request = { ...narrowing, order, state, descending: true, pageSize: 20, count: true }
+          await pages((place) => ask.videos.listVideos(ListVideosRequest.fromPartial({ ...request, ...place }), call))
+        }
+      }
+    }
+  }
+  await ask.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system)
+}
+
+async function driveVideos(ask: Rooms, index: number): Promise<void> {
+  const [videoId, mediaId] = [videoIdOf(index), mediaIdOf(index)]
+  for (const call of [owner, system]) await ask.videos.getVideo({ videoId }, call)
+  await ask.videos.findPublicVideo({ videoId }, guest)
+  const video = { videoId, title: 'Another title', tags: ['featured', 'new-here'], description: 'As it is now', mediaTitle: 'Master' }
+  const updateMask = ['title', 'tags', 'description', 'media_title']
+  await ask.videos.updateVideo(UpdateVideoRequest.fromPartial({ video, updateMask }), owner)
+  const bound = { videoId, tokenRequired: true, enabled: false, allowedIps: ['192.0.2.0/24'] }
+  for (const fields of [bound, { videoId, tokenRequired: false, enabled: true, allowedIps: [] }]) {
+    const mask = ['token_required', 'enabled', 'allowed_ips']
+    await ask.videos.updateVideo(UpdateVideoRequest.fromPartial({ video: fields, updateMask: mask }), owner)
+  }
+  await ask.videos.createVideoToken({ videoId, expiresInSeconds: 60, address: '' }, owner)
+  await ask.media.getMedia({ mediaId }, owner)
+  await ask.media.updateMedia(UpdateMediaRequest.fromPartial({ media: { mediaId, title: 'Reel' }, updateMask: ['title'] }), owner)
+  const publish = await ask.media.publishMedia({ mediaId }, owner)
+  await ask.videos.deleteVideo({ videoId: publish.videoId }, system)
+
+  const request = { organisationId: '1', sourceUrl: 'https://example.org/a.mp4', name: 'Fresh', tags: ['featured'] }
+  const upload = await ask.videos.uploadVideo(UploadVideoRequest.fromPartial(request), owner)
+  for (const call of [owner, system]) await ask.jobs.getJob({ jobId: upload.jobId }, call)
+  await ask.jobs.reportJob({ jobId: upload.jobId, revision: 1, news: { $case: 'progress', value: { percent: 40 } } }, internal)
+  await ask.jobs.reportJob(
+    { jobId: upload.jobId, revision: 2, news: { $case: 'published', value: { renditions: aSet(upload.jobId) } } },
+    internal,
+  )
+  await ask.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
+  const source = { mediaId: upload.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '', startsWaiting: false }
+  const { jobId } = await ask.media.replaceSource(source, owner)
+  await ask.jobs.cancelJob({ jobId }, owner)
+  await ask.media.deleteMedia({ mediaId: upload.mediaId, userId: '', notes: '' }, owner)
+}
+
+async function driveCaptions(ask: Rooms, mediaId: string): Promise<void> {
+  const format = CaptionFileFormat.CAPTION_FILE_FORMAT_SRT
+  const content = '1\n00:00:01,000 --> 00:00:02,000\nHello\n'
+  const { captionId } = await ask.captions.createCaption(
+    { mediaId, title: 'Deutsch', language: 'de', source: { content, format, url: '' } },
+    owner,
+  )
+  for await (const part of ask.captions.readCaption({ captionId }, internal)) void part
+  const caption = { captionId, title: 'Dutch' }
+  await ask.captions.updateCaption(UpdateCaptionRequest.fromPartial({ caption, updateMask: ['title'], source: { content, format } }), owner)
+  await ask.captions.deleteCaption({ captionId }, owner)
+}
+
+async function driveContactForms(ask: Rooms, videoId: string): Promise<void> {
+  await pages((place) => ask.contactForms.listContactForms({ organisationId: '', pageSize: 1_000, ...place }, owner))
+  const contactForm = ContactForm.fromPartial({ organisationId: '1', primaryText: 'Hello', captureNames: true })
+  const { contactForm: made } = await ask.contactForms.createContactForm({ contactForm }, owner)
+  const contactFormId = made?.contactFormId ?? ''
+  for (const call of [owner, system]) await ask.contactForms.getContactForm({ contactFormId }, call)
+  await ask.contactForms.submitContactForm(
+    { contactFormId, videoId, name: 'A', companyName: '', email: 'a@example.org', optIn: false },
+    guest,
+  )
+  await pages((place) => ask.contactForms.listSubmissions({ contactFormId: '1', pageSize: 100, ...place }, owner))
+  await ask.contactForms.deleteContactForm({ contactFormId }, owner)
+}
+
+async function driveFolders(ask: Rooms, videoId: string): Promise<void> {
+  await pages((place) => ask.folders.listFolders({ organisationId: '1', pageSize: 1_000, ...place }, owner))
+  const { folder: made } = await ask.folders.createFolder({ organisationId: '1', name: 'New', description: '' }, owner)
+  const folderId = made?.folderId ?? ''
+  await ask.folders.updateFolder(UpdateFolderRequest.fromPartial({ folder: { folderId, name: 'Newer' }, updateMask: ['name'] }), owner)
+  await ask.folders.addFolderVideo({ folderId, videoId }, owner)
+  for (const id of [folderId, '1']) {
+    await pages((place) => ask.folders.listFolderVideos({ folderId: id, pageSize: 1_000, ...place }, owner))
+  }
+  await ask.folders.removeFolderVideo({ folderId, videoId }, owner)
+  await ask.folders.deleteFolder({ folderId, organisationId: '1' }, owner)
+}
+
+async function driveMetadata(ask: Rooms, videoId: string): Promise<void> {
+  await ask.metadata.createMetadata({ videoId, entries: [{ name: 'colour', value: 'red', private: false, readOnly: false }] }, owner)
+  await ask.metadata.updateMetadata({ videoId, changes: [{ name: 'colour', value: 'blue' }] }, owner)
+  await ask.metadata.deleteMetadata({ videoId, names: ['colour'] }, owner)
+}
+
+async function driveOverlays(ask: Rooms, mediaId: string): Promise<void> {
+  await pages((place) => ask.overlays.listOverlays({ organisationId: '1', pageSize: 100, ...place }, owner))
+  const overlay = { organisationId: '1', mediaId, shown: { title: 'Tickets' } }
+  const { overlay: made } = await ask.overlays.createOverlay(CreateOverlayRequest.fromPartial({ overlay }), owner)
+  const overlayId = made?.shown?.overlayId ?? ''
+  for (const call of [owner, system]) await ask.overlays.getOverlay({ overlayId }, call)
+  const changed = { ...overlay, shown: { overlayId, title: 'Seats' } }
+  await ask.overlays.updateOverlay(UpdateOverlayRequest.fromPartial({ overlay: changed, updateMask: ['title'] }), owner)
+  await ask.overlays.deleteOverlay({ overlayId }, owner)
+}
+
+async function drivePlaylists(ask: Rooms, videoId: string): Promise<void> {
+  const playlistId = playlistIdOf(0)
+  for (const call of [owner, system]) await ask.playlists.getPlaylist({ playlistId, skip: 0 }, call)
+  await ask.playlists.findPublicPlaylist({ playlistId, skip: 0 }, guest)
+  await pages((place) => ask.playlists.listPlaylists({ organisationId: '1', pageSize: 100, ...place }, owner))
+  const { playlistId: own } = await ask.playlists.createPlaylist({ organisationId: '1', title: 'New', description: '' }, owner)
+  await ask.playlists.addVideoToPlaylist({ playlistId: own, videoId }, owner)
+  const playlist = { playlistId: own, title: 'Newer', videoIds: [videoId, videoId] }
+  await ask.playlists.updatePlaylist(UpdatePlaylistRequest.fromPartial({ playlist, updateMask: ['title', 'video_ids'] }), owner)
+  await ask.playlists.removeVideoFromPlaylist({ playlistId: own, videoId, position: 0 }, owner)
+}
+
+async function drivePresentations(ask: Rooms, videoId: string): Promise<void> {
+  const request = { organisationId: '1', userId: '7', title: 'New', description: '', videoId }
+  const { presentation: made } = await ask.presentations.createPresentation(request, system)
+  const presentationId = made?.presentationId ?? ''
+  for (const call of [owner, system]) await ask.presentations.getPresentation({ presentationId }, call)
+  await ask.presentations.findPublicPresentation({ presentationId }, guest)
+  const presentation = { presentationId, title: 'Newer' }
+  await ask.presentations.updatePresentation(UpdatePresentationRequest.fromPartial({ presentation, updateMask: ['title'] }), system)
+  const sourceObject = `upload/1/${presentationId}.pdf`
+  const slides = { presentationId, organisationId: '1', userId: '7', filename: 'a.pdf', sourceObject, sourceBytes: 10 }
+  await ask.presentations.addSlides(slides, internal)
+  await ask.presentations.deletePresentation({ presentationId }, system)
+}
+
+async function driveSettings(ask: Rooms, videoId: string): Promise<void> {
+  const request = { organisationId: '1', setting: { title: 'New' }, mask: ['title'] }
+  const { settingId } = await ask.settings.createSetting(CreateSettingRequest.fromPartial(request), owner)
+  for (const call of [owner, system]) await ask.settings.getSetting({ settingId }, call)
+  await pages((place) => ask.settings.listSettings({ organisationId: '1', pageSize: 100, ...place }, owner))
+  const password = '0123456789abcdef0123456789abcdef01234567'
+  const setting = { settingId, title: 'Newer', password, passwordProtected: true }
+  await ask.settings.updateSetting(
+    UpdateSettingRequest.fromPartial({ setting, updateMask: ['title', 'password', 'password_protected'] }),
+    owner,
+  )
+  await ask.settings.findVideoSetting({ videoId }, guest)
+  const named = { video: { videoId, settingId }, updateMask: ['setting_id'] }
+  await ask.videos.updateVideo(UpdateVideoRequest.fromPartial(named), owner)
+  await ask.settings.checkVideoPassword({ videoId, password: 'wrong' }, guest)
+  await ask.videos.updateVideo(UpdateVideoRequest.fromPartial({ video: { videoId }, updateMask: ['setting_id'] }), owner)
+  const open = { setting: { settingId, passwordProtected: false }, updateMask: ['password_protected'] }
+  await ask.settings.updateSetting(UpdateSettingRequest.fromPartial(open), owner)
+  await ask.settings.deleteSetting({ settingId }, owner)
+}
+
+async function driveTags(ask: Rooms, videoId: string): Promise<void> {
+  await pages((place) => ask.tags.listTags({ organisationId: '1', pageSize: 1_000, ...place }, owner))
+  for (const organisationId of ['1', '2']) {
+    for (const [tags, any] of [
+      [['featured'], false],
+      [['featured', 'the-1'], false],
+      [['featured', 'the-1'], true],
+    ] as const) {
+      const request = { organisationId, tags: [...tags], any, pageSize: 1_000 }
+      await pages((place) => ask.tags.listTaggedVideos({ ...request, ...place }, organisationId === '1' ? owner : system))
+    }
+  }
+  await ask.tags.addTags({ videoId, tags: ['quite-new', 'featured'] }, owner)
+  await ask.tags.deleteTags({ videoId, tags: ['quite-new'] }, owner)
+}
+
+async function driveThemes(ask: Rooms): Promise<void> {
+  await pages((place) => ask.themes.listThemes({ organisationId: '1', pageSize: 100, ...place }, owner))
+  const { theme: made } = await ask.themes.createTheme(
+    CreateThemeRequest.fromPartial({ organisationId: '1', theme: { title: 'New' } }),
+    owner,
+  )
+  const themeId = made?.themeId ?? ''
+  for (const call of [owner, system]) await ask.themes.getTheme({ themeId }, call)
+  await ask.themes.updateTheme(UpdateThemeRequest.fromPartial({ theme: { themeId, title: 'Newer' }, updateMask: ['title'] }), owner)
+  await pages((place) => ask.themes.listThemeVideos({ themeId, pageSize: 100, ...place }, owner))
+  await ask.themes.deleteTheme({ themeId }, owner)
+}

@@ -1,0 +1,38 @@
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
+import { openChannel } from '@vitascope/grpc'
+import { freePort, testLog } from '@vitascope/testing'
+import { startCatalogue } from '../../src/service.ts'
+import { authStandIn, encodingStandIn, testKey } from '../stand-ins.ts'
+import { openRooms } from './catalogue-clients.ts'
+
+/** The catalogue on a filled database, with its clients. */
+export async function startScaleCatalogue(databaseUrl: string) {
+  const auth = await authStandIn()
+  const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
+  await encoding.come()
+  const service = await startCatalogue(
+    {
+      listen: '127.0.0.1:0',
+      metricsListen: { host: '127.0.0.1', port: 0 },
+      databaseUrl,
+      principalKey: testKey,
+      masterKey: 'a master key of these tests',
+      tokenKeys: parseTokenKeys(makeTokenKeys()),
+      encodingAddress: encoding.address,
+      authAddress: auth.address,
+      sourceAllow: ['127.0.0.0/8'],
+      reconcile: { everyMs: 1_000, quietSeconds: 30, resultSeconds: 600 },
+    },
+    testLog,
+  )
+  const channel = openChannel(service.address, { principalKey: testKey })
+  return {
+    ...openRooms(channel),
+    async stop() {
+      channel.close()
+      await service.stop()
+      await encoding.leave()
+      await auth.leave()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** A repeatable source of numbers in [0, 1): mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+const COMMON = `the and of to in for with on from how about new our your day week year review part guide talk video meeting
+  welcome introduction training update demo overview interview story product customer team event report launch summer winter city music
+  health school science energy water market finance history design studio garden kitchen travel mountain river island station market
+  football tennis cycling rocket orbit planet robot battery bridge harbour railway airport hospital museum library theatre concert
+  festival workshop lecture seminar tutorial webinar keynote panel episode season trailer highlights documentary portrait landscape`
+const BEGINNINGS = `al an ar bel bren cal cor dal del dor el en fal far gal gar hal har jar kel kor lan lor mal mar nor ol par per quin ral
+  ren sal ser tal tor ul val ver wal wen yar zan zel`
+const MIDDLES = 'a be ca di eta fo gu hi inta jo ka lu mo nu opa pi ra se ti uva vo wi xe yo zu'
+const ENDINGS =
+  'bury dale field ford grad ham heim land ling mont mouth polis rath ridge sen shire stad ström ton town vale ville wick worth'
+
+const split = (text: string) => text.trim().split(/\s+/)
+
+/** Some six thousand words, the most common ones first, as a language has them. */
+export function makeWords(seed: number) {
+  const random = seeded(seed)
+  const made = split(BEGINNINGS).flatMap((a) => split(MIDDLES).flatMap((b) => split(ENDINGS).map((c) => a + b + c)))
+  const rare = made.map((word) => [random(), word] as const).sort(([a], [b]) => a - b)
+  const all = [...new Set([...split(COMMON), ...rare.slice(0, 6_000).map(([, word]) => word)])]
+  /** The nth word is met about as often as 1/n. */
+  const word = () => all[Math.min(all.length - 1, Math.floor(all.length ** random()) - 1)] ?? 'the'
+  const words = (count: number) => Array.from({ length: count }, word).join(' ')
+  return { random, word, words, from: (least: number, most: number) => least + Math.floor(random() * (most - least + 1)) }
+}
+
+export type Words = ReturnType<typeof makeWords>

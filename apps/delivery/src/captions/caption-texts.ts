@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import type { CaptionLine } from '@vitascope/captions'
+import { DomainError, isDomainError } from '@vitascope/errors'
+import { type Client, serviceCall } from '@vitascope/grpc'
+import type { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { LRUCache } from 'lru-cache'
+import { type CaptionTrack, captionText } from './hls-captions.ts'
+
+const BYTES = 64 * 2 ** 20
+const READ_MS = 5_000
+const NO_LINES = Buffer.from(captionText([]))
+
+export interface CaptionTexts {
+  /** The WebVTT of captions; without lines for ones that are not there, or were deleted just now. */
+  get(track: CaptionTrack | undefined): Promise<Buffer>
+}
+
+/** Keeps the texts that are asked for; asks the catalogue once for all requests that want the same at the same time. */
+export function createCaptionTexts(captions: Client<typeof CaptionServiceService>): CaptionTexts {
+  const kept = new LRUCache<string, Buffer>({ maxSize: BYTES, sizeCalculation: (text) => text.length + 1_000 })
+  const asking = new Map<string, Promise<Buffer>>()
+  const ask = async (captionId: string, name: string): Promise<Buffer> => {
+    const text = Buffer.from(captionText(await readLines(captions, captionId)))
+    kept.set(name, text)
+    return text
+  }
+  return {
+    get(track) {
+      if (!track) return Promise.resolve(NO_LINES)
+      const { captionId, revision } = track
+      const name = `${captionId} ${revision}`
+      const known = kept.get(name)
+      if (known) return Promise.resolve(known)
+      const running = asking.get(name)
+      if (running) return running
+      const answer = ask(captionId, name).finally(() => asking.delete(name))
+      asking.set(name, answer)
+      return answer
+    },
+  }
+}
+
+/** For all who wait, so no caller's hang-up ends it. Lines that are newer than the revision asked for are as good. */
+async function readLines(captions: Client<typeof CaptionServiceService>, captionId: string): Promise<CaptionLine[]> {
+  const late = AbortSignal.timeout(READ_MS)
+  const lines: CaptionLine[] = []
+  try {
+    const parts = captions.readCaption({ captionId }, { ...serviceCall('delivery', randomUUID()), signal: late })
+    for await (const part of parts) lines.push(...part.lines)
+  } catch (error) {
+    if (isDomainError(error) && error.kind === 'not_found') return []
+    if (!late.aborted) throw error
+    throw new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'the captions took too long: try again', { retryAfter: 1, cause: error })
+  }
+  return lines
+}

@@ -1,0 +1,176 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/access'
+import { notFound } from '@vitascope/errors'
+import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
+import { Caption, CaptionLine, CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { DeliveryCaption, DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { openFileStorage } from '@vitascope/storage'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog, waitFor } from '@vitascope/testing'
+import { startDelivery } from '../src/service.ts'
+
+const key = principalKey('a secret of this test, long enough')
+const tokenKeys = parseTokenKeys(makeTokenKeys())
+const EMPTY = 'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n'
+const MASTER = '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nb/index.m3u8\n'
+const sets = [
+  { version: 'v1', prefix: 'media/1/7-1' },
+  { version: 'v0', prefix: 'media/1/6-1' },
+]
+
+let root: string
+let catalogue: GrpcServer
+let delivery: Awaited<ReturnType<typeof startDelivery>>
+const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
+const lines = new Map<string, string[]>()
+const asked: string[] = []
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'delivery-'))
+  const storage = await openFileStorage({ root })
+  for (const { prefix } of sets) await storage.put(`${prefix}/hls/master.m3u8`, Buffer.from(MASTER))
+  catalogue = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('test') })
+  catalogue.implement(
+    { getDeliveryRule: DeliveryRuleServiceService.getDeliveryRule },
+    {
+      async getDeliveryRule({ videoId }) {
+        const rule = rules.get(videoId)
+        if (!rule) throw notFound('video', videoId)
+        return GetDeliveryRuleResponse.fromPartial({ sets, masterPath: 'hls/master.m3u8', durationSeconds: 12.48, ...rule })
+      },
+    },
+  )
+  catalogue.implement(CaptionServiceService, {
+    createCaption: () => Promise.reject(new Error('not here')),
+    updateCaption: () => Promise.reject(new Error('not here')),
+    deleteCaption: () => Promise.reject(new Error('not here')),
+    async *readCaption({ captionId }) {
+      asked.push(captionId)
+      const texts = lines.get(captionId)
+      if (!texts) throw notFound('caption', captionId)
+      yield { caption: Caption.fromPartial({ captionId }), lines: [] }
+      for (const [i, text] of texts.entries()) {
+        yield { caption: undefined, lines: [CaptionLine.fromPartial({ beginMs: i * 1_000, endMs: i * 1_000 + 500, text })] }
+      }
+    },
+  })
+  delivery = await startDelivery(
+    {
+      listen: '127.0.0.1:0',
+      metricsListen: '127.0.0.1:0',
+      catalogueAddress: await catalogue.listen('127.0.0.1:0'),
+      principalKey: key,
+      tokenKeys,
+      storageDir: root,
+      trustedProxies: [],
+    },
+    testLog,
+  )
+})
+afterAll(async () => {
+  await delivery.stop()
+  await catalogue.drain()
+  await rm(root, { recursive: true })
+})
+
+let video = 100
+let caption = 10
+beforeEach(() => {
+  video++
+  caption++
+  lines.set(String(caption), ['Good <i>evening</i>', 'a --> b'])
+})
+
+const get = (path: string, init: RequestInit = {}) =>
+  fetch(`http://${delivery.address}/delivery/${video}/${path}`, { ...init, redirect: 'manual' })
+const track = (more: Partial<DeliveryCaption> = {}) =>
+  DeliveryCaption.fromPartial({ captionId: String(caption), name: 'English', language: 'en', ...more })
+const aVideo = (rule: Partial<GetDeliveryRuleResponse> = { captions: [track()] }) => rules.set(String(video), rule)
+const FILES = () => ['hls/master.m3u8', `hls/captions/${caption}.m3u8`, `hls/captions/${caption}.vtt`]
+
+describe('captions of an open video', () => {
+  test('are in its master, under its current and its earlier version, and lead to their text', async () => {
+    aVideo()
+    for (const version of ['v1', 'v0']) {
+      const master = await get(`${version}/hls/master.m3u8`)
+      expect([master.status, master.headers.get('content-type')]).toEqual([200, 'application/vnd.apple.mpegurl'])
+      const uri = /TYPE=SUBTITLES.*URI="([^"]+)"/.exec(await master.text())?.[1]
+      const playlist = await get(`${version}/hls/${uri}`)
+      const name = (await playlist.text()).split('\n').find((line) => line.endsWith('.vtt'))
+      const text = await get(`${version}/hls/captions/${name}`)
+      expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/vtt; charset=utf-8'])
+      expect(await text.text()).toBe(
+        'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n\n00:00:00.000 --> 00:00:00.500\nGood <i>evening</i>\n\n' +
+          '00:00:01.000 --> 00:00:01.500\na --&gt; b\n',
+      )
+    }
+    expect(asked.filter((id) => id === String(caption))).toHaveLength(1)
+  })
+  test('are kept by caches only as long as they do not change', async () => {
+    aVideo()
+    for (const file of FILES()) {
+      const answer = await get(`v1/${file}`, { method: 'HEAD' })
+      expect([file, answer.status, answer.headers.get('cache-control')]).toEqual([file, 200, 'public, max-age=0, must-revalidate'])
+      expect([Number(answer.headers.get('content-length')) > 30, await answer.text()]).toEqual([true, ''])
+      const etag = answer.headers.get('etag') ?? ''
+      expect((await get(`v1/${file}`, { headers: { 'if-none-match': `W/${etag}` } })).status).toBe(304)
+    }
+  })
+  test('come, change and go within 5 s, and no other file notices', async () => {
+    aVideo({ captions: [] })
+    const master = async () => (await get('v1/hls/master.m3u8')).text()
+    const text = async () => (await get(`v1/hls/captions/${caption}.vtt`)).text()
+    expect(await master()).toBe(MASTER)
+    expect(await text()).toBe(EMPTY)
+    aVideo()
+    await waitFor(async () => (await master()).includes('NAME="English"'), { timeout: 5_000, describe: 'the captions to come' })
+    expect(await text()).toContain('evening')
+    lines.set(String(caption), ['other'])
+    aVideo({ captions: [track({ revision: 1, showsOnLoad: true })] })
+    await waitFor(async () => (await text()).includes('other'), { timeout: 5_000, describe: 'the other lines to come' })
+    expect(await master()).toContain('DEFAULT=YES')
+    aVideo({ captions: [] })
+    await waitFor(async () => (await master()) === MASTER, { timeout: 5_000, describe: 'the captions to go' })
+    expect(await text()).toBe(EMPTY)
+  })
+  test('that were deleted, and those of another video, have no lines: a player that has begun goes on', async () => {
+    aVideo({ captions: [track({ captionId: '999' })] })
+    for (const id of [caption, 999]) {
+      const [playlist, text] = await Promise.all([get(`v1/hls/captions/${id}.m3u8`), get(`v1/hls/captions/${id}.vtt`)])
+      expect([playlist.status, text.status, await text.text()]).toEqual([200, 200, EMPTY])
+      expect(await playlist.text()).toContain(`\n${id}.vtt\n`)
+    }
+  })
+})
+
+describe('captions of a video', () => {
+  const statuses = (version: string) => Promise.all(FILES().map(async (file) => (await get(`${version}/${file}`)).status))
+  test('that wants a token are had with it alone', async () => {
+    aVideo({ captions: [track()], tokenRequired: true })
+    const token = await signVideoToken({ videoId: String(video), expires: new Date(Date.now() + 60_000) }, tokenKeys)
+    const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 60_000) }, tokenKeys)
+    expect(await statuses('v1')).toEqual([403, 403, 403])
+    expect(await statuses(`v1~${foreign}`)).toEqual([403, 403, 403])
+    expect(await statuses(`v1~${token}`)).toEqual([200, 200, 200])
+    expect((await get(`v1~${token}/hls/captions/${caption}.vtt`)).headers.get('cache-control')).toBe('private, max-age=0, must-revalidate')
+    expect((await get(`v1/hls/captions/${caption}.vtt?token=${token}`)).headers.get('location')).toBe(
+      `/delivery/${video}/v1~${token}/hls/captions/${caption}.vtt`,
+    )
+  })
+  test('for other addresses are refused', async () => {
+    aVideo({ captions: [track()], allowedIps: ['203.0.113.0/24'] })
+    expect(await statuses('v1')).toEqual([403, 403, 403])
+  })
+  test('that has expired, is not there, or has moved on are not found', async () => {
+    expect(await statuses('v1')).toEqual([404, 404, 404])
+    video++
+    aVideo({ captions: [track()], expireTime: new Date(Date.now() - 1) })
+    expect(await statuses('v1')).toEqual([404, 404, 404])
+    video++
+    aVideo()
+    expect(await statuses('v2')).toEqual([404, 404, 404])
+  })
+})

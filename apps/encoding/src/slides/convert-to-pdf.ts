@@ -1,0 +1,85 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isEncodeFailed, makeFolderFor, placeSource, plainFileBytes, SourceRefused, sandboxFor, sourceName } from '@vitascope/media'
+import { INSIDE, runInRoom } from './office-room.ts'
+import { slideLimits } from './slide-limits.ts'
+
+export interface Conversion {
+  file: string
+  format: 'pptx' | 'odp'
+  /** An empty folder, which LibreOffice is given to. */
+  folder: string
+  /** Path of LibreOffice; undefined where there is none. */
+  office: string | undefined
+  signal: AbortSignal
+}
+
+/** The one filter of LibreOffice that may read the file, whatever else it could be taken for. */
+const FILTERS = { pptx: 'Impress MS PowerPoint 2007 XML', odp: 'impress8' } as const
+const START_AGAIN = 'exit code 81'
+
+/** Makes a PDF of a presentation by LibreOffice, locked up in a room of its own; answers where it is. Throws `SourceRefused`. */
+export async function convertToPdf({ file, format, folder, office, signal }: Conversion): Promise<string> {
+  const kind = format.toUpperCase()
+  if (office === undefined) {
+    throw new SourceRefused(
+      4002,
+      `${kind} files need LibreOffice to be converted, and it is not installed here: upload the presentation as PDF`,
+    )
+  }
+  const sandbox = await sandboxFor(office)
+  await placeSource(file, folder, sandbox)
+  const source = `source.${format}`
+  await rename(join(folder, sourceName), join(folder, source))
+  await writeProfile(folder)
+  await makeFolderFor(sandbox, join(folder, 'profile'))
+  await makeFolderFor(sandbox, join(folder, 'profile/user'))
+  const convert = () =>
+    runInRoom({
+      office,
+      args: [
+        ...['--headless', '--invisible', '--norestore', '--nodefault', '--nolockcheck', '--nologo', '--nofirststartwizard'],
+        `-env:UserInstallation=file://${INSIDE}/profile`,
+        `--infilter=${FILTERS[format]}`,
+        ...['--convert-to', 'pdf', '--outdir', INSIDE, `${INSIDE}/${source}`],
+      ],
+      folder,
+      limits: {
+        cpuSeconds: slideLimits.convertSeconds,
+        wallSeconds: slideLimits.convertSeconds,
+        // It says nothing while it works.
+        stallSeconds: slideLimits.convertSeconds,
+        memoryBytes: slideLimits.convertMemoryBytes,
+        fileBytes: slideLimits.fileBytes,
+      },
+      signal,
+    })
+  try {
+    await convert().catch((error: unknown) => {
+      // With a new profile it sets that up, and asks to be started once more.
+      if (isEncodeFailed(error) && error.message === START_AGAIN) return convert()
+      throw error
+    })
+  } catch (error) {
+    const isOurs = !isEncodeFailed(error) || error.kind === 'aborted' || error.kind === 'crashed'
+    throw isOurs ? error : new SourceRefused(4002, `this ${kind} file cannot be converted within the limits of time and memory`, error)
+  }
+  const bytes = await plainFileBytes(folder, 'source.pdf')
+  if (bytes === 0 || bytes > slideLimits.bytes) throw new SourceRefused(4002, `LibreOffice could make no PDF of this ${kind} file`)
+  return join(folder, 'source.pdf')
+}
+
+/** No macros. */
+async function writeProfile(folder: string): Promise<void> {
+  const path = join(folder, 'profile/user/registrymodifications.xcu')
+  await mkdir(dirname(path), { recursive: true })
+  const setting = (name: string, value: string) =>
+    `<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="${name}" oor:op="fuse"><value>${value}</value></prop></item>`
+  const settings = [setting('DisableMacrosExecution', 'true'), setting('MacroSecurityLevel', '3'), setting('DisableActiveContent', 'true')]
+  const text = `<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+${settings.join('\n')}
+</oor:items>
+`
+  await writeFile(path, text, { mode: 0o666 })
+}

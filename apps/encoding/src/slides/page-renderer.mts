@@ -1,0 +1,49 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+
+// Runs as a process of its own, locked up, in a folder with `source`, `pdfium.mjs` and `pdfium.wasm`; see render-pages.ts. It writes the
+// pixels of the pages FROM to TO as page-N.raw, and says what it did, a line of JSON each. Nothing of the file is trusted: whatever goes
+// wrong in here is the file's fault and is said so; what ends the process is found by who started it.
+
+const [from = 1, to = 1, side = 1, most = 1] = process.argv.slice(2).map(Number)
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+/** Thinner pages than this are widened: a line of pixels is no picture. */
+const THINNEST = 16
+
+function fit(width: number, height: number): { width: number; height: number } {
+  const share = side / Math.max(width, height)
+  const [w = 1, h = 1] = [width, height].map((length) => Math.min(side, Math.max(THINNEST, Math.round(length * share))))
+  return { width: w, height: h }
+}
+
+async function draw(): Promise<void> {
+  const place = new URL('pdfium.mjs', import.meta.url).href
+  // The package’s own module, copied beside this one: the user that this runs as cannot read the folder of the platform.
+  const { PDFiumLibrary } = (await import(place)) as typeof import('@hyzyla/pdfium')
+  const wasmBinary = new Uint8Array(readFileSync('pdfium.wasm')).buffer
+  const pdfium = await PDFiumLibrary.init({ wasmBinary })
+  const document = await pdfium.loadDocument(readFileSync('source'))
+  const pages = document.getPageCount()
+  if (pages < 1) return say({ refused: 'it has no pages' })
+  if (pages > most) return say({ refused: `it has ${pages} pages; ${most} are the most` })
+  say({ pages })
+  for (let number = from; number <= Math.min(to, pages); number++) {
+    const page = document.getPage(number - 1)
+    const { originalWidth, originalHeight } = page.getOriginalSize()
+    if (!(originalWidth > 0 && originalHeight > 0)) return say({ refused: `page ${number} cannot be read` })
+    const { width, height, data } = await page.render(fit(originalWidth, originalHeight))
+    writeFileSync(`page-${number}.raw`, data, { flag: 'wx' })
+    say({ page: number, width, height })
+  }
+  say({ done: true })
+}
+
+try {
+  await draw()
+} catch (error) {
+  const message = error instanceof Error ? error.message : ''
+  say({ refused: /password/i.test(message) ? 'it is protected by a password' : 'it cannot be read', detail: message.slice(0, 500) })
+}

@@ -1,0 +1,79 @@
+import { deflateSync } from 'node:zlib'
+
+/** What one page shows: its size in points, and operators of PDF; `/F1` is Helvetica, `/X` what `more` makes of the page's resources. */
+export interface PdfPage {
+  width?: number
+  height?: number
+  content?: string
+  resources?: string
+}
+
+/** A valid PDF of these pages; further objects are numbered from 4 on, before the pages. */
+export function makePdf(pages: readonly PdfPage[], more: readonly (string | Buffer)[] = []): Buffer {
+  const first = 4 + more.length
+  const kids = pages.map((_, index) => `${first + 2 * index} 0 R`).join(' ')
+  const objects: (string | Buffer)[] = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    `<</Type/Pages/Count ${pages.length}/Kids[${kids}]>>`,
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+    ...more,
+    ...pages.flatMap(({ width = 640, height = 360, content = '', resources = '' }, index) => [
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${width} ${height}]/Resources<</Font<</F1 3 0 R>>${resources}>>/Contents ${first + 2 * index + 1} 0 R>>`,
+      stream('', Buffer.from(content)),
+    ]),
+  ]
+  const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
+  const offsets: number[] = []
+  let length = parts[0]?.length ?? 0
+  const add = (part: Buffer) => {
+    parts.push(part)
+    length += part.length
+  }
+  for (const [index, object] of objects.entries()) {
+    offsets.push(length)
+    add(Buffer.concat([Buffer.from(`${index + 1} 0 obj\n`), Buffer.from(object), Buffer.from('\nendobj\n')]))
+  }
+  const at = length
+  const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
+  add(Buffer.from(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\n`))
+  add(Buffer.from(`startxref\n${at}\n%%EOF\n`))
+  return Buffer.concat(parts)
+}
+
+export function stream(dictionary: string, bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`<<${dictionary}/Length ${bytes.length}>>\nstream\n`), bytes, Buffer.from('\nendstream')])
+}
+
+/** A page of one colour, `r g b` from 0 to 1, with its number on it. */
+export function plainPage(colour: string, number: number, size: { width: number; height: number } = { width: 640, height: 360 }): PdfPage {
+  const { width, height } = size
+  return { ...size, content: `${colour} rg 0 0 ${width} ${height} re f 0 0 0 rg BT /F1 48 Tf 40 40 Td (Page ${number}) Tj ET` }
+}
+
+/** Pages that take a while to draw: each is covered many times over with curves. */
+export function slowPages(count: number, strokes: number): PdfPage[] {
+  const curves = Array.from({ length: strokes }, (_, i) => `0 ${i % 360} m 100 0 300 360 640 ${(i * 7) % 360} c S`).join('\n')
+  return Array.from({ length: count }, () => ({ content: `0.1 w\n${curves}` }))
+}
+
+/** A small file whose one page draws a form ten times, which draws a form ten times, and so on: 10^levels of them. */
+export function nestedForms(levels: number): Buffer {
+  const forms = Array.from({ length: levels }, (_, level) => {
+    const resources = level === 0 ? '' : `/Resources<</XObject<</X ${4 + level - 1} 0 R>>>>`
+    const content = level === 0 ? '0 0 640 360 re f 0 0 m 640 360 l S' : '/X Do '.repeat(10)
+    return stream(`/Type/XObject/Subtype/Form/BBox[0 0 640 360]${resources}`, Buffer.from(content))
+  })
+  return makePdf([{ content: '/X Do', resources: `/XObject<</X ${4 + levels - 1} 0 R>>` }], forms)
+}
+
+/** A small file with a picture of so many pixels a side, all of one colour. */
+export function hugePicture(side: number): Buffer {
+  const row = Buffer.alloc(1 << 20)
+  const bytes = side * side * 3
+  // Deflated twice: what is inflated once is still small, so the file takes no time to make.
+  const inner = deflateSync(Buffer.concat(Array.from({ length: Math.ceil(bytes / row.length) }, () => row)).subarray(0, bytes), {
+    level: 1,
+  })
+  const dictionary = `/Type/XObject/Subtype/Image/Width ${side}/Height ${side}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/FlateDecode`
+  return makePdf([{ content: '640 0 0 360 0 0 cm /X Do', resources: '/XObject<</X 4 0 R>>' }], [stream(dictionary, inner)])
+}

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals'
+import { createPasswordTries } from './password-tries.ts'
+
+const outcome = (run: Promise<void>) =>
+  run.then(
+    () => 'counted',
+    (error) => error.reason,
+  )
+
+test('an address has 10 tries a minute at a video, and others at the same video or of the same address are not touched', async () => {
+  const tries = createPasswordTries()
+  for (let i = 0; i < 10; i++) await tries.take('192.0.2.1', '7')
+  const refused = await tries.take('192.0.2.1', '7').catch((error) => error)
+  expect(refused).toMatchObject({ kind: 'exhausted', reason: 'RATE_LIMITED', headers: { 'RateLimit-Policy': '"password";q=10;w=60' } })
+  expect(refused.retryAfter).toBeGreaterThan(0)
+  expect(refused.retryAfter).toBeLessThanOrEqual(60)
+  await tries.take('192.0.2.1', '8')
+  await tries.take('192.0.2.2', '7')
+})
+
+test('a video has 100 tries a minute, however many addresses try', async () => {
+  const tries = createPasswordTries()
+  const all = await Promise.all(Array.from({ length: 110 }, (_, i) => outcome(tries.take(`192.0.2.${i}`, '7'))))
+  expect(all.filter((one) => one === 'counted')).toHaveLength(100)
+})
+
+test('one address does not use up the tries of a video', async () => {
+  const tries = createPasswordTries()
+  for (let i = 0; i < 300; i++) await outcome(tries.take('192.0.2.1', '7'))
+  for (let i = 0; i < 90; i++) await tries.take(`198.51.100.${i}`, '7')
+  expect(await outcome(tries.take('203.0.113.1', '7'))).toBe('RATE_LIMITED')
+})
+
+test('addresses of one IPv6 network are one', async () => {
+  const tries = createPasswordTries()
+  for (let i = 0; i < 10; i++) await tries.take(`2001:db8::${i}`, '7')
+  expect(await outcome(tries.take('2001:db8:0:0:ffff::1', '7'))).toBe('RATE_LIMITED')
+  await tries.take('2001:db8:0:1::1', '7')
+})

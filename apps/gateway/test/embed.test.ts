@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { notFound } from '@vitascope/errors'
+import { createGrpcServer, type GrpcServer, type Handlers } from '@vitascope/grpc'
+import { Playlist, PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { Video, VideoServiceService, VideoState } from '@vitascope/proto/catalogue/v1/video'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
+import { embedRoutes } from '../src/embed/embed-routes.ts'
+import { hostileTexts } from './hostile-texts.ts'
+import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+
+let catalogue: GrpcServer
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+let title = 'Launch day'
+
+beforeAll(async () => {
+  catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('embed-test') })
+  const found = {
+    async findPublicVideo({ videoId }: { videoId: string }) {
+      if (videoId !== '42') throw notFound('video', videoId)
+      const status = { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000, message: '' }
+      return { video: Video.create({ videoId, title, enabled: true, status, publishedWidth: 1280, publishedHeight: 720 }) }
+    },
+  }
+  // The methods that a guest's question for a code needs.
+  catalogue.implement(VideoServiceService, found as unknown as Handlers<typeof VideoServiceService>)
+  const listed = {
+    async findPublicPlaylist({ playlistId }: { playlistId: string }) {
+      if (playlistId !== '77') throw notFound('playlist', playlistId)
+      return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [], nextSkip: 0 }
+    },
+  }
+  catalogue.implement(PlaylistServiceService, listed as unknown as Handlers<typeof PlaylistServiceService>)
+  gateway = await startTestGateway(embedRoutes, { catalogueAddress: await catalogue.listen('127.0.0.1:0') })
+})
+afterAll(async () => {
+  await gateway?.stop()
+  await catalogue?.drain(100)
+})
+
+async function ask(path: string, query: Record<string, string> = {}) {
+  const response = await fetch(`${gateway.url}/v2/embed/${path}?${new URLSearchParams(query)}`)
+  return { status: response.status, body: (await response.json()) as unknown }
+}
+
+/** The one element that a code is, however it is put into a page: `[name, attributes]`; throws when it is anything else. */
+function onlyElement(code: string): [string, Record<string, string>] {
+  for (const page of [code, `<p class="x">${code}</p>`, `<div><a href="#">${code}</a></div>`]) {
+    const elements = elementsOf(parseFragment(page)).filter(({ tagName }) => !['p', 'div', 'a'].includes(tagName))
+    if (elements.length !== 1) throw new Error(`${elements.length} elements in ${page}`)
+  }
+  const fragment = parseFragment(code)
+  const [element, ...more] = fragment.childNodes
+  if (!element || more.length > 0 || !('attrs' in element) || element.childNodes.length > 0) throw new Error(`not one element: ${code}`)
+  return [element.tagName, Object.fromEntries(element.attrs.map(({ name, value }) => [name, value]))]
+}
+
+function elementsOf(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
+  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...elementsOf(child)] : []))
+}
+
+const frameAttributes = ['allow', 'allowfullscreen', 'height', 'loading', 'sandbox', 'src', 'style', 'title', 'width']
+const scriptAttributes = ['async', 'data-height', 'data-id', 'data-ratio', 'data-title', 'data-width', 'src']
+
+describe('the codes', () => {
+  test('the frame: the player page in a sandbox', async () => {
+    const { status, body } = await ask('42/iframe', { token: 'to.k-en', width: '100%' })
+    expect(status).toBe(200)
+    expect(onlyElement((body as string[])[0] ?? '')).toEqual([
+      'iframe',
+      {
+        src: `${gateway.url}/player/42?token=to.k-en`,
+        title: 'Launch day',
+        width: '100%',
+        style: 'border:0;max-width:100%;aspect-ratio:1280/720',
+        sandbox: 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
+        allow: 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write',
+        allowfullscreen: '',
+        loading: 'lazy',
+      },
+    ])
+  })
+
+  test('the script, which is what is asked for when no type is: nothing in it but attributes', async () => {
+    const query = { element_id: 'here', referrer_url: 'https://www.example.org/a?b=c&d', player: 'poodle', show_presentation: 'true' }
+    const [plain, typed] = [await ask('42', query), await ask('42/js', query)]
+    expect([plain.status, plain.body]).toEqual([200, typed.body])
+    expect(onlyElement((plain.body as string[])[0] ?? '')).toEqual([
+      'script',
+      {
+        async: '',
+        src: `${gateway.url}/player/embed.js`,
+        'data-id': '42',
+        'data-title': 'Launch day',
+        'data-width': '2560',
+        'data-height': '720',
+        'data-ratio': '2560/720',
+        'data-element-id': 'here',
+        'data-referrer-url': 'https://www.example.org/a?b=c&d',
+        'data-player': 'poodle',
+        'data-presentation': 'true',
+      },
+    ])
+  })
+
+  test('the presentation: the script, with the slides', async () => {
+    const { status, body } = await ask('presentation/42')
+    const [name, attributes] = onlyElement((body as string[])[0] ?? '')
+    expect([status, name, attributes['data-presentation'], attributes['data-id']]).toEqual([200, 'script', 'true', '42'])
+  })
+
+  test('the script itself is for pages of every origin', async () => {
+    const webDir = mkdtempSync(join(tmpdir(), 'vitascope-embed-'))
+    writeFileSync(join(webDir, 'embed.js'), '(()=>{})();')
+    const serving = await startTestGateway(embedRoutes, { webDir })
+    const script = await fetch(`${serving.url}/player/embed.js`)
+    const missing = await fetch(`${gateway.url}/player/embed.js`)
+    await serving.stop()
+    rmSync(webDir, { recursive: true })
+    const header = (name: string) => script.headers.get(name)
+    expect([script.status, header('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+    expect([header('access-control-allow-origin'), header('cross-origin-resource-policy')]).toEqual(['*', 'cross-origin'])
+    expect([header('cache-control'), typeof header('last-modified')]).toEqual(['public, max-age=300', 'string'])
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+  })
+
+  test('a playlist has its title, and the usual size', async () => {
+    const { status, body } = await ask('77/iframe')
+    const [, attributes] = onlyElement((body as string[])[0] ?? '')
+    expect([status, attributes['title'], attributes['width'], attributes['height']]).toEqual([200, 'Launches', '640', '360'])
+    expect((await ask('presentation/77')).status).toBe(404)
+  })
+
+  test.each(['41', '41/js', '41/iframe', 'presentation/41', 'presentation', 'x%3Cy'])('%s is not found', async (path) => {
+    expect((await ask(path)).status).toBe(404)
+  })
+
+  test('every bad parameter is named at once', async () => {
+    const bad = { width: '0', height: '101%', element_id: '1a', player: 'cat', referrer_url: 'ftp://x/', show_presentation: 'yes' }
+    const { status, body } = await ask('42/js', { ...bad, token: 'x'.repeat(2_001) })
+    expect(status).toBe(400)
+    const named = (body as { errors: { field: string }[] }).errors.map(({ field }) => field)
+    expect(named.sort()).toEqual(['element_id', 'height', 'player', 'referrer_url', 'show_presentation', 'token', 'width'])
+    expect((await ask('42/html')).status).toBe(400)
+  })
+
+  test.each([
+    ['width', '9999', 200],
+    ['width', '10000', 400],
+    ['height', '1%', 200],
+    ['height', '0%', 400],
+    ['height', '100%', 200],
+    ['element_id', 'a'.repeat(64), 200],
+    ['element_id', 'a'.repeat(65), 400],
+    ['token', 'x'.repeat(2_000), 200],
+    ['token', '', 400],
+    ['referrer_url', `https://h/${'x'.repeat(1_990)}`, 200],
+    ['referrer_url', `https://h/${'x'.repeat(1_991)}`, 400],
+    ['referrer_url', 'https://me:secret@h/', 400],
+    ['show_presentation', '0', 200],
+  ])('a certain %s (%#) is taken or refused', async (name, value, status) => {
+    expect((await ask('42/js', { [name]: value })).status).toBe(status)
+  })
+})
+
+describe('hostile texts', () => {
+  test('there are sixty', () => {
+    expect(hostileTexts.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(hostileTexts).size).toBe(hostileTexts.length)
+  })
+
+  const parameters = ['width', 'height', 'element_id', 'token', 'referrer_url', 'player', 'show_presentation'] as const
+  const passed: Record<(typeof parameters)[number], string | undefined> = {
+    width: undefined,
+    height: undefined,
+    element_id: 'data-element-id',
+    token: 'data-token',
+    referrer_url: 'data-referrer-url',
+    player: 'data-player',
+    show_presentation: 'data-presentation',
+  }
+
+  /** How many of three times all texts are taken: all as a token; as an identifier `__proto__`; whole addresses as a referrer; and a
+   * presentation passes over what it has no parameter for. */
+  const takenTexts: Readonly<Record<string, number>> = {
+    token: 3 * hostileTexts.length,
+    element_id: 3,
+    referrer_url: 3 * 3,
+    show_presentation: hostileTexts.length,
+  }
+
+  test.each(parameters)('as %s: refused, or the code has the same nodes and attributes as ever', async (parameter) => {
+    let taken = 0
+    for (const path of ['42/js', '42/iframe', 'presentation/42']) {
+      for (const hostile of hostileTexts) {
+        const { status, body } = await ask(path, { [parameter]: hostile })
+        expect([200, 400]).toContain(status)
+        if (status === 400) continue
+        taken++
+        checkCode((body as string[])[0] ?? '', path, [parameter, hostile])
+      }
+    }
+    expect(taken).toBe(takenTexts[parameter] ?? 0)
+  })
+
+  test('as the title', async () => {
+    try {
+      for (const hostile of hostileTexts) {
+        title = hostile
+        for (const path of ['42/js', '42/iframe', 'presentation/42']) {
+          const { status, body } = await ask(path)
+          expect(status).toBe(200)
+          checkCode((body as string[])[0] ?? '', path, ['title', hostile])
+        }
+      }
+    } finally {
+      title = 'Launch day'
+    }
+  })
+
+  function checkCode(code: string, path: string, [parameter, hostile]: [string, string]) {
+    const [name, attributes] = onlyElement(code)
+    const isFrame = path.endsWith('iframe')
+    expect(name).toBe(isFrame ? 'iframe' : 'script')
+    const own = parameter === 'title' ? undefined : passed[parameter as keyof typeof passed]
+    const expected = isFrame
+      ? frameAttributes
+      : [...new Set([...scriptAttributes, ...(own ? [own] : []), ...(path.startsWith('presentation') ? ['data-presentation'] : [])])].sort()
+    expect(Object.keys(attributes).sort()).toEqual(expected)
+    // No handler, no other scheme, and the addresses begin with ours whatever came in.
+    expect(Object.keys(attributes).filter((attribute) => attribute.startsWith('on'))).toEqual([])
+    expect(attributes['src']?.startsWith(`${gateway.url}/player/${isFrame ? '42' : 'embed.js'}`)).toBe(true)
+    expect(code).not.toMatch(/[\u2028\u2029\n\r]/)
+    expect(code.replaceAll(/^<(?:iframe|script)|><\/(?:iframe|script)>$/g, '')).not.toMatch(/[<>`']/)
+    const shown = parameter === 'title' ? attributes[isFrame ? 'title' : 'data-title'] : undefined
+    if (parameter === 'title') expect(shown).toBe(hostile)
+    if (parameter === 'token') {
+      const token = isFrame ? new URL(attributes['src'] ?? '').searchParams.get('token') : attributes['data-token']
+      expect(token).toBe(hostile)
+    }
+    if (parameter === 'referrer_url' && !isFrame) expect(attributes['data-referrer-url']).toMatch(/^https?:\/\//)
+  }
+})

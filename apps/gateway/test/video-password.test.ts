@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
+import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
+import { type CheckVideoPasswordRequest, SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
+import { pino } from 'pino'
+import { videoPasswordRoutes } from '../src/video/video-password-routes.ts'
+import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+
+const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
+const lines: string[] = []
+const log = pino(
+  { level: 'trace' },
+  new Writable({
+    write(line, _encoding, done) {
+      lines.push(String(line))
+      done()
+    },
+  }),
+)
+
+let catalogue: GrpcServer
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+let answer: (request: CheckVideoPasswordRequest) => boolean
+const asked: CheckVideoPasswordRequest[] = []
+let next = 1
+/** Of its own for each test, since tries are counted by video. */
+let video: string
+
+beforeAll(async () => {
+  catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('catalogue') })
+  catalogue.implement(
+    { checkVideoPassword: SettingServiceService.checkVideoPassword },
+    {
+      async checkVideoPassword(request) {
+        asked.push(request)
+        return { matches: answer(request) }
+      },
+    },
+  )
+  const catalogueAddress = await catalogue.listen('127.0.0.1:0')
+  gateway = await startTestGateway(videoPasswordRoutes, { catalogueAddress, limits: 'off' }, log)
+})
+afterAll(async () => {
+  await gateway.stop()
+  await catalogue.drain(0)
+})
+beforeEach(() => {
+  video = String(next++)
+  asked.length = 0
+  lines.length = 0
+  answer = ({ password }) => password === sha1('correct horse 🐎/?')
+})
+
+const attempt = (password: string, init?: RequestInit) =>
+  fetch(`${gateway.url}/v2/video/${video}/password/${encodeURIComponent(password)}`, init)
+
+test('only the raw password is the right one, and only its digest goes on from here', async () => {
+  const right = await attempt('correct horse 🐎/?')
+  expect([right.status, await right.json()]).toEqual([200, [true]])
+  expect(right.headers.get('cache-control')).toBe('no-store')
+  for (const wrong of ['wrong', sha1('correct horse 🐎/?'), sha1('correct horse 🐎/?').toUpperCase(), 'CORRECT HORSE 🐎/?']) {
+    expect(await (await attempt(wrong)).json()).toEqual([false])
+  }
+  expect(asked.map(({ videoId }) => videoId)).toEqual(Array(5).fill(video))
+  expect(asked.every(({ password }) => /^[0-9a-f]{40}$/.test(password))).toBe(true)
+})
+
+test('the eleventh try in a minute is refused without a look, though all other limits are off', async () => {
+  const answers = []
+  for (let i = 0; i < 12; i++) answers.push(await attempt(`guess ${i}`))
+  expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429, 429])
+  const refused = answers[11]
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(refused?.headers.get('ratelimit-policy')).toBe('"password";q=10;w=60')
+  expect(await refused?.json()).toMatchObject({ code: 'rate_limited', status: 429 })
+  expect(asked).toHaveLength(10)
+})
+
+test('HEAD counts as a try', async () => {
+  for (let i = 0; i < 10; i++) expect((await attempt('a', { method: 'HEAD' })).status).toBe(200)
+  expect((await attempt('a')).status).toBe(429)
+})
+
+test('no problem and no log repeats a password', async () => {
+  const secret = 'a-secret-of-this-test'
+  const problems = []
+  answer = () => {
+    throw new DomainError('not_found', 'VIDEO_NOT_FOUND', `no video, with ${secret}`)
+  }
+  problems.push(await attempt(secret))
+  answer = () => {
+    throw new Error(`broken at ${secret}`)
+  }
+  problems.push(await attempt(secret), await attempt(secret, { method: 'POST' }), await attempt(`${secret}\0`))
+  problems.push(await attempt('1234567890123'), await attempt(secret.padEnd(1_001, 'x')))
+  expect(problems.map(({ status }) => status)).toEqual([404, 500, 405, 400, 500, 400])
+  const bodies = (await Promise.all(problems.map((response) => response.text()))).join('\n')
+  expect(bodies).toContain(`/v2/video/${video}/password/:password`)
+  expect(`${bodies}\n${lines.join('\n')}`).not.toMatch(/a-secret-of|1234567890123/)
+  expect(lines.join('\n')).toContain('/v2/video/:videoId/password/:password')
+})

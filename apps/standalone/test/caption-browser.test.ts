@@ -1,0 +1,251 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Api } from './support/api.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { ffprobe, makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, upload, type VideoRecord } from './support/video-steps.ts'
+
+const browserFile = browserPath()
+const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
+const inBrowser = browserFile === undefined ? describe.skip : describe
+
+/** What the tests ask of the page's video. */
+interface Picture {
+  currentTime: number
+  volume: number
+  textTracks: Iterable<{ mode: string; activeCues: Iterable<{ text: string }> | null }>
+  pause(): void
+  play(): Promise<void>
+}
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let api: Api
+let video: VideoRecord
+
+/** A line for each second, to be told by its number. */
+const vtt = (say: (second: number) => string) =>
+  `WEBVTT\n\n${Array.from({ length: 12 }, (_, n) => `00:${String(n).padStart(2, '0')}.100 --> 00:${String(n).padStart(2, '0')}.900\n${say(n)}\n`).join('\n')}`
+const english = vtt((n) => `Good evening, this is <i>second ${n}</i>\nof a test card &amp; of its sound`)
+const german = vtt((n) => `Guten Abend, dies ist Sekunde ${n}`)
+
+const create = async (title: string, language: string, content: string, mediaId = video.media_id) => {
+  const { status, body } = await api.post<{ caption_id: string }[]>('/caption', {
+    title,
+    language,
+    media_id: mediaId,
+    content,
+    format: 'vtt',
+  })
+  if (status !== 200) throw new Error(`the captions were answered ${status}: ${JSON.stringify(body)}`)
+  return body[0]?.caption_id ?? ''
+}
+const master = async (uri = video.uri.hls) => (await fetch(uri)).text()
+const listed = (title: string, there = true) =>
+  waitFor(async () => (await master()).includes(`NAME="${title}"`) === there, {
+    timeout: 5_000,
+    describe: `${title} in the master: ${there}`,
+  })
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'good.mp4')
+  platform = await startTestPlatform()
+  const tenant = await aTenant(platform.system)
+  api = platform.withKey(tenant.key)
+  const { id } = await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch of the test card' })
+  video = await settled(api, id)
+  await api.patch(`/video/${id}`, { captions: { show_on_load: 'en' } })
+  await create('Deutsch', 'de', german)
+  await create('English', 'en', english)
+  await listed('English')
+}, 180_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('the HLS of a video', () => {
+  const tracks = async () => [...(await master()).matchAll(/TYPE=SUBTITLES.*/g)].map(([tag]) => tag)
+  const addressOf = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
+
+  test('lists its captions with their languages, and those that show on load as the default', async () => {
+    expect((await tracks()).map((tag) => tag.replace(/.*NAME="([^"]*)",LANGUAGE="([^"]*)",DEFAULT=(\w+),.*/, '$1 $2 $3'))).toEqual([
+      'Deutsch de NO',
+      'English en YES',
+    ])
+    const variants = (await master()).split('\n').filter((line) => line.startsWith('#EXT-X-STREAM-INF'))
+    expect(variants.length).toBeGreaterThanOrEqual(6)
+    for (const variant of variants) expect(variant).toMatch(/,SUBTITLES="captions"$/)
+  })
+  test('leads to subtitles that ffprobe reads, and its picture and sound are as they were', async () => {
+    for (const tag of await tracks()) {
+      const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', addressOf(tag)])
+      expect(streams.map(({ codec_name }) => codec_name)).toEqual(['webvtt'])
+      expect((packets ?? []).map(({ pts_time }) => Number(pts_time))).toEqual(Array.from({ length: 12 }, (_, n) => n + 0.1))
+    }
+    const { streams } = await ffprobe(['-show_streams', video.uri.hls])
+    expect(streams.filter(({ codec_name }) => codec_name === 'h264').length).toBeGreaterThanOrEqual(6)
+  }, 60_000)
+  test('has captions that come and go within 5 s, under the address that it has', async () => {
+    const id = await create('Brief', 'fr', english)
+    await listed('Brief')
+    const tag = (await tracks()).find((one) => one.includes('Brief')) ?? ''
+    const file = addressOf(tag).replace('.m3u8', '.vtt')
+    expect((await fetch(file)).status).toBe(200)
+    await api.put(`/caption/${id}`, { content: german, format: 'vtt' })
+    await waitFor(async () => (await (await fetch(file)).text()).includes('Guten Abend'), { timeout: 5_000, describe: 'the other lines' })
+    expect((await api.delete(`/caption/${id}`)).status).toBe(202)
+    await listed('Brief', false)
+    expect(await (await fetch(file)).text()).not.toContain('Guten')
+    const after = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body
+    expect(after.uri.hls).toBe(video.uri.hls)
+  }, 30_000)
+  test('gives no captions without the token that the video wants', async () => {
+    const { body: second } = await api.post<{ video_id: string; media_id: string }>(`/media/${video.media_id}/publish`)
+    const publish = (await api.get<VideoRecord>(`/video/${second.video_id}`)).body
+    const files = async (uri: string) => {
+      const tags = [...(await master(uri)).matchAll(/TYPE=SUBTITLES.*URI="([^"]+)"/g)].map(([, name]) => new URL(name ?? '', uri).href)
+      return [uri, ...tags, ...tags.map((name) => name.replace('.m3u8', '.vtt'))]
+    }
+    const statuses = (urls: readonly string[]) => Promise.all(urls.map(async (url) => (await fetch(url)).status))
+    const open = await files(publish.uri.hls)
+    expect(await statuses(open)).toEqual([200, 200, 200, 200, 200])
+    await api.patch(`/video/${second.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
+    await waitFor(async () => (await statuses(open)).every((status) => status === 404), {
+      timeout: 5_000,
+      describe: 'the old addresses to close',
+    })
+    const bound = (await api.get<VideoRecord>(`/video/${second.video_id}`)).body.uri.hls
+    const moved = open.map((url) => url.replace(/\/delivery\/\d+\/[^/]+\//, bound.match(/\/delivery\/\d+\/[^/]+\//)?.[0] ?? ''))
+    expect(await statuses(moved)).toEqual([403, 403, 403, 403, 403])
+    await api.patch(`/video/${second.video_id}`, { security: { allowed_ips: [] }, enabled: '0' })
+    await waitFor(async () => (await statuses(moved)).every((status) => status === 404), { timeout: 5_000, describe: 'it to be hidden' })
+  }, 30_000)
+})
+
+inBrowser('captions in a browser', () => {
+  let browser: Browser
+  let page: Page
+  const complaints: string[] = []
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+  }, 60_000)
+  afterAll(() => browser?.close())
+  beforeEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+    page = await browser.newPage({ viewport: { width: 1280, height: 720 } })
+    complaints.length = 0
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+  })
+
+  const screenshot = async (name: string) => {
+    if (SCREENSHOTS === undefined) return
+    await mkdir(SCREENSHOTS, { recursive: true })
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+  }
+  const picture = () => page.locator('video')
+  const position = () => picture().evaluate((element: Picture) => element.currentTime)
+  const showing = () =>
+    picture().evaluate((element: Picture) =>
+      [...element.textTracks]
+        .filter(({ mode }) => mode === 'showing')
+        .flatMap((track) => [...(track.activeCues ?? [])].map((cue) => cue.text)),
+    )
+  const shows = (text: string) =>
+    waitFor(async () => (await showing()).join('|') === text, { timeout: 20_000, describe: `the captions to be "${text}"` })
+  const still = async (seconds: number) => {
+    await picture().evaluate((element: Picture, at) => {
+      element.pause()
+      element.currentTime = at
+    }, seconds)
+  }
+  const open = async (more = '') => {
+    await page.goto(`${platform.url}/player/${video.video_id}?autoplay=1&muted=1${more}`)
+    await waitFor(async () => (await position()) > 0.5, { timeout: 30_000, describe: 'the picture to move' })
+  }
+  const button = () => page.getByRole('button', { name: 'Captions' })
+  const item = (name: string) => page.getByRole('menuitemradio', { name })
+  const inEnglish = (n: number) => `Good evening, this is <i>second ${n}</i>\nof a test card & of its sound`
+
+  test('the default ones show, each at its time, and another language or none can be chosen', async () => {
+    await open()
+    for (const second of [3, 8]) {
+      await still(second + 0.5)
+      await waitFor(async () => (await showing()).join().includes(`second ${second}`), {
+        timeout: 20_000,
+        describe: `the line of ${second} s`,
+      })
+    }
+    expect((await showing())[0]?.replace('&amp;', '&')).toBe(inEnglish(8))
+    await screenshot('captions')
+    await button().click()
+    expect(await page.getByRole('menuitemradio').allTextContents()).toEqual(['Off', 'Deutsch', 'English'])
+    expect(await item('English').getAttribute('aria-checked')).toBe('true')
+    await screenshot('captions-menu')
+    await item('Deutsch').click()
+    await shows('Guten Abend, dies ist Sekunde 8')
+    expect(await item('Deutsch').isVisible()).toBe(false)
+    await button().click()
+    await item('Off').click()
+    await shows('')
+    expect(complaints).toEqual([])
+  }, 90_000)
+
+  test('all of it goes by keys alone', async () => {
+    await open()
+    await still(5.5)
+    await button().focus()
+    await page.keyboard.press('ArrowDown')
+    await waitFor(async () => (await item('English').evaluate((element) => element.matches(':focus'))) === true, {
+      describe: 'the chosen one to have the focus',
+    })
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await shows('Guten Abend, dies ist Sekunde 5')
+    expect(await button().evaluate((element) => element.matches(':focus'))).toBe(true)
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Space')
+    await shows('')
+    await page.keyboard.press('ArrowUp')
+    expect(await item('English').evaluate((element) => element.matches(':focus'))).toBe(true)
+    await page.keyboard.press('Escape')
+    expect([await item('English').isVisible(), await position()]).toEqual([false, 5.5])
+    expect(await picture().evaluate((element: Picture) => element.volume)).toBe(1)
+  }, 60_000)
+
+  test('ones that are deleted or replaced under a player do not disturb it', async () => {
+    const gone = await create('Gone', 'fr', english)
+    const other = await create('Other', 'nl', english)
+    await listed('Other')
+    await open()
+    await still(2.5)
+    await button().click()
+    await item('Other').click()
+    await waitFor(async () => (await showing()).join().includes('second 2'), { timeout: 20_000, describe: 'the captions' })
+    await api.put(`/caption/${other}`, { content: german, format: 'vtt' })
+    await api.delete(`/caption/${gone}`)
+    await listed('Gone', false)
+    await button().click()
+    await item('Gone').click()
+    const before = await position()
+    await picture().evaluate((element: Picture) => element.play())
+    await waitFor(async () => (await position()) > before + 3, { timeout: 20_000, describe: 'the picture to go on' })
+    expect(await page.locator('.notice').isVisible()).toBe(false)
+    await button().click()
+    await item('English').click()
+    await still(9.5)
+    await waitFor(async () => (await showing()).join().includes('second 9'), { timeout: 20_000, describe: 'the English captions' })
+    await api.delete(`/caption/${other}`)
+  }, 90_000)
+})

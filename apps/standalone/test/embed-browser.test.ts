@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type FrameLocator, type Page } from 'playwright-core'
+import { type ForeignSite, startForeignSite } from './support/foreign-site.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+
+const browserFile = browserPath()
+const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
+const inBrowser = browserFile === undefined ? describe.skip : describe
+
+inBrowser('embed codes on a page of another origin', () => {
+  let folder: string
+  let platform: TestPlatform
+  let sources: SourceServer
+  let site: ForeignSite
+  let tenant: Tenant
+  let browser: Browser
+  let videoId: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sources-'))
+    sources = await startSourceServer(folder)
+    site = await startForeignSite()
+    await makeSource(folder, 'small.mp4')
+    platform = await startTestPlatform()
+    tenant = await aTenant(platform.system)
+    videoId = (await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Launch & <b>landing</b>' })).id
+    expect((await settled(api(), videoId)).status.status).toBe('ok')
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.remove()
+    await site?.close()
+    await sources?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const api = () => platform.withKey(tenant.key)
+  const codeOf = async (path: string) => {
+    const { status, body } = await platform.guest.get<[string]>(path)
+    if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
+    return body[0]
+  }
+  const screenshot = async (page: Page, name: string) => {
+    if (SCREENSHOTS === undefined) return
+    await mkdir(SCREENSHOTS, { recursive: true })
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+  }
+  const open = async (path: string) => {
+    const page = await browser.newPage({ viewport: { width: 1000, height: 800 } })
+    const complaints: string[] = []
+    page.on('console', (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(site.url + path)
+    return { page, complaints }
+  }
+  const playIn = async (frame: FrameLocator, seconds = 1) => {
+    await frame.locator('.start').click({ timeout: 20_000 })
+    await waitFor(async () => (await frame.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)) > seconds, {
+      timeout: 30_000,
+      describe: `the picture to pass ${seconds} s`,
+    })
+  }
+  const news = '<style>body { font: 16px/1.5 system-ui; margin: 2rem } h1 { color: #a33 }</style><h1>The news of somebody else</h1>'
+
+  test('the script fills its element, under a policy that lets in nothing but the platform, and the video plays', async () => {
+    const code = await codeOf(`/embed/${videoId}?width=640&element_id=film`)
+    const policy = `default-src 'none'; script-src ${platform.url}; frame-src ${platform.url}`
+    site.serve('/js', `<h1>News</h1><p>Before</p><div id="film">It loads …</div><p>After</p>${code}`, policy)
+    const { page, complaints } = await open('/js')
+    const frame = page.locator('#film > iframe')
+    await frame.waitFor({ timeout: 20_000 })
+    expect(await page.locator('#film').textContent()).toBe('')
+    expect(await frame.boundingBox()).toMatchObject({ width: 640, height: 360 })
+    expect(await frame.getAttribute('title')).toBe('Launch & <b>landing</b>')
+    await playIn(page.frameLocator('#film > iframe'))
+    await screenshot(page, 'embed-js')
+    expect(complaints).toEqual([])
+    // What it leaves in the page is the frame, and no name.
+    expect(await page.evaluate(() => Object.keys(globalThis).filter((name) => /^[a-z]{1,2}$/.test(name)))).toEqual([])
+    await page.close()
+  }, 90_000)
+
+  test('several scripts stand in one page, each where it is put or in an element that comes later', async () => {
+    const [here, there] = [await codeOf(`/embed/${videoId}?width=50%25`), await codeOf(`/embed/${videoId}?width=320&element_id=later`)]
+    site.serve('/many', `${news}<section>${here}</section>${there}<div id="later"></div>`)
+    const { page, complaints } = await open('/many')
+    await page.locator('#later > iframe').waitFor({ timeout: 20_000 })
+    const [half, small] = [await page.locator('section > iframe').boundingBox(), await page.locator('#later > iframe').boundingBox()]
+    expect([half?.width, Math.round(half?.height ?? 0)]).toEqual([468, 263])
+    expect([small?.width, small?.height]).toEqual([320, 180])
+    await playIn(page.frameLocator('section > iframe'))
+    expect(complaints).toEqual([])
+    await page.close()
+  }, 90_000)
+
+  test('the frame plays, and is the same one that the script makes', async () => {
+    site.serve('/iframe', `${news}<p>${await codeOf(`/embed/${videoId}/iframe?width=640`)}</p>`)
+    const { page, complaints } = await open('/iframe')
+    await playIn(page.frameLocator('iframe'))
+    await screenshot(page, 'embed-iframe')
+    expect(complaints).toEqual([])
+    const attributes = async (path: string) => {
+      const opened = await open(path)
+      const frame = opened.page.locator('iframe').first()
+      await frame.waitFor({ timeout: 20_000 })
+      const names = ['src', 'title', 'sandbox', 'allow', 'allowfullscreen', 'loading']
+      const values = await Promise.all(names.map((name) => frame.getAttribute(name)))
+      await opened.page.close()
+      return values
+    }
+    site.serve('/same', await codeOf(`/embed/${videoId}/js?width=640`))
+    expect(await attributes('/same')).toEqual(await attributes('/iframe'))
+    await page.close()
+  }, 90_000)
+
+  test('a protected video plays with the token of its code, and not without one', async () => {
+    const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
+    await settled(api(), id)
+    expect((await api().patch(`/video/${id}`, { security: { token_required_platform: true } })).status).toBe(200)
+    const { body } = await api().post<{ token: string }>(`/video/${id}/token`, { expires_in: 600 })
+    site.serve('/token', await codeOf(`/embed/${id}/iframe?token=${body.token}`))
+    const { page } = await open('/token')
+    await playIn(page.frameLocator('iframe'))
+    site.serve('/bare', await codeOf(`/embed/${id}`))
+    await page.goto(`${site.url}/bare`)
+    await page
+      .frameLocator('iframe')
+      .getByText(/personal link/)
+      .waitFor({ timeout: 20_000 })
+    await page.close()
+  }, 150_000)
+
+  test('a profile asks for a password, starts the video and allows the download; code of an overlay runs nowhere', async () => {
+    const password = createHash('sha1').update('open sesame').digest('hex')
+    const fields = { title: 'Locked', password, is_auto_play: 1, allow_download: 1, allow_sharing: 1, show_title_bar: 1 }
+    const setting = await api().post<{ message: { created: string } }>(`/setting/${tenant.organisationId}`, fields)
+    const record = await api().get<{ media_id: string }>(`/video/${videoId}`)
+    const publish = await api().post<{ video_id: string }>(`/media/${record.body.media_id}/publish`, {})
+    const id = publish.body.video_id
+    expect((await api().patch(`/video/${id}`, { setting_id: setting.body.message.created })).status).toBe(200)
+    const theme = await api().post<{ message: { created: string } }>(`/theme/${tenant.organisationId}`, { control_bar_colour: '#551111' })
+    await api().patch(`/video/${id}`, { theme_id: theme.body.message.created })
+    const evil = 'window.evil = 1; top.postMessage("evil", "*"); alert(1)'
+    const overlay = await api().post<{ overlay_id: string }>('/overlay', {
+      associated_with_media_id: record.body.media_id,
+      title: 'To the <b>shop</b>',
+      show: { at_end: 0, during: { start: '00:00', end: '00:59' } },
+      link_text: 'Shop',
+      link_url: 'https://shop.example/',
+      link_javascript_code: evil,
+    })
+    expect(overlay.status).toBe(201)
+
+    site.serve('/locked', news + (await codeOf(`/embed/${id}`)))
+    const { page, complaints } = await open('/locked')
+    const dialogs: string[] = []
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog.message())
+      void dialog.dismiss()
+    })
+    const frame = page.frameLocator('iframe')
+    await frame.getByLabel('Password').fill('wrong')
+    await frame.getByLabel('Password').press('Enter')
+    await frame.getByText('not its password').waitFor({ timeout: 20_000 })
+    await screenshot(page, 'embed-password')
+    await frame.getByLabel('Password').fill('open sesame')
+    await frame.getByRole('button', { name: 'Open' }).click()
+    await waitFor(async () => (await frame.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)) > 1, {
+      timeout: 30_000,
+      describe: 'the picture to pass 1 s',
+    })
+    await screenshot(page, 'embed-overlay')
+    expect(await frame.locator('.frame').getAttribute('style')).toContain('--bar: #551111')
+    expect(await frame.locator('.overlay h2').textContent()).toBe('To the <b>shop</b>')
+    expect(await frame.getByRole('link', { name: 'Download' }).getAttribute('href')).toContain(`/delivery/${id}/`)
+    const shop = page.context().waitForEvent('page')
+    await frame.getByRole('link', { name: 'Shop' }).click()
+    await (await shop).close()
+    for (const inside of page.frames()) expect(await inside.evaluate(() => 'evil' in globalThis)).toBe(false)
+    expect([complaints, dialogs]).toEqual([[], []])
+    // The text itself is kept.
+    const stored = await api().get<{ link_javascript_code: string }>(`/overlay/${overlay.body.overlay_id}`)
+    expect(JSON.stringify(stored.body)).toContain(JSON.stringify(evil))
+    await page.close()
+  }, 90_000)
+
+  test('a playlist plays from its code', async () => {
+    const made = await api().post<{ playlist_id: string }>(`/playlist/create/${tenant.organisationId}`, { title: 'All of it' })
+    await api().put(`/playlist/${made.body.playlist_id}/add/video/${videoId}`)
+    site.serve('/list', news + (await codeOf(`/embed/${made.body.playlist_id}`)))
+    const { page } = await open('/list')
+    expect(await page.locator('iframe').getAttribute('title')).toBe('All of it')
+    await playIn(page.frameLocator('iframe'))
+    await page.close()
+    expect(await (await fetch(`${platform.url}/player/${made.body.playlist_id}`)).text()).toContain('<title>All of it</title>')
+  }, 90_000)
+
+  test('disabled and expired videos have no code for guests, and the player shows the message', async () => {
+    const record = await api().get<{ media_id: string }>(`/video/${videoId}`)
+    const publish = await api().post<{ video_id: string }>(`/media/${record.body.media_id}/publish`, {})
+    const id = publish.body.video_id
+    expect((await platform.guest.get(`/embed/${id}`)).status).toBe(200)
+    await api().patch(`/video/${id}`, { enabled: 0 })
+    for (const path of [`/embed/${id}`, `/embed/${id}/iframe`, `/embed/presentation/${id}`]) {
+      expect([(await platform.guest.get(path)).status, (await api().get(path)).status]).toEqual([404, 200])
+    }
+    const message = 'The <i>sale</i> is over.'
+    await api().patch(`/video/${id}`, { enabled: 1, content_expiry: { time: '2020-01-01 00:00:00', message } })
+    expect(await platform.guest.get(`/embed/${id}`)).toMatchObject({ status: 404, body: { code: 'video_expired', detail: message } })
+    const page = await browser.newPage()
+    await page.goto(`${platform.url}/player/${id}`)
+    await page.getByText(message).waitFor({ timeout: 20_000 })
+    await page.close()
+  }, 60_000)
+
+  test('other sites are told what they may show of a player page', async () => {
+    const head = async () => (await (await fetch(`${platform.url}/player/${videoId}`)).text()).split('</head>', 1)[0] ?? ''
+    await api().patch(`/video/${videoId}`, { sharing: { text: 'See "this"', embed_within_social: 0 } })
+    const shown = await head()
+    expect(shown).toContain('<title>Launch &amp; &lt;b&gt;landing&lt;/b&gt;</title>')
+    expect(shown).toContain('<meta property="og:title" content="Launch &amp; &lt;b&gt;landing&lt;/b&gt;" />')
+    expect(shown).toContain('<meta property="og:description" content="See &quot;this&quot;" />')
+    expect(shown).toMatch(/<meta property="og:image" content="http:[^"]+poster[^"]*" \/>/)
+    expect(shown).not.toContain('og:video')
+    await api().patch(`/video/${videoId}`, { sharing: { embed_within_social: 1 } })
+    expect(await head()).toContain(`<meta name="twitter:player" content="${platform.url}/player/${videoId}" />`)
+    await api().patch(`/video/${videoId}`, { security: { allowed_ips: ['127.0.0.0/8'] } })
+    expect(await head()).not.toContain('og:image')
+    await api().patch(`/video/${videoId}`, { enabled: 0, security: { allowed_ips: [] } })
+    expect(await head()).not.toMatch(/Launch|og:/)
+    await api().patch(`/video/${videoId}`, { enabled: 1 })
+  }, 60_000)
+})

@@ -1,0 +1,190 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Api } from './support/api.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, upload } from './support/video-steps.ts'
+
+const browserFile = browserPath()
+const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
+const inBrowser = browserFile === undefined ? describe.skip : describe
+
+const TITLES = [
+  'Lift-off',
+  'Stage separation',
+  'A title that is so long that it does not fit into two lines of the list: landing',
+  'Splashdown',
+]
+/** Disabled: the page is a guest. */
+const HIDDEN = 'Not for everybody'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let api: Api
+let browser: Browser
+let page: Page
+let playlistId: string
+const complaints: string[] = []
+
+inBrowser('a playlist in a browser', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sources-'))
+    sources = await startSourceServer(folder)
+    await makeSource(folder, 'small.mp4')
+    platform = await startTestPlatform()
+    const tenant = await aTenant(platform.system)
+    api = platform.withKey(tenant.key)
+    const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: TITLES[0] })
+    const { media_id } = await settled(api, id)
+    const videos = [id]
+    for (const video_title of [...TITLES.slice(1), HIDDEN]) {
+      const { body } = await api.post<{ video_id: string }>(`/media/${media_id}/publish`)
+      await api.patch(`/video/${body.video_id}`, { video_title, enabled: video_title !== HIDDEN })
+      videos.push(body.video_id)
+    }
+    const created = await api.post<{ playlist_id: string }>(`/playlist/create/${tenant.organisationId}`, {
+      title: 'Flight of the test card',
+    })
+    playlistId = created.body.playlist_id
+    expect((await api.put(`/playlist/${playlistId}`, { videos })).status).toBe(200)
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+  }, 150_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.remove()
+    await sources?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+    page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
+    complaints.length = 0
+    // That the id is no video's is asked once, and the browser says so.
+    page.on('console', (message) => message.type() === 'error' && !/404/.test(message.text()) && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+  })
+
+  const change = async (fields: Record<string, unknown>) => expect((await api.put(`/playlist/${playlistId}`, fields)).status).toBe(200)
+  const open = async (more = '?autoplay=1&muted=1') => {
+    await page.goto(`${platform.url}/player/${playlistId}${more}`)
+    await page.locator('.entry').first().waitFor({ state: 'attached', timeout: 20_000 })
+  }
+  const titles = () => page.locator('.entry .name').allTextContents()
+  const current = () => page.locator('.entry[aria-current] .name').textContent()
+  const status = () => page.locator('.bar [role=status]').textContent()
+  const position = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
+  const runs = async (title: string) => {
+    let seen: unknown[] = []
+    const look = async () => {
+      seen = [await current(), await page.title(), await position()]
+      return seen[0] === title && seen[1] === title && Number(seen[2]) > 0.3
+    }
+    await waitFor(look, { timeout: 30_000, describe: () => `"${title}" to play: ${JSON.stringify(seen)}` })
+  }
+  const toTheEnd = () =>
+    page.locator('video').evaluate((video: { currentTime: number; duration: number }) => {
+      video.currentTime = video.duration - 0.4
+    })
+  const screenshot = async (name: string) => {
+    if (SCREENSHOTS === undefined) return
+    await mkdir(SCREENSHOTS, { recursive: true })
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+  }
+
+  test('plays its videos one after another to the end, in one player, without a host outside or a complaint', async () => {
+    await change({ open_in_playlist_view: 1, randomise: 0, video_limit: 0 })
+    const hosts = new Set<string>()
+    page.on('request', (request) => hosts.add(new URL(request.url()).host))
+    await open()
+    expect(await titles()).toEqual(TITLES)
+    const video = await page.locator('video').elementHandle()
+    for (const [index, title] of TITLES.entries()) {
+      await runs(title)
+      expect(await status()).toBe(`${index + 1} of 4: ${title}`)
+      if (index === 1) await screenshot('playlist')
+      await toTheEnd()
+    }
+    await waitFor(() => page.locator('video').evaluate((element: { ended: boolean }) => element.ended), { describe: 'the end of the last' })
+    expect(await current()).toBe(TITLES.at(-1))
+    // The same element all along: it keeps its loudness, full screen and the leave to play.
+    expect(await video?.evaluate((element: { isConnected: boolean }) => element.isConnected)).toBe(true)
+    const thumbnails = page.locator('.entry img')
+    expect(await thumbnails.count()).toBe(4)
+    expect(await thumbnails.evaluateAll((all: { naturalWidth: number }[]) => all.every(({ naturalWidth }) => naturalWidth > 0))).toBe(true)
+    expect([...hosts].filter((host) => host !== '')).toEqual([new URL(platform.url).host])
+    expect(complaints).toEqual([])
+  }, 120_000)
+
+  test('is worked by keys and buttons, and waits for one without autoplay', async () => {
+    await change({ open_in_playlist_view: 1, randomise: 0, video_limit: 0 })
+    await open('')
+    expect(await current()).toBe(TITLES[0])
+    await page.locator('.start').waitFor()
+    expect(await position()).toBe(0)
+    await page.keyboard.press('Shift+N')
+    await runs(TITLES[1] ?? '')
+    await page.keyboard.press('Shift+P')
+    await runs(TITLES[0] ?? '')
+    // At the first, back leads nowhere.
+    expect(await page.getByRole('button', { name: 'Previous video' }).getAttribute('aria-disabled')).toBe('true')
+    await page.getByRole('button', { name: 'Next video' }).focus()
+    await page.keyboard.press('Enter')
+    await runs(TITLES[1] ?? '')
+    await page.locator('.entry').nth(1).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await runs(TITLES[3] ?? '')
+    await page.locator('.entry').nth(2).click()
+    await runs(TITLES[2] ?? '')
+    expect(complaints).toEqual([])
+  }, 120_000)
+
+  test('opens with its list closed unless it says otherwise, and stands on a phone with the list below', async () => {
+    await change({ open_in_playlist_view: 0, randomise: 0, video_limit: 3 })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await open()
+    await runs(TITLES[0] ?? '')
+    expect(await page.locator('.list').isVisible()).toBe(false)
+    await screenshot('playlist-phone-closed')
+    await page.getByRole('button', { name: 'List of videos' }).click()
+    expect(await page.getByRole('button', { name: 'List of videos' }).getAttribute('aria-expanded')).toBe('true')
+    expect(await titles()).toEqual(TITLES.slice(0, 3))
+    const [screen, list] = await Promise.all([page.locator('.screen').boundingBox(), page.locator('.list').boundingBox()])
+    expect(list?.y).toBeGreaterThan((screen?.y ?? 0) + (screen?.height ?? 0) - 1)
+    expect([screen?.width, list?.width]).toEqual([390, 390])
+    await screenshot('playlist-phone')
+    // As low as a small frame: the list beside the video.
+    await page.setViewportSize({ width: 640, height: 360 })
+    expect((await page.locator('.list').boundingBox())?.x).toBeGreaterThan(300)
+    await screenshot('playlist-frame')
+  }, 120_000)
+
+  test('randomised, it comes in other orders, each with all of its videos', async () => {
+    await change({ open_in_playlist_view: 1, randomise: 1, video_limit: 0 })
+    const orders = new Set<string>()
+    for (let load = 0; load < 12; load++) {
+      await open()
+      const order = await titles()
+      expect(order.toSorted()).toEqual(TITLES.toSorted())
+      expect(await current()).toBe(order[0])
+      orders.add(order.join())
+    }
+    // All the same by chance: one time in 24 to the power of 11.
+    expect(orders.size).toBeGreaterThan(1)
+  }, 120_000)
+
+  test('that is empty says so, and an id of nothing is no video', async () => {
+    await change({ videos: [] })
+    await page.goto(`${platform.url}/player/${playlistId}`)
+    await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })
+    await page.goto(`${platform.url}/player/4611686018427387905`)
+    await page.getByText('This video is not available').waitFor({ timeout: 20_000 })
+  }, 60_000)
+})

@@ -1,0 +1,183 @@
+import { expect } from '@jest/globals'
+import type { House, NounRows } from '../support/table-row.ts'
+
+type Theme = Record<string, string | null>
+
+const colours = ['background', 'text', 'icon', 'control_bar', 'overlay_text', 'overlay_background', 'overlay_link'].map(
+  (name) => `${name}_colour`,
+)
+const all = (value: string) => Object.fromEntries(colours.map((name) => [name, value]))
+const long = (length: number) => 'x'.repeat(length)
+const tooMuch = { title: long(51), skin: long(51), ...all('#12345') }
+const denied = { id: '7', theme_id: '7', organisation_id: '7', created_by_user_id: '7', opacity: '1' }
+
+const create = async ({ as, owner }: House, payload: object = {}) => {
+  const { status, body } = await as.uploader.post<{ message: { created: string } }>(`/theme/${owner.organisationId}`, payload)
+  expect([status, body]).toEqual([201, { status: 'Created', message: { created: expect.stringMatching(/^\d+$/) } }])
+  return body.message.created
+}
+const read = async ({ as }: House, id: string) => (await as.owner.get<Theme>(`/theme/${id}`)).body
+
+export const themeRows: NounRows = {
+  noun: 'theme',
+  rows: [
+    {
+      endpoint: 'GET /theme/{id}',
+      async works(house) {
+        const id = await create(house)
+        expect(await read(house, id)).toEqual({ id, title: '', skin: null, ...all('') })
+        expect((await house.as.system.get(`/theme/${id}`)).body).toEqual(await read(house, id))
+      },
+      async refused(house) {
+        const path = `/theme/${await create(house)}`
+        return [
+          { as: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
+          { method: 'GET', path: '/theme/999999', status: 404, code: 'theme_not_found' },
+          { method: 'GET', path: '/theme/x', status: 404 },
+          { as: 'guest', method: 'GET', path, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /theme',
+      async works(house) {
+        const ids = [await create(house, { title: 'One' }), await create(house, { title: 'Two' })]
+        const own = await house.as.uploader.get<Theme[]>('/theme')
+        const named = await house.as.system.get<Theme[]>(`/theme?organisation_id=${house.owner.organisationId}`)
+        expect(named.body).toEqual(own.body)
+        expect(own.body.map(({ id }) => id).slice(-2)).toEqual(ids)
+        expect(own.body.at(-1)).toEqual(await read(house, ids[1] ?? ''))
+        const page = await house.as.owner.get<Theme[]>(`/theme?start=${own.body.length - 1}&limit=1`)
+        expect(page.body.map(({ id }) => id)).toEqual([ids[0]])
+        expect(page.headers.get('link')).toContain(`start=${own.body.length}&limit=1`)
+        const others = await house.as.stranger.get<Theme[]>('/theme')
+        expect(others.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
+      },
+      async refused({ stranger }) {
+        return [
+          { method: 'GET', path: `/theme?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+          { method: 'GET', path: '/theme?organisation_id=x', status: 403 },
+          { as: 'system', method: 'GET', path: '/theme', status: 400, fields: ['organisation_id'] },
+          { as: 'system', method: 'GET', path: '/theme?organisation_id=x', status: 400, fields: ['organisation_id'] },
+          { as: 'system', method: 'GET', path: '/theme?organisation_id=999999', status: 404, code: 'organisation_not_found' },
+          { method: 'GET', path: '/theme?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
+          { as: 'guest', method: 'GET', path: '/theme', status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /theme/{id}/videos',
+      async works(house) {
+        const id = await create(house)
+        const list = async () => (await house.as.uploader.get(`/theme/${id}/videos`)).body
+        expect(await list()).toEqual([])
+        const first = await house.video({ name: 'First', theme_id: id })
+        const second = await house.video({ name: 'Second' })
+        await house.as.owner.patch(`/video/${second.video_id}`, { theme_id: id })
+        const both = [first, second].map(({ video_id, video_title }) => ({ video_id, title: video_title }))
+        expect(await list()).toEqual(both)
+        const page = await house.as.system.get(`/theme/${id}/videos?limit=1`)
+        expect(page.body).toEqual(both.slice(0, 1))
+        expect(page.headers.get('link')).toContain(`/theme/${id}/videos?start=2&limit=1`)
+        expect((await house.as.system.get(`/theme/${id}/videos?start=2`)).body).toEqual(both.slice(1))
+      },
+      async refused(house) {
+        const path = `/theme/${await create(house)}/videos`
+        return [
+          { as: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
+          { method: 'GET', path: '/theme/999999/videos', status: 404 },
+          { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
+          { as: 'guest', method: 'GET', path, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /theme/{organisation_id}',
+      async works(house) {
+        const most = { title: long(50), skin: long(50), ...all('#aBcDeF') }
+        const id = await create(house, most)
+        expect(await read(house, id)).toEqual({ id, ...most })
+        const bySystem = await house.as.system.post<{ message: { created: string } }>(`/theme/${house.stranger.organisationId}`, {
+          title: 'S',
+        })
+        expect((await house.as.stranger.get(`/theme/${bySystem.body.message.created}`)).body).toMatchObject({ title: 'S' })
+      },
+      async refused({ owner, stranger }) {
+        const post = { method: 'POST', path: `/theme/${owner.organisationId}`, status: 400 }
+        return [
+          { ...post, payload: tooMuch, fields: Object.keys(tooMuch) },
+          { ...post, payload: denied, fields: Object.keys(denied) },
+          ...['red', '123456', '#1234567', '#12345g', '#fff', '#123456;'].map((text_colour) => ({
+            ...post,
+            payload: { text_colour },
+            fields: ['text_colour'],
+          })),
+          { ...post, path: `/theme/${stranger.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
+          { ...post, as: 'system', path: '/theme/999999', payload: {}, status: 404, code: 'organisation_not_found' },
+          { ...post, as: 'guest', payload: {}, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'PUT /theme/{theme_id}',
+      async works(house) {
+        const id = await create(house, { title: 'Before', skin: 'flat', text_colour: '#000000' })
+        const { body } = await house.as.uploader.put(`/theme/${id}`, { skin: '', icon_colour: '#ffffff', text_colour: '' })
+        expect(body).toEqual({ status: 'OK', message: { updated: id } })
+        expect(await read(house, id)).toEqual({ id, title: 'Before', skin: null, ...all(''), icon_colour: '#ffffff' })
+      },
+      async refused(house) {
+        const put = { method: 'PUT', path: `/theme/${await create(house)}`, status: 400 }
+        const foreign = await house.as.stranger.post<{ message: { created: string } }>(`/theme/${house.stranger.organisationId}`, {})
+        const { video_id } = await house.video()
+        const upload = { url: `${house.sources.url}/none.mp4`, organisation_id: house.owner.organisationId }
+        return [
+          { ...put, payload: tooMuch, fields: Object.keys(tooMuch) },
+          { ...put, payload: denied, fields: Object.keys(denied) },
+          { ...put, payload: {}, fields: ['payload'] },
+          { ...put, as: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'theme_not_found' },
+          { ...put, path: '/theme/999999', payload: { title: 'Mine' }, status: 404 },
+          { ...put, as: 'guest', payload: { title: 'Mine' }, status: 401 },
+          // No video or organisation gets a theme of another organisation, nor one that is not there.
+          ...[foreign.body.message.created, '999999'].flatMap((theme_id) => [
+            {
+              as: 'system' as const,
+              method: 'PUT',
+              path: `/organisation/${house.owner.organisationId}`,
+              payload: { default_theme_id: theme_id },
+              status: 404,
+              code: 'theme_not_found',
+            },
+            { method: 'PATCH', path: `/video/${video_id}`, payload: { theme_id }, status: 404, code: 'theme_not_found' },
+            { method: 'POST', path: '/video/upload', payload: { ...upload, theme_id }, status: 404, code: 'theme_not_found' },
+          ]),
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /theme/{theme_id}',
+      async works(house) {
+        const id = await create(house)
+        const { video_id } = await house.video({ theme_id: id })
+        const themeOf = async () => (await house.as.guest.get(`/video/${video_id}`)).body['theme_id']
+        expect(await themeOf()).toBe(id)
+        const remove = () => house.as.uploader.delete(`/theme/${id}`)
+        expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
+        expect((await remove()).status).toBe(404)
+        expect(await themeOf()).toBe('')
+      },
+      async refused(house) {
+        const path = `/theme/${await create(house)}`
+        return [
+          { as: 'stranger', method: 'DELETE', path, status: 404, code: 'theme_not_found' },
+          { method: 'DELETE', path: '/theme/999999', status: 404 },
+          { as: 'guest', method: 'DELETE', path, status: 401 },
+        ]
+      },
+    },
+  ],
+  samples: {
+    payloads: { 'POST /theme/{}': () => ({ title: 'Sample' }), 'PUT /theme/{}': () => ({ title: 'Changed' }) },
+    make: async (house) => ({ theme_id: await create(house) }),
+  },
+}

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals'
+import { readEmbed } from './embed-options.ts'
+
+const script = 'https://video.example.org/player/embed.js'
+
+test('the script says everything, and the player is that of its own host', () => {
+  const data = {
+    ...{ id: '42', title: 'Launch', width: '640', height: '50%', ratio: '1280/720', token: 'to.k&en', elementId: 'here' },
+    ...{ referrerUrl: 'https://www.example.org/?a=b', player: 'pug', presentation: 'true' },
+  }
+  const embed = readEmbed(script, data)
+  const address = new URL(embed.src)
+  expect([address.origin, address.pathname]).toEqual(['https://video.example.org', '/player/42'])
+  expect(Object.fromEntries(address.searchParams)).toEqual({
+    ...{ token: 'to.k&en', referrer: 'https://www.example.org/?a=b', player: 'pug', presentation: 'true' },
+  })
+  expect(embed).toMatchObject({ title: 'Launch', width: '640px', height: '50%', ratio: '1280/720', elementId: 'here' })
+})
+
+test('what is missing or malformed is left out', () => {
+  expect(readEmbed(script, { id: '7', width: '100%;color:red', height: 'x', ratio: '16/9;x' })).toEqual({
+    src: 'https://video.example.org/player/7',
+    title: 'Video',
+    width: '100%',
+    height: undefined,
+    ratio: '16/9',
+    elementId: undefined,
+  })
+})
+
+test.each(['../../x', '//evil.example', 'https://evil.example', 'a?b#c', '%2e%2e'])('no id leads elsewhere: %p', (id) => {
+  expect(new URL(readEmbed(script, { id }).src).href.startsWith('https://video.example.org/player/')).toBe(true)
+})

@@ -1,0 +1,51 @@
+import { type Overlay, shownOverlays } from './overlay.ts'
+import styles from './overlay-cards.css?inline'
+import { addStyles } from './stage-extras.ts'
+
+/** Shows the overlays of a video over its picture, each in its time, until the signal aborts. */
+export function showOverlays(frame: HTMLElement, video: HTMLVideoElement, overlays: readonly Overlay[], signal: AbortSignal): void {
+  if (overlays.length === 0) return
+  addStyles(frame, 'overlays', styles)
+  const layer = document.createElement('div')
+  layer.className = 'overlays'
+  frame.querySelector('.controls')?.before(layer)
+  const cards = new Map(overlays.map((overlay) => [overlay, card(overlay)]))
+  const show = () => {
+    const shown = shownOverlays(overlays, { seconds: video.currentTime, ended: video.ended }, navigator.languages)
+    const wanted = shown.flatMap((overlay) => cards.get(overlay) ?? [])
+    // A card that stands there stays the same element: focus and pointer rest on it.
+    if (wanted.length !== layer.children.length || wanted.some((one, place) => layer.children[place] !== one))
+      layer.replaceChildren(...wanted)
+  }
+  for (const event of ['timeupdate', 'seeking', 'seeked', 'ended', 'play']) video.addEventListener(event, show, { signal })
+  signal.addEventListener('abort', () => layer.remove(), { once: true })
+  show()
+}
+
+function card(overlay: Overlay): HTMLElement {
+  const element = document.createElement('section')
+  element.className = 'overlay'
+  element.lang = overlay.language
+  if (overlay.width > 0) element.style.width = `${overlay.width}px`
+  if (overlay.image !== '') {
+    const image = document.createElement('img')
+    image.src = overlay.image
+    image.alt = ''
+    element.append(image)
+  }
+  element.append(textOf('h2', overlay.title), textOf('p', overlay.description))
+  if (overlay.link !== '') {
+    const link = textOf('a', overlay.linkText || new URL(overlay.link).host)
+    link.href = overlay.link
+    link.target = '_blank'
+    link.rel = 'noopener noreferrer'
+    element.append(link)
+  }
+  return element
+}
+
+function textOf<Name extends 'h2' | 'p' | 'a'>(name: Name, text: string): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name)
+  element.textContent = text
+  return element
+}

@@ -1,0 +1,131 @@
+import styles from './playlist-element.css?inline'
+import { buildList } from './playlist-list.ts'
+import { placeAfter, playOrder } from './playlist-order.ts'
+import type { PlaylistEntry, PlaylistRecord } from './playlist-record.ts'
+import { part } from './stage.ts'
+import { VitascopePlayer } from './vitascope-player.ts'
+
+/** What the address of the page says of how to play. */
+export interface PlayWishes {
+  token: string | undefined
+  autoplay: boolean
+  muted: boolean
+}
+
+const markup = `
+<div class="page" data-list="closed">
+  <div class="screen"></div>
+  <header class="bar">
+    <div class="words">
+      <h1></h1>
+      <p role="status"></p>
+    </div>
+    <button type="button" data-does="previous" aria-label="Previous video" aria-keyshortcuts="Shift+P"><svg viewBox="0 0 24 24"><path d="M6 5h2.5v14H6zM20 5v14l-10-7z"/></svg></button>
+    <button type="button" data-does="next" aria-label="Next video" aria-keyshortcuts="Shift+N"><svg viewBox="0 0 24 24"><path d="M15.5 5H18v14h-2.5zM4 5v14l10-7z"/></svg></button>
+    <button type="button" data-does="list" aria-label="List of videos" aria-expanded="false" aria-controls="list"><svg viewBox="0 0 24 24"><path d="M4 6h2v2H4zM8 6h12v2H8zM4 11h2v2H4zM8 11h12v2H8zM4 16h2v2H4zM8 16h12v2H8z"/></svg></button>
+  </header>
+  <ol id="list" class="list" aria-label="Videos"></ol>
+</div>`
+
+/** `<vitascope-playlist>`: the videos of a playlist one after another in one player, with their list beside or below it. */
+export class VitascopePlaylist extends HTMLElement {
+  readonly #record: PlaylistRecord
+  readonly #wishes: PlayWishes
+  readonly #entries: PlaylistEntry[]
+  readonly #player = new VitascopePlayer()
+  #stop = new AbortController()
+
+  constructor(record: PlaylistRecord, wishes: PlayWishes) {
+    super()
+    this.#record = record
+    this.#wishes = wishes
+    this.#entries = playOrder(record)
+  }
+
+  connectedCallback(): void {
+    this.#stop = new AbortController()
+    const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' })
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(styles)
+    root.adoptedStyleSheets = [sheet]
+    root.innerHTML = markup
+    document.title = this.#record.title || 'Playlist'
+    part(root, 'h1', HTMLElement).textContent = this.#record.title || 'Playlist'
+    wireListButton(root, this.#record.openInPlaylistView)
+    if (this.#entries.length === 0) showEmpty(root)
+    else this.#begin(root, this.#stop.signal)
+  }
+
+  disconnectedCallback(): void {
+    this.#stop.abort()
+  }
+
+  #begin(root: ShadowRoot, signal: AbortSignal): void {
+    const entries = this.#entries
+    const { token, autoplay, muted } = this.#wishes
+    const status = part(root, '[role=status]', HTMLElement)
+    const [previous, next] = [part(root, '[data-does=previous]', HTMLButtonElement), part(root, '[data-does=next]', HTMLButtonElement)]
+    const list = buildList(part(root, '.list', HTMLElement), entries, token, (place) => go(place))
+    let current = 0
+
+    const show = () => {
+      list.mark(current)
+      status.textContent = `${current + 1} of ${entries.length}: ${entries[current]?.title ?? ''}`
+      // Not `disabled`: that would take the focus from who has just pressed it.
+      previous.setAttribute('aria-disabled', String(current === 0))
+      next.setAttribute('aria-disabled', String(current === entries.length - 1))
+    }
+    const go = (place: number | undefined) => {
+      const entry = place === undefined ? undefined : entries[place]
+      if (place === undefined || !entry) return
+      current = place
+      show()
+      this.#player.open(entry.videoId, true)
+    }
+    const moves = { previous: () => go(current - 1), next: () => go(current + 1) }
+
+    this.#player.token = token
+    this.#player.muted = muted
+    this.#player.autoplay = autoplay
+    this.#player.videoId = entries[0]?.videoId ?? ''
+    this.#player.addEventListener('ended', () => go(placeAfter(entries, current, token !== undefined)), { signal })
+    previous.addEventListener('click', moves.previous, { signal })
+    next.addEventListener('click', moves.next, { signal })
+    window.addEventListener('keydown', (event) => onKey(event, moves), { signal })
+    wireMediaKeys(moves)
+    part(root, '.screen', HTMLElement).append(this.#player)
+    show()
+  }
+}
+
+/** Closed or open from the beginning; the list stays out of the way of the keyboard while it is closed. */
+function wireListButton(root: ShadowRoot, isOpen: boolean): void {
+  const page = part(root, '.page', HTMLElement)
+  const button = part(root, '[data-does=list]', HTMLButtonElement)
+  const set = (open: boolean) => {
+    page.dataset['list'] = open ? 'open' : 'closed'
+    button.setAttribute('aria-expanded', String(open))
+  }
+  button.addEventListener('click', () => set(page.dataset['list'] !== 'open'))
+  set(isOpen)
+}
+
+function showEmpty(root: ShadowRoot): void {
+  part(root, '[role=status]', HTMLElement).textContent = 'There are no videos in it just now.'
+  for (const button of root.querySelectorAll('.bar button')) button.remove()
+}
+
+function onKey(event: KeyboardEvent, moves: { previous: () => void; next: () => void }): void {
+  if (!event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return
+  const [target] = event.composedPath()
+  if (target instanceof HTMLInputElement && target.type !== 'range') return
+  if (event.key === 'N') moves.next()
+  else if (event.key === 'P') moves.previous()
+}
+
+/** The keys of headphones, keyboards and lock screens. */
+function wireMediaKeys(moves: { previous: () => void; next: () => void }): void {
+  if (!('mediaSession' in navigator)) return
+  navigator.mediaSession.setActionHandler('previoustrack', moves.previous)
+  navigator.mediaSession.setActionHandler('nexttrack', moves.next)
+}

@@ -1,0 +1,52 @@
+import { asNumber, asObject, asText } from './json-values.ts'
+
+/** What the page reads of the public playlist record. */
+export interface PlaylistRecord {
+  title: string
+  randomise: boolean
+  /** How many are played; 0 for all. */
+  videoLimit: number
+  openInPlaylistView: boolean
+  entries: PlaylistEntry[]
+}
+
+/** One place of the list. */
+export interface PlaylistEntry {
+  videoId: string
+  title: string
+  /** Empty until there is one. */
+  thumbnail: string
+  /** Seconds; 0 if unknown. */
+  duration: number
+  /** Something can be played already. */
+  plays: boolean
+  failed: boolean
+  tokenRequired: boolean
+}
+
+/** Takes whatever the server sent; what is missing or of another type reads as empty. */
+export function readPlaylistRecord(json: unknown): PlaylistRecord {
+  const record = asObject(json)
+  const videos: unknown = record['videos']
+  return {
+    title: asText(record['title']),
+    randomise: record['randomise'] === '1',
+    videoLimit: asNumber(record['video_limit']),
+    openInPlaylistView: record['open_in_playlist_view'] === '1',
+    entries: Array.isArray(videos) ? videos.map(readEntry) : [],
+  }
+}
+
+function readEntry(json: unknown): PlaylistEntry {
+  const video = asObject(json)
+  const uri = asObject(video['uri'])
+  return {
+    videoId: asText(video['video_id']),
+    title: asText(video['video_title']) || 'Video',
+    thumbnail: asText(uri['thumbnail']),
+    duration: asNumber(video['duration']),
+    plays: asText(uri['hls']) !== '' || Object.keys(asObject(uri['http'])).length > 0,
+    failed: asText(asObject(video['status'])['status']) === 'failed',
+    tokenRequired: asObject(video['security'])['token_required_platform'] === true,
+  }
+}

@@ -1,0 +1,88 @@
+import { createReadStream } from 'node:fs'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
+import { type Db, migrate, openPostgres } from '@vitascope/postgres'
+import { createLogger } from '@vitascope/telemetry'
+import { importGeonames } from '../../apps/catalogue/src/location/geonames-import.ts'
+import { median, medianRatio } from '../ratio.ts'
+import { writeGeonamesFile } from './geonames-file.ts'
+
+const goalSeconds = 60
+const migrations = join(import.meta.dirname, '../../apps/catalogue/migrations')
+const bareTable = `create unlogged table if not exists bare (country text, postcode text, place text, name1 text, code1 text, name2 text, code2 text,
+  name3 text, code3 text, latitude float8, longitude float8, accuracy text)`
+
+/** The import of a GeoNames file of 2 million lines beside a COPY of the same bytes that looks at nothing; true when it takes no more than 60 s. */
+export async function bench(args: string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: { lines: { type: 'string', default: '2000000' }, pairs: { type: 'string', default: '3' } },
+  })
+  const [lines, pairs] = [Number(values.lines), Math.max(1, Number.parseInt(values.pairs, 10) || 1)]
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-location-'))
+  const log = createLogger({ service: 'bench', level: 'error' })
+  try {
+    const file = join(folder, 'allCountries.txt')
+    await writeGeonamesFile(file, lines)
+    const { size } = await stat(file)
+    await initDatabase(join(folder, 'postgres'), {})
+    const server = await startPostgres({ dir: join(folder, 'postgres') })
+    try {
+      await migrate({ url: server.url, schema: 'catalogue', folder: migrations, log })
+      const db = openPostgres({ url: server.url, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: 600_000 })
+      try {
+        console.log(
+          `location: ${lines} lines (${Math.round(size / 1e6)} MB), ${pairs} interleaved pairs, on a database that writes through to the disk`,
+        )
+        return await compare(db, file, lines, pairs)
+      } finally {
+        await db.close()
+      }
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function compare(db: Db, file: string, lines: number, pairs: number): Promise<boolean> {
+  await db.query(bareTable)
+  const ours: number[] = []
+  const bare: number[] = []
+  const open = () => createReadStream(file, { highWaterMark: 1024 * 1024 })
+  for (let pair = 0; pair < pairs; pair++) {
+    const steps = [
+      async () => {
+        const result = await timed(ours, () => importGeonames(db, open))
+        console.log(`  import: ${ours.at(-1)?.toFixed(1)} s, ${result.postcodes} postcodes of ${result.countries.length} countries`)
+      },
+      async () => {
+        await db.query('truncate bare')
+        await timed(bare, () => db.transaction((tx) => tx.copy('copy bare from stdin', open().setEncoding('utf8'))))
+        console.log(`  bare COPY: ${bare.at(-1)?.toFixed(1)} s`)
+      },
+    ]
+    // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
+    if (pair % 2 === 1) steps.reverse()
+    for (const step of steps) await step()
+  }
+  const { median: middle, low, high } = medianRatio(ours.map((seconds, pair) => seconds / (bare[pair] ?? seconds)))
+  const seconds = median(ours)
+  const met = seconds <= goalSeconds
+  console.log(
+    `import ${seconds.toFixed(1)} s (${Math.round(lines / seconds)} lines/s), goal <= ${goalSeconds} s: ${met ? 'met' : 'NOT met'}`,
+  )
+  console.log(`  ratio to the bare COPY ${middle.toFixed(2)} (95 %: ${low.toFixed(2)} to ${high.toFixed(2)})`)
+  return met
+}
+
+async function timed<T>(times: number[], run: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  const result = await run()
+  times.push((performance.now() - began) / 1000)
+  return result
+}

@@ -1,0 +1,111 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
+import { migrate, openPostgres } from '@vitascope/postgres'
+import { testLog, type WatchedStatement, watchStatements } from '@vitascope/testing'
+import { driveCatalogue } from '../../apps/catalogue/test/scale/drive-catalogue.ts'
+import { startScaleCatalogue } from '../../apps/catalogue/test/scale/scale-catalogue.ts'
+import { type SeedSize, seedCatalogue } from '../../apps/catalogue/test/seed/seed-catalogue.ts'
+import { median } from '../ratio.ts'
+import { withoutIndexes } from './without-indexes.ts'
+
+const goalMs = 50
+const rounds = 3
+
+/** Fills a catalogue by COPY, asks everything of it, and prints its slowest statements; true when none takes more than 50 ms. */
+export async function bench(args: string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      videos: { type: 'string', default: '1000000' },
+      organisations: { type: 'string', default: '100' },
+      dir: { type: 'string' },
+      show: { type: 'string', default: '20' },
+    },
+  })
+  const size = { videos: whole(values.videos), organisations: whole(values.organisations) }
+  const folder = values.dir ?? (await mkdtemp(join(tmpdir(), 'vitascope-bench-seed-')))
+  const dir = join(folder, 'postgres')
+  await initDatabase(dir, { durable: false })
+  const server = await startPostgres({ dir, durable: false })
+  try {
+    await fill(server.url, join(folder, 'filled'), size)
+    return report(await measure(server.url, size), whole(values.show))
+  } finally {
+    await server.stop()
+    if (values.dir === undefined) await rm(folder, { recursive: true, force: true })
+    else console.log(`kept: ${folder}`)
+  }
+}
+
+function whole(text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`not a whole number above 0: ${text}`)
+  return number
+}
+
+/** Unless a bench before filled the same folder with as much. */
+async function fill(url: string, note: string, size: SeedSize): Promise<void> {
+  const said = JSON.stringify(size)
+  if (existsSync(note) && readFileSync(note, 'utf8') === said) return
+  if (existsSync(note)) throw new Error(`the folder was filled with ${readFileSync(note, 'utf8')}: name another`)
+  const start = performance.now()
+  const folder = fileURLToPath(new URL('../../apps/catalogue/migrations', import.meta.url))
+  await migrate({ url, schema: 'catalogue', folder, log: testLog })
+  const db = openPostgres({ url, schema: 'catalogue', log: testLog, statementTimeoutMs: 3_600_000 })
+  try {
+    await withoutIndexes(db, () => seedCatalogue(db, { ...size, report: console.log }), console.log)
+    await db.query('vacuum analyze')
+    writeFileSync(note, said)
+    const [row] = await db.query<{ size: string }>('select pg_size_pretty(pg_database_size(current_database())) as size')
+    console.log(`${size.videos} videos of ${size.organisations} organisations in ${seconds(start)} s, ${row?.size}`)
+  } finally {
+    await db.close()
+  }
+}
+
+/** By statement: how long it took at most in each round, the first of which warms up. */
+async function measure(url: string, size: SeedSize): Promise<Map<string, number[]>> {
+  const watched = await watchStatements(url)
+  const catalogue = await startScaleCatalogue(url)
+  const times = new Map<string, number[]>()
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      const start = performance.now()
+      watched.statements.length = 0
+      await driveCatalogue(catalogue.ask, size)
+      console.log(`round ${round}: ${watched.statements.length} statements in ${seconds(start)} s`)
+      if (round > 0) for (const [text, time] of longest(watched.statements)) times.set(text, [...(times.get(text) ?? []), time])
+    }
+  } finally {
+    watched.stop()
+    await catalogue.stop()
+  }
+  return times
+}
+
+function longest(statements: readonly WatchedStatement[]): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const { text, duration } of statements) {
+    const key = text.replaceAll(/\s+/g, ' ').trim()
+    times.set(key, Math.max(times.get(key) ?? 0, duration))
+  }
+  return times
+}
+
+function report(times: Map<string, number[]>, show: number): boolean {
+  const slowest = [...times].map(([text, all]) => ({ text, time: median(all) })).sort((a, b) => b.time - a.time)
+  console.log(`${times.size} statements; the slowest, by the longest run of each in the median of ${rounds} rounds:`)
+  for (const { text, time } of slowest.slice(0, show)) console.log(`${time.toFixed(1).padStart(8)} ms  ${text.slice(0, 400)}`)
+  const slow = slowest.filter(({ time }) => time > goalMs).length
+  console.log(slow === 0 ? `none takes more than ${goalMs} ms` : `${slow} take more than ${goalMs} ms`)
+  return slow === 0
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1_000).toFixed(1)
+}

@@ -1,0 +1,12 @@
+/** One line of captions, and what a file of them may have. */
+export { type CaptionFormat, type CaptionLine, captionFormats, captionTooLarge, greatestFile } from './caption-line.ts'
+/** Milliseconds as `MM:SS` and `HH:MM:SS.mmm`. */
+export { clockText, minuteText } from './clock.ts'
+/** Bytes of whatever charset as text. */
+export { decodeText } from './decode-text.ts'
+/** A file's lines. */
+export { readCaptions } from './read-captions.ts'
+/** The lines' words, without any formatting. */
+export { plainText } from './write-text.ts'
+export { writeTtml } from './write-ttml.ts'
+export { writeVtt } from './write-vtt.ts'

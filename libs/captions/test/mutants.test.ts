@@ -1,0 +1,146 @@
+import { createRequire } from 'node:module'
+import { describe, expect, test } from '@jest/globals'
+import { isDomainError } from '@vitascope/errors'
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import { type CaptionFormat, type CaptionLine, decodeText, readCaptions, writeTtml, writeVtt } from '../src/index.ts'
+import { mutant, SEEDS, seededRandom } from './mutants.ts'
+
+interface VttParser {
+  parse(
+    text: string,
+    mode: string,
+  ): { cues: { startTime: number; endTime: number; text: string }[]; errors: { message: string; line: number }[] }
+}
+const { WebVTTParser } = createRequire(import.meta.url)('webvtt-parser') as { WebVTTParser: new () => VttParser }
+
+const xml = new XMLParser({
+  ignoreAttributes: false,
+  processEntities: true,
+  trimValues: false,
+  alwaysCreateTextNode: true,
+  isArray: (name) => name === 'p',
+})
+interface Ttml {
+  tt: { body: { div: { p?: { '@_begin': string; '@_end': string }[] } } }
+}
+
+/** Milliseconds that this thread has worked: what others do on the machine does not count. */
+const worked = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+const seconds = (clock: string) => {
+  const [h, m, s] = clock.split(':').map(Number)
+  return ((h ?? 0) * 60 + (m ?? 0)) * 60 + (s ?? 0)
+}
+
+function checkOutputs(lines: readonly CaptionLine[]): void {
+  const vtt = new WebVTTParser().parse(writeVtt(lines), 'metadata')
+  expect(vtt.errors).toEqual([])
+  const times = lines.map(({ beginMs, endMs }) => [beginMs / 1_000, endMs / 1_000] as const)
+  // The parser puts the longer one of two that begin together first.
+  expect(vtt.cues.map(({ startTime, endTime }) => [startTime, endTime])).toEqual(times.toSorted((a, b) => a[0] - b[0] || b[1] - a[1]))
+  const again = readCaptions(writeVtt(lines), 'vtt')
+  expect(again.length).toBeLessThanOrEqual(lines.length)
+
+  const ttml = writeTtml(lines, { title: lines[0]?.text ?? '', language: 'en' })
+  expect(XMLValidator.validate(ttml)).toBe(true)
+  // Illegal characters are what a validator passes over and a parser in a browser does not.
+  expect(ttml).toMatch(/^[\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u)
+  const { tt } = xml.parse(ttml) as Ttml
+  expect((tt.body.div.p ?? []).map((p) => [seconds(p['@_begin']), seconds(p['@_end'])])).toEqual(times)
+  expect(JSON.parse(JSON.stringify(lines))).toEqual(lines)
+}
+
+test('of 5,000 mutants each is read in 200 ms, and what comes out parses again', () => {
+  const random = seededRandom(20_240_814)
+  let [slowest, refused, lines] = [0, 0, 0]
+  for (let n = 0; n < 5_000; n++) {
+    const { format, text } = mutant(random)
+    const start = worked()
+    try {
+      const read = readCaptions(decodeText(Buffer.from(text, n % 3 === 0 ? 'utf16le' : 'utf8')), format)
+      slowest = Math.max(slowest, worked() - start)
+      lines += read.length
+      checkOutputs(read)
+    } catch (error) {
+      if (!isDomainError(error)) throw new Error(`mutant ${n}, ${format}`, { cause: error })
+      refused++
+    }
+  }
+  expect(slowest).toBeLessThanOrEqual(200)
+  expect(lines).toBeGreaterThan(1_000)
+  expect(refused).toBeLessThan(1_000)
+}, 120_000)
+
+describe('time grows with the length alone', () => {
+  const least = (work: () => unknown) =>
+    Math.min(
+      ...Array.from({ length: 4 }, () => {
+        const start = worked()
+        try {
+          work()
+        } catch (error) {
+          if (!isDomainError(error)) throw error
+        }
+        return worked() - start
+      }),
+    )
+  const half = 1 << 19
+  const many = (piece: string) => (size: number) => piece.repeat(Math.ceil(size / piece.length))
+  const inOneText = (piece: string) => (size: number) =>
+    `00:00:01,000 --> 00:00:02,000\n${many(piece)(9_000)}\n\n`.repeat(Math.ceil(size / 9_030))
+  const SHAPES: [string, (size: number) => string][] = [
+    ['blanks', many(' ')],
+    ['line ends', many('\n')],
+    ['carriage returns', many('\r')],
+    ['arrows', many('-->')],
+    ['arrows in lines', many('-->\n')],
+    ['times', many('00:00:01,000 --> 00:00:02,000\n')],
+    ['digits', many('1')],
+    ['half times', many('00:00:01,000 --> ')],
+    ['texts of open tags', inOneText('<')],
+    ['texts of tags that never close', inOneText('<c.x ')],
+    ['texts of fonts', inOneText('<font ')],
+    ['texts of ampersands', inOneText('&#')],
+    ['texts of codes', inOneText('{\\')],
+    ['texts of italics', inOneText('<i></b>')],
+    ['braces', many('{')],
+    ['frames', many('{1}{2}a{y:\n')],
+    ['brackets', many('[')],
+    ['.sbv', many('0:00:00.599,0:00:04.160\na[br]\n')],
+  ]
+  test.each(SHAPES)(
+    '%s',
+    (_, make) => {
+      for (const format of ['srt', 'sbv', 'sub', 'vtt'] as const) {
+        const work = (text: string) => () => {
+          const lines = readCaptions(text, format)
+          writeVtt(lines)
+          writeTtml(lines, { title: '', language: '' })
+        }
+        const [small, large] = [make(half), make(2 * half)]
+        // What is quadratic is so every time; what other processes do here is not. Below 2 ms nothing can be told apart.
+        let ratio = Number.POSITIVE_INFINITY
+        for (let tries = 0; ratio > 2.5 && tries < 5; tries++) ratio = Math.max(least(work(large)), 2) / Math.max(least(work(small)), 2)
+        expect(ratio).toBeLessThanOrEqual(2.5)
+      }
+    },
+    120_000,
+  )
+})
+
+test.each(Object.entries(SEEDS).flatMap(([format, texts]) => texts.map((text) => [format as CaptionFormat, text] as const)))(
+  'a line of 10 MiB in %s takes less than 2 s',
+  (format, text) => {
+    const long = 'x --> <script>'.repeat((10 * 2 ** 20) / 14)
+    const start = worked()
+    expect(readCaptions(long, format)).toEqual([])
+    expect(() => {
+      const lines = readCaptions(text + long, format)
+      if (lines.length > 0) checkOutputs(lines)
+    }).not.toThrow(TypeError)
+    expect(worked() - start).toBeLessThan(2_000)
+  },
+)

@@ -1,0 +1,86 @@
+import pg from 'pg'
+
+/** A node of a plan as PostgreSQL tells it (EXPLAIN, format JSON). */
+export interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  /** Of one loop; measured. */
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  Plans?: PlanNode[]
+}
+
+/** A statement as it was run, those inside functions and triggers too. */
+export interface WatchedStatement {
+  text: string
+  /** Milliseconds that it took. */
+  duration: number
+  plan: PlanNode
+}
+
+/**
+ * Watches every statement that this process has run in a database from here on: PostgreSQL itself tells the plan of each, with rows as
+ * they were. Needs a superuser, and connections that are opened afterwards.
+ */
+export async function watchStatements(url: string): Promise<{ statements: WatchedStatement[]; stop(): void }> {
+  await tellPlans(url)
+  const statements: WatchedStatement[] = []
+  const { connect } = pg.Client.prototype
+  const listening = new WeakSet<pg.Client>()
+  pg.Client.prototype.connect = function (this: pg.Client, ...given: Parameters<typeof connect>) {
+    if (!listening.has(this)) {
+      listening.add(this)
+      this.on('notice', ({ message }) => {
+        const statement = readNotice(message)
+        if (statement) statements.push(statement)
+      })
+    }
+    return connect.apply(this, given)
+  } as typeof connect
+  return {
+    statements,
+    stop() {
+      pg.Client.prototype.connect = connect
+    },
+  }
+}
+
+/** All nodes of a plan. */
+export function planNodes(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(planNodes)]
+}
+
+async function tellPlans(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string }>('select quote_ident(current_database()) as name')
+    const settings = {
+      session_preload_libraries: 'auto_explain',
+      'auto_explain.log_min_duration': '0',
+      'auto_explain.log_analyze': 'on',
+      // Times of single nodes cost more than the nodes.
+      'auto_explain.log_timing': 'off',
+      'auto_explain.log_nested_statements': 'on',
+      'auto_explain.log_format': 'json',
+      'auto_explain.log_level': 'notice',
+      'auto_explain.log_parameter_max_length': '0',
+    }
+    for (const [name, value] of Object.entries(settings)) {
+      await client.query(`alter database ${rows[0]?.name} set ${name} = '${value}'`)
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+function readNotice(message: string | undefined): WatchedStatement | undefined {
+  const found = /^duration: ([\d.]+) ms {2}plan:\n(\{[\s\S]*\})$/.exec(message ?? '')
+  if (!found?.[1] || !found[2]) return undefined
+  const told = JSON.parse(found[2]) as { 'Query Text': string; Plan: PlanNode }
+  return { text: told['Query Text'], duration: Number(found[1]), plan: told.Plan }
+}
