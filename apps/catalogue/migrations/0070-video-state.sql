@@ -66,3 +66,6 @@ begin
 end $$;
 create trigger video_counts_over after update on video referencing old table as old_rows new table as new_rows
   for each statement execute function video_counts_over();
+
+-- Jobs are looked up by their media when it is deleted.
+create index job_media on job (media_id);

@@ -6,11 +6,10 @@ create extension if not exists pg_trgm;
 create table video_search (
   video_id        bigint primary key references video on delete cascade,
   organisation_id bigint not null,
-  state           text not null,
   create_time     timestamptz(3) not null,
   title_key       text not null,
-  -- Of title (A), tags (B), description (C) and media title (D); and, so that one index leads to all of it, `@` with the organisation's
-  -- id, and `#` with each tag as it is.
+  -- Of title (A), tags (B), description (C) and media title (D); and, so that one index narrows all of it, marks: `@` with the
+  -- organisation's id, `=` with the state, and `#` with each tag as it is.
   words           tsvector not null,
   -- Of the captions.
   spoken          tsvector not null
@@ -21,13 +20,13 @@ create function plain_words(text text) returns text language sql immutable paral
   select translate(text, E'!"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', repeat(' ', 32))
 $$;
 
-create function search_words(organisation_id bigint, title text, media_title text, description text, tags text[]) returns tsvector
+create function search_words(v video, media_title text) returns tsvector
 language sql immutable parallel safe set search_path from current as $$
-  select setweight(to_tsvector('pg_catalog.simple', plain_words(title)), 'A')
-    || setweight(to_tsvector('pg_catalog.simple', plain_words(array_to_string(tags, ' '))), 'B')
-    || setweight(to_tsvector('pg_catalog.simple', plain_words(description)), 'C')
-    || case when media_title = title then '' else to_tsvector('pg_catalog.simple', plain_words(media_title)) end
-    || array_to_tsvector(array['@' || organisation_id] || array(select '#' || tag from unnest(tags) as tag))
+  select setweight(to_tsvector('pg_catalog.simple', plain_words(v.title)), 'A')
+    || setweight(to_tsvector('pg_catalog.simple', plain_words(array_to_string(v.tags, ' '))), 'B')
+    || setweight(to_tsvector('pg_catalog.simple', plain_words(v.description)), 'C')
+    || case when media_title = v.title then '' else to_tsvector('pg_catalog.simple', plain_words(media_title)) end
+    || array_to_tsvector(array['@' || v.organisation_id, '=' || v.state] || array(select '#' || tag from unnest(v.tags) as tag))
 $$;
 
 -- A tsvector holds 1 MiB: 250,000 characters of a caption are never more, and captions that do not fit are left out. A million characters
@@ -50,9 +49,8 @@ begin
   return spoken;
 end $$;
 
-insert into video_search (video_id, organisation_id, state, create_time, title_key, words, spoken)
-  select v.video_id, v.organisation_id, v.state, v.create_time, lower(v.title),
-    search_words(v.organisation_id, v.title, m.title, v.description, v.tags), spoken_words(m.media_id)
+insert into video_search (video_id, organisation_id, create_time, title_key, words, spoken)
+  select v.video_id, v.organisation_id, v.create_time, lower(v.title), search_words(v, m.title), spoken_words(m.media_id)
   from video v join media m using (media_id);
 -- A list of pending entries is read whole by every search: a short one.
 create index video_search_words on video_search using gin ((words || spoken)) with (gin_pending_list_limit = 256);
@@ -90,10 +88,9 @@ end $$;
 
 create function video_search_in() returns trigger language plpgsql set search_path from current as $$
 begin
-  insert into video_search (video_id, organisation_id, state, create_time, title_key, words, spoken)
-    select n.video_id, n.organisation_id, n.state, n.create_time, lower(n.title),
-      search_words(n.organisation_id, n.title, m.title, n.description, n.tags), spoken_words(m.media_id)
-    from new_rows n join media m using (media_id);
+  insert into video_search (video_id, organisation_id, create_time, title_key, words, spoken)
+    select v.video_id, v.organisation_id, v.create_time, lower(v.title), search_words(v, m.title), spoken_words(m.media_id)
+    from new_rows n join video v using (video_id) join media m on m.media_id = v.media_id;
   perform note_title_words(array(select title from new_rows));
   return null;
 end $$;
@@ -105,7 +102,7 @@ create function renew_search_words(videos bigint[]) returns void language plpgsq
 begin
   perform from video_search where video_id = any (videos) order by video_id for update;
   update video_search s
-    set title_key = lower(v.title), words = search_words(v.organisation_id, v.title, m.title, v.description, v.tags)
+    set title_key = lower(v.title), words = search_words(v, m.title)
     from video v join media m using (media_id)
     where v.video_id = any (videos) and s.video_id = v.video_id;
 end $$;
@@ -114,7 +111,8 @@ create function video_search_over() returns trigger language plpgsql set search_
 declare
   renamed bigint[];
 begin
-  update video_search s set state = n.state, create_time = n.create_time
+  update video_search s
+    set words = ts_delete(s.words, '=' || o.state) || array_to_tsvector(array['=' || n.state]), create_time = n.create_time
     from new_rows n join old_rows o using (video_id)
     where s.video_id = n.video_id and (n.state, n.create_time) <> (o.state, o.create_time);
   renamed := array(

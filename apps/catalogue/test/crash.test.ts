@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { makeTokenKeys } from '@vitascope/access'
 import { openChannel, serviceCall } from '@vitascope/grpc'
+import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { freePort, waitFor } from '@vitascope/testing'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
@@ -58,6 +59,14 @@ test('what was accepted before a kill -9 reaches encoding after it, each job as 
   const request = UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
   const accepted: string[] = []
   for (let i = 0; i < 20; i++) accepted.push((await videos.uploadVideo(request, { ...serviceCall('test', 'r'), principal })).jobId)
+  const presentations = channel.client(PresentationServiceService)
+  const slides: string[] = []
+  for (let i = 0; i < 10; i++) {
+    const file = { filename: 'a.pdf', sourceObject: `upload/1/crash-${i}`, sourceBytes: 10 }
+    slides.push(
+      (await presentations.addSlides({ presentationId: '', organisationId: '1', userId: '7', ...file }, serviceCall('test', 'r'))).jobId,
+    )
+  }
   await waitFor(() => encoding.state.calls.length > 0)
   first.kill('SIGKILL')
   await once(first, 'exit')
@@ -65,7 +74,9 @@ test('what was accepted before a kill -9 reaches encoding after it, each job as 
   encoding.release()
   const second = await start(address, encoding.address)
   await waitFor(() => accepted.every((jobId) => encoding.state.jobs.has(jobId)))
+  await waitFor(() => slides.every((jobId) => encoding.state.slideJobs.has(jobId)))
   await waitFor(async () => (await database.messages()).length === 0)
+  expect([...encoding.state.slideJobs.keys()].sort()).toEqual([...slides].sort())
   expect([...encoding.state.jobs.keys()].sort()).toEqual([...accepted].sort())
   expect(encoding.state.calls.length).toBeGreaterThan(accepted.length)
 

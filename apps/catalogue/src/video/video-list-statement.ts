@@ -107,7 +107,9 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
   add((p) => `f.folder_id = ${p}`, folderId)
   if (state !== undefined) add((p) => `v.state = ${p}`, state)
   if (tag !== undefined) add((p) => `exists (select from video_tag t where t.video_id = v.video_id and t.tag = ${p})`, tag)
-  const from = 'folder_video f join video v using (video_id)'
+  // Video by video: a plan that reads all videos for those of a folder is never a good one.
+  const from = `folder_video f cross join lateral (
+    select v.video_id, v.state, v.create_time, v.title from video v where v.video_id = f.video_id offset 0) as v`
   return { from, where, id: 'v.video_id', createTime: 'v.create_time', title: 'lower(v.title)' }
 }
 
@@ -117,9 +119,8 @@ function searchSource({ scope, state, tag, folderId, words }: Filters & { words:
   const add = adder(values, where)
   values.push(toQuery(words, { scope: null }))
   const rank = `ts_rank(s.words, $${values.length}::tsquery)`
-  add((p) => `${SEARCHED} @@ ${p}::tsquery`, toQuery(words, { scope, tag }))
+  add((p) => `${SEARCHED} @@ ${p}::tsquery`, toQuery(words, { scope, state, tag }))
   if (scope !== null) add((p) => `s.organisation_id = ${p}`, scope)
-  if (state !== undefined) add((p) => `s.state = ${p}`, state)
   if (folderId !== undefined) {
     add((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
   }

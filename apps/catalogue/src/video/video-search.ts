@@ -38,9 +38,20 @@ export async function forgiveTypos(query: Query, scope: Scope, exact: SearchWord
   return forgiven
 }
 
-/** The words as a tsquery; the scope's mark, which every row of an organisation has, and those of tags narrow it within the same index. */
-export function toQuery(words: SearchWords, { scope, tag }: { scope: Scope; tag?: string | undefined }): string {
-  const marks = [...(scope === null ? [] : [`@${scope}`]), ...(tag === undefined ? [] : [`#${tag}`])]
+/** What rows are marked with, beside their words. */
+export interface Marks {
+  scope: Scope
+  state?: string | undefined
+  tag?: string | undefined
+}
+
+/** The words as a tsquery, narrowed by marks within the same index. */
+export function toQuery(words: SearchWords, { scope, state, tag }: Marks): string {
+  const marks = [
+    ...(scope === null ? [] : [`@${scope}`]),
+    ...(state === undefined ? [] : [`=${state}`]),
+    ...(tag === undefined ? [] : [`#${tag}`]),
+  ]
   return [...words, ...marks.map((mark) => [mark])].map((group) => `(${group.map(quoteWord).join(' | ')})`).join(' & ')
 }
 

@@ -8,12 +8,11 @@ import { allPaths } from './catalogue-clients.ts'
 import { driveCatalogue } from './drive-catalogue.ts'
 import { startScaleCatalogue } from './scale-catalogue.ts'
 
-/** An organisation has as many as each of a hundred has of a million. */
-const size = { videos: 20_000, organisations: 2 }
+const size = { videos: 14_000, organisations: 2 }
 /** Rows of a table from which on reading it whole is too much. */
 const LARGE = 1_000
-/** Rows that one step may read: those that `start` passes over, a page, and some that are filtered out. */
-const MOST_ROWS = 12_000
+/** Rows that one step may read: those that `start` passes over, or a bounded count, and a page. */
+const MOST_ROWS = 11_000
 
 let database: FreshDatabase
 let db: Db

@@ -64,7 +64,7 @@ export const mediaIdOf = (index: number) => scattered(2 * index)
 export const playlistIdOf = (index: number) => scattered(2_000_000_000 + index)
 export const presentationIdOf = (index: number) => scattered(4_000_000_000 + index)
 export const organisationOf = (index: number, { organisations }: SeedSize) => 1 + (index % organisations)
-/** The first folder of an organisation holds half of its videos. */
+/** The first folder of an organisation holds a quarter of its videos. */
 export const FOLDERS = 20
 export const PLAYLISTS = 40
 export const FORMS = 3
@@ -162,7 +162,7 @@ function* folderVideoRows(size: SeedSize) {
   const each = Math.floor(size.videos / size.organisations)
   for (let organisation = 1; organisation <= size.organisations; organisation++) {
     for (let place = 0; place < each; place++) {
-      const folder = place % 2 === 0 ? 0 : 1 + (place % (FOLDERS - 1))
+      const folder = place % 4 === 0 ? 0 : 1 + (place % (FOLDERS - 1))
       yield [(organisation - 1) * FOLDERS + folder + 1, videoIdOf(place * size.organisations + organisation - 1), organisation]
     }
   }

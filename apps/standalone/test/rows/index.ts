@@ -12,6 +12,7 @@ import { metadataRows } from './metadata.ts'
 import { organisationRows } from './organisation.ts'
 import { overlayRows } from './overlay.ts'
 import { playlistRows } from './playlist.ts'
+import { presentationRows } from './presentation.ts'
 import { securityRows } from './security.ts'
 import { settingRows } from './setting.ts'
 import { tagRows } from './tag.ts'
@@ -42,4 +43,5 @@ export const nouns: readonly NounRows[] = [
   overlayRows,
   contactFormRows,
   locationRows,
+  presentationRows,
 ]

@@ -43,9 +43,10 @@ export async function openHouse(env: Record<string, string> = {}): Promise<OpenH
       const { id } = await upload(as.owner, owner.organisationId, `${sources.url}/none.mp4`, more)
       return settled(as.owner, id)
     },
-    playing() {
+    async playing() {
       made ??= makePlaying()
-      return made
+      // Its addresses move with its protection.
+      return (await as.owner.get<VideoRecord>(`/video/${(await made).video_id}`)).body
     },
     async close() {
       await platform.remove()

@@ -1,0 +1,82 @@
+import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { makeFolderFor, makeSlideImages, type SlidePicture, sandboxFor } from '../src/index.ts'
+import { type MediaRoom, openMediaRoom } from './media-fixtures.ts'
+
+let room: MediaRoom
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+
+async function aScratch(name: string): Promise<string> {
+  const scratch = room.scratch(name)
+  await makeFolderFor(await sandboxFor(room.tools.ffmpeg), scratch)
+  return scratch
+}
+
+async function picture(scratch: string, number: number, width: number, height: number, rgba: number[]): Promise<SlidePicture> {
+  const raw = `page-${number}.raw`
+  await writeFile(join(scratch, raw), Buffer.alloc(width * height * 4, Buffer.from(rgba)), { mode: 0o644 })
+  return { raw, width, height, image: `slide-${number}.jpg`, thumbnail: `thumb-${number}.jpg` }
+}
+
+test('pixels of different sizes become a large and a small JPEG each, in their colour', async () => {
+  const scratch = await aScratch('slides')
+  const pictures = [
+    await picture(scratch, 1, 640, 360, [255, 0, 0, 255]),
+    await picture(scratch, 2, 101, 203, [0, 0, 255, 255]),
+    await picture(scratch, 3, 16, 1920, [255, 255, 255, 255]),
+  ]
+  await makeSlideImages({ pictures, thumbnailSide: 320, scratch, tools: room.tools })
+  const sizes = await Promise.all(
+    pictures.flatMap(({ image, thumbnail }) =>
+      [image, thumbnail].map((file) =>
+        room.ffprobe(join(scratch, file), '-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0'),
+      ),
+    ),
+  )
+  expect(sizes.map((size) => size.trim())).toEqual([
+    'mjpeg,640,360',
+    'mjpeg,320,180',
+    'mjpeg,101,203',
+    'mjpeg,101,203',
+    'mjpeg,16,1920',
+    'mjpeg,3,320',
+  ])
+  for (const [file, colour] of [
+    ['slide-1.jpg', [255, 0, 0]],
+    ['thumb-2.jpg', [0, 0, 255]],
+    ['thumb-3.jpg', [255, 255, 255]],
+  ] as const) {
+    const out = join(scratch, 'out.rgb')
+    await room.ffmpeg('-y', '-i', join(scratch, file), '-f', 'rawvideo', '-pix_fmt', 'rgb24', out)
+    const rgb = [...(await readFile(out)).subarray(0, 3)]
+    for (const [index, value] of rgb.entries()) expect(Math.abs(value - (colour[index] ?? 0))).toBeLessThanOrEqual(4)
+  }
+})
+
+test('a picture that is not made, is cut off, or is a link to another file, is no picture', async () => {
+  const make = async (name: string, body: string, prepare?: (scratch: string) => Promise<void>) => {
+    const scratch = await aScratch(name)
+    const pictures = [await picture(scratch, 1, 16, 16, [0, 0, 0, 255])]
+    await prepare?.(scratch)
+    return makeSlideImages({ pictures, thumbnailSide: 8, scratch, tools: await room.fake(name, body) })
+  }
+  const jpeg = `printf '\\xff\\xd8\\xff\\xd9'`
+  await expect(make('good', `${jpeg} > slide-1.jpg; ${jpeg} > thumb-1.jpg`)).resolves.toBeUndefined()
+  await expect(make('none', 'exit 0')).rejects.toMatchObject({ kind: 'incomplete' })
+  await expect(make('cut', `printf '\\xff\\xd8\\xff\\x00' > slide-1.jpg; ${jpeg} > thumb-1.jpg`)).rejects.toMatchObject({
+    kind: 'incomplete',
+  })
+  const link = (scratch: string) => symlink('/etc/passwd', join(scratch, 'slide-1.jpg'))
+  await expect(make('link', `${jpeg} > thumb-1.jpg`, link)).rejects.toMatchObject({ kind: 'incomplete' })
+})
+
+test('pixels that are not all there make no picture', async () => {
+  const scratch = await aScratch('short')
+  const pictures = [await picture(scratch, 1, 64, 64, [0, 0, 0, 255])]
+  await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(100), { mode: 0o644 })
+  await expect(makeSlideImages({ pictures, thumbnailSide: 8, scratch, tools: room.tools })).rejects.toMatchObject({ name: 'EncodeFailed' })
+})
