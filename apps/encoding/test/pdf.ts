@@ -1,6 +1,4 @@
-import { deflateSync } from 'node:zlib'
-
-/** What one page shows: its size in points, and operators of PDF; `/F1` is Helvetica, `/X` what `more` makes of the page's resources. */
+/** What one page shows: its size in points, and operators of PDF; `/F1` is Helvetica. */
 export interface PdfPage {
   width?: number
   height?: number
@@ -64,16 +62,4 @@ export function nestedForms(levels: number): Buffer {
     return stream(`/Type/XObject/Subtype/Form/BBox[0 0 640 360]${resources}`, Buffer.from(content))
   })
   return makePdf([{ content: '/X Do', resources: `/XObject<</X ${4 + levels - 1} 0 R>>` }], forms)
-}
-
-/** A small file with a picture of so many pixels a side, all of one colour. */
-export function hugePicture(side: number): Buffer {
-  const row = Buffer.alloc(1 << 20)
-  const bytes = side * side * 3
-  // Deflated twice: what is inflated once is still small, so the file takes no time to make.
-  const inner = deflateSync(Buffer.concat(Array.from({ length: Math.ceil(bytes / row.length) }, () => row)).subarray(0, bytes), {
-    level: 1,
-  })
-  const dictionary = `/Type/XObject/Subtype/Image/Width ${side}/Height ${side}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/FlateDecode`
-  return makePdf([{ content: '640 0 0 360 0 0 cm /X Do', resources: '/XObject<</X 4 0 R>>' }], [stream(dictionary, inner)])
 }

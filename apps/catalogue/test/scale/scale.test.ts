@@ -17,6 +17,8 @@ const MOST_ROWS = 11_000
 let database: FreshDatabase
 let db: Db
 let statements: WatchedStatement[]
+/** Of statements that are bad on purpose. */
+let probed: WatchedStatement[]
 let called: Set<string>
 beforeAll(async () => {
   const url = { migrations: join(import.meta.dirname, '../../migrations'), schema: 'catalogue' }
@@ -26,13 +28,19 @@ beforeAll(async () => {
   await db.query('vacuum analyze')
   const watched = await watchStatements(database.url)
   const catalogue = await startScaleCatalogue(database.url)
+  const probe = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
   try {
     await driveCatalogue(catalogue.ask, size)
+    statements = watched.statements.splice(0)
+    called = catalogue.called
+    await probe.query(`select video_id from video where description = 'nowhere'`)
+    await probe.query('select video_id from video order by create_time limit 20 offset 12000')
+    probed = watched.statements.splice(0).filter(({ text }) => /nowhere|12000/.test(text))
   } finally {
+    await probe.close()
     await catalogue.stop()
     watched.stop()
   }
-  ;({ statements, called } = { statements: watched.statements, called: catalogue.called })
 }, 300_000)
 afterAll(async () => {
   await db.close()
@@ -54,18 +62,30 @@ test('no statement reads a large table whole, or more rows than a page and those
   const large = await largeTables()
   expect(large).toEqual(expect.arrayContaining(['video', 'media', 'job', 'video_search', 'video_tag', 'folder_video', 'caption_line']))
   expect(statements.length).toBeGreaterThan(500)
-  const bad = new Map<string, string>()
-  for (const { text, plan } of statements) {
+  expect(faults(statements, large)).toEqual([])
+})
+
+test('the check sees what is bad', async () => {
+  expect(faults(probed, await largeTables())).toEqual([
+    expect.stringMatching(/^Seq Scan of 1\d{4} rows of video: select .*nowhere/),
+    expect.stringMatching(/ of 12020 rows of video: select .*12000/),
+  ])
+})
+
+/** A line for each statement that reads too much. */
+function faults(watched: readonly WatchedStatement[], large: readonly string[]): string[] {
+  const found = new Map<string, string>()
+  for (const { text, plan } of watched) {
     for (const node of planNodes(plan)) {
       const table = node['Relation Name'] ?? ''
       if (!large.includes(table)) continue
       const rows = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
       const whole = node['Node Type'] === 'Seq Scan' && rows > 0
-      if (whole || rows > MOST_ROWS) bad.set(text.replaceAll(/\s+/g, ' '), `${node['Node Type']} of ${rows} rows of ${table}`)
+      if (whole || rows > MOST_ROWS) found.set(text.replaceAll(/\s+/g, ' '), `${node['Node Type']} of ${rows} rows of ${table}`)
     }
   }
-  expect([...bad].map(([text, what]) => `${what}: ${text}`)).toEqual([])
-})
+  return [...found].map(([text, what]) => `${what}: ${text}`)
+}
 
 async function largeTables(): Promise<string[]> {
   const rows = await db.query<{ name: string }>(

@@ -224,6 +224,6 @@ export const presentationRows: NounRows = {
       'POST /presentation': ({ organisation_id }) => ({ title: 'made', organisation_id }),
       'PUT /presentation/{}': () => ({ title: 'changed' }),
     },
-    make: async (house) => ({ id: (await create(house)).id }),
+    make: async (house) => ({ presentation_id: (await create(house)).id }),
   },
 }
