@@ -32,7 +32,10 @@ export async function startServiceProcess(
     VITASCOPE_RETRY_MS: '50',
     ...env,
   })
-  const listening = await waitFor(() => service.lines.find((line) => line['msg'] === 'listening'), { describe: 'the service to listen' })
+  const listening = await waitFor(() => service.lines.find((line) => line['msg'] === 'listening'), {
+    describe: 'the service to listen',
+    timeout: 60_000,
+  })
   return { ...service, address: String(listening['address']) }
 }
 
@@ -43,7 +46,7 @@ export async function startWorkerProcess(around: Surroundings, address: string, 
     VITASCOPE_WORKER_BEAT_MS: '300',
     ...env,
   })
-  await waitFor(() => worker.lines.find((line) => line['msg'] === 'ready'), { describe: 'the worker to be ready', timeout: 20_000 })
+  await waitFor(() => worker.lines.find((line) => line['msg'] === 'ready'), { describe: 'the worker to be ready', timeout: 60_000 })
   return worker
 }
 

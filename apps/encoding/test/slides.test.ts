@@ -18,6 +18,7 @@ let caller: Caller
 let nextJob = 1
 /** Drawing takes a second; on a busy machine it may be many. */
 const PATIENCE_MS = 100_000
+const patiently: typeof waitFor = (condition, options) => waitFor(condition, { timeout: PATIENCE_MS, ...options })
 jest.setTimeout(3 * PATIENCE_MS)
 
 beforeAll(async () => {
@@ -51,14 +52,14 @@ async function create(file: Buffer): Promise<string> {
 /** The job is reported once, with every file of its set in storage, nothing else of it, and the uploaded file as it was. */
 async function expectSlides(jobId: string, count: number): Promise<SlideSet> {
   const ended = () => around.catalogue.slides(jobId)[0] ?? around.catalogue.failed(jobId)[0]
-  const set = await waitFor(ended, { timeout: PATIENCE_MS, describe: `slides of job ${jobId}` })
+  const set = await patiently(ended, { describe: `slides of job ${jobId}` })
   if (!('slides' in set)) throw new Error(`job ${jobId} failed: ${set.code} ${set.message}`)
   expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
   expect(set).toMatchObject({ jobId, prefix: expect.stringMatching(new RegExp(`^slides/8${jobId}/${jobId}-\\d+$`)) })
   expect(set.slides).toHaveLength(count)
-  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+  await patiently(async () => (await around.objects(`work/${jobId}`)).length === 0)
   const files = [...set.slides.flatMap(({ path, thumbnailPath }) => [path, thumbnailPath]), set.documentPath]
-  await waitFor(async () => (await around.objects(`slides/8${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
+  await patiently(async () => (await around.objects(`slides/8${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
   expect((await around.objects(`slides/8${jobId}`)).sort()).toEqual(files.map((file) => `${set.prefix}/${file}`).sort())
   let bytes = 0
   for await (const object of around.storage.list(set.prefix)) bytes += object.bytes
@@ -69,7 +70,7 @@ async function expectSlides(jobId: string, count: number): Promise<SlideSet> {
 }
 
 async function expectRefused(jobId: string, reason: RegExp): Promise<void> {
-  const failed = await waitFor(() => around.catalogue.failed(jobId)[0], { timeout: PATIENCE_MS, describe: `job ${jobId} to be refused` })
+  const failed = await patiently(() => around.catalogue.failed(jobId)[0], { describe: `job ${jobId} to be refused` })
   expect(failed).toEqual({ code: 4002, message: expect.stringMatching(reason) })
   expect(await caller.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_FAILED, attempt: 1 })
   await expectNothing(jobId)
@@ -77,9 +78,9 @@ async function expectRefused(jobId: string, reason: RegExp): Promise<void> {
 
 async function expectNothing(jobId: string): Promise<void> {
   for (const prefix of [`work/${jobId}`, `slides/8${jobId}`]) {
-    await waitFor(async () => (await around.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
+    await patiently(async () => (await around.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
   }
-  await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+  await patiently(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
 }
 
 /** Width, height, and the colour in the middle of the top, of a JPEG in storage. */
@@ -129,7 +130,7 @@ test('a PDF becomes a picture and a thumbnail of each page', async () => {
   const again = { jobId, presentationId: `8${jobId}`, organisationId: '1', sourceObject: `upload/${jobId}/file`, sourceBytes: pdf.length }
   await caller.jobs.createSlideJob(again, caller.call)
   await expectSlides(jobId, 2)
-  await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+  await patiently(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
   worker.kill('SIGTERM')
   expect(await worker.exited).toBe(0)
 })
@@ -217,7 +218,7 @@ describe('a job of slides', () => {
     await startWorker(await start({ VITASCOPE_RETRY_MS: '1' }))
     const request = { jobId: String(nextJob++), presentationId: '82', organisationId: '1', sourceObject: 'upload/none', sourceBytes: 5 }
     await caller.jobs.createSlideJob(request, caller.call)
-    await waitFor(() => around.catalogue.failed(request.jobId)[0]?.code === 5004, { timeout: PATIENCE_MS })
+    await patiently(() => around.catalogue.failed(request.jobId)[0]?.code === 5004)
     expect(await caller.job(request.jobId)).toMatchObject({ attempt: 3 })
   })
 })
@@ -256,7 +257,7 @@ describe('where LibreOffice is', () => {
       { echo '%PDF-1.7'; cat seen.txt; } > source.pdf; cat seen.txt >&2; exit 3`)
     const worker = await startWorker(await start({ VITASCOPE_RETRY_MS: '1' }), { VITASCOPE_LIBREOFFICE: office })
     const jobId = await create(pptx())
-    await waitFor(() => around.catalogue.failed(jobId)[0]?.code === 5002, { timeout: PATIENCE_MS })
+    await patiently(() => around.catalogue.failed(jobId)[0]?.code === 5002)
     const detail = String(worker.lines.find((line) => line['msg'] === 'a task failed')?.['detail'])
     const known = /^\/(bin|sbin|lib\d*|usr|opt|etc|var|dev|tmp|work)?$/
     expect(detail.split('\n').filter((line) => line !== '' && !known.test(line) && line !== basename(dirname(office)))).toEqual([])
@@ -294,7 +295,7 @@ describe('in the middle of drawing', () => {
   }
   const renderer = /node\0.*page-renderer\.mts/
   async function drawing(worker: RunningProcess): Promise<number> {
-    const pid = await waitFor(async () => (await below(worker.pid, renderer))[0], { timeout: PATIENCE_MS, describe: 'a page to be drawn' })
+    const pid = await patiently(async () => (await below(worker.pid, renderer))[0], { describe: 'a page to be drawn' })
     return Number(pid)
   }
 
@@ -305,7 +306,7 @@ describe('in the middle of drawing', () => {
     const child = await drawing(worker)
     worker.kill('SIGKILL')
     await worker.exited
-    await waitFor(async () => !(await isAlive(child)), { timeout: 10_000, describe: 'the renderer to be gone' })
+    await patiently(async () => !(await isAlive(child)), { describe: 'the renderer to be gone' })
     await startWorker(service)
     await expectSlides(jobId, 12)
     expect((await caller.job(jobId)).attempt).toBe(2)
@@ -338,11 +339,11 @@ describe('in the middle of drawing', () => {
     await startWorker(service, { VITASCOPE_WORKER_NAME: 'worker-2' })
     await expectSlides(jobId, 12)
     stale.kill('SIGCONT')
-    await waitFor(() => stale.lines.some((line) => line['outcome'] === 'lost'), {
+    await patiently(() => stale.lines.some((line) => line['outcome'] === 'lost'), {
       timeout: PATIENCE_MS,
       describe: 'the stale worker to notice',
     })
-    await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+    await patiently(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
     await expectSlides(jobId, 12)
   })
   test('a worker that is told to stop gives its task back, and that counts as no attempt', async () => {
@@ -361,7 +362,7 @@ describe('in the middle of drawing', () => {
     const jobId = await create(slow())
     const child = await drawing(worker)
     await caller.jobs.cancelJob({ jobId }, caller.call)
-    await waitFor(async () => !(await isAlive(child)), { timeout: 10_000, describe: 'the renderer to be gone' })
+    await patiently(async () => !(await isAlive(child)), { describe: 'the renderer to be gone' })
     await expectNothing(jobId)
     expect(await around.objects(`upload/${jobId}`)).toHaveLength(1)
   })
@@ -369,7 +370,7 @@ describe('in the middle of drawing', () => {
     const ffmpeg = await makeFakeFfmpeg(join(around.folder, 'fake'), 'exit 0')
     await startWorker(await start(), { VITASCOPE_FFMPEG: ffmpeg })
     const jobId = await create(twoPages())
-    await waitFor(() => around.catalogue.failed(jobId)[0]?.code === 5003, { timeout: PATIENCE_MS })
+    await patiently(() => around.catalogue.failed(jobId)[0]?.code === 5003)
     expect(await caller.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_FAILED, attempt: 3 })
     await expectNothing(jobId)
   })
@@ -381,7 +382,7 @@ test('slides of a presentation that is gone are swept', async () => {
   await expectSlides(jobId, 2)
   around.catalogue.unwanted.add(jobId)
   await caller.jobs.cancelJob({ jobId }, caller.call)
-  await waitFor(async () => (await around.objects(`slides/8${jobId}`)).length === 0, {
+  await patiently(async () => (await around.objects(`slides/8${jobId}`)).length === 0, {
     timeout: PATIENCE_MS,
     describe: 'the slides to be gone',
   })

@@ -33,6 +33,7 @@ export function generalRefusals(route: Route, verb: Verb): Record<string, string
       415: 'The content type is none of the three.',
     }),
     ...(verb === 'post' && { 422: 'The idempotency key was used with another payload.' }),
+    431: 'Address and headers have more than 16 KiB.',
     429: 'Too many requests: `Retry-After`, `RateLimit`, `RateLimit-Policy`.',
     503: 'Something that is needed is down, or there is too much to do: `Retry-After`.',
   }
@@ -51,7 +52,7 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   malformed_payload: 'The payload cannot be read in any of the three forms.',
   bad_request: 'The request is no HTTP as it should be.',
   request_timeout: 'The request took too long to arrive.',
-  headers_too_large: 'The headers have more than 16 KiB.',
+  headers_too_large: 'Address and headers have more than 16 KiB.',
   payload_too_large: 'The body has more than 1 MiB.',
   unsupported_media_type: 'The content type is none of the three.',
   key_required: 'There is no key.',
