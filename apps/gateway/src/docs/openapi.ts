@@ -28,15 +28,19 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
     description: 'The key, for JSONP.',
   })
   const payloads = new Map(routes.flatMap((route) => (route.payload ? [[route, namedPayload(route, route.payload)]] : [])))
+  const tags = new Map(routes.map((route) => [route, tagOf(route, routes)]))
   for (const entry of indexRoutes(routes)) {
     const names = sharedNames(entry)
-    for (const target of entry.targets.values()) registry.registerPath(operation(target, names, payloads.get(target.route)))
+    for (const target of entry.targets.values()) {
+      const tag = tags.get(target.route) ?? target.route.section
+      registry.registerPath({ ...operation(target, names, payloads.get(target.route)), tags: [tag] })
+    }
   }
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { title: 'Vitascope API', version, description: INTRODUCTION, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: '/v2' }],
-    tags: [...new Set(routes.map(({ section }) => section))].map((name) => ({ name })),
+    tags: [...new Set(tags.values())].map((name) => ({ name })),
   })
 }
 
@@ -49,6 +53,14 @@ function namedPayload(route: Route, payload: PayloadShape): PayloadShape {
   const words = (route.paths[0] ?? '').replaceAll(/[:{}]/g, '').split(/[^A-Za-z0-9]+/)
   const id = `${[route.verb, ...words].map(capital).join('')}Payload`
   return payload instanceof z.ZodObject ? payload.strict().meta({ id }) : payload.meta({ id })
+}
+
+/** The noun that readers look under; what is added to the interface document stands with the rest of its noun. */
+function tagOf(route: Route, routes: readonly Route[]): string {
+  if (route.section !== 'Added') return route.section
+  const noun = (path = '') => path.split('/')[1] ?? ''
+  const own = noun(route.paths[0])
+  return routes.find(({ section, paths }) => section !== 'Added' && noun(paths[0]) === own)?.section ?? `${capital(own)}s`
 }
 
 /** Two routes may call the parameter in one place of a path differently; the document has one name for it. */
@@ -65,7 +77,6 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     method: verb,
     path: path.replaceAll(/:\w+/g, () => `{${names[place++]}}`),
     operationId: operationId(target),
-    tags: [route.section],
     summary: route.summary,
     description: description(target),
     security: security(route),
@@ -123,6 +134,7 @@ function description({ route, documented }: Target): string {
   return [
     ...(documented ? [] : [`Another spelling of \`${first}\`.`]),
     ...(route.description === '' ? [] : [route.description]),
+    ...(route.section === 'Added' ? ['Added to the interface document.'] : []),
     WHO_MAY[route.access],
     ...(route.access === 'public' ? [] : [`ACL resource: \`${route.resource}\`.`]),
     ...(refusals.length > 0 ? [`Refusals of its own:\n${refusals.join('\n')}`] : []),
