@@ -46,7 +46,7 @@ async function readyTable(config: StandaloneConfig, platform: Platform, ms: numb
     ['Docs', `${platform.url}/docs`],
     ['Player', `${platform.url}/player/{video_id}`],
     ['Metrics', platform.metricsUrl],
-    ['Data', relative(process.cwd(), platform.dataDir) || '.'],
+    ['Data', shownFolder(platform.dataDir)],
   ]
   const key = await readSystemKey(platform.systemKeyFile)
   if (key !== undefined && process.stdout.isTTY) {
@@ -57,4 +57,10 @@ async function readyTable(config: StandaloneConfig, platform: Platform, ms: numb
   const width = Math.max(...rows.map(([name]) => name.length))
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}   ${value}`)
   return `\n  Vitascope is ready (${(ms / 1000).toFixed(1)} s). Ctrl-C stops it.\n\n${lines.join('\n')}\n\n`
+}
+
+/** As a path from here, where it lies below here. */
+function shownFolder(folder: string): string {
+  const path = relative(process.cwd(), folder) || '.'
+  return path.startsWith('..') ? folder : path
 }

@@ -64,9 +64,9 @@ export async function startPlatform(config: StandaloneConfig, print: LogPrinter)
   }
 }
 
-/** The door first, so that nothing new comes in; then all behind it at once. */
+/** The door first, so that nothing new comes in, and the worker, which gives its tasks back to encoding; then all behind them at once. */
 async function stopChildren(children: readonly Child[]): Promise<void> {
-  await Promise.all(children.filter((child) => child.name === 'gateway').map((child) => child.stop()))
+  await Promise.all(children.filter(({ name }) => name === 'gateway' || name === 'worker').map((child) => child.stop()))
   await Promise.all(children.map((child) => child.stop()))
 }
 

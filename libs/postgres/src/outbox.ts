@@ -35,6 +35,7 @@ interface Row {
 /** Rows that come from another replica, or whose time has come, are found this often. */
 const POLL_MS = 500
 const LANES = 4
+const QUIET_TRIES = 4
 const LONGEST_BACKOFF_SECONDS = 15
 /** A message that is refused as wrong, not as unavailable, is given up after so many tries. */
 const REFUSALS = 8
@@ -120,7 +121,8 @@ function sendOne({ db, handlers, log, mostFaults }: Required<OutboxOptions>, sig
       const absent = known && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
       const faults = absent ? row.faults : row.faults + 1
       const dead = !absent && faults >= (known ? REFUSALS : mostFaults)
-      const level = dead ? 'error' : attempts > 2 ? 'warn' : 'info'
+      // At the start of a platform a receiver may come a moment later than its sender.
+      const level = dead ? 'error' : attempts <= QUIET_TRIES && absent ? 'debug' : 'warn'
       log[level]({ err: error, topic: row.topic, attempts, dead }, 'a message was not taken')
       await tx.query(
         `update outbox set attempts = $2, faults = $6, last_error = $3, dead_time = case when $4 then now() end,

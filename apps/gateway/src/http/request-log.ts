@@ -22,7 +22,7 @@ export function requestLog({ log, metrics, trusted }: { log: Logger; metrics: Me
       const status = response.writableFinished ? response.statusCode : HUNG_UP
       const ms = performance.now() - exchange.startedAt
       seconds.observe({ method, path: exchange.template, status }, ms / 1000)
-      log.info(
+      log[isRoutine(exchange.template, status) ? 'debug' : 'info'](
         {
           method,
           path: exchange.template,
@@ -36,6 +36,11 @@ export function requestLog({ log, metrics, trusted }: { log: Logger; metrics: Me
     })
     next()
   }
+}
+
+/** Segments and assets come by the hundred for each viewer; the measurement counts them. */
+function isRoutine(template: string, status: number): boolean {
+  return status < 400 && /^\/(delivery|player\/assets)\//.test(template)
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
