@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => house?.close())
 
 describe.each(picked)('$noun', ({ rows }) => {
-  test.each(rows.map((row) => [row.endpoint, row] as const))('%s works', (_, row) => row.works(house), 60_000)
+  test.each(rows.map((row) => [row.endpoint, row] as const))('%s works', (_, row) => row.works(house), 180_000)
 
   test.each(rows.map((row) => [row.endpoint, row] as const))(
     '%s refuses what it must, and nothing changes',
