@@ -11,7 +11,7 @@ create table caption (
   last_modified_by_user_id text not null,
   create_time              timestamptz(3) not null default now(),
   update_time              timestamptz(3) not null default now(),
-  -- The words of all its lines, for search; without formatting.
+  -- The words of its lines, without formatting, as far as they are searched.
   plain_text               text not null
 );
 -- At most 100 for one media.

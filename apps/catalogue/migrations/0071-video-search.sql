@@ -2,17 +2,20 @@
 -- already, in whatever schema, it is used from there.
 create extension if not exists pg_trgm;
 
+create sequence video_search_serial;
+
 -- What a search reads of a video, for callers of its organisation only. Kept by triggers, so that no writer can forget it.
 create table video_search (
   video_id        bigint primary key references video on delete cascade,
+  media_id        bigint not null,
   organisation_id bigint not null,
   create_time     timestamptz(3) not null,
   title_key       text not null,
   -- Of title (A), tags (B), description (C) and media title (D); and, so that one index narrows all of it, marks: `@` with the
-  -- organisation's id, `=` with the state, and `#` with each tag as it is.
+  -- organisation's id, `=` with the state, `#` with each tag as it is, and `%` with the number of the window.
   words           tsvector not null,
-  -- Of the captions.
-  spoken          tsvector not null
+  -- Each 16,384 videos that follow one another are a window: where very many match, the newest windows are searched.
+  serial          bigint not null
 );
 
 -- Without the signs of ASCII, the parser of PostgreSQL sees no addresses, files, tags or hyphens: words and nothing else.
@@ -20,28 +23,54 @@ create function plain_words(text text) returns text language sql immutable paral
   select translate(text, E'!"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', repeat(' ', 32))
 $$;
 
-create function search_words(v video, media_title text) returns tsvector
+create function search_words(v video, media_title text, serial bigint) returns tsvector
 language sql immutable parallel safe set search_path from current as $$
   select setweight(to_tsvector('pg_catalog.simple', plain_words(v.title)), 'A')
     || setweight(to_tsvector('pg_catalog.simple', plain_words(array_to_string(v.tags, ' '))), 'B')
     || setweight(to_tsvector('pg_catalog.simple', plain_words(v.description)), 'C')
     || case when media_title = v.title then '' else to_tsvector('pg_catalog.simple', plain_words(media_title)) end
-    || array_to_tsvector(array['@' || v.organisation_id, '=' || v.state] || array(select '#' || tag from unnest(v.tags) as tag))
+    || array_to_tsvector(array['@' || v.organisation_id, '=' || v.state, '%' || serial / 16384] || array(select '#' || tag from unnest(v.tags) as tag))
 $$;
 
--- A tsvector holds 1 MiB: 250,000 characters of a caption are never more, and captions that do not fit are left out. A million characters
--- in all, some twenty hours of speech, are read in less than a second.
-create function spoken_words(of_media bigint) returns tsvector language plpgsql stable set search_path from current as $$
+insert into video_search (video_id, media_id, organisation_id, create_time, title_key, words, serial)
+  select v.video_id, v.media_id, v.organisation_id, v.create_time, lower(v.title), search_words(v, m.title, n.serial), n.serial
+  from (select video_id, nextval('video_search_serial') as serial from (select video_id from video order by create_time, video_id) o) n
+    join video v using (video_id) join media m on m.media_id = v.media_id;
+-- A list of pending entries is read whole by every search: a short one.
+create index video_search_words on video_search using gin (words) with (gin_pending_list_limit = 256);
+create index video_search_media on video_search (media_id);
+
+-- What is said in a media, once for all its videos. Large captions take long to part into words, so that is done behind the change that asks
+-- for it, by `renew_spoken`.
+create table media_spoken (
+  media_id        bigint primary key references media on delete cascade,
+  organisation_id bigint not null,
+  -- Of the captions; with the marks `@` and the organisation's id, `~` and the media's.
+  spoken          tsvector not null
+);
+create index media_spoken_words on media_spoken using gin (spoken) with (gin_pending_list_limit = 256);
+
+-- Media whose captions changed since. Writers only add to it, so that none waits for another, or for the renewal.
+create table spoken_change (
+  spoken_change_id bigint generated always as identity primary key,
+  media_id         bigint not null,
+  organisation_id  bigint not null
+);
+create index spoken_change_media on spoken_change (media_id);
+insert into spoken_change (media_id, organisation_id) select distinct media_id, organisation_id from caption;
+
+-- The words of 250,000 characters, some five hours of speech. A tsvector holds 1 MiB, which they rarely are: captions beyond are left out.
+create function words_of_captions(of_media bigint) returns tsvector language plpgsql stable set search_path from current as $$
 declare
   spoken tsvector := '';
-  budget int := 1000000;
+  budget int := 250000;
   more   tsvector;
-  words  text;
+  text   text;
 begin
-  for words in select plain_text from caption where media_id = of_media order by caption_id loop
-    words := left(words, least(250000, budget));
-    budget := budget - length(words);
-    more := strip(to_tsvector('pg_catalog.simple', plain_words(words)));
+  for text in select left(plain_text, 250000) from caption where media_id = of_media order by caption_id loop
+    text := left(text, budget);
+    budget := budget - length(text);
+    more := strip(to_tsvector('pg_catalog.simple', plain_words(text)));
     exit when pg_column_size(spoken) + pg_column_size(more) > 1000000;
     spoken := spoken || more;
     exit when budget = 0;
@@ -49,11 +78,18 @@ begin
   return spoken;
 end $$;
 
-insert into video_search (video_id, organisation_id, create_time, title_key, words, spoken)
-  select v.video_id, v.organisation_id, v.create_time, lower(v.title), search_words(v, m.title), spoken_words(m.media_id)
-  from video v join media m using (media_id);
--- A list of pending entries is read whole by every search: a short one.
-create index video_search_words on video_search using gin ((words || spoken)) with (gin_pending_list_limit = 256);
+-- The captions are read by a later statement than the one that takes the changes away: nothing of these is missed. False when another
+-- renews the media just now; its changes are still there then.
+create function renew_spoken(of_media bigint) returns boolean language plpgsql set search_path from current as $$
+begin
+  perform from media_spoken where media_id = of_media for no key update skip locked;
+  if not found and exists (select from media_spoken where media_id = of_media) then return false; end if;
+  delete from spoken_change where media_id = of_media;
+  update media_spoken
+    set spoken = words_of_captions(media_id) || array_to_tsvector(array['@' || organisation_id, '~' || media_id])
+    where media_id = of_media;
+  return true;
+end $$;
 
 -- Each word of a title, once, for what may be meant by a typo. Words that no title has any more are swept.
 create table title_word (
@@ -88,9 +124,10 @@ end $$;
 
 create function video_search_in() returns trigger language plpgsql set search_path from current as $$
 begin
-  insert into video_search (video_id, organisation_id, create_time, title_key, words, spoken)
-    select v.video_id, v.organisation_id, v.create_time, lower(v.title), search_words(v, m.title), spoken_words(m.media_id)
-    from new_rows n join video v using (video_id) join media m on m.media_id = v.media_id;
+  insert into video_search (video_id, media_id, organisation_id, create_time, title_key, words, serial)
+    select v.video_id, v.media_id, v.organisation_id, v.create_time, lower(v.title), search_words(v, m.title, n.serial), n.serial
+    from (select video_id, nextval('video_search_serial') as serial from new_rows) n
+      join video v using (video_id) join media m on m.media_id = v.media_id;
   perform note_title_words(array(select title from new_rows));
   return null;
 end $$;
@@ -102,7 +139,7 @@ create function renew_search_words(videos bigint[]) returns void language plpgsq
 begin
   perform from video_search where video_id = any (videos) order by video_id for update;
   update video_search s
-    set title_key = lower(v.title), words = search_words(v, m.title)
+    set title_key = lower(v.title), words = search_words(v, m.title, s.serial)
     from video v join media m using (media_id)
     where v.video_id = any (videos) and s.video_id = v.video_id;
 end $$;
@@ -140,19 +177,9 @@ end $$;
 create trigger media_search_over after update on media referencing old table as old_rows new table as new_rows
   for each statement execute function media_search_over();
 
-create function renew_spoken_words(medias bigint[]) returns void language plpgsql set search_path from current as $$
-begin
-  -- Holds back videos that are being added to the media: one of both sees the other.
-  perform from media where media_id = any (medias) order by media_id for no key update;
-  perform from video_search where video_id in (select video_id from video where media_id = any (medias)) order by video_id for update;
-  update video_search s set spoken = m.spoken
-    from (select media_id, spoken_words(media_id) as spoken from media where media_id = any (medias)) m join video v using (media_id)
-    where s.video_id = v.video_id;
-end $$;
-
 create function caption_search_in() returns trigger language plpgsql set search_path from current as $$
 begin
-  perform renew_spoken_words(array(select distinct media_id from new_rows));
+  insert into spoken_change (media_id, organisation_id) select distinct media_id, organisation_id from new_rows;
   return null;
 end $$;
 create trigger caption_search_in after insert on caption referencing new table as new_rows
@@ -160,21 +187,17 @@ create trigger caption_search_in after insert on caption referencing new table a
 
 create function caption_search_out() returns trigger language plpgsql set search_path from current as $$
 begin
-  perform renew_spoken_words(array(select distinct media_id from old_rows));
+  insert into spoken_change (media_id, organisation_id) select distinct media_id, organisation_id from old_rows;
   return null;
 end $$;
 create trigger caption_search_out after delete on caption referencing old table as old_rows
   for each statement execute function caption_search_out();
 
 create function caption_search_over() returns trigger language plpgsql set search_path from current as $$
-declare
-  changed bigint[];
 begin
-  changed := array(
-    select distinct media_id from (
-      select unnest(array[o.media_id, n.media_id]) as media_id from new_rows n join old_rows o using (caption_id)
-      where (n.plain_text, n.media_id) <> (o.plain_text, o.media_id)) as either);
-  if changed <> '{}' then perform renew_spoken_words(changed); end if;
+  insert into spoken_change (media_id, organisation_id)
+    select distinct unnest(array[o.media_id, n.media_id]), n.organisation_id from new_rows n join old_rows o using (caption_id)
+    where n.media_id <> o.media_id or n.plain_text <> o.plain_text;
   return null;
 end $$;
 create trigger caption_search_over after update on caption referencing old table as old_rows new table as new_rows

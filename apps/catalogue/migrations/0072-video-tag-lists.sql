@@ -3,8 +3,10 @@ alter table video_tag add column state text not null default 'waiting', add colu
 update video_tag t set state = v.state, title_key = lower(v.title) from video v where v.video_id = t.video_id;
 
 create index video_tag_organisation on video_tag (organisation_id, tag, create_time, video_id) include (state, title_key);
-create index video_tag_time on video_tag (tag, create_time, video_id) include (state);
-create index video_tag_title on video_tag (tag, title_key, video_id) include (state);
+create index video_tag_time on video_tag (tag, create_time, video_id);
+create index video_tag_title on video_tag (tag, title_key, video_id);
+create index video_tag_state_time on video_tag (tag, state, create_time, video_id);
+create index video_tag_state_title on video_tag (tag, state, title_key, video_id);
 create index video_tag_video on video_tag (video_id, tag);
 
 create function video_tag_takes() returns trigger language plpgsql set search_path from current as $$

@@ -24,7 +24,7 @@ export async function pageById<Row>(
   { read, idOf }: { read: (place: IdPlace) => Promise<Row[]>; idOf: (row: Row) => string },
 ): Promise<{ rows: Row[]; nextPageToken: string }> {
   const size = checkedSize({ pageSize, skip }, most)
-  const rows = await read({ after: readToken(pageToken), limit: size + 1, skip })
+  const rows = await read({ after: readIdToken(pageToken), limit: size + 1, skip })
   const page = rows.slice(0, size)
   const last = page.at(-1)
   return { rows: page, nextPageToken: rows.length > size && last ? encodePageToken([idOf(last)]) : '' }
@@ -40,7 +40,8 @@ export function checkedSize({ pageSize, skip }: Pick<PageRequest, 'pageSize' | '
   return pageSize === 0 ? most : Math.min(pageSize, most)
 }
 
-function readToken(token: string): string {
+/** The id after which a list goes on, "0" for its beginning; refuses what no list by ids answered. */
+export function readIdToken(token: string): string {
   const values = decodePageToken(token, 1)
   if (!values) return '0'
   const id = parseId(values[0] ?? '')

@@ -1,3 +1,4 @@
+import { createCaptionReader } from '@vitascope/captions'
 import { sourcePolicy } from '@vitascope/fetch'
 import { createGrpcServer, openChannel } from '@vitascope/grpc'
 import { createOutbox, type Db, openPostgres, sweepIdempotency } from '@vitascope/postgres'
@@ -32,6 +33,7 @@ import { createContactFormStore } from './contact-form/contact-form-store.ts'
 import { createSubmissionStore } from './contact-form/submission-store.ts'
 import { deliveryRuleHandlers } from './delivery-rule/delivery-rule-rpc.ts'
 import { createDeliveryRuleStore } from './delivery-rule/delivery-rule-store.ts'
+import { createFairWriters } from './fair-writers.ts'
 import { folderHandlers } from './folder/folder-rpc.ts'
 import { createFolderStore } from './folder/folder-store.ts'
 import { idHandlers } from './id/id-rpc.ts'
@@ -70,6 +72,7 @@ import { tagHandlers } from './tag/tag-rpc.ts'
 import { createTagStore } from './tag/tag-store.ts'
 import { themeHandlers } from './theme/theme-rpc.ts'
 import { createThemeStore } from './theme/theme-store.ts'
+import { createSpokenWords } from './video/spoken-words.ts'
 import { createUploadStore } from './video/upload-store.ts'
 import { createVideoLists } from './video/video-list.ts'
 import { videoHandlers } from './video/video-rpc.ts'
@@ -88,12 +91,19 @@ export interface RunningCatalogue extends RunningService {
 const HANDOVER_FAULTS = 20
 const READY_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 60_000
+/** The time in which captions are found. */
+const SPOKEN_EVERY_MS = 500
+/** For one media, of which 250,000 characters are read: a second or two on a busy machine. */
+const SPOKEN_MS = 30_000
 
 export async function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningCatalogue> {
   const metrics = createMetrics('catalogue')
-  const db = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log })
+  const fair = createFairWriters()
+  const db = fair.db(openPostgres({ url: config.databaseUrl, schema: 'catalogue', log }))
   // A message that is being sent holds a connection: calls must not wait for those.
   const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log })
+  // Large captions take their time, one after another: nobody else's connections.
+  const spokenDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: SPOKEN_MS })
   const encodingChannel = openChannel(config.encodingAddress, config)
   const authChannel = openChannel(config.authAddress, config)
   const encoding = encodingChannel.client(EncodingJobServiceService)
@@ -107,15 +117,17 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const quietSlides = createQuietSlideJobs(db, enqueue)
   const videos = createVideoStore(db)
   const videoSweep = createVideoSweep(db)
+  const spoken = createSpokenWords(spokenDb, log)
   const rules = createDeliveryRuleStore(db)
   const mirror = createOrganisationStore(db)
   const organisations = createOrganisations(mirror, askAuthBy(authChannel.client(OrganisationServiceService)))
+  const folders = createFolderStore(db)
   const tokens = createVideoTokens(db, videos, config.tokenKeys, config.masterKey)
 
-  const server = createGrpcServer({ principalKey: config.principalKey, log, metrics })
+  const server = fair.server(createGrpcServer({ principalKey: config.principalKey, log, metrics }))
   server.implement(
     VideoServiceService,
-    videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations }),
+    videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
   )
   server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue)))
   server.implement(JobServiceService, jobHandlers(jobs, slideJobs))
@@ -135,11 +147,12 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   server.implement(SecurityServiceService, securityHandlers(findAllowedIpsIn(db)))
   server.implement(MetadataServiceService, metadataHandlers(createMetadataStore(db)))
   server.implement(TagServiceService, tagHandlers(createTagStore(db), organisations))
-  server.implement(FolderServiceService, folderHandlers(createFolderStore(db), organisations))
+  server.implement(FolderServiceService, folderHandlers(folders, organisations))
   server.implement(IdServiceService, idHandlers(createIdStore(db)))
+  const captionReader = createCaptionReader()
   server.implement(
     CaptionServiceService,
-    captionHandlers(createCaptionStore(db), createSourceReader(sourcePolicy({ allow: config.sourceAllow }))),
+    captionHandlers(createCaptionStore(db), createSourceReader(sourcePolicy({ allow: config.sourceAllow }), captionReader)),
   )
   server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
   const forms = { forms: createContactFormStore(db), submissions: createSubmissionStore(db) }
@@ -161,6 +174,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
       log,
       stopping.signal,
     ),
+    repeat(spoken.renew, SPOKEN_EVERY_MS, log, stopping.signal),
     repeat(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
     repeat(() => Promise.all([rules.sweep(), sweepIdempotency(db), videoSweep.run()]).then(() => {}), SWEEP_EVERY_MS, log, stopping.signal),
   ]
@@ -172,10 +186,10 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     async stop() {
       stopping.abort()
       await server.drain()
-      await Promise.all([outbox.stop(), ...loops])
+      await Promise.all([outbox.stop(), captionReader.close(), ...loops])
       encodingChannel.close()
       authChannel.close()
-      await Promise.all([db.close(), outboxDb.close(), metricsServer.close()])
+      await Promise.all([db.close(), outboxDb.close(), spokenDb.close(), metricsServer.close()])
     },
   }
 }

@@ -4,6 +4,7 @@ import { freshDatabase, testLog } from '@vitascope/testing'
 import { createJobStore } from '../src/job/job-store.ts'
 import { createMediaStore } from '../src/media/media-store.ts'
 import { createOrganisationStore } from '../src/organisation-mirror/organisation-store.ts'
+import { createSpokenWords } from '../src/video/spoken-words.ts'
 import type { Upload } from '../src/video/upload.ts'
 import { createUploadStore } from '../src/video/upload-store.ts'
 import type { VideoFields } from '../src/video/video.ts'
@@ -28,6 +29,8 @@ export async function catalogueDatabase() {
     jobs,
     videos: createVideoStore(db),
     media: createMediaStore(db, enqueue),
+    /** As the service does all the time. */
+    renewSpoken: () => createSpokenWords(db, testLog).renew(),
     /** A video as uploaded. */
     upload: (fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) => uploads.accept(anUpload(fields, more), aCall()),
     /** A video that plays. */

@@ -104,7 +104,7 @@ describe('without the gateway in front', () => {
     ]
     expect((await reasons(all, guest)).every((reason) => reason.startsWith('KEY_REQUIRED'))).toBe(true)
     expect((await reasons(all, serviceCall('encoding', 'r'))).every((reason) => reason.startsWith('USERS_ONLY'))).toBe(true)
-    const sent = { contactFormId, videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false }
+    const sent = { contactFormId, videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false, validateOnly: false }
     expect(Object.keys(await rooms.forms.submitContactForm(sent, guest))).toEqual(['submissionId'])
   })
   test('the owner does all of it', async () => {

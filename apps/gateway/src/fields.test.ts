@@ -129,7 +129,7 @@ describe('ids', () => {
   test.each([['9223372036854775808'], ['12345678901234567890'], ['abc'], ['-1'], [-1], ['1 '], ['１'], [''], [null], [[1]]])(
     'in a payload refuses %p',
     (value) => {
-      expect(read(fields.idField('media'), value)).toBe('refused: must be an id: digits')
+      expect(read(fields.idField('media'), value)).toBe('refused: must be an id: digits that do not begin with 0')
     },
   )
 

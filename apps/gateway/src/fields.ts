@@ -2,7 +2,7 @@ import { parseAddressRules } from '@vitascope/access'
 import { isDomainError } from '@vitascope/errors'
 import { z } from 'zod'
 import { parseTimestamp, parseZonedTimestamp } from './dates.ts'
-import { field, problem, Refusal, refuse } from './field.ts'
+import { type Clash, checked, field, problem, Refusal, refuse } from './field.ts'
 import { parseJsonText } from './payload/json-text.ts'
 import { isStorable, lengthUpTo } from './text.ts'
 
@@ -36,14 +36,16 @@ export function pathPart(shown: Shown) {
 
 /** An id in a query or payload: digits, or a JSON number that holds them exactly. */
 export function idField(noun: string, shown: Shown = {}) {
-  return field(readId, z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[0-9]{1,19}$', example: '42', ...shown }))
+  return field(readId, z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[1-9][0-9]{0,18}$', example: '42', ...shown }))
 }
 
 /** As `idField`; an empty text or null means none and reads as an empty text. */
 export function idOrNone(noun: string, shown: Shown = {}) {
   return field(
     (value) => (value === '' || value === null ? '' : readId(value)),
-    z.string().meta({ description: `Id of the ${noun}; \`""\` or null for none.`, pattern: '^[0-9]{0,19}$', example: '42', ...shown }),
+    z
+      .string()
+      .meta({ description: `Id of the ${noun}; \`""\` or null for none.`, pattern: '^([1-9][0-9]{0,18})?$', example: '42', ...shown }),
   )
 }
 
@@ -191,9 +193,9 @@ export function map<Value extends z.ZodType>(
 }
 
 /** An array, a JSON text of one, or in flat forms a repeated field; with `clearable`, an empty text or null is an empty one. */
-export function list<Item extends z.ZodType>(
+export function list<Item extends z.ZodType, Good = readonly unknown[]>(
   item: Item,
-  { max, clearable = false }: { max: number; clearable?: boolean },
+  { max, clearable = false, clashes = () => [] }: { max: number; clearable?: boolean; clashes?: (good: Good) => readonly Clash[] },
   shown: Shown = {},
 ) {
   return field(
@@ -202,7 +204,7 @@ export function list<Item extends z.ZodType>(
       if (typeof value === 'string' && value.trimStart().startsWith('[')) return parseJson(value)
       return typeof value === 'string' && value !== '' ? [value] : value
     },
-    z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`).meta(shown),
+    checked(z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`), clashes).meta(shown),
   )
 }
 
@@ -232,9 +234,9 @@ export function addressList(max: number, shown: Shown = {}) {
 function readId(value: unknown): string | Refusal {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return refuse('must be an id; send ids as strings')
   const written = typeof value === 'number' ? String(value) : value
-  return typeof written === 'string' && /^\d{1,19}$/.test(written) && BigInt(written) <= greatestId
+  return typeof written === 'string' && /^[1-9]\d{0,18}$/.test(written) && BigInt(written) <= greatestId
     ? written
-    : refuse('must be an id: digits')
+    : refuse('must be an id: digits that do not begin with 0')
 }
 
 function asObject(value: unknown): object | Refusal {

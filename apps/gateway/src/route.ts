@@ -33,6 +33,8 @@ export interface Context {
   checkSource: (url: string) => readonly string[]
   /** Counts a try of the caller's address at the password of a video; refuses with 429 when it is one too many. */
   takePasswordTry: (videoId: string) => Promise<void>
+  /** Counts what the caller's address sends by a contact form; refuses with 429 when it is one too many. */
+  takeSubmission: (contactFormId: string) => Promise<void>
 }
 
 /** One line of the table of routes. Paths are written as Express has them, below `/v2`: `/video/:videoId`. */
@@ -79,6 +81,14 @@ export interface Route<
   safe: boolean
   /** The query parameter that brings the key where no header can, as in a `<script>`; the header works too. */
   keyFromQuery?: 'api_key'
+  /**
+   * Has the service judge, and change nothing, when fields of the payload are bad in themselves: it is given the others and the names of
+   * the bad ones, and what it refuses is named too. For routes whose service knows more than the schema.
+   */
+  judge?(
+    sent: { params: z.output<Params>; payload: Partial<z.output<Payload>>; bad: ReadonlySet<string> },
+    context: Context,
+  ): Promise<unknown>
   handle(
     input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
     context: Context,
@@ -101,7 +111,7 @@ export class Reply {
 /** How a route is written down: one of the verbs with its paths, and whatever differs from the defaults. */
 export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends PayloadShape, Answer extends z.ZodType> = {
   [V in Verb]?: readonly string[]
-} & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'handle'> &
+} & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'judge' | 'handle'> &
   Partial<
     Pick<
       Route,
@@ -167,6 +177,7 @@ export function route<
     refusals: declared.refusals ?? {},
     safe: declared.safe ?? true,
     ...(declared.keyFromQuery && { keyFromQuery: declared.keyFromQuery }),
+    ...(declared.judge && { judge: declared.judge }),
     handle: declared.handle,
   }
   // The table holds routes of every shape; each one's handler only ever gets what its own schemas parsed.

@@ -13,6 +13,7 @@ import { createHttpServer } from './http/http-server.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { createLoadShed } from './limits/load-shed.ts'
 import { createPasswordTries } from './limits/password-tries.ts'
+import { createBodies } from './payload/bodies.ts'
 import type { Route } from './route.ts'
 import { connectServices } from './services.ts'
 
@@ -59,6 +60,7 @@ export async function startGateway(
     keys,
     limiter: createLimiter(config.limits),
     passwordTries: createPasswordTries(),
+    bodies: createBodies(),
     shed: createLoadShed(MOST_UNDER_WAY),
     publicUrl,
     checkSource: (url) => checkUrl(url, policy),

@@ -65,6 +65,7 @@ function asked(by: UserKind | 'guest', answers: Answers) {
     publicUrl: 'https://video.example.org',
     checkSource: (url) => (url.startsWith('http') ? [] : ['must be an http or https URL']),
     takePasswordTry: async () => {},
+    takeSubmission: async () => {},
   }
   return { context, calls }
 }

@@ -21,9 +21,19 @@ beforeAll(async () => {
   catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('embed-test') })
   const found = {
     async findPublicVideo({ videoId }: { videoId: string }) {
-      if (videoId !== '42') throw notFound('video', videoId)
+      if (videoId !== '42' && videoId !== '43') throw notFound('video', videoId)
       const status = { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000, message: '' }
-      return { video: Video.create({ videoId, title, enabled: true, status, publishedWidth: 1280, publishedHeight: 720 }) }
+      return {
+        video: Video.create({
+          videoId,
+          title,
+          enabled: true,
+          status,
+          publishedWidth: 1280,
+          publishedHeight: 720,
+          presentationId: videoId === '42' ? '9' : '',
+        }),
+      }
     },
   }
   // The methods that a guest's question for a code needs.
@@ -78,7 +88,7 @@ describe('the codes', () => {
         width: '100%',
         style: 'border:0;max-width:100%;aspect-ratio:1280/720',
         sandbox: 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
-        allow: 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write',
+        allow: 'autoplay; picture-in-picture; encrypted-media; clipboard-write',
         allowfullscreen: '',
         loading: 'lazy',
       },
@@ -133,6 +143,11 @@ describe('the codes', () => {
     const [, attributes] = onlyElement((body as string[])[0] ?? '')
     expect([status, attributes['title'], attributes['width'], attributes['height']]).toEqual([200, 'Launches', '640', '360'])
     expect((await ask('presentation/77')).status).toBe(404)
+  })
+
+  test('a video without a presentation has no code with one', async () => {
+    const none = { code: 'presentation_not_found', detail: 'this video has no presentation' }
+    expect(await ask('presentation/43')).toMatchObject({ status: 404, body: none })
   })
 
   test.each(['41', '41/js', '41/iframe', 'presentation/41', 'presentation', 'x%3Cy'])('%s is not found', async (path) => {

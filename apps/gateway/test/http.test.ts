@@ -316,7 +316,8 @@ describe('pages', () => {
   })
   test('/player/{id} is the page, its files are kept for good', async () => {
     const response = await ask('/player/12?token=x')
-    expect(await response.text()).toContain('<title>Video</title>')
+    expect(response.status).toBe(404)
+    expect(await response.text()).toContain('<title>Not available</title>')
     expect(response.headers.get('content-security-policy')).toContain(`connect-src 'self' ${gateway.url}`)
     const file = await ask('/player/assets/main-1a2b.js')
     expect(file.headers.get('cache-control')).toContain('immutable')

@@ -2,6 +2,9 @@ import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
+import { z } from 'zod'
+import { route } from '../src/route.ts'
+import { sendRaw } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
@@ -81,6 +84,51 @@ test('stopping lets what runs end, and takes nothing new', async () => {
   await stopped
   expect(performance.now() - started).toBeLessThan(4_000)
   agent.destroy()
+})
+
+test('bodies that come slowly take no place of other requests', async () => {
+  const submit = route({
+    post: ['/sample/submission'],
+    section: 'Samples',
+    access: 'public',
+    summary: 'Send a sample',
+    payload: z.object({}),
+    answer: z.object({}),
+    handle: async () => ({}),
+  })
+  const beside = await startTestGateway([...sampleRoutes, submit], { authAddress: standIns.address, catalogueAddress: standIns.address })
+  const key = aKey()
+  standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
+  const [host, port] = beside.address.split(':')
+  // More than all places: as many bodies of one address as are kept wait, for each other one the oldest goes.
+  let begun = 0
+  const sockets = Array.from({ length: 660 }, () =>
+    connect(Number(port), host)
+      .on('error', () => {})
+      .on('connect', function (this: Socket) {
+        this.resume().write('POST /v2/sample/submission HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{', () => begun++)
+      }),
+  )
+  await waitFor(() => begun === sockets.length)
+  const headers = { ...withKey(key), 'content-type': 'application/json' }
+  const statuses = []
+  for (let i = 0; i < 20; i++) {
+    statuses.push((await fetch(`${beside.url}/v2/sample/1`)).status)
+    statuses.push((await fetch(`${beside.url}/v2/sample`, { method: 'POST', headers, body: '{"title":"t"}' })).status)
+    const guest = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+    statuses.push((await fetch(`${beside.url}/v2/sample/submission`, guest)).status)
+  }
+  expect(new Set(statuses)).toEqual(new Set([200, 201]))
+  for (const socket of sockets) socket.destroy()
+  await beside.stop()
+})
+
+test('a body that does not come is waited for a few seconds, then told so', async () => {
+  const key = aKey()
+  standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
+  const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000\r\n\r\n{`
+  const answer = await sendRaw(gateway.address, head, { wait: 25_000 })
+  expect(answer).toMatch(/^HTTP\/1.1 408 [\s\S]*\r\nConnection: close\r\n[\s\S]*"code":"request_timeout"/)
 })
 
 test('slow callers are gone after 15 s, and nobody else waits for them', async () => {

@@ -210,7 +210,7 @@ inBrowser('embed codes on a page of another origin', () => {
     const id = publish.body.video_id
     expect((await platform.guest.get(`/embed/${id}`)).status).toBe(200)
     await api().patch(`/video/${id}`, { enabled: 0 })
-    for (const path of [`/embed/${id}`, `/embed/${id}/iframe`, `/embed/presentation/${id}`]) {
+    for (const path of [`/embed/${id}`, `/embed/${id}/iframe`]) {
       expect([(await platform.guest.get(path)).status, (await api().get(path)).status]).toEqual([404, 200])
     }
     const message = 'The <i>sale</i> is over.'

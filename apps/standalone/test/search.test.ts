@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
 import type { Api } from './support/api.ts'
 import { type OpenHouse, openHouse } from './support/house.ts'
 import { upload, type VideoRecord } from './support/video-steps.ts'
@@ -69,12 +70,13 @@ describe('q', () => {
     const caption = { media_id: body.media_id, title: 'English', language: 'en', content, format: 'vtt' }
     const made = await house.as.owner.post<{ caption_id?: string; id?: string }>('/caption', caption)
     expect(made.status).toBeLessThan(300)
+    await waitFor(async () => (await titles({ q: 'harbour quiet' })).includes('Evening news'), { describe: 'the captions to be found' })
     expect(await titles({ q: 'harbour quiet' })).toEqual(['Evening news'])
     expect(await titles({ q: 'harbour news' })).toEqual(['Evening news'])
     expect(await titles({ q: 'harbour' }, house.as.stranger)).toEqual([])
     const captions = await house.as.owner.get<{ captions: { data: { caption_id: string }[] } }>(`/video/${ids['Evening news']}`)
     await house.as.owner.delete(`/caption/${captions.body.captions.data[0]?.caption_id}`)
-    expect(await titles({ q: 'harbour' })).toEqual([])
+    await waitFor(async () => (await titles({ q: 'harbour' })).length === 0, { describe: 'the captions to be found no more' })
   })
   test.each([
     ["'; drop table video; --"],
@@ -114,9 +116,9 @@ test('filters narrow together', async () => {
   expect(await titles({ folder_id, tag: 'kids' })).toEqual([])
   expect(await titles({ folder_id, status: 'ok' })).toEqual([])
   expect(await titles({ q: 'rocket', tag: 'kids', status: 'failed' })).toEqual(['A day at the beach'])
-  // Of others, missing and foreign alike: nothing is in it.
-  expect(await titles({ folder_id }, house.as.stranger)).toEqual([])
-  expect(await titles({ folder_id: '9007199254740991' })).toEqual([])
+  const missing = { status: 404, body: { code: 'folder_not_found' } }
+  expect(await ask({ folder_id }, house.as.stranger)).toMatchObject(missing)
+  expect(await ask({ folder_id: '9007199254740991' })).toMatchObject(missing)
   expect((await ask({ folder_id: 'x' })).body.errors?.map(({ field }) => field)).toEqual(['folder_id'])
 })
 

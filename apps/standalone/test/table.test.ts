@@ -54,7 +54,7 @@ if (only === undefined) {
 }
 
 /** Answers of retries, messages that are on their way, and what is swept now and then are nobody's records. */
-const rowsNow = () => dump(house.platform, /outbox|idempotency|encoding|title_word|video_count/)
+const rowsNow = () => dump(house.platform, /outbox|idempotency|encoding|title_word|video_count|spoken/)
 
 async function whatIsWrong({ as = 'owner', method, path, payload, status, code, fields }: Refused): Promise<string[]> {
   const api = house.as[as]

@@ -1,3 +1,4 @@
+import { asObject, asText } from './json-values.ts'
 import type { VideoAnswer } from './page-state.ts'
 import { readVideoRecord } from './video-record.ts'
 
@@ -11,8 +12,8 @@ export async function askVideo(videoId: string, signal: AbortSignal): Promise<Vi
     })
     const json: unknown = await answer.json().catch(() => ({}))
     if (answer.ok) return { record: readVideoRecord(json) }
-    const detail = typeof json === 'object' && json !== null && 'detail' in json ? json.detail : ''
-    return { status: answer.status, detail: typeof detail === 'string' ? detail : '' }
+    const problem = asObject(json)
+    return { status: answer.status, code: asText(problem['code']), detail: asText(problem['detail']) }
   } catch {
     return { unreachable: true }
   }

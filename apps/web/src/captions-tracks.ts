@@ -1,4 +1,5 @@
 import type Hls from 'hls.js'
+import { type CaptionWish, wishedTrack } from './show-on-load.ts'
 
 /** The captions of what plays: which there are, which show, and another choice. */
 export interface CaptionTracks {
@@ -13,37 +14,50 @@ export interface CaptionTracks {
 export type CaptionsOnLoad = (tracks: readonly { name: string; language: string }[]) => number
 
 /** Those of hls.js. What the viewer chose stays chosen when the list is made anew. */
-export function captionsByLibrary(hls: Hls, Library: typeof Hls, onLoad: CaptionsOnLoad, changed: () => void): CaptionTracks {
-  let wanted: string | undefined
-  const names = () => hls.subtitleTracks.map(({ name, lang }) => name || lang || '')
+export function captionsByLibrary(
+  hls: Hls,
+  Library: typeof Hls,
+  { onLoad, wish }: { onLoad: CaptionsOnLoad; wish: CaptionWish },
+  changed: () => void,
+): CaptionTracks {
+  const tracks = () => hls.subtitleTracks.map(({ name, lang }) => ({ name, language: lang ?? '' }))
   const show = (value: number) => {
     hls.subtitleTrack = value
     hls.subtitleDisplay = value >= 0
   }
-  hls.on(Library.Events.SUBTITLE_TRACKS_UPDATED, () => {
-    const first = () => onLoad(hls.subtitleTracks.map(({ name, lang }) => ({ name, language: lang ?? '' })))
-    show(wanted === undefined ? first() : names().indexOf(wanted))
+  const begin = () => {
+    show(wishedTrack(tracks(), wish, () => onLoad(tracks())))
     changed()
-  })
+  }
+  // Once it has told of the tracks, it sets the default one itself: the choice comes after that.
+  hls.on(Library.Events.SUBTITLE_TRACKS_UPDATED, () => queueMicrotask(begin))
   return {
-    choices: () => captionChoices(names()),
+    choices: () => captionChoices(tracks().map(({ name, language }) => name || language)),
     chosen: () => hls.subtitleTrack,
     choose: (value) => {
-      wanted = names()[value] ?? ''
+      wish.chosen = tracks()[value] ?? 'off'
       show(value)
     },
   }
 }
 
 /** Those that the browser found by itself, of which it shows the default one by itself. Its own controls may change the choice, too. */
-export function captionsByBrowser(video: HTMLVideoElement, changed: () => void, signal: AbortSignal): CaptionTracks {
+export function captionsByBrowser(video: HTMLVideoElement, wish: CaptionWish, changed: () => void, signal: AbortSignal): CaptionTracks {
   const tracks = () => [...video.textTracks].filter(({ kind }) => kind === 'subtitles' || kind === 'captions')
+  const named = () => tracks().map(({ label, language }) => ({ name: label, language }))
+  const chosen = () => tracks().findIndex(({ mode }) => mode === 'showing')
+  const show = (value: number) => {
+    for (const [at, track] of tracks().entries()) track.mode = at === value ? 'showing' : 'disabled'
+  }
+  const again = () => wish.chosen !== undefined && show(wishedTrack(named(), wish, chosen))
+  video.textTracks.addEventListener('addtrack', again, { signal })
   for (const event of ['addtrack', 'removetrack', 'change']) video.textTracks.addEventListener(event, changed, { signal })
   return {
     choices: () => captionChoices(tracks().map(({ label, language }) => label || language)),
-    chosen: () => tracks().findIndex(({ mode }) => mode === 'showing'),
+    chosen,
     choose: (value) => {
-      for (const [at, track] of tracks().entries()) track.mode = at === value ? 'showing' : 'disabled'
+      wish.chosen = named()[value] ?? 'off'
+      show(value)
     },
   }
 }

@@ -5,3 +5,8 @@ export function clockText(seconds: number): string {
   const two = (part: number) => String(part).padStart(2, '0')
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }
+
+/** A whole length. Players and servers measure it a few hundredths apart: rounded, all of them say the same. */
+export function lengthText(seconds: number): string {
+  return clockText(Math.round(seconds))
+}

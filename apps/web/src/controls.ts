@@ -1,6 +1,8 @@
 import { captionsMenu } from './captions-menu.ts'
-import { clockText } from './clock-text.ts'
+import { clockText, lengthText } from './clock-text.ts'
 import type { Choice, Playback } from './playback.ts'
+import { onPlayerKey, seekTo, setVolume } from './player-keys.ts'
+import { wirePointers } from './player-pointers.ts'
 import { part } from './stage.ts'
 
 /** Milliseconds without a movement after which the controls of a playing video go. */
@@ -10,7 +12,9 @@ const idleAfter = 2_500
 export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playback: () => Playback | undefined, signal: AbortSignal) {
   const seek = part(frame, '.seek', HTMLInputElement)
   const volume = part(frame, '.volume', HTMLInputElement)
-  const time = part(frame, '.time', HTMLElement)
+  const now = part(frame, '.now', HTMLElement)
+  const total = part(frame, '.total', HTMLElement)
+  const start = part(frame, '.start', HTMLButtonElement)
   const captions = captionsMenu(
     frame,
     part(frame, '[data-menu=captions]', HTMLElement),
@@ -19,7 +23,7 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   )
   const quality = menu(frame, 'quality', (value) => playback()?.chooseQuality(value), signal)
 
-  const actions: Record<string, () => void> = {
+  const actions = {
     play: () => (video.paused ? void video.play().catch(() => {}) : video.pause()),
     mute: () => {
       video.muted = !video.muted
@@ -27,10 +31,10 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
     fullscreen: () => void (document.fullscreenElement ? document.exitFullscreen() : enterFullscreen(frame, video)),
   }
   for (const button of frame.querySelectorAll<HTMLButtonElement>('[data-does]')) {
-    button.addEventListener('click', () => actions[button.dataset['does'] ?? '']?.(), { signal })
+    const action = Object.entries(actions).find(([name]) => name === button.dataset['does'])?.[1]
+    if (action) button.addEventListener('click', action, { signal })
   }
-  video.addEventListener('click', () => actions['play']?.(), { signal })
-  video.addEventListener('dblclick', () => actions['fullscreen']?.(), { signal })
+  wirePointers(frame, video, actions, signal)
 
   seek.addEventListener('input', () => seekTo(video, Number(seek.value)), { signal })
   volume.addEventListener('input', () => setVolume(video, Number(volume.value)), { signal })
@@ -40,13 +44,15 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
     seek.max = String(length)
     seek.value = String(video.currentTime)
     seek.style.setProperty('--done', `${length > 0 ? (100 * video.currentTime) / length : 0}%`)
-    seek.setAttribute('aria-valuetext', `${clockText(video.currentTime)} of ${clockText(length)}`)
-    time.textContent = `${clockText(video.currentTime)} / ${clockText(length)}`
+    const position = video.ended ? lengthText(length) : clockText(video.currentTime)
+    seek.setAttribute('aria-valuetext', `${position} of ${lengthText(length)}`)
+    now.textContent = position
+    total.textContent = ` / ${lengthText(length)}`
     const loudness = video.muted ? 0 : video.volume
     volume.value = String(loudness)
     volume.style.setProperty('--done', `${100 * loudness}%`)
     frame.dataset['playing'] = String(!video.paused)
-    frame.dataset['started'] = String(frame.dataset['started'] === 'true' || !video.paused)
+    if (!video.paused) hideStart(frame, start)
     frame.dataset['muted'] = String(loudness === 0)
     frame.dataset['waiting'] = String(!video.paused && video.readyState < video.HAVE_FUTURE_DATA)
     for (const button of frame.querySelectorAll('[data-does=play]')) button.setAttribute('aria-label', video.paused ? 'Play' : 'Pause')
@@ -55,7 +61,12 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   for (const event of ['timeupdate', 'durationchange', 'play', 'pause', 'playing', 'waiting', 'volumechange', 'seeked', 'ended']) {
     video.addEventListener(event, show, { signal })
   }
-  frame.addEventListener('keydown', (event) => onKey(event, video, actions), { signal })
+  // A playlist that goes on to its next video has ended these listeners by then.
+  const offerStart = () => {
+    frame.dataset['started'] = 'false'
+  }
+  video.addEventListener('ended', offerStart, { signal })
+  window.addEventListener('keydown', (event) => onPlayerKey(event, frame, video, actions), { signal })
   hideWhenIdle(frame, video, signal)
   show()
 
@@ -85,33 +96,15 @@ function menu(
   }
 }
 
-function onKey(event: KeyboardEvent, video: HTMLVideoElement, actions: Record<string, () => void>): void {
-  if (event.altKey || event.ctrlKey || event.metaKey || event.target instanceof HTMLSelectElement) return
-  const onSlider = event.target instanceof HTMLInputElement
-  const onButton = event.target instanceof HTMLButtonElement
-  const keys: Record<string, (() => void) | undefined> = {
-    ' ': onButton ? undefined : actions['play'],
-    k: actions['play'],
-    m: actions['mute'],
-    f: actions['fullscreen'],
-    ArrowLeft: onSlider ? undefined : () => seekTo(video, video.currentTime - 5),
-    ArrowRight: onSlider ? undefined : () => seekTo(video, video.currentTime + 5),
-    ArrowUp: onSlider ? undefined : () => setVolume(video, video.volume + 0.1),
-    ArrowDown: onSlider ? undefined : () => setVolume(video, video.volume - 0.1),
-  }
-  const action = keys[event.key]
-  if (!action) return
-  event.preventDefault()
-  action()
+/** Gone with the focus on it, it leaves that to the button which does the same. */
+function hideStart(frame: HTMLElement, start: HTMLButtonElement): void {
+  const hasFocus = start.matches(':focus')
+  frame.dataset['started'] = 'true'
+  if (hasFocus) focusPlay(frame)
 }
 
-function seekTo(video: HTMLVideoElement, seconds: number): void {
-  video.currentTime = Math.max(0, seconds)
-}
-
-function setVolume(video: HTMLVideoElement, volume: number): void {
-  video.volume = Math.min(1, Math.max(0, volume))
-  video.muted = video.volume === 0
+export function focusPlay(frame: HTMLElement): void {
+  part(frame, '.row [data-does=play]', HTMLButtonElement).focus()
 }
 
 /** Phones put only the video itself in full screen, with their own controls. */
@@ -129,7 +122,8 @@ function hideWhenIdle(frame: HTMLElement, video: HTMLVideoElement, signal: Abort
       frame.dataset['idle'] = String(!video.paused)
     }, idleAfter)
   }
-  for (const event of ['pointermove', 'pointerdown', 'keydown', 'focusin']) frame.addEventListener(event, wake, { signal })
+  for (const event of ['pointermove', 'pointerdown', 'focusin']) frame.addEventListener(event, wake, { signal })
+  window.addEventListener('keydown', wake, { signal })
   video.addEventListener('play', wake, { signal })
   video.addEventListener('pause', wake, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))

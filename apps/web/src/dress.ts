@@ -33,6 +33,7 @@ const arrowDown = 'M11 4h2v8.2l2.6-2.6L17 11l-5 5-5-5 1.4-1.4 2.6 2.6zM5 18h14v2
 function shareButton(stage: Stage, link: string): HTMLElement {
   const button = document.createElement('button')
   button.type = 'button'
+  button.className = 'share'
   button.setAttribute('aria-label', 'Copy the link')
   button.title = 'Copy the link'
   button.append(icon(arrowOut))

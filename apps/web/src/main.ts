@@ -1,15 +1,26 @@
 import { readPageAddress } from './page-address.ts'
+import { readPageFacts } from './page-facts.ts'
 import { VitascopePlayer } from './vitascope-player.ts'
 
 customElements.define('vitascope-player', VitascopePlayer)
 
 const { videoId, token, autoplay, muted, presentation } = readPageAddress(location.href)
+const { shows, missing } = readPageFacts(document)
 const player = new VitascopePlayer()
 player.videoId = videoId
 player.token = token
 player.autoplay = autoplay
 player.muted = muted
 player.presentation = presentation
-// Videos and playlists share this address; only those who open a playlist load its page.
-player.whenMissing = async () => (await import('./playlist-page.ts')).showPlaylist(videoId, player, { token, autoplay, muted })
-document.body.append(player)
+player.known = missing
+// Only those who open a playlist load its page.
+const showPlaylist = async (place: Element) => (await import('./playlist-page.ts')).showPlaylist(videoId, place, { token, autoplay, muted })
+
+if (shows === 'playlist') {
+  const place = document.body.appendChild(document.createElement('div'))
+  if (!(await showPlaylist(place))) place.replaceWith(player)
+} else {
+  // Videos and playlists share this address: without a word of the server, both are asked for.
+  if (shows === '') player.whenMissing = () => showPlaylist(player)
+  document.body.append(player)
+}

@@ -1,7 +1,7 @@
 import type { VideoRecord } from './video-record.ts'
 
 /** What the server answered to the question for the video. */
-export type VideoAnswer = { record: VideoRecord } | { status: number; detail: string } | { unreachable: true }
+export type VideoAnswer = { record: VideoRecord } | { status: number; code: string; detail: string } | { unreachable: true }
 
 interface Message {
   kind: 'message'
@@ -35,11 +35,18 @@ export const needsToken: Message = message(
   false,
 )
 
-function refused({ status, detail }: { status: number; detail: string }): PageState {
+function refused({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
   if (status === 429 || status >= 500) return message('One moment', 'The server is busy. Trying again …', true)
   if (status === 401 || status === 403) return needsToken
-  // For a video past its time, the detail is what its owner wants to be read.
-  return message('This video is not available', detail || 'It may have been removed, or its address is wrong.', false)
+  if (code === 'video_expired') return message(expired, isTheSame(detail, expired) ? '' : detail, false)
+  return message('This video is not available', 'It may have been removed, or its address is wrong.', false)
+}
+
+const expired = 'This video is no longer available'
+
+/** An owner who wrote no message leaves the server's own, which says no more than the heading. */
+function isTheSame(detail: string, heading: string): boolean {
+  return detail.toLowerCase().replace(/\.$/, '') === heading.toLowerCase()
 }
 
 function encodingText(record: VideoRecord): string {

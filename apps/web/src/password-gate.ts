@@ -4,10 +4,15 @@ import { addStyles } from './stage-extras.ts'
 
 type Answer = 'right' | 'wrong' | 'too often' | 'no answer'
 
-/** Asks for the password of a video until it is right; false when the signal aborts before. */
-export async function askPassword(stage: Stage, videoId: string, title: string, signal: AbortSignal): Promise<boolean> {
+/** Asks for the password of a video until it is right; `open` when the last one was, undefined when the signal aborts before. */
+export async function askPassword(
+  stage: Stage,
+  videoId: string,
+  title: string,
+  signal: AbortSignal,
+): Promise<'open' | 'asked' | undefined> {
   // The videos of a playlist mostly have one password.
-  if (lastRight !== undefined && (await checkPassword(videoId, lastRight, signal)) === 'right') return !signal.aborted
+  if (lastRight !== undefined && (await checkPassword(videoId, lastRight, signal)) === 'right') return signal.aborted ? undefined : 'open'
   addStyles(stage.frame, 'password', styles)
   stage.notice(title || 'Video', texts.first)
   const { field, button, row } = passwordField()
@@ -17,19 +22,19 @@ export async function askPassword(stage: Stage, videoId: string, title: string, 
   try {
     while (!signal.aborted) {
       const password = await Promise.race([entered(field, button, signal), gone])
-      if (password === undefined) return false
+      if (password === undefined) return undefined
       button.disabled = true
       const answer = await checkPassword(videoId, password, signal)
       button.disabled = false
       if (answer === 'right') {
         lastRight = password
-        return !signal.aborted
+        return signal.aborted ? undefined : 'asked'
       }
       stage.notice(title || 'Video', texts[answer])
       field.select()
       field.focus()
     }
-    return false
+    return undefined
   } finally {
     row.remove()
   }

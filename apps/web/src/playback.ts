@@ -1,6 +1,7 @@
 import type Hls from 'hls.js'
 import { type CaptionsOnLoad, type CaptionTracks, captionsByBrowser, captionsByLibrary } from './captions-tracks.ts'
 import { playedLevels, type QualityRule } from './quality-rule.ts'
+import type { CaptionWish } from './show-on-load.ts'
 
 /** What there is to play, with the token in it where one is needed. */
 export interface Source {
@@ -8,6 +9,7 @@ export interface Source {
   mp4: string
   /** Which of the tracks shows from the start; -1 for none. */
   captionsOnLoad: CaptionsOnLoad
+  captionWish: CaptionWish
   quality: QualityRule
 }
 
@@ -39,15 +41,16 @@ export async function play(video: HTMLVideoElement, source: Source, events: Play
     const { default: Library } = await import('hls.js')
     if (Library.isSupported())
       return playByLibrary(new Library({ enableWorker: false, autoStartLoad: false }), Library, video, source, events)
-    if (video.canPlayType('application/vnd.apple.mpegurl') !== '') return playByBrowser(video, source.hls, events)
+    if (video.canPlayType('application/vnd.apple.mpegurl') !== '') return playByBrowser(video, source.hls, source.captionWish, events)
   }
-  return playByBrowser(video, source.mp4, events)
+  return playByBrowser(video, source.mp4, source.captionWish, events)
 }
 
 function playByLibrary(hls: Hls, Library: typeof Hls, video: HTMLVideoElement, source: Source, events: PlaybackEvents): Playback {
   let instead: Playback | undefined
   let mended = false
-  const captions = captionsByLibrary(hls, Library, source.captionsOnLoad, events.changed)
+  const wanted = { onLoad: source.captionsOnLoad, wish: source.captionWish }
+  const captions = captionsByLibrary(hls, Library, wanted, events.changed)
   hls.on(Library.Events.MANIFEST_PARSED, () => {
     keepLevels(hls, source.quality)
     hls.startLoad()
@@ -68,7 +71,7 @@ function playByLibrary(hls: Hls, Library: typeof Hls, video: HTMLVideoElement, s
     if (status === 401 || status === 403) events.failed(true)
     else if (source.mp4 === '') events.failed(false)
     else {
-      instead = playByBrowser(video, source.mp4, events)
+      instead = playByBrowser(video, source.mp4, source.captionWish, events)
       events.changed()
     }
   })
@@ -95,7 +98,7 @@ function keepLevels(hls: Hls, rule: QualityRule): void {
   if (rule.bestFirst) hls.startLevel = hls.levels.length - 1
 }
 
-function playByBrowser(video: HTMLVideoElement, address: string, events: PlaybackEvents): Playback {
+function playByBrowser(video: HTMLVideoElement, address: string, wish: CaptionWish, events: PlaybackEvents): Playback {
   const ended = new AbortController()
   const failed = () => events.failed(false)
   video.addEventListener('error', failed)
@@ -103,7 +106,7 @@ function playByBrowser(video: HTMLVideoElement, address: string, events: Playbac
   return {
     qualities: () => [],
     chooseQuality: () => {},
-    captions: captionsByBrowser(video, events.changed, ended.signal),
+    captions: captionsByBrowser(video, wish, events.changed, ended.signal),
     end: () => {
       video.removeEventListener('error', failed)
       ended.abort()

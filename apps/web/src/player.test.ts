@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { captionChoices } from './captions-tracks.ts'
-import { clockText } from './clock-text.ts'
+import { clockText, lengthText } from './clock-text.ts'
 import { readPageAddress, withToken } from './page-address.ts'
 import { pageState } from './page-state.ts'
 import { qualityChoices } from './playback.ts'
@@ -124,13 +124,22 @@ test('a protected video opens with a token', () => {
 test.each([
   [
     'an expired one, in the words of its owner',
-    { status: 404, detail: 'The sale is over.' },
-    { detail: 'The sale is over.', again: false },
+    { status: 404, code: 'video_expired', detail: 'The sale is over.' },
+    { heading: 'This video is no longer available', detail: 'The sale is over.', again: false },
   ],
-  ['one that is not there', { status: 404, detail: '' }, { heading: 'This video is not available', again: false }],
-  ['a busy server', { status: 503, detail: 'shed' }, { again: true }],
-  ['too many questions', { status: 429, detail: '' }, { again: true }],
-  ['a refusal', { status: 403, detail: '' }, { heading: 'This video is protected' }],
+  [
+    'an expired one whose owner wrote nothing',
+    { status: 404, code: 'video_expired', detail: 'this video is no longer available' },
+    { heading: 'This video is no longer available', detail: '', again: false },
+  ],
+  [
+    'one that is not there, in our words',
+    { status: 404, code: 'video_not_found', detail: 'no video 6009' },
+    { heading: 'This video is not available', detail: 'It may have been removed, or its address is wrong.', again: false },
+  ],
+  ['a busy server', { status: 503, code: '', detail: 'shed' }, { again: true }],
+  ['too many questions', { status: 429, code: '', detail: '' }, { again: true }],
+  ['a refusal', { status: 403, code: '', detail: '' }, { heading: 'This video is protected' }],
   ['no answer', { unreachable: true } as const, { again: true }],
 ])('%s is told', (_, answer, expected) => {
   expect(pageState(answer, false)).toMatchObject({ kind: 'message', ...expected })
@@ -174,4 +183,9 @@ test.each([
   [Number.POSITIVE_INFINITY, '0:00'],
 ])('%p seconds read %s', (seconds, text) => {
   expect(clockText(seconds)).toBe(text)
+})
+
+test('lengths that are measured a little apart read the same', () => {
+  expect([11.98, 12.04].map(lengthText)).toEqual(['0:12', '0:12'])
+  expect(lengthText(Number.NaN)).toBe('0:00')
 })

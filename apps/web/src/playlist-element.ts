@@ -2,7 +2,7 @@ import styles from './playlist-element.css?inline'
 import { buildList } from './playlist-list.ts'
 import { placeAfter, playOrder } from './playlist-order.ts'
 import type { PlaylistEntry, PlaylistRecord } from './playlist-record.ts'
-import { part } from './stage.ts'
+import { buildStage, part } from './stage.ts'
 import { VitascopePlayer } from './vitascope-player.ts'
 
 /** What the address of the page says of how to play. */
@@ -80,6 +80,7 @@ export class VitascopePlaylist extends HTMLElement {
       if (place === undefined || !entry) return
       current = place
       show()
+      document.title = entry.title
       this.#player.open(entry.videoId, true)
     }
     const moves = { previous: () => go(current - 1), next: () => go(current + 1) }
@@ -111,7 +112,9 @@ function wireListButton(root: ShadowRoot, isOpen: boolean): void {
 }
 
 function showEmpty(root: ShadowRoot): void {
-  part(root, '[role=status]', HTMLElement).textContent = 'There are no videos in it just now.'
+  const place = document.createElement('div')
+  part(root, '.screen', HTMLElement).append(place)
+  buildStage(place.attachShadow({ mode: 'open' })).notice('Nothing to play', 'There are no videos in it just now.')
   for (const button of root.querySelectorAll('.bar button')) button.remove()
 }
 

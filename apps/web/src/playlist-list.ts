@@ -1,4 +1,4 @@
-import { clockText } from './clock-text.ts'
+import { lengthText } from './clock-text.ts'
 import { withToken } from './page-address.ts'
 import type { PlaylistEntry } from './playlist-record.ts'
 
@@ -58,7 +58,7 @@ function picture(entry: PlaylistEntry, token: string | undefined): HTMLElement {
     image.src = withToken(entry.thumbnail, entry.tokenRequired ? token : undefined, location.href)
     frame.append(image)
   }
-  if (entry.duration > 0) frame.append(labelled('length', clockText(entry.duration)))
+  if (entry.duration > 0) frame.append(labelled('length', lengthText(entry.duration)))
   return frame
 }
 
@@ -79,8 +79,9 @@ function labelled(name: string, text: string): HTMLElement {
 function moveFocus(event: KeyboardEvent, buttons: readonly HTMLButtonElement[]): void {
   const place = event.target instanceof HTMLButtonElement ? buttons.indexOf(event.target) : -1
   const places: Record<string, number> = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: buttons.length - 1 }
-  const target = buttons[places[event.key] ?? -1]
-  if (place === -1 || !target) return
+  const to = places[event.key]
+  if (place === -1 || to === undefined) return
+  // Also at the ends: the arrows of the list are not those of the video.
   event.preventDefault()
-  target.focus()
+  buttons[to]?.focus()
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { trackOnLoad } from './show-on-load.ts'
+import { trackOnLoad, wishedTrack } from './show-on-load.ts'
 
 const tracks = [
   { name: 'English', language: 'en' },
@@ -24,4 +24,15 @@ test.each([
 
 test('there may be none', () => {
   expect(trackOnLoad([], '1', true)).toBe(-1)
+})
+
+test.each([
+  ['nothing chosen yet', undefined, 7],
+  ['off', 'off', -1],
+  ['the same', { name: 'Français', language: 'fr' }, 1],
+  ['one of its language under another name', { name: 'Brasil', language: 'pt' }, 2],
+  ['one that this video lacks', { name: 'Nederlands', language: 'nl' }, 7],
+  ['one without a language', { name: 'Notes', language: '' }, 7],
+] as const)('what the viewer chose before: %s', (_, chosen, track) => {
+  expect(wishedTrack(tracks, { chosen }, () => 7)).toBe(track)
 })

@@ -8,6 +8,20 @@ export function trackOnLoad(tracks: readonly { name: string; language: string }[
   return exact >= 0 ? exact : tracks.findIndex(({ language }) => primary(language) === primary(asked))
 }
 
+/** What the viewer chose of captions: it outlives the list that it was chosen from. */
+export interface CaptionWish {
+  chosen: { name: string; language: string } | 'off' | undefined
+}
+
+/** The chosen track in another list: of the same name and language, else of the language. Where there is none, what shows on load. */
+export function wishedTrack(tracks: readonly { name: string; language: string }[], { chosen }: CaptionWish, onLoad: () => number): number {
+  if (chosen === undefined) return onLoad()
+  if (chosen === 'off') return -1
+  const same = tracks.findIndex(({ name, language }) => name === chosen.name && language === chosen.language)
+  const alike = tracks.findIndex(({ language }) => language !== '' && primary(language) === primary(chosen.language))
+  return [same, alike].find((place) => place >= 0) ?? onLoad()
+}
+
 function primary(language: string): string {
   return language.toLowerCase().split(/[-_]/, 1)[0] ?? ''
 }

@@ -36,7 +36,7 @@ const markup = `
         <svg class="when-muted" viewBox="0 0 24 24"><path d="M4 9v6h4l5 5V4L8 9zM21.4 9.4 20 8l-2.3 2.3L15.4 8 14 9.4l2.3 2.3L14 14l1.4 1.4 2.3-2.3 2.3 2.3 1.4-1.4-2.3-2.3z"/></svg>
       </button>
       <input class="volume" type="range" min="0" max="1" step="0.05" value="1" aria-label="Volume" />
-      <span class="time"></span>
+      <span class="time"><span class="now"></span><span class="total"></span></span>
       <span class="space"></span>
       <div class="captions" data-menu="captions" hidden></div>
       <label class="choice" data-menu="quality" hidden><span>Quality</span><select aria-label="Quality"></select></label>

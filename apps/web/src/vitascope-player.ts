@@ -1,14 +1,14 @@
 import { askVideo } from './ask-video.ts'
-import { wireControls } from './controls.ts'
+import { focusPlay, wireControls } from './controls.ts'
 import { dress } from './dress.ts'
 import { readOverlays } from './overlay.ts'
 import { showOverlays } from './overlay-cards.ts'
 import { withToken } from './page-address.ts'
-import { needsToken, type PageState, pageState } from './page-state.ts'
+import { needsToken, type PageState, pageState, type VideoAnswer } from './page-state.ts'
 import { askPassword } from './password-gate.ts'
 import { type Playback, play } from './playback.ts'
 import { qualityRule } from './quality-rule.ts'
-import { trackOnLoad } from './show-on-load.ts'
+import { type CaptionWish, trackOnLoad } from './show-on-load.ts'
 import { showSlides } from './slide-panel.ts'
 import { buildStage, type Stage } from './stage.ts'
 import type { VideoRecord } from './video-record.ts'
@@ -24,10 +24,13 @@ export class VitascopePlayer extends HTMLElement {
   muted = false
   /** Shows the slides of the video's presentation beside it. */
   presentation = false
+  /** What is known of the video without asking for it. */
+  known: VideoAnswer | undefined
   /** Asked before the player says that there is no such video; true when something else is shown in its place. */
   whenMissing: () => Promise<boolean> = async () => false
   #stop = new AbortController()
   #stage: Stage | undefined
+  readonly #captionWish: CaptionWish = { chosen: undefined }
   /** Two that begin at once would pull the picture from each other. */
   #begun: Promise<unknown> = Promise.resolve()
 
@@ -38,7 +41,7 @@ export class VitascopePlayer extends HTMLElement {
     this.open(this.videoId, this.autoplay)
   }
 
-  /** Shows another video in the same place: loudness, full screen and the leave to play stay. */
+  /** Shows another video in the same place: loudness, full screen and the leave to play and the choice of captions stay. */
   open(videoId: string, autoplay: boolean): void {
     this.videoId = videoId
     this.autoplay = autoplay
@@ -58,18 +61,23 @@ export class VitascopePlayer extends HTMLElement {
     let plays = false
     let waited = false
     while (!signal.aborted) {
-      const answer = await askVideo(this.videoId, signal)
+      const answer = this.known ?? (await askVideo(this.videoId, signal))
       if ('status' in answer && answer.status === 404 && (await this.whenMissing())) return
       if (signal.aborted) return
       const state = pageState(answer, this.token !== undefined)
+      const title = 'record' in answer ? answer.record.title : ''
+      if ('record' in answer) name(stage, title)
       if (state.kind === 'playable') {
-        if (!plays && !(await isOpen(stage, this.videoId, state.record, signal))) return
+        const opened = plays ? 'open' : await passGate(stage, this.videoId, state.record, signal)
+        if (opened === undefined) return
         if (!plays) this.#play(stage, state.record, this.autoplay || waited || startsAtOnce(state.record), signal)
+        // The field that had the focus is gone.
+        if (opened === 'asked') focusPlay(stage.frame)
         plays = true
         stage.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.encoding) return
       } else if (!plays) {
-        show(stage, state)
+        show(stage, state, title)
         waited ||= state.kind === 'encoding'
         if (state.kind === 'message' && !state.again) return
       }
@@ -81,7 +89,6 @@ export class VitascopePlayer extends HTMLElement {
     const address = (media: string) => withToken(media, this.token, location.href)
     const { video } = stage
     let playback: Playback | undefined
-    name(stage, record)
     stage.showVideo()
     dress(stage, record, address, signal)
     showOverlays(stage.frame, video, readOverlays(record.overlays, location.href), signal)
@@ -98,6 +105,7 @@ export class VitascopePlayer extends HTMLElement {
           refused
             ? needsToken
             : { kind: 'message', heading: 'This video cannot be played', detail: 'Its files could not be read.', again: false },
+          record.title,
         )
       },
     }
@@ -106,6 +114,7 @@ export class VitascopePlayer extends HTMLElement {
       mp4: address(record.mp4),
       captionsOnLoad: (tracks: readonly { name: string; language: string }[]) =>
         trackOnLoad(tracks, record.captionsOnLoad, record.settings.captionsOn),
+      captionWish: this.#captionWish,
       quality: qualityRule(record),
     }
     const start = async () => {
@@ -124,23 +133,24 @@ function startsAtOnce({ settings }: VideoRecord): boolean {
   return settings.autoplay || settings.passwordProtected
 }
 
-/** True at once without a password, else when it was given. */
-async function isOpen(stage: Stage, videoId: string, record: VideoRecord, signal: AbortSignal): Promise<boolean> {
-  return !record.settings.passwordProtected || askPassword(stage, videoId, record.title, signal)
+/** `open` at once without a password, `asked` when it was typed in; undefined when the signal aborts before. */
+async function passGate(stage: Stage, videoId: string, record: VideoRecord, signal: AbortSignal): Promise<'open' | 'asked' | undefined> {
+  return record.settings.passwordProtected ? askPassword(stage, videoId, record.title, signal) : 'open'
 }
 
-function show(stage: Stage, state: Exclude<PageState, { kind: 'playable' }>): void {
-  if (state.kind === 'message') {
+/** Cards name the video that they are about, where it is known. */
+function show(stage: Stage, state: Exclude<PageState, { kind: 'playable' }>, title: string): void {
+  if (state.kind === 'encoding') stage.notice(title || 'Video', state.text, state.record.progress)
+  else if (title !== '') stage.notice(title, `${state.heading}. ${state.detail}`)
+  else {
     stage.notice(state.heading, state.detail)
-  } else {
-    name(stage, state.record)
-    stage.notice(state.record.title || 'Video', state.text, state.record.progress)
+    if (!state.again) document.title = state === needsToken ? 'Protected' : 'Not available'
   }
 }
 
-function name(stage: Stage, record: VideoRecord): void {
-  stage.title(record.title)
-  document.title = record.title || 'Video'
+function name(stage: Stage, title: string): void {
+  stage.title(title)
+  document.title = title || 'Video'
 }
 
 /** Browsers let a page that nobody has touched play without sound only. */

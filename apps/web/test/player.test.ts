@@ -106,7 +106,7 @@ inBrowser('the player page', () => {
   }, 40_000)
 
   test('a video past its time says what its owner wants to be read, one that failed says why', async () => {
-    platform.answer('gone', { detail: 'The <b>sale</b> is over.' }, 404)
+    platform.answer('gone', { code: 'video_expired', detail: 'The <b>sale</b> is over.' }, 404)
     await page.goto(`${platform.url}/player/gone`)
     await waitFor(async () => (await text())?.includes('The <b>sale</b> is over.'), { describe: 'the message' })
     platform.answer('broken', { video_title: 'Broken', status: status('failed', 7, 4001) })

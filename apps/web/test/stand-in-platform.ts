@@ -16,18 +16,19 @@ const types: Record<string, string> = {
   '.m4s': 'video/iso.segment',
 }
 
-/** As strict as a gateway may be: nothing from elsewhere, nothing inline. */
+/** As strict as a gateway may be: nothing from elsewhere, nothing inline. hls.js begins each track of captions with `data:,WEBVTT`. */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self' blob: data:; base-uri 'none'; form-action 'none'"
 
 /** What stands in for the gateway: the built page, the records that a test sets, and media from a folder. */
 export async function startPlatform(media: string) {
   const answers = new Map<string, { status: number; json: unknown }>()
   const asked: string[] = []
+  const heads = new Map<string, string>()
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
     asked.push(pathname + search)
-    const video = /^\/v2\/(?:video|presentation)\/(.+)$/.exec(pathname)?.[1]
+    const video = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
     if (video !== undefined) {
       const { status, json } = answers.get(video) ?? { status: 404, json: { detail: '' } }
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
@@ -39,7 +40,8 @@ export async function startPlatform(media: string) {
       return
     }
     response.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-security-policy': policy })
-    response.end(readFileSync(file))
+    const head = heads.get(pathname)
+    response.end(head === undefined ? readFileSync(file) : readFileSync(file, 'utf8').replace('</head>', `${head}</head>`))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -48,6 +50,8 @@ export async function startPlatform(media: string) {
     url: `http://127.0.0.1:${port}`,
     /** Paths with their queries, in order. */
     asked,
+    /** What the gateway writes into the page of an id. */
+    head: (id: string, tags: string) => heads.set(`/player/${id}`, tags),
     answer: (id: string, json: unknown, status = 200) => answers.set(id, { status, json }),
     stop: async () => {
       server.closeAllConnections()

@@ -21,6 +21,10 @@ export const longestText = 10_000
 export const latestMs = 100 * 3_600_000 - 1
 
 /** The refusal of a file that is too large in some way. */
-export function captionTooLarge(message: string): DomainError {
-  return new DomainError('invalid', 'CAPTION_TOO_LARGE', message)
+export function captionTooLarge(message: string, cause?: unknown): DomainError {
+  return new DomainError('invalid', 'CAPTION_TOO_LARGE', message, { cause })
+}
+
+export function tooLongText(): DomainError {
+  return captionTooLarge(`a line of captions has at most ${longestText} characters: this file has a longer one`)
 }

@@ -1,5 +1,8 @@
+/** A file, and what reads files in threads of its own. */
+export type { CaptionFile } from './caption-file.ts'
 /** One line of captions, and what a file of them may have. */
 export { type CaptionFormat, type CaptionLine, captionFormats, captionTooLarge, greatestFile } from './caption-line.ts'
+export { type CaptionReader, createCaptionReader } from './caption-reader.ts'
 /** Milliseconds as `MM:SS` and `HH:MM:SS.mmm`. */
 export { clockText, minuteText } from './clock.ts'
 /** Bytes of whatever charset as text. */

@@ -3,6 +3,7 @@ import { readSrt } from './read-srt.ts'
 import { readSub } from './read-sub.ts'
 import { readSubviewer } from './read-subviewer.ts'
 import { readVtt } from './read-vtt.ts'
+import { tidied } from './tidied.ts'
 
 const READERS: Record<CaptionFormat, (text: string) => CaptionLine[]> = { srt: readSrt, sbv: readSubviewer, sub: readSub, vtt: readVtt }
 
@@ -14,11 +15,4 @@ export function readCaptions(text: string, format: CaptionFormat): CaptionLine[]
   return READERS[format](tidied(text))
     .filter(({ endMs }) => endMs <= latestMs)
     .sort((a, b) => a.beginMs - b.beginMs)
-}
-
-/** One kind of line end, and nothing that UTF-8 or a database cannot hold. */
-function tidied(text: string): string {
-  const marked = text.startsWith('\ufeff') ? text.slice(1) : text
-  const ended = marked.includes('\r') ? marked.replaceAll(/\r\n?/g, '\n') : marked
-  return (ended.includes('\0') ? ended.replaceAll('\0', '\ufffd') : ended).toWellFormed()
 }

@@ -121,10 +121,10 @@ describe('time grows with the length alone', () => {
           writeTtml(lines, { title: '', language: '' })
         }
         const [small, large] = [make(half), make(2 * half)]
-        // What is quadratic is so every time; what other processes do here is not. Below 2 ms nothing can be told apart.
+        // What is quadratic is so every time, and four times slower; what other processes do here is not. Below 4 ms nothing can be told apart.
         let ratio = Number.POSITIVE_INFINITY
-        for (let tries = 0; ratio > 2.5 && tries < 5; tries++) ratio = Math.max(least(work(large)), 2) / Math.max(least(work(small)), 2)
-        expect(ratio).toBeLessThanOrEqual(2.5)
+        for (let tries = 0; ratio > 3 && tries < 5; tries++) ratio = Math.max(least(work(large)), 4) / Math.max(least(work(small)), 4)
+        expect(ratio).toBeLessThanOrEqual(3)
       }
     },
     120_000,

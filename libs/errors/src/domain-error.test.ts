@@ -10,6 +10,12 @@ test('bad input names every field', () => {
   expect(invalid([{ field: 'url', message: 'is missing' }]).message).toBe('url: is missing')
 })
 
+test('the sentence names ten of many bad fields', () => {
+  const fields = Array.from({ length: 12 }, (_, i) => ({ field: `f${i}`, message: 'is bad' }))
+  expect(invalid(fields).message).toBe('bad fields: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 2 more')
+  expect(invalid(fields).fields).toHaveLength(12)
+})
+
 test('a missing thing has a reason of its noun', () => {
   expect(notFound('api key', '7')).toMatchObject({ kind: 'not_found', reason: 'API_KEY_NOT_FOUND', message: 'no api key 7' })
 })

@@ -59,10 +59,15 @@ export function isDomainError(error: unknown): error is DomainError {
   return error instanceof DomainError
 }
 
+/** Fields that a sentence names; `fields` has them all. */
+const MOST_NAMES = 10
+
 /** Bad input, every bad field at once. */
 export function invalid(fields: readonly FieldError[], reason = 'INVALID_INPUT'): DomainError {
-  const names = fields.map((f) => f.field).join(', ')
-  return new DomainError('invalid', reason, fields.length === 1 ? `${names}: ${fields[0]?.message}` : `bad fields: ${names}`, { fields })
+  const named = fields.slice(0, MOST_NAMES).map(({ field }) => field)
+  const more = fields.length > MOST_NAMES ? ` and ${fields.length - MOST_NAMES} more` : ''
+  const message = fields.length === 1 ? `${named[0]}: ${fields[0]?.message}` : `bad fields: ${named.join(', ')}${more}`
+  return new DomainError('invalid', reason, message, { fields })
 }
 
 /** `notFound('video', '12')`: reason `VIDEO_NOT_FOUND`. */

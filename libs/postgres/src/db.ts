@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
@@ -16,14 +17,20 @@ export interface Transaction {
   afterCommit(run: () => void): void
 }
 
-/** A service's schema in PostgreSQL. Each statement has a timeout; a database that is away refuses as unavailable. */
+/**
+ * A service's schema in PostgreSQL. Each statement has a timeout, and a shorter one for locks; a database that is away refuses as
+ * unavailable. Transactions have connections of their own: however long they wait for each other, plain queries are answered.
+ */
 export interface Db {
   query: Query
   /**
-   * Runs `change` in a transaction (read committed). A deadlock or serialisation failure is tried again, three times in all, so
-   * `change` may run more than once. Nothing is begun, and no statement is sent, once the signal has aborted.
+   * Runs `change` in a transaction (read committed). A deadlock or serialisation failure is tried again, five times in all, so
+   * `change` may run more than once; then it is refused as unavailable. Nothing is begun, and no statement is sent, once the signal has
+   * aborted.
    */
   transaction<T>(change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Runs `look` in a read-only transaction, for settings that hold for a query or two, on the connections of the plain queries. */
+  reading<T>(look: (query: Query) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** True when the database answers. */
   ping(): Promise<boolean>
   close(): Promise<void>
@@ -34,15 +41,20 @@ export interface PostgresOptions {
   /** The service's own schema: the search path of every connection. */
   schema: string
   log: Logger
-  /** Connections at most; 4 was faster than 10 on two cores. */
+  /** Connections at most for transactions, and as many for plain queries; 4 was faster than 10 on two cores. */
   poolSize?: number
   /** Milliseconds that one statement may take; 5,000 by default. */
   statementTimeoutMs?: number
 }
 
-const TRIES = 3
+const TRIES = 5
+/** Milliseconds before the second try at most, twice as many before the third, and so on. */
+const JITTER_MS = 20
+/** Milliseconds that a statement waits for a row that another transaction holds. */
+const LOCK_TIMEOUT_MS = 2_000
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
+const LOCKED = '55P03'
 /** Class 08 (connection), 57P (shutdown, starting up), 57014 (its time was over), 53300 (too many connections), and what the socket says. */
 const AWAY = /^(08...|57P0[123]|57014|53300|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
 /** The server ends a statement by itself; one that says nothing for so much longer is behind a connection that is dead without a word. */
@@ -50,12 +62,33 @@ const SILENCE_MS = 1_000
 const SILENT = /^Query read timeout$/
 
 export function openPostgres(options: PostgresOptions): Db {
+  const open = () => openPool(options)
+  const [plain, changing] = [open(), open()]
+
+  return {
+    query: (text, values = []) => run(plain, text, values),
+    transaction: (change, signal) => transaction(changing, change, signal),
+    reading: (look, signal) => transactionOnce(plain, 'begin read only', ({ query }) => look(query), signal),
+    ping: async () => {
+      try {
+        await plain.query('select 1')
+        return true
+      } catch {
+        return false
+      }
+    },
+    close: () => Promise.all([plain.end(), changing.end()]).then(() => {}),
+  }
+}
+
+function openPool(options: PostgresOptions): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize ?? 4,
     connectionTimeoutMillis: 2_000,
     statement_timeout: statementTimeoutMs,
+    lock_timeout: LOCK_TIMEOUT_MS,
     query_timeout: statementTimeoutMs + SILENCE_MS,
     keepAlive: true,
     idle_in_transaction_session_timeout: 30_000,
@@ -66,20 +99,7 @@ export function openPostgres(options: PostgresOptions): Db {
   // A connection may end in the very moment in which it is handed over, when nobody else listens: the next statement on it is refused.
   pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'a database connection ended')))
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection ended'))
-
-  return {
-    query: (text, values = []) => run(pool, text, values),
-    transaction: (change, signal) => transaction(pool, change, signal),
-    ping: async () => {
-      try {
-        await pool.query('select 1')
-        return true
-      } catch {
-        return false
-      }
-    },
-    close: () => pool.end(),
-  }
+  return pool
 }
 
 /** True for a breach of a unique constraint or index, of the named one when a name is given. */
@@ -91,15 +111,24 @@ async function transaction<T>(pool: pg.Pool, change: (tx: Transaction) => Promis
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
     try {
-      return await transactionOnce(pool, change, signal)
+      return await transactionOnce(pool, 'begin', change, signal)
     } catch (error) {
       const again = error instanceof pg.DatabaseError && (error.code === SERIALISATION_FAILURE || error.code === DEADLOCK)
-      if (!again || attempt === TRIES) throw error
+      if (!again) throw error
+      if (attempt === TRIES) throw busy(error)
     }
+    // Those who met would meet again in step.
+    await delay(Math.random() * JITTER_MS * 2 ** (attempt - 1), undefined, { ...(signal && { signal }) })
   }
 }
 
-async function transactionOnce<T>(pool: pg.Pool, change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+async function transactionOnce<T>(
+  pool: pg.Pool,
+  begin: 'begin' | 'begin read only',
+  change: (tx: Transaction) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  signal?.throwIfAborted()
   const client = await connect(pool)
   const committed: (() => void)[] = []
   let broken: Error | undefined
@@ -109,7 +138,7 @@ async function transactionOnce<T>(pool: pg.Pool, change: (tx: Transaction) => Pr
   }
   client.on('error', ended)
   try {
-    await run(client, 'begin', [])
+    await run(client, begin, [])
     const result = await change({
       query: (text, values = []) => {
         signal?.throwIfAborted()
@@ -176,6 +205,7 @@ async function copy(client: pg.PoolClient, text: string, parts: AsyncIterable<st
 
 function asRefusal(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
+  if (code === LOCKED) return busy(error)
   const away =
     AWAY.test(code ?? '') ||
     /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '') ||
@@ -185,6 +215,10 @@ function asRefusal(error: unknown): unknown {
     retryAfter: 1,
     cause: error,
   })
+}
+
+function busy(cause: unknown): DomainError {
+  return new DomainError('unavailable', 'DATABASE_BUSY', 'others are changing the same just now: try again', { retryAfter: 1, cause })
 }
 
 function quoteIdentifier(name: string): string {

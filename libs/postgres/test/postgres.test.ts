@@ -126,6 +126,49 @@ describe('a transaction', () => {
     b.with(a)
     await expect(Promise.all([a.done, b.done])).resolves.toBeDefined()
   })
+  test('that meets a deadlock at every try is refused as unavailable, with pauses between', async () => {
+    let tries = 0
+    const failing = (code: string) =>
+      db.transaction(async (tx) => {
+        tries++
+        await tx.query(`do $$ begin raise exception 'met' using errcode = '${code}'; end $$`)
+      })
+    for (const code of ['40P01', '40001']) {
+      await expect(failing(code)).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_BUSY', retryAfter: 1 })
+    }
+    expect(tries).toBe(10)
+    await expect(failing('23505')).rejects.toMatchObject({ code: '23505' })
+    expect(tries).toBe(11)
+  })
+  test('that waits for a lock is refused as unavailable, and plain queries and reading ones do not wait behind it', async () => {
+    const few = openPostgres({ url, schema: 'thing', log, poolSize: 1 })
+    await db.query(`insert into thing (name) values ('x')`)
+    await db.transaction(async (tx) => {
+      await tx.query('select from thing for update')
+      let over = false
+      const waiting = few
+        .transaction((other) => other.query('select from thing for update'))
+        .finally(() => {
+          over = true
+        })
+      waiting.catch(() => {})
+      expect(await few.query('select name from thing')).toEqual([{ name: 'x' }])
+      expect(await few.reading((query) => query('select name from thing'))).toEqual([{ name: 'x' }])
+      expect(over).toBe(false)
+      await expect(waiting).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_BUSY', retryAfter: 1 })
+    })
+    expect(await few.transaction((other) => other.query('select name from thing for update'))).toEqual([{ name: 'x' }])
+    await few.close()
+  })
+  test('that reads changes nothing, and its settings end with it', async () => {
+    await db.reading(async (query) => {
+      await query('set local enable_seqscan = off')
+      expect(await query('show enable_seqscan')).toEqual([{ enable_seqscan: 'off' }])
+    })
+    expect(await db.query('show enable_seqscan')).toEqual([{ enable_seqscan: 'on' }])
+    await expect(db.reading((query) => query(`insert into thing (name) values ('x')`))).rejects.toMatchObject({ code: '25006' })
+    await expect(db.reading((query) => query('select 1'), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
+  })
   test('on a database that is away is refused as unavailable', async () => {
     const away = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
     await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })

@@ -9,6 +9,6 @@ const FORMATS = new Map<CaptionFileFormat, CaptionFormat>([
   [CaptionFileFormat.CAPTION_FILE_FORMAT_VTT, 'vtt'],
 ])
 
-export function fromSourceMessage({ url, content, format }: Message): CaptionSource {
-  return { url, content, format: FORMATS.get(format) }
+export function fromSourceMessage({ url, content, format }: Message, organisationId: string): CaptionSource {
+  return { url, content, format: FORMATS.get(format), organisationId }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type CaptionReader, createCaptionReader } from '@vitascope/captions'
 import { sourcePolicy } from '@vitascope/fetch'
 import { type Call, type Principal, serviceCall } from '@vitascope/grpc'
 import {
@@ -16,12 +17,14 @@ import { createCaptionStore } from './caption-store.ts'
 let catalogue: CatalogueDatabase
 let handlers: ReturnType<typeof captionHandlers>
 let mediaId: string
+let reader: CaptionReader
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  handlers = captionHandlers(createCaptionStore(catalogue.db), createSourceReader(sourcePolicy()))
+  reader = createCaptionReader()
+  handlers = captionHandlers(createCaptionStore(catalogue.db), createSourceReader(sourcePolicy(), reader))
   mediaId = (await catalogue.upload()).mediaId
 })
-afterAll(() => catalogue.close())
+afterAll(() => Promise.all([catalogue.close(), reader.close()]))
 
 const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
@@ -74,4 +77,18 @@ test('everything wrong with the fields is told at once, before the media is look
   const bad = create(user('1'), vtt(1), { title: '', language: 'x', mediaId: '7', source: undefined })
   await expect(bad).rejects.toMatchObject({ fields: [{ field: 'title' }, { field: 'language' }, { field: 'url' }] })
   await expect(create(user('1'), vtt(1), { mediaId: 'x' })).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+})
+
+test('captions that would be stored too late to be answered are not stored', async () => {
+  const call = { ...user('1'), deadline: new Date(Date.now() + 500) }
+  const count = async () => await catalogue.db.query('select count(*) from caption')
+  const before = await count()
+  await expect(create(call)).rejects.toMatchObject({ kind: 'unavailable', reason: 'DEADLINE_EXCEEDED' })
+  expect(await count()).toEqual(before)
+  const { captionId } = await create(user('1'))
+  const change = { caption: Caption.fromPartial({ captionId, title: 'X' }), updateMask: ['title'], source: undefined }
+  await expect(handlers.updateCaption(change, { ...user('1'), deadline: new Date(Date.now() + 500) })).rejects.toMatchObject({
+    reason: 'DEADLINE_EXCEEDED',
+  })
+  expect(await read(captionId, user('1'))).toMatchObject([{ caption: { title: 'English' } }])
 })

@@ -3,6 +3,7 @@ import type { Handlers } from '@vitascope/grpc'
 import type { CaptionServiceService, ReadCaptionResponse } from '@vitascope/proto/catalogue/v1/caption'
 import { parseId } from '../id/id.ts'
 import { requireUser, type Scope, scopeOf } from '../visibility.ts'
+import { inAnswerTime } from './answer-time.ts'
 import { type Caption, checkCaption, mergeCaption } from './caption.ts'
 import { fromSourceMessage } from './caption-message.ts'
 import type { ReadSource } from './caption-source.ts'
@@ -11,7 +12,7 @@ import type { CaptionKey, CaptionStore, StoredLine } from './caption-store.ts'
 export function captionHandlers(captions: CaptionStore, readSource: ReadSource): Handlers<typeof CaptionServiceService> {
   return {
     async createCaption({ mediaId, title, language, source }, call) {
-      const { userId } = requireUser(call.principal)
+      const { userId, organisationId } = requireUser(call.principal)
       const problems = checkCaption({ title, language })
       if (!source) problems.push({ field: 'url', message: 'is required' })
       if (!source || problems.length > 0) throw invalid(problems)
@@ -20,8 +21,8 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       // Nothing is fetched for a media that is not there, or twice for one key.
       const known = await captions.madeBefore(key, call)
       if (known !== undefined) return { captionId: known }
-      const lines = await readSource(fromSourceMessage(source), call.signal)
-      return { captionId: await captions.create(key, { title, language, userId, lines }, call) }
+      const lines = await readSource(fromSourceMessage(source, organisationId), call)
+      return { captionId: await inAnswerTime(call, (timely) => captions.create(key, { title, language, userId, lines }, timely)) }
     },
     async *readCaption({ captionId }, { principal, signal }) {
       const scope = principal.kind === 'service' ? null : scopeOf(principal)
@@ -29,17 +30,17 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       if (!found) throw notFound('caption', captionId)
       yield* inParts(found.caption, found.lines)
     },
-    async updateCaption({ caption: given, updateMask = [], source }, { principal, signal }) {
-      const { userId } = requireUser(principal)
-      const key = keyOf(scopeOf(principal), given?.captionId ?? '')
-      const now = await captions.find(key, signal)
+    async updateCaption({ caption: given, updateMask = [], source }, call) {
+      const { userId, organisationId } = requireUser(call.principal)
+      const key = keyOf(scopeOf(call.principal), given?.captionId ?? '')
+      const now = await captions.find(key, call.signal)
       if (!given || !now) throw notFound('caption', key.captionId)
       const change = (fields: Caption | Parameters<typeof mergeCaption>[0]) => mergeCaption(fields, given, updateMask)
       // What is wrong at sight is told before anything is fetched.
       const { mediaId } = change(now)
       if (!parseId(mediaId)) throw notFound('media', mediaId)
-      const lines = source && (await readSource(fromSourceMessage(source), signal))
-      return { caption: await captions.update(key, { change, userId, lines }, signal) }
+      const lines = source && (await readSource(fromSourceMessage(source, organisationId), call))
+      return { caption: await inAnswerTime(call, ({ signal }) => captions.update(key, { change, userId, lines }, signal)) }
     },
     async deleteCaption({ captionId }, { principal, signal }) {
       await captions.remove(keyOf(scopeOf(principal), captionId), signal)

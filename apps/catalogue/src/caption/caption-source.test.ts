@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createCaptionReader } from '@vitascope/captions'
 import { sourcePolicy } from '@vitascope/fetch'
 import { createSourceReader } from './caption-source.ts'
 
@@ -16,6 +17,7 @@ const FILES: Record<string, RequestListener> = {
   '/page.srt': (_, response) => response.end('<!doctype html><title>Log in</title>'),
   '/full.srt': (_, response) => response.end(Buffer.alloc(5 * 2 ** 20, '\n').fill(SRT, 0, Buffer.byteLength(SRT))),
   '/large.srt': (_, response) => response.end(Buffer.alloc(5 * 2 ** 20 + 1, 'x')),
+  '/waits.srt': () => undefined,
   '/endless.srt': (_, response) => {
     const more = () => response.writable && response.write(Buffer.alloc(65_536), more)
     more()
@@ -32,14 +34,16 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
-afterAll(() => {
+afterAll(async () => {
   server.closeAllConnections()
   server.close()
+  await files.close()
 })
 
-const reader = createSourceReader(sourcePolicy({ allow: ['127.0.0.1'] }))
+const files = createCaptionReader()
+const reader = createSourceReader(sourcePolicy({ allow: ['127.0.0.1'] }), files)
 const read = (source: { url?: string; content?: string; format?: 'srt' | 'vtt' }, by = reader) =>
-  by({ url: '', content: '', format: undefined, ...source }, new AbortController().signal)
+  by({ url: '', content: '', format: undefined, organisationId: '1', ...source }, { signal: new AbortController().signal })
 const LINES = [{ beginMs: 1_500, endMs: 2_750, text: 'Grüß Gott' }]
 
 test.each(['/a.srt', '/A.SRT', '/a.srt?token=x#y', '/latin.srt', '/wide.srt', '/moved.srt', '/full.srt'])('%s is read', async (path) => {
@@ -61,11 +65,11 @@ test.each([
 })
 
 test('an address that is not public is refused without being called', async () => {
-  const strict = createSourceReader(sourcePolicy())
+  const strict = createSourceReader(sourcePolicy(), files)
   for (const url of [`${origin}/a.srt`, 'http://[::1]/a.srt', 'ftp://example.org/a.srt', 'http://user:x@example.org/a.srt']) {
     await expect(read({ url }, strict)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'url' }] })
   }
-  const named = createSourceReader(sourcePolicy({ resolve: async () => ['10.0.0.1'] }))
+  const named = createSourceReader(sourcePolicy({ resolve: async () => ['10.0.0.1'] }), files)
   await expect(read({ url: 'http://captions.example/a.srt' }, named)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'url' }] })
 })
 
@@ -77,4 +81,13 @@ test('content is read in its format', async () => {
   expect(await read({ content: SRT, format: 'srt' })).toEqual(LINES)
   await expect(read({ content: SRT })).rejects.toMatchObject({ fields: [{ field: 'format' }] })
   await expect(read({ content: '', format: 'vtt' })).rejects.toMatchObject({ fields: [{ field: 'content' }] })
+})
+
+test('a file has no more time than leaves some to store it', async () => {
+  const signal = new AbortController().signal
+  const source = { url: `${origin}/waits.srt`, content: '', format: undefined, organisationId: '1' }
+  const deadline = Date.now() + 5_000
+  await expect(reader(source, { signal, deadline: new Date(deadline) })).rejects.toMatchObject({ fields: [{ field: 'url' }] })
+  expect(Date.now()).toBeLessThan(deadline - 1_000)
+  await expect(reader(source, { signal, deadline: new Date(Date.now() + 1_000) })).rejects.toMatchObject({ reason: 'DEADLINE_EXCEEDED' })
 })

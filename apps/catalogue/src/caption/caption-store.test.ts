@@ -87,17 +87,59 @@ describe('captions', () => {
     await update(captionId, { mediaId: own.mediaId })
     expect(await shown()).toEqual([])
     expect((await catalogue.videos.find('1', own.videoId))?.captions).toHaveLength(1)
-    const spoken = await catalogue.db.query<{ video_id: string }>(
-      `select video_id from video_search where spoken @@ to_tsquery('simple', 'evening') and video_id in ($1, $2)`,
-      [videoId, own.videoId],
+    await catalogue.renewSpoken()
+    const spoken = await catalogue.db.query<{ media_id: string }>(
+      `select media_id from media_spoken where spoken @@ to_tsquery('simple', 'evening') and media_id in ($1, $2)`,
+      [mediaId, own.mediaId],
     )
-    expect(spoken).toEqual([{ video_id: own.videoId }])
+    expect(spoken).toEqual([{ media_id: own.mediaId }])
   })
+  test('move between two media, many at once, and none fails but for another that was faster', async () => {
+    const medias = [mediaId, (await catalogue.upload()).mediaId]
+    const ids = await Promise.all(Array.from({ length: 6 }, () => create()))
+    const moves = Array.from({ length: 80 }, (_, n) => ({
+      captionId: ids[n % ids.length] ?? '',
+      to: medias[(n * 7 + Math.floor(n / 6)) % 2] ?? '',
+    }))
+    const outcomes: unknown[] = []
+    const mover = async () => {
+      for (let move = moves.pop(); move; move = moves.pop()) {
+        const { captionId, to } = move
+        outcomes.push(
+          await update(captionId, { mediaId: to }).then(
+            () => 'moved',
+            (error) => error.reason ?? error,
+          ),
+        )
+      }
+    }
+    await Promise.all(Array.from({ length: 12 }, mover))
+    expect(outcomes).toHaveLength(80)
+    expect(new Set(outcomes.filter((outcome) => outcome !== 'CAPTION_CHANGED'))).toEqual(new Set(['moved']))
+  }, 60_000)
   test('end with their media', async () => {
     const captionId = await create()
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect(await captions.read({ scope: null, captionId })).toBeUndefined()
     expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
+  })
+  test('take their lines along when they go', async () => {
+    const captionId = await create()
+    await captions.remove({ scope: '1', captionId })
+    expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
+  })
+  test('are searched by the first 250,000 characters, and keep not much more for it', async () => {
+    const many = (count: number, last: string) => [...Array.from({ length: count }, () => line(1, 'x '.repeat(4_999))), line(2, last)]
+    const captionId = await create({ lines: [line(0, 'first'), ...many(20, 'within'), ...many(480, 'over')] })
+    await catalogue.renewSpoken()
+    const words = async (word: string) =>
+      await catalogue.db.query(`select from media_spoken where media_id = $1 and spoken @@ to_tsquery('simple', $2)`, [mediaId, word])
+    expect([await words('first'), await words('within'), await words('over')].map(({ length }) => length)).toEqual([1, 1, 0])
+    const [row] = await catalogue.db.query<{ size: number }>('select length(plain_text) as size from caption where caption_id = $1', [
+      captionId,
+    ])
+    expect(row?.size).toBeLessThan(520_000)
+    expect(await textsOf(captionId)).toHaveLength(503)
   })
   test('are made once for one idempotency key', async () => {
     const call = aCall({ key: `caption ${mediaId}`, fingerprint: 'x' })

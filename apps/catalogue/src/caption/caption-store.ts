@@ -1,4 +1,4 @@
-import { type CaptionLine, plainText } from '@vitascope/captions'
+import type { CaptionLine } from '@vitascope/captions'
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { answeredBefore, type Db, once, type Transaction } from '@vitascope/postgres'
@@ -8,6 +8,7 @@ import type { MediaKey } from '../media/media-store.ts'
 import type { Scope } from '../visibility.ts'
 import { type Caption, type CaptionFields, captionsMost } from './caption.ts'
 import { type CaptionRow, COLUMNS, toCaption } from './caption-row.ts'
+import { searchedText } from './searched-text.ts'
 
 export interface CaptionKey {
   scope: Scope
@@ -48,6 +49,11 @@ export interface CaptionChanges {
 }
 
 const FIND = `select ${COLUMNS} from caption where caption_id = $1 and ($2::bigint is null or organisation_id = $2)`
+/** One statement sees one moment. 20,000 lines as one value are had in a third of the time that as many rows take. */
+const READ = `select ${COLUMNS}, coalesce((select json_agg(json_build_array(l.caption_line_id::text, l.begin_ms, l.end_ms, l.text)
+    order by l.caption_line_id) from caption_line l where l.caption_id = caption.caption_id), '[]') as lines
+  from caption where caption_id = $1 and ($2::bigint is null or organisation_id = $2)`
+type LineCells = [captionLineId: string, beginMs: number, endMs: number, text: string]
 const codec = jsonCodec<{ captionId: string }>()
 
 export function createCaptionStore(db: Db): CaptionStore {
@@ -58,14 +64,10 @@ export function createCaptionStore(db: Db): CaptionStore {
   }
   return {
     find,
-    async read(key, signal) {
-      for (;;) {
-        const caption = await find(key, signal)
-        if (!caption) return undefined
-        const lines = await readLines(db, caption)
-        // There is always one: none are those of captions that were deleted, or got other lines, in between.
-        if (lines.length > 0) return { caption, lines }
-      }
+    async read({ captionId, scope }, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<CaptionRow & { lines: LineCells[] }>(READ, [captionId, scope])
+      return row && { caption: toCaption(row), lines: row.lines.map(toLine) }
     },
     async madeBefore({ scope, mediaId }, call) {
       const known = await answeredBefore(db, call, codec)
@@ -83,7 +85,7 @@ export function createCaptionStore(db: Db): CaptionStore {
         const [row] = await tx.query<{ caption_id: string }>(
           `insert into caption (media_id, organisation_id, title, language, created_by_user_id, last_modified_by_user_id, plain_text)
            values ($1, $2, $3, $4, $5, $5, $6) returning caption_id`,
-          [media.mediaId, media.organisationId, title, language, userId, plainText(lines)],
+          [media.mediaId, media.organisationId, title, language, userId, searchedText(lines)],
         )
         if (!row) throw new Error('the insert of captions answered no row')
         await insertLines(tx, row.caption_id, lines)
@@ -102,9 +104,9 @@ export function createCaptionStore(db: Db): CaptionStore {
         if (mediaId !== after.mediaId) throw new DomainError('conflict', 'CAPTION_CHANGED', 'the captions were moved just now: try again')
         const [row] = await tx.query<CaptionRow>(
           `update caption set media_id = $2, title = $3, language = $4, last_modified_by_user_id = $5, update_time = clock_timestamp(),
-             revision = revision + $6, plain_text = coalesce($7, plain_text)
+             revision = revision + $6 ${lines ? ', plain_text = $7' : ''}
            where caption_id = $1 returning ${COLUMNS}`,
-          [now.captionId, mediaId, title, language, userId, lines ? 1 : 0, lines ? plainText(lines) : null],
+          [now.captionId, mediaId, title, language, userId, ...(lines ? [1, searchedText(lines)] : [0])],
         )
         if (!row) throw new Error(`captions ${now.captionId} went away under their lock`)
         if (lines) {
@@ -125,13 +127,8 @@ export function createCaptionStore(db: Db): CaptionStore {
   }
 }
 
-/** One statement sees one moment; with the revision, that of the caption that was read before. */
-async function readLines(db: Db, { captionId, revision }: Caption): Promise<StoredLine[]> {
-  return await db.query<StoredLine & Record<string, unknown>>(
-    `select caption_line_id as "captionLineId", begin_ms as "beginMs", end_ms as "endMs", text
-     from caption_line join caption using (caption_id) where caption_id = $1 and revision = $2 order by caption_line_id`,
-    [captionId, revision],
-  )
+function toLine([captionLineId, beginMs, endMs, text]: LineCells): StoredLine {
+  return { captionLineId, beginMs, endMs, text }
 }
 
 async function insertLines(tx: Transaction, captionId: string, lines: readonly CaptionLine[]): Promise<void> {

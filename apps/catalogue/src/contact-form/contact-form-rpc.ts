@@ -51,12 +51,13 @@ export function contactFormHandlers({
       await forms.remove(keyOf(requireUser(principal), contactFormId), signal)
       return {}
     },
-    async submitContactForm({ contactFormId, ...sent }, call) {
+    async submitContactForm({ contactFormId, validateOnly, ...sent }, call) {
       if (!parseId(contactFormId)) throw notFound('contact form', contactFormId)
       const form = await need({ scope: null, contactFormId }, call.signal)
       await needActive(form, call.signal)
       checkSubmission(form, sent)
       if (sent.videoId !== '') await needPublicVideo(form.organisationId, sent.videoId, call.signal)
+      if (validateOnly) return { submissionId: '' }
       return { submissionId: await submissions.add(contactFormId, sent, call) }
     },
     async listSubmissions({ contactFormId, ...request }, { principal, signal }) {

@@ -13,7 +13,7 @@ export interface ContactFormFields {
   captureNames: boolean
   captureCompanyName: boolean
   captureOptIn: boolean
-  /** True lets viewers watch only after they have sent it. */
+  /** True asks players to let viewers watch only after they have sent it; kept for them, and enforced by nothing here. */
   gated: boolean
 }
 

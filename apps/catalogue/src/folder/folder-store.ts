@@ -22,6 +22,7 @@ type Repeatable = Pick<Call, 'idempotency' | 'signal'>
 
 /** Calls with a key refuse with FOLDER_NOT_FOUND; names that are taken with FOLDER_EXISTS. */
 export interface FolderStore {
+  need(key: FolderKey, signal?: AbortSignal): Promise<Folder>
   list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<Folder[]>
   create(folder: FolderFields & { organisationId: string; userId: string }, call: Repeatable): Promise<Folder>
   /** Locks the folder and stores what `change` makes of it; answers both. */
@@ -45,6 +46,10 @@ const FIND = `select ${COLUMNS} from folder where folder_id = $1 and ($2::bigint
 
 export function createFolderStore(db: Db): FolderStore {
   return {
+    async need(key, signal) {
+      signal?.throwIfAborted()
+      return needFolder(db, key)
+    },
     async list(organisationId, { after, limit, skip }, signal) {
       signal?.throwIfAborted()
       const rows = await db.query<Row>(

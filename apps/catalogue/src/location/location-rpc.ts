@@ -25,7 +25,10 @@ export function locationHandlers({ postcodes, videos, organisations }: LocationR
       if (!/^([A-Za-z]{2})?$/.test(country))
         throw invalid([{ field: 'country', message: 'must be a country code of two letters, such as NL' }])
       const found = await find(postcode, country === '' ? undefined : country.toUpperCase(), signal)
-      if (!found) throw notFound('postcode', checkText('', postcode, { max: 20 }).length === 0 ? postcode : '')
+      if (!found) {
+        const written = checkText('', postcode, { max: 20 }).length === 0 ? postcode : ''
+        throw notFound('postcode', country === '' ? written : `${written} in ${country.toUpperCase()}`)
+      }
       return found
     },
     async listVideosByPlace(request, { principal, signal }) {

@@ -9,6 +9,13 @@ export const SELECT_PRESENTATION = `
       from slide_set s where s.presentation_id = p.presentation_id), '[]') as sets
   from presentation p`
 
+/**
+ * The presentation that a video `v` names; an id that leads to none of its organisation counts as none. One look by primary key, for videos
+ * that name one.
+ */
+export const SHOWN_PRESENTATION = `coalesce((select p.presentation_id::text from presentation p
+  where p.presentation_id = nullif(v.presentation_id, '')::bigint and p.organisation_id = v.organisation_id), '')`
+
 export interface PresentationRow {
   presentation_id: string
   organisation_id: string

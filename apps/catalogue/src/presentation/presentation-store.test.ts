@@ -113,11 +113,20 @@ describe('the video of a presentation', () => {
     const id = await create()
     const name = (videoId: string, scope: string) =>
       catalogue.videos.update({ scope, videoId }, '7', (now) => ({ ...now, presentationId: id }))
-    await name(foreign.videoId, '2')
+    await expect(name(foreign.videoId, '2')).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(catalogue.upload({ presentationId: '7' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     expect((await find(id))?.videoId).toBe('')
     await name(one.videoId, '1')
     await name(two.videoId, '1')
     expect((await find(id))?.videoId).toBe(one.videoId)
+    const named = async () => [
+      (await catalogue.videos.find('1', one.videoId))?.presentationId,
+      (await catalogue.videos.find('1', two.videoId))?.presentationId,
+    ]
+    expect(await named()).toEqual([id, id])
+    // Also where the id stayed behind.
+    await catalogue.db.query('delete from presentation where presentation_id = $1', [id])
+    expect(await named()).toEqual(['', ''])
   })
 })
 

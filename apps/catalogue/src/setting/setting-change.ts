@@ -27,7 +27,7 @@ export function changeSetting(
 }
 
 /** What is asked of the password; an empty one keeps what is stored. */
-export function passwordChange(given: Pick<GivenSetting, 'password' | 'passwordProtected'>, mask: readonly string[]): PasswordChange {
+function passwordChange(given: Pick<GivenSetting, 'password' | 'passwordProtected'>, mask: readonly string[]): PasswordChange {
   if (mask.includes('password') && given.password !== '') return { kind: 'set', sha1: given.password }
   return mask.includes('password_protected') && !given.passwordProtected ? { kind: 'remove' } : { kind: 'keep' }
 }

@@ -45,9 +45,10 @@ const CHECKS: Checks = {
 export function checkSetting(fields: SettingFields, keys: ReadonlySet<keyof SettingFields>): FieldError[] {
   const problems = [...keys].flatMap((key) => checkOne(fields, key))
   const { lowestQualityVersion: lowest, highestQualityVersion: highest } = fields
-  if (problems.length > 0 || lowest <= highest) return problems
+  const bad = [lowest, highest].some((kbits) => quality(kbits, '').length > 0)
+  if (bad || lowest <= highest) return problems
   const field = keys.has('lowestQualityVersion') ? 'lowest_quality_version' : 'highest_quality_version'
-  return [{ field, message: `no rendition is left from ${lowest} to ${highest}` }]
+  return [...problems, { field, message: `no rendition is left from ${lowest} to ${highest}: the lowest must not be above the highest` }]
 }
 
 function checkOne<K extends keyof SettingFields>(fields: SettingFields, key: K): FieldError[] {

@@ -10,7 +10,7 @@ import { needVisibleVideo } from '../video/visible-video.ts'
 import { requireUser, scopeOf } from '../visibility.ts'
 import type { PasswordDigests } from './password-digest.ts'
 import { DEFAULT_SETTING, type Setting } from './setting.ts'
-import { changeSetting, type GivenSetting, isSha1, type PasswordChange, passwordChange } from './setting-change.ts'
+import { changeSetting, type GivenSetting, isSha1, type PasswordChange } from './setting-change.ts'
 import type { PasswordHash, SettingStore } from './setting-store.ts'
 
 export interface SettingRoom {
@@ -26,18 +26,19 @@ const PAGE_DEFAULT = 10
 const PAGE_MOST = 50
 
 export function settingHandlers({ settings, themes, videos, organisations, digests }: SettingRoom): Handlers<typeof SettingServiceService> {
-  /** Derived before any row is locked: it takes longer than all the rest. */
-  const hashOf = async (password: PasswordChange, signal: AbortSignal): Promise<PasswordHash> => {
+  /** Derived before any row is locked: it takes longer than all the rest. What guests try takes no turns of those who set passwords. */
+  const hashOf = async (password: PasswordChange, organisationId: string, signal: AbortSignal): Promise<PasswordHash> => {
     if (password.kind !== 'set' || !isSha1(password.sha1)) return password.kind === 'remove' ? null : undefined
-    return digests.make(password.sha1, signal)
+    return digests.make(password.sha1, `set ${organisationId}`, signal)
   }
   return {
-    async createSetting({ organisationId: named, setting: sent, mask = [] }, call) {
+    async createSetting({ organisationId: named, setting: sent, mask = [], validateOnly }, call) {
       const given = fromMessage(sent)
       const { userId } = requireUser(call.principal)
       const { fields, password } = changeSetting({ ...DEFAULT_SETTING, passwordProtected: false }, given, mask)
       const organisationId = await needOrganisation(organisations, call.principal, named, call.signal)
-      const passwordHash = (await hashOf(password, call.signal)) ?? null
+      if (validateOnly) return { settingId: '' }
+      const passwordHash = (await hashOf(password, organisationId, call.signal)) ?? null
       return { settingId: await settings.create({ organisationId, userId, fields, passwordHash }, call) }
     },
     async getSetting({ settingId }, { principal, signal }) {
@@ -53,12 +54,16 @@ export function settingHandlers({ settings, themes, videos, organisations, diges
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },
-    async updateSetting({ setting: sent, updateMask = [] }, { principal, signal }) {
+    async updateSetting({ setting: sent, updateMask = [], validateOnly }, { principal, signal }) {
       const given = fromMessage(sent)
       const { userId } = requireUser(principal)
       const key = { scope: scopeOf(principal), settingId: given.settingId }
       if (!parseId(key.settingId)) throw notFound('setting', key.settingId)
-      const passwordHash = await hashOf(passwordChange(given, updateMask), signal)
+      const found = await settings.find(key, signal)
+      if (!found) throw notFound('setting', key.settingId)
+      const { password } = changeSetting(found, given, updateMask)
+      if (validateOnly) return { setting: toMessage(found) }
+      const passwordHash = await hashOf(password, found.organisationId, signal)
       const change = (now: Setting) => ({ fields: changeSetting(now, given, updateMask).fields, passwordHash })
       return { setting: toMessage(await settings.update(key, userId, change, signal)) }
     },
@@ -74,9 +79,10 @@ export function settingHandlers({ settings, themes, videos, organisations, diges
       return { setting: setting && toMessage(setting), theme }
     },
     async checkVideoPassword({ videoId, password }, { principal, signal }) {
-      await needVisibleVideo(videos, principal, videoId, signal)
+      const { organisationId } = await needVisibleVideo(videos, principal, videoId, signal)
       const stored = await settings.findPasswordOfVideo(videoId, signal)
-      return { matches: stored !== undefined && isSha1(password) && (await digests.matches(stored, password, signal)) }
+      if (stored === undefined || !isSha1(password)) return { matches: false }
+      return { matches: await digests.matches(stored, password, `try ${organisationId}`, signal) }
     },
   }
 }

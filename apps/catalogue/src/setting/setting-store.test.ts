@@ -20,9 +20,11 @@ const setDefault = (defaultSettingId: string, organisationId = '1') =>
   catalogue.organisations.apply({ ...anOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
 const nameOn = (videoId: string, settingId: string) =>
   catalogue.videos.update({ scope: null, videoId }, '8', (now) => ({ ...now, settingId }))
+const madeUp = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 const video = (videoId: string) => catalogue.videos.find(null, videoId)
 
 test('every field comes back as it was stored, and as it was changed', async () => {
+  const { videoId } = await catalogue.upload()
   const naughty = `👩‍👩‍👧 <b>"'; drop table setting;-- \u202e\u2028`
   const fields: SettingFields = {
     ...DEFAULT_SETTING,
@@ -31,7 +33,7 @@ test('every field comes back as it was stored, and as it was changed', async () 
     allowDownload: true,
     lowestQualityVersion: 250,
     highestQualityVersion: 6_000,
-    rolls: '{"pre":["1"],"post":[],"show_timer":true}',
+    rolls: `{"pre":["${videoId}"],"post":[],"show_timer":true}`,
     logoAssetId: naughty,
     logoDestinationUrl: 'https://example.org/',
     captionsDefaultOn: true,
@@ -52,6 +54,35 @@ test('every field comes back as it was stored, and as it was changed', async () 
   const changed = await settings.update({ scope: '1', settingId }, '8', () => ({ fields: change, passwordHash: undefined }))
   expect(changed).toMatchObject({ ...change, passwordProtected: true, createdByUserId: '7', lastModifiedByUserId: '8' })
   expect(await find(settingId)).toEqual(changed)
+})
+
+describe('videos before and after others', () => {
+  const rollsOf = (...pre: string[]) => JSON.stringify({ pre, post: pre.slice(0, 1) })
+  const missing = (videoId: string) => ({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` })
+  test('are of the organisation: others are as ones that are not there', async () => {
+    const own = (await catalogue.upload()).videoId
+    const foreign = (await catalogue.upload({}, { organisationId: '2' })).videoId
+    const settingId = await make({ rolls: rollsOf(own) })
+    const set = (rolls: string, scope: string | null = '1') =>
+      settings.update({ scope, settingId }, '8', (fields) => ({ fields: { ...fields, rolls }, passwordHash: undefined }))
+    for (const id of [foreign, '999999']) {
+      await expect(make({ rolls: rollsOf(own, id) })).rejects.toMatchObject(missing(id))
+      await expect(make({ rolls: JSON.stringify({ post: [id] }) })).rejects.toMatchObject(missing(id))
+      await expect(set(rollsOf(own, id))).rejects.toMatchObject(missing(id))
+      await expect(set(rollsOf(id), null)).rejects.toMatchObject(missing(id))
+    }
+    expect((await find(settingId))?.rolls).toBe(rollsOf(own))
+    expect((await set(rollsOf(own, (await catalogue.upload()).videoId))).rolls).not.toBe(rollsOf(own))
+    expect((await set('')).rolls).toBe('')
+  })
+  test('may have gone since: the profile can be stored as it was read', async () => {
+    const { videoId } = await catalogue.upload()
+    const settingId = await make({ rolls: rollsOf(videoId) })
+    await catalogue.db.query('delete from video where video_id = $1', [videoId])
+    const same = (fields: SettingFields) => ({ fields: { ...fields, title: 'B' }, passwordHash: undefined })
+    expect((await settings.update({ scope: '1', settingId }, '8', same)).title).toBe('B')
+    await expect(make({ rolls: rollsOf(videoId) })).rejects.toMatchObject(missing(videoId))
+  })
 })
 
 test('a password is kept, changed and removed', async () => {
@@ -92,6 +123,11 @@ test('a list pages in the order of creation, within its organisation', async () 
   const second = await settings.list('3', { size: 2, token: first.nextPageToken, skip: 0 })
   expect(second.settings.map(({ title }) => title)).toEqual(['d', 'e'])
   expect(second.nextPageToken).toBe('')
+  for (const values of [['x'], ['0'], ['-1'], ['1', '2'], ['9223372036854775808'], [1]]) {
+    await expect(settings.list('3', { size: 2, token: madeUp(values), skip: 0 })).rejects.toMatchObject({
+      fields: [{ field: 'page_token' }],
+    })
+  }
 })
 
 describe('the profile that a video has', () => {
@@ -146,13 +182,17 @@ describe('deleting', () => {
     await settings.remove(key)
     await expect(settings.remove(key)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
   })
-  test('the default profile is refused while it has a password, also without any video', async () => {
-    const settingId = await make({}, { passwordHash: 'hash', organisationId: '2' })
-    await setDefault(settingId, '2')
-    await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject({ reason: 'SETTING_IN_USE' })
-    await setDefault('', '2')
-    await settings.remove({ scope: null, settingId })
-  })
+  test.each(['hash', null])(
+    'the default profile is refused, also without a video, and whatever its password (%j)',
+    async (passwordHash) => {
+      const settingId = await make({}, { passwordHash, organisationId: '2' })
+      await setDefault(settingId, '2')
+      const refused = { kind: 'refused', reason: 'SETTING_IN_USE', message: expect.stringContaining('another default_setting_id first') }
+      await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject(refused)
+      await setDefault('', '2')
+      await settings.remove({ scope: null, settingId })
+    },
+  )
   test.each([1, 2, 3, 4, 5])('never leaves a video that has just been given the profile without its password (%d)', async () => {
     const settingId = await make({}, { passwordHash: 'hash' })
     const { videoId } = await catalogue.upload()

@@ -1,10 +1,11 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, once, type Transaction } from '@vitascope/postgres'
+import { type Db, encodePageToken, once, type Transaction } from '@vitascope/postgres'
 import { jsonCodec } from '../answer-codec.ts'
-import { parseId } from '../id/id.ts'
+import { readIdToken } from '../id-page.ts'
 import type { Scope } from '../visibility.ts'
 import { EFFECTIVE_SETTING } from './named-setting.ts'
+import { needRollVideos } from './roll-videos.ts'
 import { SETTING_PATHS, type Setting, type SettingFields } from './setting.ts'
 
 export interface SettingKey {
@@ -23,6 +24,7 @@ export interface NewSetting {
 }
 
 export interface SettingStore {
+  /** Refuses with VIDEO_NOT_FOUND when `rolls` name a video that the organisation does not have. */
   create(setting: NewSetting, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
   find(key: SettingKey, signal?: AbortSignal): Promise<Setting | undefined>
   /** Oldest first; asks for one row more than `size` to see whether the list goes on. */
@@ -31,14 +33,14 @@ export interface SettingStore {
     place: { size: number; token: string; skip: number },
     signal?: AbortSignal,
   ): Promise<{ settings: Setting[]; nextPageToken: string }>
-  /** Locks the profile and stores what `change` makes of it; refuses with SETTING_NOT_FOUND. */
+  /** Locks the profile and stores what `change` makes of it; refuses with SETTING_NOT_FOUND, and with VIDEO_NOT_FOUND as `create` does. */
   update(
     key: SettingKey,
     byUserId: string,
     change: (now: Setting) => { fields: SettingFields; passwordHash: PasswordHash },
     signal?: AbortSignal,
   ): Promise<Setting>
-  /** Refuses with SETTING_NOT_FOUND, and with SETTING_IN_USE where videos would lose their password. */
+  /** Refuses with SETTING_NOT_FOUND, and with SETTING_IN_USE for a default profile and where videos would lose their password. */
   remove(key: SettingKey, signal?: AbortSignal): Promise<void>
   /** The profile that a video has. */
   findOfVideo(videoId: string, signal?: AbortSignal): Promise<Setting | undefined>
@@ -61,6 +63,7 @@ export function createSettingStore(db: Db): SettingStore {
   return {
     create: ({ organisationId, userId, fields, passwordHash }, call) =>
       once(db, call, jsonCodec<string>(), async (tx) => {
+        await needRollVideos(tx, organisationId, fields.rolls)
         const [row] = await tx.query<{ setting_id: string }>(
           `insert into setting (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id, password_hash)
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}, ${NEXT3}) returning setting_id`,
@@ -78,7 +81,7 @@ export function createSettingStore(db: Db): SettingStore {
       return row && toSetting(row)
     },
     async list(organisationId, { size, token, skip }, signal) {
-      const [after = '0'] = decodePageToken(token, 1)?.map((id) => parseId(id) ?? '0') ?? []
+      const after = readIdToken(token)
       signal?.throwIfAborted()
       const rows = await db.query<Row>(
         `${SELECT} where s.organisation_id = $1 and s.setting_id > $2 order by s.setting_id limit $3 offset $4`,
@@ -89,7 +92,9 @@ export function createSettingStore(db: Db): SettingStore {
     },
     update: (key, byUserId, change, signal) =>
       db.transaction(async (tx) => {
-        const { fields, passwordHash } = change(await lock(tx, key))
+        const before = await lock(tx, key)
+        const { fields, passwordHash } = change(before)
+        await needRollVideos(tx, before.organisationId, fields.rolls, before.rolls)
         await tx.query(
           `update setting set (${FIELDS}) = (${FIELD_PARAMETERS}), last_modified_by_user_id = ${NEXT}, update_time = clock_timestamp()
            where setting_id = ${NEXT2}`,
@@ -103,7 +108,11 @@ export function createSettingStore(db: Db): SettingStore {
     remove: (key, signal) =>
       db.transaction(async (tx) => {
         const { settingId, organisationId, passwordProtected } = await lock(tx, key)
-        if (passwordProtected && (await isUsed(tx, settingId, organisationId))) {
+        if (await isDefault(tx, settingId, organisationId)) {
+          const message = 'this is the default profile of its organisation: give the organisation another default_setting_id first'
+          throw new DomainError('refused', 'SETTING_IN_USE', message)
+        }
+        if (passwordProtected && (await isNamed(tx, settingId, organisationId))) {
           throw new DomainError('refused', 'SETTING_IN_USE', 'videos have their password from this profile: remove the password first')
         }
         await tx.query('delete from setting where setting_id = $1', [settingId])
@@ -137,13 +146,20 @@ async function lock(tx: Transaction, { scope, settingId }: SettingKey): Promise<
   return toSetting(row)
 }
 
-async function isUsed(tx: Transaction, settingId: string, organisationId: string): Promise<boolean> {
-  const [row] = await tx.query<{ used: boolean }>(
-    `select exists (select from video where setting_id = $1 and setting_id <> '' and organisation_id = $2)
-       or exists (select from organisation where organisation_id = $2 and default_setting_id = $1) as used`,
-    [settingId, organisationId],
-  )
-  return row?.used ?? false
+async function isDefault(tx: Transaction, settingId: string, organisationId: string): Promise<boolean> {
+  const rows = await tx.query('select from organisation where organisation_id = $2 and default_setting_id = $1', [
+    settingId,
+    organisationId,
+  ])
+  return rows.length > 0
+}
+
+async function isNamed(tx: Transaction, settingId: string, organisationId: string): Promise<boolean> {
+  const rows = await tx.query(`select from video where setting_id = $1 and setting_id <> '' and organisation_id = $2 limit 1`, [
+    settingId,
+    organisationId,
+  ])
+  return rows.length > 0
 }
 
 function valuesOf(fields: SettingFields): unknown[] {

@@ -25,6 +25,9 @@ const fields: ThemeFields = { title: `"'; drop table theme;-- \u2028`, skin: 'fl
 const make = (organisationId = '1', more: Partial<ThemeFields> = {}) =>
   themes.create({ organisationId, userId: '7', fields: { ...fields, ...more } }, aCall())
 
+const madeUp = (values: string[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
+const badToken = { kind: 'invalid', fields: [{ field: 'page_token' }] }
+
 test('a theme comes back as it was stored, and as it was changed', async () => {
   const theme = await make()
   expect(theme).toEqual({ themeId: expect.stringMatching(/^\d+$/), organisationId: '1', ...fields })
@@ -52,6 +55,9 @@ test('a list pages in the order of creation, within its organisation', async () 
   expect(first.themes.map(({ title }) => title)).toEqual(['b', 'c'])
   const second = await themes.list('3', { size: 2, token: first.nextPageToken, skip: 0 })
   expect([second.themes.map(({ title }) => title), second.nextPageToken]).toEqual([['d'], ''])
+  for (const values of [['x'], ['0'], ['-1'], ['1', '2'], ['9223372036854775808']]) {
+    await expect(themes.list('3', { size: 2, token: madeUp(values), skip: 0 })).rejects.toMatchObject(badToken)
+  }
 })
 
 describe('videos', () => {
@@ -67,6 +73,9 @@ describe('videos', () => {
     expect(all.map(({ title }) => title)).toEqual(['a', 'b', 'c'])
     expect(all.map(({ videoId }) => videoId)).toEqual(ids)
     expect(second.nextPageToken).toBe('')
+    for (const values of [['x', '1'], ['-1', '1'], ['1', 'x'], ['1', '0'], ['1'], ['9999999999999999', '1']]) {
+      await expect(themes.listVideos(theme, { size: 2, token: madeUp(values), skip: 0 })).rejects.toMatchObject(badToken)
+    }
     await themes.remove({ scope: '1', themeId })
     await expect(themes.remove({ scope: '1', themeId })).rejects.toMatchObject({ reason: 'THEME_NOT_FOUND' })
     for (const videoId of ids) expect(await catalogue.videos.find('1', videoId)).toMatchObject({ themeId: '' })
@@ -83,9 +92,12 @@ describe('videos', () => {
     await organisation(2, usual.themeId)
     expect(await themes.findOfVideo(videoId)).toEqual(own)
     expect(await themes.findOfVideo(plain.videoId)).toEqual(usual)
+    const refused = { kind: 'refused', reason: 'THEME_IN_USE', message: expect.stringContaining('another default_theme_id first') }
+    await expect(themes.remove({ scope: null, themeId: usual.themeId })).rejects.toMatchObject(refused)
     await organisation(3, foreign.themeId)
     expect(await themes.findOfVideo(plain.videoId)).toBeUndefined()
     expect(await themes.findOfVideo('8123456789012345678')).toBeUndefined()
+    await themes.remove({ scope: null, themeId: usual.themeId })
   })
   test('do not get one that is not there, or foreign', async () => {
     const { videoId } = await catalogue.upload()

@@ -1,8 +1,9 @@
-import { notFound } from '@vitascope/errors'
+import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, decodePageToken, encodePageToken, once, type Transaction } from '@vitascope/postgres'
 import { jsonCodec } from '../answer-codec.ts'
 import { parseId } from '../id/id.ts'
+import { readIdToken } from '../id-page.ts'
 import type { Scope } from '../visibility.ts'
 import { THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 
@@ -31,7 +32,7 @@ export interface ThemeStore {
   ): Promise<{ videos: { videoId: string; title: string }[]; nextPageToken: string }>
   /** Locks the theme and stores what `change` makes of it; refuses with THEME_NOT_FOUND. */
   update(key: ThemeKey, byUserId: string, change: (now: Theme) => ThemeFields, signal?: AbortSignal): Promise<Theme>
-  /** Refuses with THEME_NOT_FOUND. */
+  /** Refuses with THEME_NOT_FOUND, and with THEME_IN_USE for the default theme of its organisation. */
   remove(key: ThemeKey, signal?: AbortSignal): Promise<void>
   /** The theme that a video has: the one that it names, else the default one of its organisation. */
   findOfVideo(videoId: string, signal?: AbortSignal): Promise<Theme | undefined>
@@ -63,7 +64,7 @@ export function createThemeStore(db: Db): ThemeStore {
       return row && toTheme(row)
     },
     async list(organisationId, { size, token, skip }, signal) {
-      const [after = '0'] = decodePageToken(token, 1)?.map((id) => parseId(id) ?? '0') ?? []
+      const after = readIdToken(token)
       signal?.throwIfAborted()
       const rows = await db.query<Row>(
         `select ${COLUMNS} from theme where organisation_id = $1 and theme_id > $2 order by theme_id limit $3 offset $4`,
@@ -73,13 +74,13 @@ export function createThemeStore(db: Db): ThemeStore {
       return { themes, nextPageToken: rows.length > size ? encodePageToken([themes.at(-1)?.themeId ?? '']) : '' }
     },
     async listVideos({ themeId, organisationId }, { size, token, skip }, signal) {
-      const [time = '0', id = '0'] = decodePageToken(token, 2) ?? []
+      const after = readVideoToken(token)
       signal?.throwIfAborted()
       const rows = await db.query<{ video_id: string; title: string; create_time: Date }>(
         `select video_id, title, create_time from video
          where theme_id = $1 and theme_id <> '' and organisation_id = $2 and (create_time, video_id) > ($3::timestamptz, $4::bigint)
          order by create_time, video_id limit $5 offset $6`,
-        [themeId, organisationId, new Date(/^\d{1,15}$/.test(time) ? Number(time) : 0), parseId(id) ?? '0', size + 1, skip],
+        [themeId, organisationId, after.createTime, after.videoId, size + 1, skip],
       )
       const page = rows.slice(0, size)
       const last = page.at(-1)
@@ -101,7 +102,11 @@ export function createThemeStore(db: Db): ThemeStore {
       }, signal),
     remove: (key, signal) =>
       db.transaction(async (tx) => {
-        const { themeId } = await lock(tx, key)
+        const { themeId, organisationId } = await lock(tx, key)
+        if (await isDefault(tx, themeId, organisationId)) {
+          const message = 'this is the default theme of its organisation: give the organisation another default_theme_id first'
+          throw new DomainError('refused', 'THEME_IN_USE', message)
+        }
         await tx.query('delete from theme where theme_id = $1', [themeId])
       }, signal),
     async findOfVideo(videoId, signal) {
@@ -121,10 +126,23 @@ export function createThemeStore(db: Db): ThemeStore {
   }
 }
 
+function readVideoToken(token: string): { createTime: Date; videoId: string } {
+  const values = decodePageToken(token, 2)
+  if (!values) return { createTime: new Date(0), videoId: '0' }
+  const [time = '', videoId = ''] = values
+  if (!/^\d{1,15}$/.test(time) || !parseId(videoId)) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  return { createTime: new Date(Number(time)), videoId }
+}
+
 async function lock(tx: Transaction, { scope, themeId }: ThemeKey): Promise<Theme> {
   const [row] = await tx.query<Row>(`select ${COLUMNS} from theme where ${IN_SCOPE} for update`, [themeId, scope])
   if (!row) throw notFound('theme', themeId)
   return toTheme(row)
+}
+
+async function isDefault(tx: Transaction, themeId: string, organisationId: string): Promise<boolean> {
+  const rows = await tx.query('select from organisation where organisation_id = $2 and default_theme_id = $1', [themeId, organisationId])
+  return rows.length > 0
 }
 
 function valuesOf(fields: ThemeFields): unknown[] {

@@ -63,6 +63,8 @@ export function checkTheme(fields: ThemeFields): FieldError[] {
   return [...THEME_PATHS].flatMap(([path, key]) => {
     const value = fields[key] ?? ''
     if (key === 'title' || key === 'skin') return checkText(path, value, { max: LONGEST })
-    return /^(#[0-9A-Fa-f]{6})?$/.test(value) ? [] : [{ field: path, message: 'must be a colour such as #1f2933, or empty' }]
+    return /^(#[0-9A-Fa-f]{6})?$/.test(value)
+      ? []
+      : [{ field: path, message: 'must be a colour in the form #rrggbb such as #1f2933, or empty' }]
   })
 }

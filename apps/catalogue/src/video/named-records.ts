@@ -2,15 +2,15 @@ import { notFound } from '@vitascope/errors'
 import type { Transaction } from '@vitascope/postgres'
 import type { VideoFields } from './video.ts'
 
-type Named = Pick<VideoFields, 'settingId' | 'themeId' | 'contactFormId'>
+type Named = Pick<VideoFields, 'settingId' | 'themeId' | 'contactFormId' | 'presentationId'>
 
 /**
- * Refuses when a video newly names a profile, theme or contact form that its organisation does not have; those of others are as ones that
+ * Refuses when a video newly names a profile, theme, contact form or presentation that its organisation does not have; those of others are as ones that
  * are not there.
  * The key shares keep what is named until the video is stored.
  */
 export async function needNamedRecords(tx: Transaction, organisationId: string, fields: Named, before?: Named): Promise<void> {
-  const { settingId, themeId, contactFormId } = fields
+  const { settingId, themeId, contactFormId, presentationId } = fields
   if (settingId !== '' && settingId !== before?.settingId) {
     const found = await tx.query('select from setting where setting_id::text = $1 and organisation_id = $2 for key share', [
       settingId,
@@ -31,5 +31,12 @@ export async function needNamedRecords(tx: Transaction, organisationId: string, 
       organisationId,
     ])
     if (found.length === 0) throw notFound('contact form', contactFormId)
+  }
+  if (presentationId !== '' && presentationId !== before?.presentationId) {
+    const found = await tx.query('select from presentation where presentation_id = $1 and organisation_id = $2 for key share', [
+      presentationId,
+      organisationId,
+    ])
+    if (found.length === 0) throw notFound('presentation', presentationId)
   }
 }

@@ -30,7 +30,7 @@ const CHECKS: Checks = {
   languages: checkLanguages,
   hd: flag,
   location: checkLocation,
-  captionsShowOnLoad: text(100),
+  captionsShowOnLoad: text(255),
   javascriptApiJson: jsonObject,
   monetizationJson: jsonObject,
   eventsTriggeredByClickJson: jsonObject,
@@ -108,7 +108,9 @@ function languageCode(code: string, field: string): FieldError[] {
 
 function checkLanguages(languages: VideoFields['languages'], name: string): FieldError[] {
   if (languages.length > LIST_MOST) return [{ field: name, message: `must be at most ${LIST_MOST} languages` }]
+  const codes = languages.map(({ code }) => code)
   return languages.flatMap(({ code, title: label }, index) => [
+    ...(codes.indexOf(code) < index ? [{ field: `${name}[${index}].code`, message: 'must be there once' }] : []),
     ...(code === '' ? [{ field: `${name}[${index}].code`, message: 'must not be empty' }] : languageCode(code, `${name}[${index}].code`)),
     ...checkText(`${name}[${index}].title`, label, { max: 100 }),
   ])

@@ -67,14 +67,17 @@ test('stays exact while many change at once and counts are merged, and what a tr
     await expect(lost).rejects.toThrow('taken back')
     if (index % 3 === 0) await catalogue.media.remove({ scope: null, mediaId }, { userId: '7', callerId: '7', notes: '' })
   }
-  for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 6 }, (_, index) => one(round * 6 + index)))
-  running = false
-  await watch
+  try {
+    for (let round = 0; round < 10; round++) await Promise.all([0, 1, 2].map((index) => one(round * 3 + index)))
+  } finally {
+    running = false
+    await watch
+  }
   await compare()
-  expect(await count({ scope: null })).toBe(80)
+  expect(await count({ scope: null })).toBe(40)
   expect(Math.min(...seen)).toBeGreaterThanOrEqual(0)
-  expect(Math.max(...seen)).toBeLessThanOrEqual(180)
-})
+  expect(Math.max(...seen)).toBeLessThanOrEqual(90)
+}, 120_000)
 
 test('a sweep leaves one row where there were many, and the same sums', async () => {
   const before = await count()

@@ -1,20 +1,22 @@
 import type { Status } from '../media/status.ts'
 import type { Scope } from '../visibility.ts'
 import type { Key, VideoListing } from './video-listing.ts'
-import { SEARCHED, type SearchWords, toQuery } from './video-search.ts'
+import { matchStatement, type SearchWords, toQuery } from './video-search.ts'
 
 /** What narrows a list, looked up. */
 export interface Filters {
   scope: Scope
-  state: Status['state'] | undefined
-  tag: string | undefined
+  state?: Status['state'] | undefined
+  tag?: string | undefined
   /** One of the scope. */
-  folderId: string | undefined
+  folderId?: string | undefined
   words?: SearchWords
+  /** Of a search that leads to very many: where the newest are. */
+  windows?: readonly number[]
 }
 
 /** Rows that are counted, or, of a search, ranked. */
-const MOST_COUNTED = 10_000
+export const MOST_COUNTED = 10_000
 
 interface Statement {
   text: string
@@ -114,18 +116,18 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
 }
 
 /** At most `MOST_COUNTED` rows that match: no more are ranked and ordered, however many there are. */
-function searchSource({ scope, state, tag, folderId, words }: Filters & { words: SearchWords }, values: unknown[]): Source {
+function searchSource({ scope, state, tag, folderId, words, windows }: Filters & { words: SearchWords }, values: unknown[]): Source {
   const where: string[] = []
-  const add = adder(values, where)
-  values.push(toQuery(words, { scope: null }))
-  const rank = `ts_rank(s.words, $${values.length}::tsquery)`
-  add((p) => `${SEARCHED} @@ ${p}::tsquery`, toQuery(words, { scope, state, tag }))
-  if (scope !== null) add((p) => `s.organisation_id = ${p}`, scope)
+  const filter = adder(values, where)
+  const add = (value: unknown) => `$${values.push(value)}`
+  if (scope !== null) filter((p) => `s.organisation_id = ${p}`, scope)
   if (folderId !== undefined) {
-    add((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
+    filter((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
   }
-  const from = `(select s.video_id, s.create_time, s.title_key, ${rank} as rank from video_search s
-    where ${where.join(' and ')} limit ${MOST_COUNTED}) as s`
+  const rank = `ts_rank(s.words, ${add(toQuery(words, { scope: null }))}::tsquery)`
+  const columns = `s.video_id, s.create_time, s.title_key, ${rank} as rank`
+  const matches = matchStatement(words, { scope, state, tag, windows }, { columns, where, limit: MOST_COUNTED, add })
+  const from = `(select * from (${matches}) as found limit ${MOST_COUNTED}) as s`
   return { from, where: ['true'], id: 's.video_id', createTime: 's.create_time', title: 's.title_key', rank: 's.rank' }
 }
 

@@ -1,11 +1,11 @@
 import type { Db, Query } from '@vitascope/postgres'
 import type { Scope } from '../visibility.ts'
 import type { Video } from './video.ts'
-import { countStatement, type Filters, keyStatement, toKey } from './video-list-statement.ts'
+import { countStatement, type Filters, keyStatement, MOST_COUNTED, toKey } from './video-list-statement.ts'
 import { readToken, writeToken } from './video-list-token.ts'
 import type { Key, VideoListing } from './video-listing.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
-import { forgiveTypos, readSearch } from './video-search.ts'
+import { forgiveTypos, newestWindows, readSearch } from './video-search.ts'
 
 export interface VideoPage {
   videos: Video[]
@@ -32,11 +32,14 @@ export interface VideoLists {
 const CHUNK = 100
 const PAGE_BYTES = 3 * 1024 * 1024
 
-export function createVideoLists(db: Db): VideoLists {
+/** Videos of a scope from which on a search looks at the newest first: a word that most have would be found in too many. */
+const LARGE_SCOPE = 100_000
+
+export function createVideoLists(db: Db, largeScope = LARGE_SCOPE): VideoLists {
   return {
     async page(listing, { size, token, skip }, weigh, signal) {
       const after = readToken(listing, token)
-      const keys = await withFilters(db, listing, signal, async (query, filters) => {
+      const keys = await withFilters({ db, largeScope }, listing, signal, async (query, filters) => {
         const { text, values } = keyStatement(listing, filters, { after, limit: size + 1, skip })
         const rows = await query<Parameters<typeof toKey>[1]>(text, values)
         return rows.length === 0 ? undefined : rows.map((row) => toKey(listing, row))
@@ -44,11 +47,12 @@ export function createVideoLists(db: Db): VideoLists {
       return readPage(db, listing, { keys: keys ?? [], size, after }, weigh, signal)
     },
     async count(listing, signal) {
-      const count = await withFilters(db, listing, signal, async (query, filters) => {
-        const { text, values } = countStatement(filters)
-        const [row] = await query<{ count: string }>(text, values)
-        return Number(row?.count ?? 0) || undefined
-      })
+      const count = await withFilters(
+        { db, largeScope },
+        listing,
+        signal,
+        async (query, filters) => (await countBy(query, filters)) || undefined,
+      )
       return count ?? 0
     },
   }
@@ -56,7 +60,7 @@ export function createVideoLists(db: Db): VideoLists {
 
 /** Looks up what the filters lead to, and `find`s by them; undefined is nothing. What is not found as written may be a typo. */
 async function withFilters<T>(
-  db: Db,
+  { db, largeScope }: { db: Db; largeScope: number },
   listing: VideoListing,
   signal: AbortSignal | undefined,
   find: (query: Query, filters: Filters) => Promise<T | undefined>,
@@ -67,16 +71,30 @@ async function withFilters<T>(
   if (scope === undefined) return undefined
   const filters = { scope, state, tag, folderId }
   if (searched === undefined) return find(db.query, filters)
-  return db.transaction(async ({ query }) => {
+  return db.reading(async (query) => {
     // How many rows have all of some words can only be guessed, and a guess of many makes reading all rows look cheap.
     await query('set local enable_seqscan = off')
     const words = await readSearch(query, searched)
     if (words.length === 0) return undefined
-    const found = await find(query, { ...filters, words })
+    const windows = await windowsOf(query, { ...filters, words }, largeScope)
+    const found = await find(query, { ...filters, words, ...(windows && { windows }) })
     if (found !== undefined) return found
     const meant = await forgiveTypos(query, scope, words)
     return meant && find(query, { ...filters, words: meant })
   }, signal)
+}
+
+/** The newest windows where they alone have as many matches as are ranked; undefined for all. */
+async function windowsOf(query: Query, filters: Filters, largeScope: number): Promise<number[] | undefined> {
+  if ((await countBy(query, { scope: filters.scope })) < largeScope) return undefined
+  const windows = await newestWindows(query)
+  return (await countBy(query, { ...filters, windows })) >= MOST_COUNTED ? windows : undefined
+}
+
+async function countBy(query: Query, filters: Filters): Promise<number> {
+  const { text, values } = countStatement(filters)
+  const [row] = await query<{ count: string }>(text, values)
+  return Number(row?.count ?? 0)
 }
 
 /** The organisation of a folder, to which its videos belong; undefined when the scope has no such folder. */

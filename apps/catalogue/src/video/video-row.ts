@@ -5,6 +5,7 @@ import type { Status } from '../media/status.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
 import { METADATA_ENTRIES } from '../metadata/metadata-row.ts'
 import { SHOWN_OVERLAYS, type ShownOverlayRow, toShownOverlay } from '../overlay/overlay-row.ts'
+import { SHOWN_PRESENTATION } from '../presentation/presentation-row.ts'
 import { EFFECTIVE_SETTING, NAMED_SETTING } from '../setting/named-setting.ts'
 import type { Location, Video, VideoFields } from './video.ts'
 
@@ -50,13 +51,14 @@ export function fieldValues(fields: VideoFields): unknown[] {
 }
 
 /**
- * A video with what it shows of its media and organisation; conditions follow. A profile, theme or contact form that is not there any more shows as none.
+ * A video with what it shows of its media and organisation; conditions follow. A profile, theme, contact form or presentation that is not there any more shows as none.
  */
 export const SELECT_VIDEO = `
   select v.video_id, v.media_id, v.organisation_id, v.title, v.description, v.description_private, v.language, v.category,
     v.published_width, v.published_height, v.enabled, v.age_rating, v.tags, v.expire_time, v.expire_message, v.sharing_text,
     v.embed_within_social, v.languages, v.hd_allow, v.hd_auto, v.location, v.captions_show_on_load, v.javascript_api_json,
-    v.monetization_json, v.events_triggered_by_click_json, v.presentation_id,
+    v.monetization_json, v.events_triggered_by_click_json,
+    ${SHOWN_PRESENTATION} as presentation_id,
     ${SHOWN_CONTACT_FORM} as contact_form_id,
     v.allowed_ips, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time, v.delivery_version, lower(v.title) as title_key,
     m.title as media_title, m.token_required, m.state, m.progress, m.code, m.message, m.renditions,

@@ -1,6 +1,7 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { type ListVideosRequest, Video as VideoMessage, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import type { FolderStore } from '../folder/folder-store.ts'
 import { parseId } from '../id/id.ts'
 import { type Organisations, requireActive } from '../organisation-mirror/organisation.ts'
 import { checkText } from '../text.ts'
@@ -22,6 +23,7 @@ export interface VideoRoom {
   uploads: UploadStore
   tokens: VideoTokens
   organisations: Organisations
+  folders: Pick<FolderStore, 'need'>
 }
 
 const PAGE_DEFAULT = 10
@@ -30,7 +32,7 @@ const PAGE_MOST = 1_000
 const START_MOST = 10_000
 const QUERY_MOST = 200
 
-export function videoHandlers({ videos, lists, uploads, tokens, organisations }: VideoRoom): Handlers<typeof VideoServiceService> {
+export function videoHandlers({ videos, lists, uploads, tokens, organisations, folders }: VideoRoom): Handlers<typeof VideoServiceService> {
   return {
     async uploadVideo(request, call) {
       const user = requireUser(call.principal)
@@ -57,6 +59,7 @@ export function videoHandlers({ videos, lists, uploads, tokens, organisations }:
       const named = organisationFor(principal, request.organisationId)
       if (scopeOf(principal) === null && named !== undefined) await needOrganisation(organisations, named, signal)
       const listing = toListing(request, named ?? null)
+      if (listing.folderId !== undefined) await folders.need({ scope: listing.scope, folderId: listing.folderId }, signal)
       const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, PAGE_MOST)
       const { pageToken: token, skip } = request
       const weigh = (video: Parameters<typeof toMessage>[0]) => VideoMessage.encode(toMessage(video)).finish().length
@@ -100,7 +103,7 @@ function toListing({ order, descending, state, tag, query, folderId, skip, pageS
     ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
     ...(tag === '' ? [] : checkTag(tag, 'tag')),
     ...checkText('q', query, { max: QUERY_MOST }),
-    ...(folderId === '' || parseId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits' }]),
+    ...(folderId === '' || parseId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits that do not begin with 0' }]),
   ]
   if (problems.length > 0) throw invalid(problems)
   return {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { VideoFields } from './video.ts'
 import { createVideoLists, type VideoLists } from './video-list.ts'
@@ -155,25 +156,76 @@ describe('keeps up', () => {
   test('with the words of captions, for all videos of the media', async () => {
     const { mediaId } = await upload({ title: 'Spoken' })
     const captionId = await caption(mediaId, 'ignition sequence start')
+    await catalogue.renewSpoken()
     expect(await titles('ignition spoken')).toEqual(['Spoken'])
-    await catalogue.media.publish({ scope: '1', mediaId }, '7', { idempotency: undefined, signal: new AbortController().signal })
+    await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
     expect(await titles('ignition')).toEqual(['Spoken', 'Spoken'])
     await catalogue.db.query(`update caption set plain_text = 'liftoff' where caption_id = $1`, [captionId])
+    await catalogue.renewSpoken()
     expect(await titles('ignition')).toEqual([])
     expect(await titles('liftoff')).toEqual(['Spoken', 'Spoken'])
     const other = await upload({ title: 'Other' })
     await catalogue.db.query('update caption set media_id = $2 where caption_id = $1', [captionId, other.mediaId])
+    await catalogue.renewSpoken()
     expect(await titles('liftoff')).toEqual(['Other'])
     await catalogue.db.query('delete from caption where caption_id = $1', [captionId])
+    await catalogue.renewSpoken()
     expect(await titles('liftoff')).toEqual([])
   })
-  test('with captions and videos that are added to a media at the same moment', async () => {
-    const { mediaId } = await upload({ title: 'Together' })
-    for (let round = 0; round < 5; round++) {
-      const call = { idempotency: undefined, signal: new AbortController().signal }
-      await Promise.all([caption(mediaId, `moment${round}`), catalogue.media.publish({ scope: '1', mediaId }, '7', call)])
+  test('with words that are partly spoken, partly of the video, and stay in their organisation, state, tag and folder', async () => {
+    const { mediaId } = await upload({ title: 'Harbour quiet', tags: ['port'] })
+    await caption(mediaId, 'ships and gulls at the quay')
+    await upload({ title: 'Harbour of ships' })
+    await catalogue.renewSpoken()
+    expect(await titles('harbour ships', { order: 'title' })).toEqual(['Harbour of ships', 'Harbour quiet'])
+    expect(await titles('quay gulls')).toEqual(['Harbour quiet'])
+    expect(await titles('quay harbour gulls quiet')).toEqual(['Harbour quiet'])
+    expect(await titles('quay harbor gulls')).toEqual(['Harbour quiet'])
+    for (const query of ['quay gulls', 'quay harbour']) {
+      expect(await titles(query, { scope: null })).toEqual(['Harbour quiet'])
+      expect(await titles(query, { scope: '2' })).toEqual([])
+      expect(await titles(query, { tag: 'port', state: 'encoding' })).toEqual(['Harbour quiet'])
+      expect(await titles(query, { tag: 'sea' })).toEqual([])
+      expect(await titles(query, { state: 'ok' })).toEqual([])
     }
-    for (let round = 0; round < 5; round++) expect(await titles(`moment${round}`)).toHaveLength(6)
+    expect(await titles('quay submarine')).toEqual([])
+    expect(await titles(`~${mediaId} harbour`)).toEqual([])
+  })
+  test('with captions that change while they are made searchable, by several at once', async () => {
+    const medias = await Promise.all(Array.from({ length: 3 }, () => upload({ title: 'Together' })))
+    for (let round = 0; round < 10; round++) {
+      const changes = medias.map(({ mediaId }) => caption(mediaId, `moment${round}`))
+      await Promise.all([...changes, catalogue.renewSpoken(), catalogue.renewSpoken()])
+    }
+    // One that met the lock of another leaves the rest to the next run.
+    await catalogue.renewSpoken()
+    for (let round = 0; round < 10; round++) expect(await titles(`moment${round}`)).toHaveLength(3)
+    expect(await catalogue.db.query('select from spoken_change')).toEqual([])
+  })
+  test('with the captions of media that are deleted before their words are read', async () => {
+    const { mediaId } = await upload({ title: 'Short' })
+    await caption(mediaId, 'vanishing')
+    await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
+    await catalogue.renewSpoken()
+    expect(await catalogue.db.query('select from media_spoken where media_id = $1', [mediaId])).toEqual([])
+    expect(await catalogue.db.query('select from spoken_change')).toEqual([])
+  })
+  test('without holding up writers: their captions, titles and videos of the same media do not wait for the renewal', async () => {
+    const { mediaId, videoId } = await upload({ title: 'Busy' })
+    await caption(mediaId, 'first')
+    await catalogue.renewSpoken()
+    await catalogue.db.transaction(async (tx) => {
+      await caption(mediaId, 'second')
+      await tx.query('select renew_spoken($1)', [mediaId])
+      await caption(mediaId, 'third')
+      await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Busier', mediaTitle: 'Busier' }))
+      await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+      // Another leaves it to who has it.
+      expect(await catalogue.db.query('select renew_spoken($1) as renewed', [mediaId])).toEqual([{ renewed: false }])
+    })
+    expect(await titles('second')).toHaveLength(2)
+    await catalogue.renewSpoken()
+    expect(await titles('third')).toHaveLength(2)
   })
   test('with captions of the greatest length, of nothing but different words', async () => {
     const { mediaId } = await upload({ title: 'Endless' })
@@ -181,7 +233,11 @@ describe('keeps up', () => {
       String.fromCodePoint(0x4e00 + (index % 20_000), 0x4e00 + Math.floor(index / 20_000)),
     )
     for (let part = 0; part < 4; part++) await caption(mediaId, words.slice(part * 200_000, (part + 1) * 200_000).join(' '))
+    await catalogue.renewSpoken()
     expect(await titles(words[0] ?? '')).toEqual(['Endless'])
+    expect(await titles(words[80_000] ?? '')).toEqual(['Endless'])
+    // Words of 250,000 characters in all.
+    expect(await titles(words[90_000] ?? '')).toEqual([])
   })
 })
 
@@ -216,10 +272,10 @@ describe('is safe with', () => {
 
 test('of many matches a bounded number is ranked and counted', async () => {
   const { mediaId } = await upload({ title: 'Bulk' })
-  for (let from = 1; from < 10_050; from += 1_005) {
+  for (let from = 1; from < 10_050; from += 201) {
     await catalogue.db.query(
       `insert into video select (jsonb_populate_record(v, jsonb_build_object('video_id', 1000000 + g, 'title', 'Crowd ' || g))).*
-       from video v, generate_series($2::int, $2 + 1004) g where v.media_id = $1 and v.title = 'Bulk'`,
+       from video v, generate_series($2::int, $2 + 200) g where v.media_id = $1 and v.title = 'Bulk'`,
       [mediaId, from],
     )
   }
@@ -227,4 +283,14 @@ test('of many matches a bounded number is ranked and counted', async () => {
   expect(await lists.count({ ...listing(''), query: undefined, order: 'title' })).toBeGreaterThan(10_050)
   const { videos } = await lists.page(listing('crowd'), { size: 20, token: '', skip: 9_990 }, () => 1)
   expect(videos).toHaveLength(10)
-})
+  // Where a scope is large, the newest are searched first, and all where those are few.
+  const large = createVideoLists(catalogue.db, 1)
+  expect(await large.count(listing('crowd'))).toBe(10_000)
+  const newest = await large.page(listing('crowd'), { size: 20, token: '', skip: 9_990 }, () => 1)
+  expect(newest.videos).toHaveLength(10)
+  for (const query of ['crowd 17', 'rocket', 'rocket lanuch', 'crwd']) {
+    const [one, other] = await Promise.all([lists, large].map((of) => of.page(listing(query), { size: 20, token: '', skip: 0 }, () => 1)))
+    if (query !== 'crwd') expect(other?.videos).toEqual(one?.videos)
+    expect(await large.count(listing(query))).toBe(await lists.count(listing(query)))
+  }
+}, 300_000)

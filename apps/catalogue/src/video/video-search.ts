@@ -43,24 +43,82 @@ export interface Marks {
   scope: Scope
   state?: string | undefined
   tag?: string | undefined
+  /** Windows of videos that follow one another, by number: one of them. */
+  windows?: readonly number[] | undefined
 }
 
 /** The words as a tsquery, narrowed by marks within the same index. */
-export function toQuery(words: SearchWords, { scope, state, tag }: Marks): string {
+export function toQuery(words: SearchWords, { scope, state, tag, windows }: Marks): string {
   const marks = [
-    ...(scope === null ? [] : [`@${scope}`]),
-    ...(state === undefined ? [] : [`=${state}`]),
-    ...(tag === undefined ? [] : [`#${tag}`]),
+    ...(scope === null ? [] : [[`@${scope}`]]),
+    ...(state === undefined ? [] : [[`=${state}`]]),
+    ...(tag === undefined ? [] : [[`#${tag}`]]),
+    ...(windows === undefined ? [] : [windows.map((window) => `%${window}`)]),
   ]
-  return [...words, ...marks.map((mark) => [mark])].map((group) => `(${group.map(quoteWord).join(' | ')})`).join(' & ')
+  return [...words, ...marks].map((group) => `(${group.map(quoteWord).join(' | ')})`).join(' & ')
 }
 
-/** The index is built over exactly this. */
-export const SEARCHED = '(s.words || s.spoken)'
+/** The newest windows, with 32,768 videos at least while none was deleted. */
+export async function newestWindows(query: Query): Promise<number[]> {
+  const [row] = await query<{ last: number }>('select (last_value / 16384)::int as last from video_search_serial')
+  const last = row?.last ?? 0
+  return [last, last - 1, last - 2].filter((window) => window >= 0)
+}
+
+/** What is said of a video is in the row of its media. */
+export const spokenQuery = (words: SearchWords, scope: Scope) => toQuery(words, { scope })
+
+/** Videos of one word, of titles and of captions each, among which those are sought that have some words here and some there. */
+const MOST_MIXED = 200
+const MOST_MIXED_WORDS = 8
+
+/**
+ * The videos (`s`, of `video_search`) that have the words themselves, in what is said in them, or some here and some there: three
+ * statements, each bounded by `limit` and served by an index. Within windows, those that have the words themselves.
+ */
+export function matchStatement(
+  words: SearchWords,
+  marks: Marks,
+  { columns, where, limit, add }: { columns: string; where: readonly string[]; limit: number; add: (value: unknown) => string },
+): string {
+  const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
+  const own = `select ${columns} from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)} limit ${limit}`
+  if (marks.windows) return own
+  const marked = toQuery([], marks)
+  const also = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`])])
+  const spoken = `select ${columns} from media_spoken m join video_search s using (media_id)
+    where m.spoken @@ ${add(spokenQuery(words, marks.scope))}::tsquery${also} limit ${limit}`
+  const parts = words.length < 2 ? [own, spoken] : [own, spoken, mixedStatement(words, marks, { columns, also, limit, add })]
+  return parts.map((part) => `(${part})`).join(' union ')
+}
+
+/** What is missing of the words of a video is looked up in the index of what is said in its media, whose own mark narrows that to one. */
+function mixedStatement(
+  words: SearchWords,
+  marks: Marks,
+  { columns, also, limit, add }: { columns: string; also: string; limit: number; add: (value: unknown) => string },
+): string {
+  const some = words.slice(0, MOST_MIXED_WORDS)
+  const owns = add(some.map((group) => toQuery([group], marks)))
+  const spokens = add(some.map((group) => spokenQuery([group], marks.scope)))
+  const each = add(words.map((group) => toQuery([group], { scope: null })))
+  return `select ${columns} from (
+      select distinct narrow.video_id from unnest(${owns}::text[], ${spokens}::text[]) as word (own, spoken) cross join lateral (
+        (select s.video_id from video_search s where s.words @@ word.own::tsquery${also} limit ${MOST_MIXED})
+        union all
+        (select s.video_id from media_spoken m join video_search s using (media_id)
+         where m.spoken @@ word.spoken::tsquery${also} limit ${MOST_MIXED})) as narrow
+    ) as either join video_search s using (video_id)
+    where exists (select from media_spoken m where m.spoken @@ (
+      select concat_ws(' & ', '''~' || s.media_id || '''', string_agg(missing.word, ' & '))
+      from unnest(${each}::text[]) as missing (word) where not s.words @@ missing.word::tsquery)::tsquery)${also} limit ${limit}`
+}
 
 async function someMatch(query: Query, scope: Scope, words: SearchWords): Promise<boolean> {
-  const rows = await query(`select from video_search s where ${SEARCHED} @@ $1::tsquery limit 1`, [toQuery(words, { scope })])
-  return rows.length > 0
+  const values: unknown[] = []
+  const add = (value: unknown) => `$${values.push(value)}`
+  const matches = matchStatement(words, { scope }, { columns: 's.video_id', where: [], limit: 1, add })
+  return (await query(`select from (${matches}) as found limit 1`, values)).length > 0
 }
 
 /** Words of titles that are a letter or two from this one, and that videos of the scope have. */
@@ -71,7 +129,8 @@ async function meantBy(query: Query, scope: Scope, word: string): Promise<string
   if (close.length === 0) return []
   const rows = await query<{ word: string }>(
     `select c.word from unnest($1::text[], $2::text[]) as c (word, query)
-     where exists (select from video_search s where ${SEARCHED} @@ c.query::tsquery) limit ${MOST_MEANT}`,
+     where exists (select from video_search s where s.words @@ c.query::tsquery)
+       or exists (select from media_spoken m where m.spoken @@ c.query::tsquery) limit ${MOST_MEANT}`,
     [close, close.map((candidate) => toQuery([[candidate]], { scope }))],
   )
   return rows.map((row) => row.word)

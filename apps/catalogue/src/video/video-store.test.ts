@@ -3,6 +3,7 @@ import { aCall, anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createContactFormStore } from '../contact-form/contact-form-store.ts'
 import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+import { insertPresentation } from '../presentation/presentation-store.ts'
 import { DEFAULT_SETTING } from '../setting/setting.ts'
 import { createSettingStore } from '../setting/setting-store.ts'
 import { DEFAULT_THEME } from '../theme/theme.ts'
@@ -32,6 +33,8 @@ describe('every field', () => {
       { organisationId: '1', userId: '7', ...form, ...captured },
       aCall(),
     )
+    const presentation = { organisationId: '1', userId: '7', videoId: '', title: 'Slides', description: '' }
+    await catalogue.db.transaction((tx) => insertPresentation(tx, '41', presentation))
     const naughty = '👩‍👩‍👧 <b>"\'; drop table video;-- \u202e\u0301 ﷽ \u0001\u2028'
     const fields = {
       title: naughty,
@@ -54,7 +57,7 @@ describe('every field', () => {
       javascriptApiJson: '{"__proto__": {"a":  1}, "b": "\\u0000\\ud800"}',
       monetizationJson: '{}',
       eventsTriggeredByClickJson: '{"x":[1]}',
-      presentationId: '1',
+      presentationId: '41',
       settingId,
       themeId,
       contactFormId,

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { SEARCHED, toQuery } from './video-search.ts'
+import { toQuery } from './video-search.ts'
 
 /** What lists and searches leave behind, tidied a little at a time. */
 export interface VideoSweep {
@@ -8,7 +8,7 @@ export interface VideoSweep {
 
 /** Rows of one count that readers may add up. */
 const MOST_CHANGES = 100
-const WORDS_AT_ONCE = 50
+const WORDS_AT_ONCE = 10
 
 export function createVideoSweep(db: Db): VideoSweep {
   let lastWord = ''
@@ -46,7 +46,8 @@ function forgetWords(db: Db, after: string): Promise<string> {
     await tx.query(
       `delete from title_word where word in (
          select w.word collate "C" from unnest($1::text[], $2::text[]) as w (word, query)
-         where not exists (select from video_search s where ${SEARCHED} @@ w.query::tsquery))`,
+         where not exists (select from video_search s where s.words @@ w.query::tsquery)
+           and not exists (select from media_spoken m where m.spoken @@ w.query::tsquery))`,
       [words, words.map((word) => toQuery([[word]], { scope: null }))],
     )
     return words.length === WORDS_AT_ONCE ? (words.at(-1) ?? '') : ''

@@ -63,9 +63,20 @@ export async function driveCatalogue(ask: Rooms, size: SeedSize): Promise<void> 
 
 /** The first page, the one after it, and one as deep as `start` goes. */
 async function pages(ask: (place: { pageToken: string; skip: number }) => Promise<{ nextPageToken: string }>): Promise<void> {
-  const { nextPageToken } = await ask({ pageToken: '', skip: 0 })
-  if (nextPageToken !== '') await ask({ pageToken: nextPageToken, skip: 0 })
-  await ask({ pageToken: '', skip: DEEP })
+  const { nextPageToken } = await patiently(() => ask({ pageToken: '', skip: 0 }))
+  if (nextPageToken !== '') await patiently(() => ask({ pageToken: nextPageToken, skip: 0 }))
+  await patiently(() => ask({ pageToken: '', skip: DEEP }))
+}
+
+/** Where nothing is in memory yet, or the machine is busy, a read may come too late: it is asked once more, twice at most. */
+async function patiently<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read()
+    } catch (error) {
+      if (attempt === 3 || (error as { kind?: string }).kind !== 'unavailable') throw error
+    }
+  }
 }
 
 async function driveVideoLists(ask: Rooms): Promise<void> {
@@ -97,7 +108,7 @@ async function driveVideoLists(ask: Rooms): Promise<void> {
       }
     }
   }
-  await ask.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system)
+  await patiently(() => ask.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system))
 }
 
 async function driveVideos(ask: Rooms, index: number): Promise<void> {
@@ -153,7 +164,7 @@ async function driveContactForms(ask: Rooms, videoId: string): Promise<void> {
   const contactFormId = made?.contactFormId ?? ''
   for (const call of [owner, system]) await ask.contactForms.getContactForm({ contactFormId }, call)
   await ask.contactForms.submitContactForm(
-    { contactFormId, videoId, name: 'A', companyName: '', email: 'a@example.org', optIn: false },
+    { contactFormId, videoId, name: 'A', companyName: '', email: 'a@example.org', optIn: false, validateOnly: false },
     guest,
   )
   await pages((place) => ask.contactForms.listSubmissions({ contactFormId: '1', pageSize: 100, ...place }, owner))

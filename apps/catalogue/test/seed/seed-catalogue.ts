@@ -51,11 +51,20 @@ export async function seedCatalogue(db: Db, { videos, organisations, seed = 1, r
   await fill('playlist', PLAYLIST_COLUMNS, playlistRows(size, words))
   await fill('playlist_video', 'playlist_id, position, video_id', playlistVideoRows(size))
   await fill('caption', CAPTION_COLUMNS, captionRows(size, words))
+  await renewSpoken(db)
   await fill('caption_line', 'caption_id, begin_ms, end_ms, text', captionLineRows(size, words))
   await fill('overlay', OVERLAY_COLUMNS, overlayRows(size, words))
   await fill('contact_form', FORM_COLUMNS, formRows(size))
   await fill('contact_form_submission', 'contact_form_id, video_id, name, company_name, email, opt_in', submissionRows(size))
   await fill('presentation', 'presentation_id, organisation_id, user_id, video_id, title, description', presentationRows(size, words))
+}
+
+/** What the catalogue does behind changes, one media after another. */
+async function renewSpoken(db: Db): Promise<void> {
+  await db.query(
+    `insert into media_spoken (media_id, organisation_id, spoken) select distinct media_id, organisation_id, ''::tsvector from caption`,
+  )
+  await db.query('select count(renew_spoken(media_id)) from (select distinct media_id from spoken_change) as changed')
 }
 
 /** Ids are scattered, as random ones are. */

@@ -5,19 +5,26 @@ import { z } from 'zod'
 import { id, idField, language, oneOf, text } from '../fields.ts'
 import { shown } from '../public-form.ts'
 import { Reply, route } from '../route.ts'
-import { sourceFields, sourceOf } from './caption-source.ts'
+import { checkSource, sourceFields, sourceOf, withSource } from './caption-source.ts'
 import { CaptionLineRecord, captionView } from './caption-view.ts'
-import { readCaption } from './read-caption.ts'
+import { readCaption, readStored } from './read-caption.ts'
 
 const records = z.array(CaptionLineRecord).meta({ description: 'A record for each line, in the order of their beginnings.' })
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it stands in a line of a playlist
+const oneLine = /^[^\u0000-\u001f\u007f\u2028\u2029]*$/
 const fields = {
-  title: text(255, { min: 1 }, { description: 'What viewers choose by: one line.', example: 'English' }),
+  title: text(
+    255,
+    { min: 1, pattern: oneLine, message: 'must be one line' },
+    { description: 'What viewers choose by: one line.', example: 'English' },
+  ),
   language: language({ description: 'Language code.' }),
   media_id: idField('media whose videos show it'),
 }
 const refusals = {
   caption_too_large: 'the file has more than 5 MiB or 20,000 lines, or a line more than 10,000 characters: 413',
   captions_full: 'the media has 100 captions already',
+  captions_busy: 'too many captions are being read just now: `Retry-After`',
 }
 const aboutFiles =
   'The charset is that of the byte order mark (UTF-8, UTF-16), else UTF-8 if it is that, else Windows-1252. `.sub` is MicroDVD or SubViewer. ' +
@@ -57,15 +64,16 @@ export const createCaption = route({
   cost: 'work',
   summary: 'Add captions to a media',
   description: `The file comes by \`url\`, or as \`content\` with its \`format\`. ${aboutFiles}`,
-  payload: z.strictObject({ ...fields, ...sourceFields }),
+  payload: withSource(z.strictObject({ ...fields, ...sourceFields }), { required: true }),
   answer: records,
   refusals,
+  judge: async ({ payload }, context) => checkSource(payload, context),
   async handle({ payload }, context) {
+    checkSource(payload, context)
     const { title, language, media_id: mediaId } = payload
-    const source = sourceOf(payload, context)
-    if (!source) throw invalid([{ field: 'url', message: 'is required, or content with its format' }])
+    const source = sourceOf(payload)
     const { captionId } = await context.services.captions.createCaption({ mediaId, title, language, source }, context.call)
-    const { caption, lines } = await readCaption(captionId, context)
+    const { caption, lines } = await readStored(captionId, context)
     return captionView(caption, lines)
   },
 })
@@ -78,16 +86,21 @@ export const updateCaption = route({
   summary: 'Change captions, or replace their file',
   description: `Takes any of the fields; those left out stay as they are. Players that show the old lines are not disturbed. ${aboutFiles}`,
   params: z.object({ captionId: id('caption') }),
-  payload: z.strictObject({
-    title: fields.title.optional(),
-    language: fields.language.optional(),
-    media_id: fields.media_id.optional(),
-    ...sourceFields,
-  }),
+  payload: withSource(
+    z.strictObject({
+      title: fields.title.optional(),
+      language: fields.language.optional(),
+      media_id: fields.media_id.optional(),
+      ...sourceFields,
+    }),
+    { required: false },
+  ),
   answer: records,
   refusals,
+  judge: async ({ payload }, context) => checkSource(payload, context),
   async handle({ params, payload }, context) {
-    const source = sourceOf(payload, context)
+    checkSource(payload, context)
+    const source = sourceOf(payload)
     const updateMask = (['title', 'language', 'media_id'] as const).filter((name) => payload[name] !== undefined)
     if (!source && updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     const changed = Caption.create({
@@ -97,7 +110,7 @@ export const updateCaption = route({
       mediaId: payload.media_id ?? '',
     })
     await context.services.captions.updateCaption({ caption: changed, updateMask, source }, context.call)
-    const { caption, lines } = await readCaption(params.captionId, context)
+    const { caption, lines } = await readStored(params.captionId, context)
     return captionView(caption, lines)
   },
 })

@@ -1,21 +1,55 @@
-import { DomainError } from '@vitascope/errors'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DomainError, isDomainError } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
 import type { Caption, CaptionLine } from '@vitascope/proto/catalogue/v1/caption'
 import { given } from '../public-form.ts'
 import type { Context } from '../route.ts'
 
-/** A caption with all its lines, by the time at which the caller's request is over: a stream has none of its own. */
-export async function readCaption(captionId: string, { services, call }: Context): Promise<{ caption: Caption; lines: CaptionLine[] }> {
-  const late = AbortSignal.timeout(Math.max(0, (call.deadline?.getTime() ?? Date.now()) - Date.now()))
+type Calls = Pick<Context, 'services' | 'call'>
+interface Read {
+  caption: Caption
+  lines: CaptionLine[]
+}
+
+/** Milliseconds: 20,000 lines are 5 MiB, and more than other reads. A stream has no deadline of its own. */
+const READ_MS = 10_000
+const AGAIN_MS = 200
+
+/** A caption with all its lines. */
+export async function readCaption(captionId: string, { services, call }: Calls): Promise<Read> {
+  return await inTime(call, (signal) => readOnce(captionId, services, { ...call, signal }))
+}
+
+/** The same after a write: that was done, so its answer has a time of its own, and a service that is away for a moment is waited for. */
+export async function readStored(captionId: string, { services, call }: Calls): Promise<Read> {
+  return await inTime(call, async (signal) => {
+    for (;;) {
+      try {
+        return await readOnce(captionId, services, { ...call, signal })
+      } catch (error) {
+        if (signal.aborted || !isDomainError(error) || error.kind !== 'unavailable') throw error
+        await delay(AGAIN_MS, undefined, { signal })
+      }
+    }
+  })
+}
+
+async function readOnce(captionId: string, { captions }: Context['services'], call: Call): Promise<Read> {
   let caption: Caption | undefined
   const lines: CaptionLine[] = []
+  for await (const part of captions.readCaption({ captionId }, call)) {
+    caption ??= part.caption
+    lines.push(...part.lines)
+  }
+  return { caption: given(caption, 'caption'), lines }
+}
+
+async function inTime(call: Call, read: (signal: AbortSignal) => Promise<Read>): Promise<Read> {
+  const late = AbortSignal.timeout(READ_MS)
   try {
-    for await (const part of services.captions.readCaption({ captionId }, { ...call, signal: AbortSignal.any([call.signal, late]) })) {
-      caption ??= part.caption
-      lines.push(...part.lines)
-    }
+    return await read(AbortSignal.any([call.signal, late]))
   } catch (error) {
     if (call.signal.aborted || !late.aborted) throw error
     throw new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'the lines took too long: try again', { retryAfter: 1, cause: error })
   }
-  return { caption: given(caption, 'caption'), lines }
 }

@@ -5,7 +5,7 @@ import { requiredOrganisation } from '../organisation-rule.ts'
 import { collectRows, nextLink, pageQuery } from '../pages.ts'
 import { given } from '../public-form.ts'
 import { Reply, route } from '../route.ts'
-import { ContactFormRecord, contactFormView } from './contact-form-view.ts'
+import { ContactFormRecord, contactFormView, gatedMeaning } from './contact-form-view.ts'
 import { listSubmissions, submitContactForm } from './submission-routes.ts'
 
 const formId = z.object({ contactFormId: id('contact form') })
@@ -59,7 +59,7 @@ export const createContactForm = route({
     capture_names: capture('a name'),
     capture_company_name: capture('a company'),
     capture_opt_in: capture('whether the viewer agrees to `opt_in_message`'),
-    gated: flag({ description: '1 lets viewers watch only after they have sent it.' }).default(false),
+    gated: flag({ description: gatedMeaning('1') }).default(false),
     organisation_id: organisationIdField({ description: 'Required with a system key.' }).optional(),
   }),
   answer: ContactFormRecord,

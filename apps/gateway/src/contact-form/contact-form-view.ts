@@ -2,6 +2,9 @@ import type { ContactForm, Submission } from '@vitascope/proto/catalogue/v1/cont
 import { z } from 'zod'
 import { flagText, shown, timestampText } from '../public-form.ts'
 
+export const gatedMeaning = (on: string) =>
+  `${on} asks players and pages of your own to let viewers watch only after they have sent it; the built-in player does not.`
+
 export const ContactFormRecord = z
   .object({
     contact_form_id: shown.id('contact form'),
@@ -13,7 +16,7 @@ export const ContactFormRecord = z
     capture_names: shown.flag('`"1"` asks for a name.'),
     capture_company_name: shown.flag('`"1"` asks for a company.'),
     capture_opt_in: shown.flag('`"1"` asks whether the viewer agrees to `opt_in_message`.'),
-    gated: shown.flag('`"1"` lets viewers watch only after they have sent it.'),
+    gated: shown.flag(gatedMeaning('`"1"`')),
     created_by_user_id: shown.id('user who created it'),
     organisation_id: shown.id('organisation'),
     date_created: shown.timestamp('When it was created.'),

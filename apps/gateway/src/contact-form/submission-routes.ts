@@ -7,27 +7,33 @@ import { SubmissionRecord, submissionView } from './contact-form-view.ts'
 
 const formId = z.object({ contactFormId: id('contact form') })
 
+const newSubmission = z.strictObject({
+  name: text(255, {}, { description: 'Where the form has `capture_names`.', example: 'Ada Lovelace' }).default(''),
+  company_name: text(255, {}, { description: 'Where the form has `capture_company_name`.' }).default(''),
+  email: text(254, { min: 3 }, { description: 'An email address.', example: 'ada@example.org' }),
+  opt_in: flag({ description: 'Where the form has `capture_opt_in`.' }).default(false),
+  video_id: idOrNone('video that showed the form: one of its organisation that the viewer may watch').default(''),
+})
+
 export const submitContactForm = route({
   post: ['/contact-form/:contactFormId/submission'],
   section: 'Added',
   access: 'public',
   summary: 'Send a contact form',
   description: `For viewers. \`name\` and \`company_name\` are required where the form captures them, and refused where it does not, as is an
-\`opt_in\` of 1. Nothing of what was sent is to be read without a key of the organisation.`,
+\`opt_in\` of 1. Nothing of what was sent is to be read without a key of the organisation. At most 10 a minute of an address by a form.`,
   params: formId,
-  payload: z.strictObject({
-    name: text(255, {}, { description: 'Where the form has `capture_names`.', example: 'Ada Lovelace' }).default(''),
-    company_name: text(255, {}, { description: 'Where the form has `capture_company_name`.' }).default(''),
-    email: text(254, { min: 3 }, { description: 'An email address.', example: 'ada@example.org' }),
-    opt_in: flag({ description: 'Where the form has `capture_opt_in`.' }).default(false),
-    video_id: idOrNone('video that showed the form: one of its organisation that the viewer may watch').default(''),
-  }),
+  payload: newSubmission,
   status: 201,
   answer: z.object({ submission_id: shown.id('submission') }),
-  refusals: { contact_form_full: 'it holds 100,000 submissions' },
-  async handle({ params, payload }, { services, call }) {
-    const { company_name: companyName, opt_in: optIn, video_id: videoId, ...same } = payload
-    const { submissionId } = await services.contactForms.submitContactForm({ ...params, ...same, companyName, optIn, videoId }, call)
+  refusals: { contact_form_full: 'it holds 100,000 submissions; deleting it deletes them' },
+  async judge({ params, payload }, { services, call }) {
+    await services.contactForms.submitContactForm({ ...params, ...toSubmission(payload), validateOnly: true }, call)
+  },
+  async handle({ params, payload }, { services, call, takeSubmission }) {
+    await takeSubmission(params.contactFormId)
+    const request = { ...params, ...toSubmission(payload), validateOnly: false }
+    const { submissionId } = await services.contactForms.submitContactForm(request, call)
     return { submission_id: submissionId }
   },
 })
@@ -50,3 +56,13 @@ export const listSubmissions = route({
     return new Reply(rows.map(submissionView), { headers: nextLink(publicUrl, path, { ...query, more }) })
   },
 })
+
+function toSubmission(sent: Partial<z.output<typeof newSubmission>>) {
+  return {
+    name: sent.name ?? '',
+    companyName: sent.company_name ?? '',
+    email: sent.email ?? '',
+    optIn: sent.opt_in ?? false,
+    videoId: sent.video_id ?? '',
+  }
+}

@@ -31,7 +31,7 @@ export function frameCode({ id, title, size, token }: Embedded, publicUrl: strin
     height: size.height,
     style: `border:0;max-width:100%${shape}`,
     sandbox: 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
-    allow: 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write',
+    allow: 'autoplay; picture-in-picture; encrypted-media; clipboard-write',
     allowfullscreen: '',
     loading: 'lazy',
   })

@@ -1,3 +1,4 @@
+import { DomainError } from '@vitascope/errors'
 import { z } from 'zod'
 import { id, oneOf } from '../fields.ts'
 import { route } from '../route.ts'
@@ -41,13 +42,14 @@ export const getPresentationCode = route({
   section: 'Embed codes',
   access: 'public',
   summary: 'Get the code that puts a video with the slides of its presentation into a page',
-  description: 'A video that has no presentation stands alone.',
+  description: 'Of a video that has a presentation.',
   params: z.object({ videoId: id('video') }),
   query: z.object({ ...frameQuery, ...placeQuery }),
   answer: code,
-  refusals: expired,
+  refusals: { ...expired, presentation_not_found: 'the video has no presentation' },
   async handle({ params, query }, context) {
     const { video } = await findVideo(params.videoId, context)
+    if (video.presentationId === '') throw new DomainError('not_found', 'PRESENTATION_NOT_FOUND', 'this video has no presentation')
     const embedded = embed(params.videoId, video.title, beside(pictureOf(video)), query)
     return [scriptCode(embedded, { ...scriptOptions(query), presentation: true }, context.publicUrl)]
   },

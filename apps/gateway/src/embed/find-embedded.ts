@@ -22,11 +22,17 @@ export async function findEmbedded(id: string, context: Context): Promise<{ titl
   return { title: await playlistTitle(id, context), picture: usual }
 }
 
-/** As it was published, else as wide as usual in the shape of its files. */
-export function pictureOf({ publishedWidth, publishedHeight, renditions }: Video): Picture {
-  if (publishedWidth && publishedHeight) return { width: publishedWidth, height: publishedHeight }
-  if (!renditions?.width || !renditions.height) return usual
-  return { width: usual.width, height: Math.max(1, Math.round((usual.width * renditions.height) / renditions.width)) }
+/** As it was published, one length alone in the shape of its files; else as large as its source, but not narrower than usual. */
+export function pictureOf({
+  publishedWidth,
+  publishedHeight,
+  renditions,
+}: Pick<Video, 'publishedWidth' | 'publishedHeight' | 'renditions'>): Picture {
+  const source = renditions?.width && renditions.height ? { width: renditions.width, height: renditions.height } : usual
+  const scaled = (length: number, factor: number) => Math.max(1, Math.round(length * factor))
+  if (publishedWidth) return { width: publishedWidth, height: publishedHeight || scaled(publishedWidth, source.height / source.width) }
+  if (publishedHeight) return { width: scaled(publishedHeight, source.width / source.height), height: publishedHeight }
+  return source.width >= usual.width ? source : { width: usual.width, height: scaled(usual.width, source.height / source.width) }
 }
 
 /** Its own organisation may embed every playlist; for all others it is there as the public sees it. */

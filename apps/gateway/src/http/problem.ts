@@ -31,6 +31,7 @@ const STATUS_OF_KIND: Record<RefusalKind, number> = {
 /** Reasons with a status of their own. */
 const STATUS_OF_REASON: Readonly<Record<string, number>> = {
   METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
   PAYLOAD_TOO_LARGE: 413,
   CAPTION_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -41,7 +42,9 @@ const STATUS_OF_REASON: Readonly<Record<string, number>> = {
 const OUR_FAULT = new Set(['PRINCIPAL_MISSING', 'PRINCIPAL_INVALID', 'SERVICE_ONLY'])
 
 /** More bad fields than this help nobody. */
-const MOST_ERRORS = 100
+export const MOST_ERRORS = 100
+/** Characters of a sentence: those of ours are shorter by far. */
+const MOST_TEXT = 4_000
 
 export interface ProblemAnswer {
   problem: Problem
@@ -55,7 +58,7 @@ export function problemOf(error: unknown, exchange: Exchange, publicUrl: string)
   const refusal = asRefusal(error)
   const code = refusal?.reason.toLowerCase() ?? 'internal'
   const status = refusal ? statusOf(refusal) : 500
-  const hide = (text: string) => withoutSecrets(text, exchange.secrets)
+  const hide = withoutSecrets(exchange.secrets)
   const problem: Problem = {
     type: `${publicUrl}/docs#${code}`,
     title: refusal ? titleOf(code) : (STATUS_CODES[500] ?? ''),
@@ -108,7 +111,15 @@ export function titleOf(code: string): string {
 }
 
 /** Services name what they did not find; a key, token or password that stood in the path is never told back. */
-function withoutSecrets(text: string, secrets: readonly string[]): string {
+function withoutSecrets(secrets: readonly string[]): (text: string) => string {
   // Three characters are in any sentence.
-  return secrets.filter((secret) => secret.length > 3).reduce((clean, secret) => clean.replaceAll(secret, '…'), text)
+  const kept = [...new Set(secrets.filter((secret) => secret.length > 3))]
+  const hide = (shown: string) => kept.reduce((clean, secret) => (clean.includes(secret) ? clean.replaceAll(secret, '…') : clean), shown)
+  const longest = Math.max(0, ...kept.map(({ length }) => length))
+  return (text) => {
+    if (text.length <= MOST_TEXT) return hide(text)
+    // Where the text is cut, a part of a secret may remain: it is shorter than the longest of them.
+    const hidden = hide(text.slice(0, MOST_TEXT + longest))
+    return `${hidden.slice(0, Math.max(0, hidden.length - longest))}…`
+  }
 }

@@ -16,16 +16,25 @@ export interface Limiter {
   takeFailedKey(address: string): Promise<void>
   /** Refuses with 429 while an address has no failed keys left: its keys are then not looked up any more. */
   checkFailedKeys(address: string): Promise<void>
+  /** Counts what an address sends by a contact form; refuses with 429 when it is one too many. */
+  takeSubmission(address: string, contactFormId: string): Promise<void>
 }
+
+/** A form holds only so many, and whoever fills it closes it to everybody. */
+const SUBMISSIONS = 10
+const SUBMISSION_SECONDS = 60
 
 /**
  * A budget is `rate × burst` requests in every `burst` seconds: the rate holds over that time, and all of it may come at once.
  * It is kept by this process alone.
  */
 export function createLimiter(limits: Limits | 'off'): Limiter {
-  if (limits === 'off') return { take: async () => ({}), takeFailedKey: async () => {}, checkFailedKeys: async () => {} }
+  if (limits === 'off') {
+    return { take: async () => ({}), takeFailedKey: async () => {}, checkFailedKeys: async () => {}, takeSubmission: async () => {} }
+  }
   const budget = (rate: number) => new RateLimiterMemory({ points: rate * limits.burst, duration: limits.burst })
   const budgets = { key: budget(limits.key), address: budget(limits.address), failed: budget(limits.failed) }
+  const submissions = new RateLimiterMemory({ points: SUBMISSIONS, duration: SUBMISSION_SECONDS })
   return {
     async take(payer, cost) {
       const { policy } = payer
@@ -39,6 +48,9 @@ export function createLimiter(limits: Limits | 'off'): Limiter {
     async checkFailedKeys(address) {
       const left = await budgets.failed.get(addressGroup(address))
       if (left !== null && left.remainingPoints <= 0) throw tooMany('failed', budgets.failed, left)
+    },
+    async takeSubmission(address, contactFormId) {
+      await consume('submission', submissions, `${addressGroup(address)} ${contactFormId}`, 1)
     },
   }
 }
@@ -68,8 +80,10 @@ const REFUSED: Readonly<Record<string, string>> = {
   key: 'requests with this key',
   address: 'requests from this address',
   failed: 'bad keys from this address',
-  password: 'passwords tried from this address',
+  password: 'passwords tried from this address at this video',
+  password_address: 'passwords tried from this address',
   password_video: 'passwords tried at this video',
+  submission: 'submissions of this contact form from this address',
 }
 
 function tooMany(policy: string, budget: RateLimiterMemory, left: RateLimiterRes): RateLimited {

@@ -50,6 +50,17 @@ test('a cost class may cost more', async () => {
   expect(await taken(10, () => limiter.take({ policy: 'key', keyId: '2' }, 'work'))).toBe(1)
 })
 
+test('an address sends 10 submissions a minute by a contact form, unless limits are off', async () => {
+  const limiter = createLimiter(DEFAULT_LIMITS)
+  expect(await taken(12, () => limiter.takeSubmission('192.0.2.1', '7'))).toBe(10)
+  expect(await taken(1, () => limiter.takeSubmission('192.0.2.1', '8'))).toBe(1)
+  expect(await taken(1, () => limiter.takeSubmission('192.0.2.2', '7'))).toBe(1)
+  expect(await taken(20, () => createLimiter('off').takeSubmission('192.0.2.1', '7'))).toBe(20)
+  await expect(limiter.takeSubmission('192.0.2.1', '7')).rejects.toMatchObject({
+    headers: { 'RateLimit-Policy': '"submission";q=10;w=60' },
+  })
+})
+
 test('headers say what is left, and a refusal when to try again', async () => {
   const limiter = createLimiter(limits)
   const take = () => limiter.take({ policy: 'key', keyId: '1' }, 'read')

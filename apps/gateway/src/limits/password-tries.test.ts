@@ -18,6 +18,15 @@ test('an address has 10 tries a minute at a video, and others at the same video 
   await tries.take('192.0.2.2', '7')
 })
 
+test('an address has 30 tries a minute over all videos, of which those that are refused at one are none', async () => {
+  const tries = createPasswordTries()
+  for (const video of ['1', '2']) for (let i = 0; i < 15; i++) await outcome(tries.take('192.0.2.1', video))
+  for (let i = 0; i < 10; i++) expect(await outcome(tries.take('192.0.2.1', `3${i}`))).toBe('counted')
+  const refused = await tries.take('192.0.2.1', '40').catch((error) => error)
+  expect(refused).toMatchObject({ reason: 'RATE_LIMITED', headers: { 'RateLimit-Policy': '"password_address";q=30;w=60' } })
+  await tries.take('192.0.2.2', '40')
+})
+
 test('a video has 100 tries a minute, however many addresses try', async () => {
   const tries = createPasswordTries()
   const all = await Promise.all(Array.from({ length: 110 }, (_, i) => outcome(tries.take(`192.0.2.${i}`, '7'))))

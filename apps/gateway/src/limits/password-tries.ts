@@ -7,17 +7,20 @@ export interface PasswordTries {
   take(address: string, videoId: string): Promise<void>
 }
 
-const PER_ADDRESS = 10
+const PER_ADDRESS_AND_VIDEO = 10
+const PER_ADDRESS = 30
 const PER_VIDEO = 100
 const SECONDS = 60
 
-/** Kept by this process alone. Who has no tries left takes none from the video's, so that one address cannot use them up. */
+/** Kept by this process alone. Who has no tries left takes none from the video's, so that one address cannot use up those of many videos. */
 export function createPasswordTries(): PasswordTries {
+  const byBoth = new RateLimiterMemory({ points: PER_ADDRESS_AND_VIDEO, duration: SECONDS })
   const byAddress = new RateLimiterMemory({ points: PER_ADDRESS, duration: SECONDS })
   const byVideo = new RateLimiterMemory({ points: PER_VIDEO, duration: SECONDS })
   return {
     async take(address, videoId) {
-      await consume('password', byAddress, `${addressGroup(address)} ${videoId}`, 1)
+      await consume('password', byBoth, `${addressGroup(address)} ${videoId}`, 1)
+      await consume('password_address', byAddress, addressGroup(address), 1)
       await consume('password_video', byVideo, videoId, 1)
     },
   }

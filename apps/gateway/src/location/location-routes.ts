@@ -1,6 +1,7 @@
 import type { ListVideosByPlaceRequest, PlacedVideo } from '@vitascope/proto/catalogue/v1/location'
 import { z } from 'zod'
-import { organisationIdField, pathPart, text } from '../fields.ts'
+import { field, refuse } from '../field.ts'
+import { organisationIdField, pathPart } from '../fields.ts'
 import { requiredOrganisation } from '../organisation-rule.ts'
 import { collectRows, nextLink, pageQuery } from '../pages.ts'
 import { given, numberText, shown } from '../public-form.ts'
@@ -18,13 +19,10 @@ that is not known itself is found by its area. Where several countries have the 
 code sorts first is answered.`,
   params: z.object({ postcode: pathPart({ description: 'As written by people.', example: '1012 AB' }) }),
   query: z.object({
-    country: text(
-      2,
-      { pattern: /^[A-Za-z]{2}$/, message: 'must be a country code of two letters, such as NL' },
-      {
-        description: 'ISO 3166-1 alpha-2 code.',
-        example: 'NL',
-      },
+    country: field(
+      (value) =>
+        typeof value === 'string' && /^[A-Za-z]{2}$/.test(value) ? value : refuse('must be a country code of two letters, such as NL'),
+      z.string().meta({ description: 'ISO 3166-1 alpha-2 code.', pattern: '^[A-Za-z]{2}$', example: 'NL' }),
     ).optional(),
   }),
   answer: z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { field, refuse } from '../field.ts'
+import { checked, field, refuse } from '../field.ts'
 import { flag, id, text } from '../fields.ts'
 import { given, shown, timestampText } from '../public-form.ts'
 import { withPublicNames } from '../public-names.ts'
@@ -36,6 +36,17 @@ const value = text(1_000, {}, { description: 'Its text.', example: 'documentary'
 const isPrivate = flag({ description: 'true hides it from guests.', example: false })
 const readOnly = flag({ description: 'true for system keys only: the entry is then changed with system keys only.', example: false })
 
+/** Each name once. */
+function entries<Entry extends z.ZodObject<{ name: typeof name }>>(entry: Entry) {
+  const many = `must have 1 to ${MOST} items`
+  return checked(z.array(entry).min(1, many).max(MOST, many), (items: readonly ({ name?: string } | undefined)[]) => {
+    const names = items.map((item) => item?.name)
+    return names.flatMap((one, index) =>
+      one !== undefined && names.indexOf(one) < index ? [{ path: [index, 'name'], message: 'must be there once' }] : [],
+    )
+  })
+}
+
 const of = { id: shown.id('video'), status: z.literal(1) }
 
 const systemOnly = 'only system keys make entries read-only'
@@ -48,10 +59,7 @@ export const createMetadata = route({
   summary: 'Add metadata to a video',
   description: 'Several entries at once: all of them, or none. Flat fields of a form are one entry. A video has at most 100.',
   params: z.object({ videoId: id('video') }),
-  payload: z
-    .array(z.strictObject({ name, value, private: isPrivate.default(false), read_only: readOnly.default(false) }))
-    .min(1, `must have 1 to ${MOST} items`)
-    .max(MOST, `must have 1 to ${MOST} items`),
+  payload: entries(z.strictObject({ name, value, private: isPrivate.default(false), read_only: readOnly.default(false) })),
   status: 201,
   answer: z.object({ status: z.literal('Created'), message: z.object({ ...of, created: shown.timestamp('When they were made.') }) }),
   refusals: {
@@ -78,10 +86,7 @@ export const updateMetadata = route({
   description:
     '`name` says which entry; several at once: all of them, or none. `private` and `read_only` stay as they are where they are left out.',
   params: z.object({ videoId: id('video') }),
-  payload: z
-    .array(z.strictObject({ name, value, private: isPrivate.optional(), read_only: readOnly.optional() }))
-    .min(1, `must have 1 to ${MOST} items`)
-    .max(MOST, `must have 1 to ${MOST} items`),
+  payload: entries(z.strictObject({ name, value, private: isPrivate.optional(), read_only: readOnly.optional() })),
   answer: z.object({ status: z.literal('Updated'), message: z.object({ ...of, created: shown.timestamp('When they were changed.') }) }),
   refusals: { metadata_not_found: 'the video has no entry of one of the names', metadata_read_only: bound, system_only: systemOnly },
   async handle({ params, payload }, { services, call }) {

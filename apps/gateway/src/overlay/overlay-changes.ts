@@ -1,7 +1,8 @@
 import { Overlay, VideoOverlay } from '@vitascope/proto/catalogue/v1/overlay'
 import { z } from 'zod'
-import { field, refuse } from '../field.ts'
+import { checked, field, refuse } from '../field.ts'
 import { clearable, flag, idOrNone, int, language, object, organisationIdField, text } from '../fields.ts'
+import { webAddress } from '../web-address.ts'
 
 /** `MM:SS` as seconds. */
 const minutes = (description: string) =>
@@ -13,11 +14,22 @@ const minutes = (description: string) =>
     z.int().meta({ type: 'string', pattern: '^\\d{1,3}:[0-5]\\d$', description, example: '01:30' }),
   )
 
-const during = object(
-  z
-    .strictObject({ start: minutes('From when.'), end: minutes('Until when: not before `start`.') })
-    .refine(({ start, end }) => start <= end, 'must not end before it starts'),
-  { description: 'While the video plays; `MM` may pass 59. null or `""` for not at all.' },
+const times = checked(
+  z.strictObject({ start: minutes('From when.'), end: minutes('Until when: not before `start`.') }),
+  ({ start = 0, end = start }: { start?: number; end?: number }) =>
+    start <= end ? [] : [{ path: [], message: 'must not end before it starts' }],
+)
+
+/** As an overlay without them reads: two empty texts. */
+const isNone = (value: unknown) =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.keys(value).sort().join() === 'end,start' &&
+  Object.values(value).every((t) => t === '')
+
+const during = field(
+  (value) => (value === '' || isNone(value) ? null : value),
+  object(times, { description: 'While the video plays; `MM` may pass 59. null, `""` or two empty texts for not at all.' }).nullable(),
 )
 
 const pixels = clearable(int({ min: 1, max: 8_192 }, { description: 'Pixels; `""` or null for its own size.' }))
@@ -31,15 +43,15 @@ const others = {
   show: object(
     z.strictObject({
       at_end: flag({ description: '1 shows it when the video has ended.' }).optional(),
-      during: clearable(during).optional(),
+      during: during.optional(),
     }),
     { description: 'When it is shown.' },
   ).optional(),
   description: text(1_000, {}, { description: 'Free text.' }).optional(),
-  image_path: text(2_048, {}, { description: 'A path, or an http or https address.' }).optional(),
+  image_path: webAddress(2_048, { paths: true }, { description: 'A path, or an http or https address.' }).optional(),
   link_text: text(255, {}, { description: 'Free text.' }).optional(),
   link_action: text(50, {}, { description: 'What a click does, in words of the player’s.' }).optional(),
-  link_url: text(2_048, {}, { description: 'http or https.', example: 'https://tickets.example.org/' }).optional(),
+  link_url: webAddress(2_048, { paths: false }, { description: 'http or https.', example: 'https://tickets.example.org/' }).optional(),
   link_target: text(50, {}, { description: 'Where the link opens.', example: '_blank' }).optional(),
   link_javascript_code: text(5_000, {}, { description: 'Kept as it comes; the player of this platform never runs it.' }).optional(),
   language: clearable(language({ description: 'Language code; `""` or null for all.' })).optional(),

@@ -52,6 +52,8 @@ test.each([
   [{ title: ' ' }, ['title']],
   [{ title: 'a', show: { during: { start: '00:10', end: '00:09' } } }, ['show.during']],
   [{ title: 'a', show: { during: { start: '00:60' } } }, ['show.during.start', 'show.during.end']],
+  [{ title: 'a', show: { during: { start: '', end: '00:01' } } }, ['show.during.start']],
+  [{ title: 1, link_url: 'ftp://a/', image_path: 'data:x' }, ['title', 'image_path', 'link_url']],
   [{ title: 'a', show: { during: { start: '1000:00', end: '٠٠:٠١' } } }, ['show.during.start', 'show.during.end']],
   [{ title: 'a', show: { later: 1 }, width: 8_193, height: 0, link_text: 'a'.repeat(256) }, ['show', 'link_text', 'width', 'height']],
   [{ title: 'a', overlay_id: '3', in_player_ad_id: '3' }, ['']],
@@ -64,4 +66,5 @@ test('the mask names what was sent, of the times each for itself', () => {
   expect(mask({ title: 'a', associated_with_media_id: null, width: null })).toEqual(['title', 'width', 'media_id'])
   expect(mask({ show: { at_end: 0 } })).toEqual(['at_end'])
   expect(mask({ show: { during: '' } })).toEqual(['during'])
+  expect(mask({ show: { during: { start: '', end: '' } } })).toEqual(['during'])
 })

@@ -78,6 +78,51 @@ describe('refuses', () => {
   })
 })
 
+/** As many of it as a MiB holds. */
+const filled = (one: string, bytes = 1024 * 1024) =>
+  `[${Array(Math.floor((bytes - 2) / (one.length + 1)))
+    .fill(one)
+    .join(',')}]`
+const many = (one: string) => `[${Array(4_999).fill(one).join(',')}]`
+const named = (name: (i: number) => string) => `{${Array.from({ length: 4_999 }, (_, i) => `"${name(i)}":1`).join(',')}}`
+const below = (levels: number, name: string, inner: string) => `${`{"${name}":`.repeat(levels)}${inner}${'}'.repeat(levels)}`
+
+test.each([
+  ['lists of NULs', filled(many('"\\u0000"'))],
+  ['numbers out of range', filled(many('1e999'))],
+  ['one name again and again', filled(named(() => 'a'))],
+  ['NULs below long names', below(20, 'n'.repeat(1_000), filled(many('"\\u0000"'), 900_000))],
+  ['names with halves of pairs', filled(named((i) => `\\ud800${i}`))],
+  ['NULs in one list', many('"\\u0000"')],
+  ['one name in one object', named(() => 'a')],
+  ['lists in lists', filled('['.repeat(31) + ']'.repeat(31))],
+  ['small lists', filled(many('0'))],
+])('what is wrong with a MiB of %s is told shortly, and soon', (_, text) => {
+  const started = process.cpuUsage()
+  const { fields } = refusalOf(text)
+  const { user, system } = process.cpuUsage(started)
+  // Microseconds, of this process alone.
+  expect(user + system).toBeLessThan(500_000)
+  expect([fields.length > 0, fields.length <= 100]).toEqual([true, true])
+  expect(JSON.stringify(fields).length).toBeLessThan(20_000)
+})
+
+test('takes 20,000 values and names in all', () => {
+  const text = (values: number) => `[${[5_000, 5_000, 5_000, values].map((count) => `[${Array(count).fill(0).join(',')}]`).join(', ')} ]`
+  expect(parseJsonText(text(4_995))).toHaveLength(4)
+  const message = 'must not have more than 20000 values and names in all'
+  expect(refusalOf(text(4_996)).fields).toEqual([{ field: 'payload', message }])
+  expect(refusalOf(text(4_996), 'data').fields).toEqual([{ field: 'data', message }])
+})
+
+test('takes the largest payload of any endpoint: three objects of 10,000 bytes, and two full lists', () => {
+  const object = { '': Array(4_996).fill(0) }
+  const ids = Array(100).fill('4611686018427387905')
+  const payload = { javascript_api: object, monetization: object, events_triggered_by_click: object, tags: ids, locations: ids }
+  expect(JSON.stringify(object).length).toBeGreaterThan(9_990)
+  expect(parseJsonText(JSON.stringify(payload))).toEqual(payload)
+})
+
 test('is linear: twice the text takes at most about twice the time', () => {
   const text = (length: number) => `{"a":[${Array.from({ length: 4_000 }, () => `{"b":"${'x'.repeat(length / 4_000)}"}`).join(',')}]}`
   const time = (input: string) => {

@@ -59,6 +59,34 @@ describe('refuses', () => {
   })
 })
 
+test.each([
+  ['fields', named('a', '1')],
+  ['parts without a name', '--cut\r\nA: b\r\n\r\n\r\n'],
+  ['parts of nothing', '--cut\r\n\r\n'],
+])('a MiB of %s is refused after the first thousand', async (_, one) => {
+  const text = one.repeat(Math.floor((1024 * 1024 - end.length) / one.length)) + end
+  const started = process.cpuUsage()
+  await expect(parse(text)).rejects.toMatchObject({
+    fields: [{ field: 'payload', message: 'must not have more than 1000 fields' }],
+  })
+  const { user, system } = process.cpuUsage(started)
+  // Microseconds, of this process alone.
+  expect(user + system).toBeLessThan(400_000)
+})
+
+test('a large form lets others have their turn', async () => {
+  let turns = 0
+  const count = () => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const fields = await parse(named('a', 'x'.repeat(950)).repeat(1_000) + end)
+  clearImmediate(next)
+  expect(fields).toHaveLength(1_000)
+  expect(turns).toBeGreaterThan(50)
+})
+
 test('2,000 mutants are each read or refused, and soon', async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1e9)
   const random = mulberry(seed)

@@ -1,21 +1,25 @@
 import { Busboy } from '@fastify/busboy'
-import { type FieldError, invalid } from '@vitascope/errors'
+import { invalid } from '@vitascope/errors'
 import { MOST_FIELDS, type Pair } from './percent-form.ts'
-import { fieldPath, malformed } from './refusals.ts'
+import { badField, fieldPath, malformed, Problems } from './refusals.ts'
 
-/** All bytes are there when it begins, so a parser that has not ended by then never will. */
-const LONGEST_MS = 1_000
+/** All bytes are there when it begins, so a parser that has not gone on by then never will. */
+const LONGEST_MS = 5_000
+/** Bytes that are read in one go: at worst some 900 parts, which take a few ms. Then others have their turn. */
+const SLICE = 8 * 1024
 const REPLACEMENT = '\ufffd'
 
 /** Reads the fields of a multipart/form-data body; files are refused. */
 export function parseMultipartForm(bytes: Buffer, contentType: string): Promise<Pair[]> {
   return new Promise((resolve, reject) => {
     const pairs: Pair[] = []
-    const problems: FieldError[] = []
+    const problems = new Problems()
     const fail = () => settle(() => reject(malformed('the body is no multipart form as it should be')))
     const timer = setTimeout(fail, LONGEST_MS)
+    let settled = false
     const settle = (how: () => void) => {
       clearTimeout(timer)
+      settled = true
       how()
     }
     const parser = openParser(contentType)
@@ -23,19 +27,26 @@ export function parseMultipartForm(bytes: Buffer, contentType: string): Promise<
     // Bytes in another encoding are decoded with this character; it may also have been sent.
     const mayHoldReplacement = bytes.includes(REPLACEMENT)
     parser.on('field', (name: string | undefined, value, _nameCut, cut) => {
-      if (name === undefined || name === '') problems.push({ field: 'payload', message: 'every part must have a name' })
+      if (name === undefined || name === '') problems.note('payload', 'every part must have a name')
       else if (cut || !isText(value) || !isText(name) || (value.includes(REPLACEMENT) && !mayHoldReplacement))
-        problems.push({ field: fieldPath([name]), message: 'must be well-formed UTF-8 without NUL' })
+        problems.note(fieldPath([name]), 'must be well-formed UTF-8 without NUL')
       else pairs.push([name, value])
     })
     parser.on('file', (name: string | undefined, stream) => {
       stream.on('error', fail).resume()
-      problems.push({ field: fieldPath([name ?? 'payload']), message: 'must be text, not a file' })
+      problems.note(fieldPath([name ?? 'payload']), 'must be text, not a file')
     })
-    parser.on('partsLimit', () => problems.push({ field: 'payload', message: `must not have more than ${MOST_FIELDS} fields` }))
+    parser.on('partsLimit', () => settle(() => reject(badField('payload', `must not have more than ${MOST_FIELDS} fields`))))
     parser.on('error', fail)
-    parser.on('finish', () => settle(() => (problems.length > 0 ? reject(invalid(problems)) : resolve(pairs))))
-    parser.end(bytes)
+    parser.on('finish', () => settle(() => (problems.found.length > 0 ? reject(invalid(problems.found)) : resolve(pairs))))
+    const feed = (from: number) => {
+      if (settled) return
+      timer.refresh()
+      const until = from + SLICE
+      if (until < bytes.length) parser.write(bytes.subarray(from, until), () => setImmediate(feed, until))
+      else parser.end(bytes.subarray(from))
+    }
+    feed(0)
   })
 }
 

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { invalid } from '@vitascope/errors'
 import { refusal } from '../http/problem.ts'
-import { readBody } from './body.ts'
 import { unflatten } from './flat-fields.ts'
 import { parseJsonText } from './json-text.ts'
 import { parseMultipartForm } from './multipart-form.ts'
@@ -13,14 +12,18 @@ import { badField, fieldPath, malformed } from './refusals.ts'
 type Flattened = Pick<PayloadForm, 'kinds' | 'flatItem'>
 
 /**
- * The payload of a write in whichever form it came: a JSON body; `data` of a form or of the query, holding a JSON string; or the flat fields
- * of a form. Undefined when there is none.
+ * The payload of a write in whichever form it came: a JSON body; `data` of a form or of the query, holding a JSON string; or the flat
+ * fields of a form. Undefined when there is none. `bytes` are those of the body, if it has any.
  */
-export async function readPayload(request: IncomingMessage, query: readonly Pair[], form: Flattened): Promise<unknown> {
+export async function readPayload(
+  request: IncomingMessage,
+  bytes: Buffer | undefined,
+  query: readonly Pair[],
+  form: Flattened,
+): Promise<unknown> {
   // A payload with a field of that name has it as any other.
   const wrapped = !form.kinds.has('data')
   const queried = wrapped ? query.filter(([name]) => name === 'data') : []
-  const bytes = await readBody(request)
   if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must be there once, and not beside a body')
   if (!bytes) return queried[0] && parseJsonText(queried[0][1], 'data')
   const { type, header } = readContentType(request)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
+import { User, UserType } from '@vitascope/proto/auth/v1/user'
 import { Presentation } from '@vitascope/proto/catalogue/v1/presentation'
 import type { Context, Route } from '../route.ts'
 import { inputSchemas } from '../routing/input.ts'
@@ -81,6 +82,7 @@ function asked(by: UserKind | 'guest', answers: Record<string, () => unknown>) {
     publicUrl,
     checkSource: () => [],
     takePasswordTry: () => Promise.resolve(),
+    takeSubmission: () => Promise.resolve(),
   }
   return { context, calls }
 }
@@ -114,7 +116,7 @@ describe('writing', () => {
     createPresentation: () => ({ presentation }),
     updatePresentation: () => ({ presentation }),
     getPresentation: () => ({ presentation }),
-    getUser: () => ({}),
+    getUser: () => ({ user: User.create({ userId: '9', organisationId: '2', userType: UserType.USER_TYPE_STANDARD }) }),
   }
   test('the user for whom it is made must be there; left out, nobody is asked', async () => {
     const { context, calls } = asked('system', answers)
@@ -123,6 +125,21 @@ describe('writing', () => {
     expect(calls.map(({ method }) => method)).toEqual(['getUser', 'createPresentation', 'createPresentation'])
     expect(calls[1]?.request).toEqual({ organisationId: '2', userId: '9', title: 'A', description: '', videoId: '' })
     expect(calls[2]?.request).toMatchObject({ userId: '' })
+  })
+  test('a user of another organisation is as one that is not there, unless it is of the system', async () => {
+    const by = (user: Partial<User>) => {
+      const getUser = () => ({ user: User.create({ userId: '9', organisationId: '3', ...user }) })
+      return asked('system', { ...answers, getUser }).context
+    }
+    const refused = { kind: 'not_found', reason: 'USER_NOT_FOUND' }
+    const [foreign, system] = [by({ userType: UserType.USER_TYPE_STANDARD }), by({ userType: UserType.USER_TYPE_SYSTEM })]
+    const create = { payload: { title: 'A', organisation_id: '2', user_id: '9' } }
+    await expect(ask(createPresentation, create, foreign)).rejects.toMatchObject(refused)
+    await expect(ask(createPresentation, create, system)).resolves.toBeDefined()
+    const update = (user_id: string) => ({ params: { id: '10' }, payload: { user_id } })
+    await expect(ask(updatePresentation, update('9'), foreign)).rejects.toMatchObject(refused)
+    // The one that it has: the record may be sent back.
+    await expect(ask(updatePresentation, update('7'), foreign)).resolves.toBeDefined()
   })
   test('only what was sent is changed; seconds are numbers, digits or null', async () => {
     const { context, calls } = asked('system', answers)

@@ -1,4 +1,5 @@
-import { invalid, isDomainError } from '@vitascope/errors'
+import { invalid, isDomainError, notFound } from '@vitascope/errors'
+import { UserType } from '@vitascope/proto/auth/v1/user'
 import { Presentation } from '@vitascope/proto/catalogue/v1/presentation'
 import { z } from 'zod'
 import { id, idField, idOrNone, organisationIdField, text } from '../fields.ts'
@@ -22,7 +23,7 @@ export const getPresentation = route({
 
 const title = text(255, { min: 1 }, { description: 'For viewers.', example: 'Launch' })
 const description = text(5_000, {}, { description: 'For viewers.' })
-const userId = idField('user for whom it is made; left out, that of the key')
+const userId = idField('user for whom it is made, of the organisation or a system user; left out, that of the key')
 const videoId = idOrNone('video that it accompanies: of the same organisation')
 
 export const createPresentation = route({
@@ -41,8 +42,9 @@ export const createPresentation = route({
   status: 201,
   answer: PresentationRecord,
   refusals: { organisation_inactive: 'the organisation is not active' },
-  async handle({ payload }, { services, call, publicUrl }) {
-    if (payload.user_id !== undefined) await services.users.getUser({ userId: payload.user_id }, call)
+  async handle({ payload }, context) {
+    const { services, call, publicUrl } = context
+    if (payload.user_id !== undefined) await needUser(payload.user_id, payload.organisation_id, context)
     const request = {
       organisationId: payload.organisation_id,
       userId: payload.user_id ?? '',
@@ -58,7 +60,7 @@ export const createPresentation = route({
 const changes = z.strictObject({
   title: title.optional(),
   description: description.optional(),
-  user_id: idField('user for whom it is made').optional(),
+  user_id: idField('user for whom it is made, of the organisation or a system user').optional(),
   organisation_id: organisationIdField({ description: 'Id of the organisation that it moves to; its video must be of it.' }).optional(),
   video_id: videoId.optional(),
   slides: slideTimings.optional(),
@@ -74,14 +76,16 @@ export const updatePresentation = route({
   payload: changes,
   answer: PresentationRecord,
   refusals: { organisation_inactive: 'the organisation is not active' },
-  async handle({ params, payload }, { services, call, publicUrl }) {
+  async handle({ params, payload }, context) {
+    const { services, call, publicUrl } = context
     const { slides, ...fields } = payload
     const updateMask = Object.keys(fields)
     if (Object.keys(payload).length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     // Whether there is such a presentation is told before what else does not exist.
     if (payload.user_id !== undefined) {
-      await services.presentations.getPresentation({ presentationId: params.id }, call)
-      await services.users.getUser({ userId: payload.user_id }, call)
+      const now = given((await services.presentations.getPresentation({ presentationId: params.id }, call)).presentation, 'presentation')
+      // One that was taken when it was named stays, as when it is not sent.
+      if (payload.user_id !== now.userId) await needUser(payload.user_id, payload.organisation_id ?? now.organisationId, context)
     }
     const presentation = Presentation.create({
       presentationId: params.id,
@@ -111,6 +115,12 @@ export const deletePresentation = route({
 })
 
 export const presentationRoutes = [getPresentation, createPresentation, updatePresentation, deletePresentation]
+
+/** A user of the organisation, or of the system, whose users work in all; every other one is as one that is not there. */
+async function needUser(userId: string, organisationId: string, { services, call }: Context): Promise<void> {
+  const user = given((await services.users.getUser({ userId }, call)).user, 'user')
+  if (user.organisationId !== organisationId && user.userType !== UserType.USER_TYPE_SYSTEM) throw notFound('user', userId)
+}
 
 /** Its own organisation and the system see it always; everybody else as long as it is public. */
 async function findPresentation(presentationId: string, { caller, services, call }: Context): Promise<Presentation> {

@@ -5,24 +5,26 @@ import type { KeyChecks } from '../access/key-checks.ts'
 import { answerOptions } from '../http/cors.ts'
 import { type Exchange, exchangeOf, hangUpSignal } from '../http/exchange.ts'
 import { refusal } from '../http/problem.ts'
-import type { Limiter } from '../limits/limiter.ts'
+import { addressGroup, type Limiter, type Payer } from '../limits/limiter.ts'
 import type { LoadShed } from '../limits/load-shed.ts'
 import type { PasswordTries } from '../limits/password-tries.ts'
+import type { Bodies } from '../payload/bodies.ts'
 import { readPayload } from '../payload/payload.ts'
 import { type Pair, parsePercentForm } from '../payload/percent-form.ts'
 import { badField } from '../payload/refusals.ts'
-import type { Route, Verb } from '../route.ts'
+import type { Context, Route, Verb } from '../route.ts'
 import type { Services } from '../services.ts'
 import { checkAnswer, sendAnswer } from './answer.ts'
 import { idempotencyOf } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas, publicName } from './input.ts'
-import { indexRoutes, type PathEntry, type Target } from './route-index.ts'
+import { beginnings, indexRoutes, type PathEntry, type Target } from './route-index.ts'
 
 export interface ApiParts {
   services: Services
   keys: KeyChecks
   limiter: Limiter
   passwordTries: PasswordTries
+  bodies: Bodies
   shed: LoadShed
   publicUrl: () => string
   /** What is wrong with the address of a source, as far as the address itself shows. */
@@ -37,12 +39,13 @@ const WRITE_MS = 10_000
 /** Express routes for every path of the table, below `/v2`. What is not in the table does not exist. */
 export function apiRouter(routes: readonly Route[], parts: ApiParts): Router {
   const router = Router({ caseSensitive: true, strict: false })
-  for (const entry of indexRoutes(routes)) router.all(entry.pattern, dispatcher(entry, parts))
+  const begun = beginnings(routes)
+  for (const entry of indexRoutes(routes)) router.all(entry.pattern, dispatcher(entry, begun, parts))
   return router
 }
 
 /** One path: finds the route of the verb; OPTIONS and 405 follow from the others. */
-function dispatcher(entry: PathEntry, parts: ApiParts): RequestHandler {
+function dispatcher(entry: PathEntry, begun: ReadonlyMap<string, string>, parts: ApiParts): RequestHandler {
   const targets = new Map([...entry.targets].map(([verb, target]) => [verb, serveTarget(target, parts)]))
   const get = entry.targets.get('get')
   const verbs = allowedVerbs(entry)
@@ -52,6 +55,13 @@ function dispatcher(entry: PathEntry, parts: ApiParts): RequestHandler {
     if (serve) return serve(request, response)
     nameExchange(exchangeOf(response), anyTarget(entry), request)
     if (asked === 'options') return answerOptions(request, response, verbs)
+    const longer = begun.get(request.path.replace(/\/$/, ''))
+    if (longer !== undefined)
+      throw refusal(
+        'not_found',
+        'NOT_FOUND',
+        `this path goes on: /v2${longer.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
+      )
     response.setHeader('Allow', verbs)
     throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path takes ${verbs}`)
   }
@@ -70,25 +80,30 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
     const payer = holder ? ({ policy: 'key', keyId: holder.keyId } as const) : ({ policy: 'address', address: exchange.address } as const)
     response.setHeaders(new Map(Object.entries(await parts.limiter.take(payer, route.cost))))
 
+    // A place is taken when all is there: nobody holds one by sending slowly.
+    const bytes = await bodyOf(request, response, target, payer, parts)
+    if (response.destroyed) return
     const running = parts.shed.begin(route.cost === 'read' ? 'read' : 'write')
     response.once('close', running.end)
     const signal = hangUpSignal(response)
-    const input = checkInput(route, schemas, { params, query, payload: await payloadOf(request, target, schemas, query) })
-    const call = {
-      principal: principalOf(caller),
-      requestId: exchange.requestId,
-      signal,
-      deadline: new Date(Date.now() + (route.cost === 'read' ? READ_MS : WRITE_MS)),
-      idempotency: idempotencyOf(request, target, input, { caller, address: exchange.address }),
-    }
-    const answer = await route.handle(input, {
+    const context: Context = {
       caller,
-      call,
+      call: {
+        principal: principalOf(caller),
+        requestId: exchange.requestId,
+        signal,
+        deadline: new Date(Date.now() + (route.cost === 'read' ? READ_MS : WRITE_MS)),
+      },
       services: parts.services,
       publicUrl: parts.publicUrl(),
       checkSource: parts.checkSource,
       takePasswordTry: (videoId) => parts.passwordTries.take(exchange.address, videoId),
-    })
+      takeSubmission: (contactFormId) => parts.limiter.takeSubmission(exchange.address, contactFormId),
+    }
+    const came = { params, query, payload: await payloadOf(request, bytes, target, schemas, query) }
+    const input = await checkInput(route, schemas, came, async (sent) => route.judge?.(sent, context))
+    const idempotency = idempotencyOf(request, target, input, { caller, address: exchange.address })
+    const answer = await route.handle(input, { ...context, call: { ...context.call, idempotency } })
     if (signal.aborted) return
     if (parts.checkAnswers) checkAnswer(route, answer)
     sendAnswer(request, response, route, answer, caller.kind === 'guest')
@@ -96,8 +111,20 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
 }
 
 /** Reads have none: a body that comes with one means nothing. */
-async function payloadOf(request: Request, { verb }: Target, { form }: InputSchemas, query: readonly Pair[]): Promise<unknown> {
-  return verb === 'get' ? undefined : await readPayload(request, query, form)
+async function bodyOf(request: Request, response: Response, { verb }: Target, payer: Payer, { bodies }: ApiParts) {
+  if (verb === 'get') return undefined
+  const sender = payer.policy === 'key' ? `key ${payer.keyId}` : addressGroup(payer.address)
+  return await bodies.read(request, sender, () => response.setHeader('Connection', 'close'))
+}
+
+async function payloadOf(
+  request: Request,
+  bytes: Buffer | undefined,
+  { verb }: Target,
+  { form }: InputSchemas,
+  query: readonly Pair[],
+): Promise<unknown> {
+  return verb === 'get' ? undefined : await readPayload(request, bytes, query, form)
 }
 
 function queriedKey(route: Route, query: readonly Pair[]): string | undefined {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { route } from '../route.ts'
-import { indexRoutes } from './route-index.ts'
+import { beginnings, indexRoutes } from './route-index.ts'
 
 const common = { section: 'S', access: 'public', answer: z.unknown(), handle: async () => ({}) } as const
 const patterns = (...paths: string[]) =>
@@ -34,4 +34,10 @@ test('one shape of path takes the verbs of all routes, each with its own names',
 
 test('a verb and path can be declared once', () => {
   expect(() => patterns('/user/:email', '/user/:id')).toThrow('two routes for get /user/:id')
+})
+
+test('beginnings of longer paths are known, unless they are paths themselves', () => {
+  const of = (...paths: string[]) => [...beginnings(paths.map((path) => route({ post: [path], summary: path, ...common })))]
+  expect(of('/playlist/create/:org', '/playlist/:id')).toEqual([['/playlist/create', '/playlist/create/:org']])
+  expect(of('/video/upload', '/video/upload/:id', '/video/:id')).toEqual([])
 })

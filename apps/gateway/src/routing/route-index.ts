@@ -33,6 +33,17 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
   return [...entries].map(([pattern, targets]) => ({ pattern, targets })).sort((a, b) => byLiterals(a.pattern, b.pattern))
 }
 
+/** What is only the beginning of paths: `/playlist/create` of `/playlist/create/:organisationId`. */
+export function beginnings(routes: readonly Route[]): ReadonlyMap<string, string> {
+  const whole = routes.flatMap(targetsOf).map(({ path }) => path)
+  const found = whole.flatMap((path) => {
+    const parts = path.split('/')
+    const first = parts.findIndex((part) => part.includes(':'))
+    return parts.flatMap((_, index) => (index > 1 && index < first ? [[parts.slice(0, index + 1).join('/'), path] as const] : []))
+  })
+  return new Map(found.filter(([beginning]) => !whole.includes(beginning)))
+}
+
 /** Each verb and path of a route, its optional parts written out. */
 export function targetsOf(route: Route): Target[] {
   const written = [...route.paths.map((path) => ({ verb: route.verb, path })), ...route.aliases]

@@ -12,14 +12,17 @@ const ipAddress = field(
   z.string().meta({ description: 'IPv4 or IPv6.', example: '192.0.2.7' }),
 )
 
-/** Blanks between commas name nothing. */
 const objectIds = text(
   most * 20,
   { min: 1 },
   { description: `Ids of videos, joined by commas: at most ${most}.`, example: '4611686018427387904,4611686018427387905' },
 )
-  .transform((ids) => ids.split(',').flatMap((id) => id.trim() || []))
-  .refine((ids) => ids.length > 0 && ids.length <= most, `must be 1 to ${most} ids`)
+  .transform((ids) => ids.split(',').map((id) => id.trim()))
+  .superRefine((ids, context) => {
+    const empty = ids.flatMap((id, index) => (id === '' ? [index + 1] : []))
+    const message = ids.length > most ? `must be 1 to ${most} ids` : `has no id in place ${empty.slice(0, 10).join(', ')} of ${ids.length}`
+    if (ids.length > most || empty.length > 0) context.addIssue({ code: 'custom', message, input: ids })
+  })
 
 export const checkAddress = route({
   get: ['/security/ip/:ipAddress', '/security/:ipAddress'],

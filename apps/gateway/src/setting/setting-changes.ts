@@ -1,6 +1,7 @@
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
 import { z } from 'zod'
 import { clearable, flag, idField, int, jsonObject, list, object, oneOf, text } from '../fields.ts'
+import { webAddress } from '../web-address.ts'
 
 const onOff = (description: string, byDefault: 0 | 1) => flag({ description: `${description} ${byDefault} unless said.` }).optional()
 const legacy = (description: string, byDefault: 0 | 1) => onOff(`${description} For older players.`, byDefault)
@@ -25,14 +26,22 @@ export const settingChanges = z.strictObject({
     ),
   ).optional(),
   logo_asset_id: text(100, {}, { description: 'Internal asset id of the logo.' }).optional(),
-  logo_destination_url: text(
+  logo_destination_url: webAddress(
     2_000,
-    {},
+    { paths: false },
     { description: 'Where a click on the logo leads: http or https.', example: 'https://www.example.org/' },
   ).optional(),
   captions_default_on: onOff('Shows captions from the start.', 0),
-  ga_tracker_id: text(100, {}, { description: 'Of web analytics: letters, digits, `.`, `-`, `_`.', example: 'UA-12345-1' }).optional(),
-  ga_tracker_domain: text(255, {}, { description: 'Of web analytics: a host name.', example: 'example.org' }).optional(),
+  ga_tracker_id: text(
+    100,
+    { pattern: /^[\w.-]*$/, message: 'must be letters, digits, dots, hyphens and underscores' },
+    { description: 'Of web analytics: letters, digits, `.`, `-`, `_`.', example: 'UA-12345-1' },
+  ).optional(),
+  ga_tracker_domain: text(
+    255,
+    { pattern: /^[\w.:-]*$/, message: 'must be a host name' },
+    { description: 'Of web analytics: a host name.', example: 'example.org' },
+  ).optional(),
   ga_library: oneOf(['legacy', 'universal'], { description: 'Of web analytics; `legacy` unless said.' }).optional(),
   password_protected: flag({ description: '0 removes the password; 1 needs one, sent or stored.' }).optional(),
   password: text(
@@ -56,7 +65,11 @@ export const settingChanges = z.strictObject({
   autohide_controls: legacy('Hides the controls while it plays.', 1),
   show_rss: legacy('Offers the feed.', 0),
   monetization_id: clearable(int({ min: 0, max: Number.MAX_SAFE_INTEGER }, { description: '`""` or null for none.' })).optional(),
-  embed_wmode: text(50, {}, { description: 'For older players: a word; `direct` unless said.', example: 'direct' }).optional(),
+  embed_wmode: text(
+    50,
+    { pattern: /^[A-Za-z]*$/, message: 'must be a word of letters' },
+    { description: 'For older players: a word; `direct` unless said.', example: 'direct' },
+  ).optional(),
   use_javascript_api: legacy('Takes calls of the page.', 1),
   javascript_api_allowed_domains: text(2_000, {}, { description: 'For older players: whose pages may call.' }).optional(),
 })

@@ -1,5 +1,6 @@
 import { Theme } from '@vitascope/proto/catalogue/v1/theme'
 import { z } from 'zod'
+import { field, refuse } from '../field.ts'
 import { clearable, text } from '../fields.ts'
 import { shown } from '../public-form.ts'
 
@@ -15,10 +16,12 @@ const colours = {
 
 const colour = (description: string) => shown.text(`${description} Empty for the player’s own.`, '#1f2933')
 const colourField = (description: string) =>
-  text(
-    7,
-    { pattern: /^(#[0-9A-Fa-f]{6})?$/, message: 'must be a colour such as #1f2933, or empty' },
-    { description, example: '#1f2933' },
+  field(
+    (value) =>
+      typeof value === 'string' && /^(#[0-9A-Fa-f]{6})?$/.test(value)
+        ? value
+        : refuse('must be a colour in the form #rrggbb such as #1f2933, or empty'),
+    z.string().meta({ pattern: '^(#[0-9A-Fa-f]{6})?$', maxLength: 7, description, example: '#1f2933' }),
   ).optional()
 
 /** A theme, as the public API shows it. */

@@ -101,9 +101,10 @@ export const deleteTheme = route({
   section,
   access: 'user',
   summary: 'Delete a theme',
-  description: 'Its videos have the default theme of their organisation then.',
+  description: 'Its videos have the default theme of their organisation then. The default theme itself is not deleted.',
   params: z.object({ themeId: id('theme') }),
   answer: z.object({ status: z.literal('OK'), message: z.object({ deleted: shown.id('theme') }) }),
+  refusals: { theme_in_use: 'it is the default of its organisation: give that another one first' },
   async handle({ params }, { services, call }) {
     await services.themes.deleteTheme({ themeId: params.themeId }, call)
     return { status: 'OK' as const, message: { deleted: params.themeId } }

@@ -40,6 +40,7 @@ test.each([
     },
   ],
   [{ languages: ['en-u-ca-gregory'] }, ['languages'], { languages: [{ code: 'en-u-ca-gregory', title: 'English' }] }],
+  [{ captions: { show_on_load: 'x'.repeat(255) } }, ['captions_show_on_load'], { captionsShowOnLoad: 'x'.repeat(255) }],
   [{ captions: { show_on_load: '1' } }, ['captions_show_on_load'], { captionsShowOnLoad: '1' }],
   [
     { security: { token_required_platform: 1, allowed_ips: ['192.0.2.0/24'] } },
@@ -72,4 +73,9 @@ test('refusals of the catalogue find the way back to the public names', () => {
     'content_expiry.expire_time': 'content_expiry.time',
     allowed_ips: 'security.allowed_ips',
   })
+})
+
+test('a language is named once', () => {
+  const issues = videoChanges.safeParse({ languages: ['nl', 'en', { code: 'nl' }, 7], video_title: '' }).error?.issues ?? []
+  expect(issues.map(({ path }) => path.join('.')).sort()).toEqual(['languages.2.code', 'languages.3', 'video_title'])
 })

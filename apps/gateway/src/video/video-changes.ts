@@ -1,6 +1,6 @@
 import { ContentExpiry, Hd, Location, Sharing, Video } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
-import { field } from '../field.ts'
+import { type Clash, field } from '../field.ts'
 import {
   addressList,
   clearable,
@@ -38,6 +38,13 @@ const spokenLanguage = field(
   (value) => (typeof value === 'string' && !value.trimStart().startsWith('{') ? { code: value } : value),
   object(spoken),
 )
+
+function twice(items: readonly ({ code?: string } | undefined)[]): Clash[] {
+  const codes = items.map((item) => item?.code)
+  return codes.flatMap((code, index) =>
+    code !== undefined && codes.indexOf(code) < index ? [{ path: [index, 'code'], message: 'must be there once' }] : [],
+  )
+}
 
 /** What PUT and PATCH of a video take. */
 export const videoChanges = z.strictObject({
@@ -89,13 +96,13 @@ export const videoChanges = z.strictObject({
   ).optional(),
   languages: list(
     spokenLanguage,
-    { max: 100, clearable: true },
-    { description: 'Of the sound; an item may be the code alone.' },
+    { max: 100, clearable: true, clashes: twice },
+    { description: 'Of the sound, each once; an item may be the code alone.' },
   ).optional(),
   captions: object(
     z.strictObject({
       show_on_load: text(
-        100,
+        255,
         {},
         {
           description:
@@ -112,7 +119,7 @@ export const videoChanges = z.strictObject({
       allowed_ips: addressList(100).optional(),
     }),
   ).optional(),
-  presentation_id: idOrNone('presentation').optional(),
+  presentation_id: idOrNone('presentation: of the same organisation').optional(),
   javascript_api: jsonObject(jsonBytes, { description: 'For players.' }).optional(),
   monetization: jsonObject(jsonBytes, { description: 'For players.' }).optional(),
   events_triggered_by_click: jsonObject(jsonBytes, { description: 'For players.' }).optional(),

@@ -13,7 +13,7 @@ export const checkVideoPassword = route({
   summary: 'Try a password of a video',
   description:
     'The password is that of the player settings profile that the video has. At most 10 tries a minute of an address at a video, and 100 ' +
-    'of everybody. A right password opens no file: that is what tokens are for.',
+    'of everybody; and 30 of an address at all videos. A right password opens no file: that is what tokens are for.',
   params: z.object({
     videoId: id('video'),
     password: text(longest, {}, { description: 'As typed, percent-encoded: never its hash. A secret.' }),

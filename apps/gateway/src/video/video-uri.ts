@@ -31,7 +31,7 @@ export const VideoUri = z
       .object(Object.fromEntries(stills.map((percent) => [percent, z.string()])))
       .meta({ description: 'Stills at 25, 50 and 75 % of the video.' }),
     hls: address('HLS master playlist.'),
-    storyboard: address('WebVTT of sprites.'),
+    storyboard: shown.text('WebVTT of sprites: empty, since none are made yet.'),
   })
   .meta({ description: 'Where the files are.' })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import express, { type RequestHandler, Router } from 'express'
 import { refusal } from '../http/problem.ts'
 import { page, sendHtml } from './page.ts'
-import { withShareTags } from './share-tags.ts'
+import { withFacts } from './share-tags.ts'
 import { findShared, type SharedParts } from './shared-record.ts'
 
 interface Parts extends SharedParts {
@@ -25,8 +25,10 @@ export function playerPages(parts: Parts): Router {
         response.status(404)
         return sendHtml(response, NOT_BUILT, `default-src 'none'`)
       }
-      const shared = await findShared(String(request.params['id']), parts, response)
-      sendHtml(response, shared ? withShareTags(html, shared, publicUrl()) : html, playerPolicy(publicUrl()))
+      const facts = await findShared(String(request.params['id']), parts, response)
+      // The same page: it says so in its own words.
+      if (facts?.shows === 'none') response.status(404)
+      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, playerPolicy(publicUrl()))
     }),
   )
   return router

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { hostileTexts } from '../../test/hostile-texts.ts'
-import { type Shared, withShareTags } from './share-tags.ts'
+import { type Shared, withFacts, withShareTags } from './share-tags.ts'
 
 const html = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8" /><title>Video</title></head><body><p>x</p></body></html>'
 
@@ -86,4 +86,22 @@ test('no title or description adds anything to the page', () => {
     const read = text.replaceAll('\r\n', '\n')
     expect([head.title, head.tags['og:title'], head.tags['og:description']]).toEqual([read, read, read])
   }
+})
+
+test.each([
+  ['a video', { shows: 'video', shared: aShared() } as const, 'Launch day', ['vitascope:shows=video', 'og:type=video.other']],
+  ['a playlist', { shows: 'playlist', shared: aShared() } as const, 'Launch day', ['vitascope:shows=playlist', 'og:type=video.other']],
+  ['nothing', { shows: 'none' } as const, 'Not available', ['vitascope:shows=none']],
+  [
+    'what is past its time',
+    { shows: 'none', expired: 'Over "$&" <now>' } as const,
+    'Not available',
+    ['vitascope:shows=none', 'vitascope:expired=Over "$&" <now>'],
+  ],
+])('the page is told that its address leads to %s', (_, facts, title, expected) => {
+  const page = elementsOf(parse(withFacts(html, facts, 'https://video.example.org')))
+  const texts = page.filter(({ tagName }) => tagName === 'title').map(({ childNodes: [text] }) => text && 'value' in text && text.value)
+  const metas = page.filter(({ tagName }) => tagName === 'meta').map(({ attrs }) => attrs.map(({ value }) => value).join('='))
+  expect(texts).toEqual([title])
+  expect(metas.filter((meta) => /^(vitascope:|og:type)/.test(meta)).sort()).toEqual([...expected].sort())
 })

@@ -15,6 +15,9 @@ export interface Shared {
   playsInPlace: boolean
 }
 
+/** What a player page is told of what its address leads to: so it asks for nothing that is not there. */
+export type PageFacts = { shows: 'video' | 'playlist'; shared: Shared } | { shows: 'none'; expired?: string }
+
 /** Longer ones are cut by every site that shows them. */
 const longestDescription = 300
 
@@ -51,8 +54,23 @@ export function shareTags(shared: Shared, publicUrl: string): string {
     .join('\n    ')
 }
 
+/** The page with what it is told, for itself and for other sites. */
+export function withFacts(html: string, facts: PageFacts, publicUrl: string): string {
+  const told = html.replace('</title>', () => `</title>\n    ${factTags(facts)}`)
+  return facts.shows === 'none' ? told.replace(TITLE, '<title>Not available</title>') : withShareTags(told, facts.shared, publicUrl)
+}
+
+function factTags(facts: PageFacts): string {
+  const expired = facts.shows === 'none' ? facts.expired : undefined
+  return Object.entries({ shows: facts.shows, ...(expired !== undefined && { expired }) })
+    .map(([name, content]) => `<meta name="vitascope:${name}" content="${escapeHtml(content)}" />`)
+    .join('\n    ')
+}
+
+const TITLE = /<title>[^<]*<\/title>/
+
 /** The page with the title and tags of what it shows. A function stands in for the text: `$&` in a title means nothing. */
 export function withShareTags(html: string, shared: Shared, publicUrl: string): string {
   const title = `<title>${escapeHtml(shared.title || 'Video')}</title>`
-  return html.replace(/<title>[^<]*<\/title>/, () => `${title}\n    ${shareTags(shared, publicUrl)}`)
+  return html.replace(TITLE, () => `${title}\n    ${shareTags(shared, publicUrl)}`)
 }

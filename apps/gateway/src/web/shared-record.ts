@@ -6,7 +6,7 @@ import { exchangeOf, hangUpSignal } from '../http/exchange.ts'
 import type { LoadShed } from '../limits/load-shed.ts'
 import type { Services } from '../services.ts'
 import { videoUriView } from '../video/video-uri.ts'
-import type { Shared } from './share-tags.ts'
+import type { PageFacts, Shared } from './share-tags.ts'
 
 /** A page is not kept waiting for what only other sites read. */
 const PATIENCE_MS = 1_000
@@ -18,12 +18,12 @@ export interface SharedParts {
 }
 
 /**
- * What other sites may show of a video or playlist: only what guests see of it. Undefined where nobody may see anything, or nobody could
- * be asked. One read of the catalogue for each player page that is opened, as the player itself makes one.
+ * What an address leads to, and what other sites may show of it: only what guests see. Undefined where nobody could be asked. A read or
+ * two of the catalogue for each player page that is opened, as the player itself makes one.
  */
-export async function findShared(id: string, parts: SharedParts, response: Response): Promise<Shared | undefined> {
+export async function findShared(id: string, parts: SharedParts, response: Response): Promise<PageFacts | undefined> {
   // Nothing else is an id.
-  if (!/^\d{1,19}$/.test(id)) return undefined
+  if (!/^\d{1,19}$/.test(id)) return { shows: 'none' }
   const call = {
     principal: { kind: 'guest' as const },
     requestId: exchangeOf(response).requestId,
@@ -34,27 +34,30 @@ export async function findShared(id: string, parts: SharedParts, response: Respo
     response.once('close', parts.shed.begin('read').end)
     return await askShared(id, parts.services, parts.publicUrl(), call)
   } catch (error) {
-    if (isDomainError(error)) return undefined
-    throw error
+    if (!isDomainError(error)) throw error
+    if (error.reason === 'VIDEO_EXPIRED') return { shows: 'none', expired: error.message }
+    return error.kind === 'not_found' ? { shows: 'none' } : undefined
   }
 }
 
-async function askShared(id: string, services: Services, publicUrl: string, call: Call): Promise<Shared | undefined> {
+async function askShared(id: string, services: Services, publicUrl: string, call: Call): Promise<PageFacts | undefined> {
   try {
     const { video } = await services.videos.findPublicVideo({ videoId: id }, call)
-    return video && sharedVideo(video, publicUrl)
+    return video && { shows: 'video', shared: await sharedVideo(video, services, publicUrl, call) }
   } catch (error) {
     if (!isDomainError(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
   }
   const { playlist, videos } = await services.playlists.findPublicPlaylist({ playlistId: id, skip: 0 }, call)
-  const [first] = videos.map((video) => sharedVideo(video, publicUrl))
-  return playlist && { ...(first ?? nothingYet), id, title: playlist.title, description: playlist.description, playsInPlace: false }
+  const [first] = videos
+  const picture = first ? await sharedVideo(first, services, publicUrl, call) : nothingYet
+  const { title, description } = playlist ?? { title: '', description: '' }
+  return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, playsInPlace: false } }
 }
 
 const nothingYet = { language: '', image: '', width: 1280, height: 720 }
 
-function sharedVideo(video: Video, publicUrl: string): Shared {
-  const closed = video.tokenRequired || video.ipRestricted
+async function sharedVideo(video: Video, services: Services, publicUrl: string, call: Call): Promise<Shared> {
+  const closed = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
   return {
     id: video.videoId,
     title: video.title,
@@ -65,4 +68,9 @@ function sharedVideo(video: Video, publicUrl: string): Shared {
     height: video.publishedHeight ?? (video.renditions?.height || 720),
     playsInPlace: video.sharing?.embedWithinSocial ?? false,
   }
+}
+
+async function hasPassword({ videoId }: Video, services: Services, call: Call): Promise<boolean> {
+  const { setting } = await services.settings.findVideoSetting({ videoId }, call)
+  return setting?.passwordProtected ?? false
 }

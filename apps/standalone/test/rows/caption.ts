@@ -86,6 +86,9 @@ async function refusedFields(house: House, method: string, path: string, rest: R
     bad({ ...content, organisation_id: '1', created_by_user_id: '1' }, ['organisation_id', 'created_by_user_id']),
     bad({ url: `${url}/a.srt`, ...content }, ['content']),
     bad({ content: SRT }, ['format']),
+    bad({ content: SRT, title: '' }, ['title', 'format']),
+    bad({ url: `${url}/a.txt`, title: 'two\nlines', language: '!!' }, ['title', 'language', 'url']),
+    bad({ url: 'http://10.0.0.1/a.srt', title: '' }, ['title', 'url']),
     bad({ content: SRT, format: 'ass' }, ['format']),
     bad({ content: 'a\0b', format: 'srt' }, ['content']),
     bad({ content: 'nothing', format: 'srt' }, ['content']),
@@ -224,7 +227,11 @@ export const captionRows: NounRows = {
           ...more,
         })
         return [
-          post({}, { status: 400, fields: ['title', 'language', 'media_id'] }),
+          post({}, { status: 400, fields: ['title', 'language', 'media_id', 'url'] }),
+          post(
+            { title: '', language: '!!', media_id, url: `${house.sources.url}/a.txt` },
+            { status: 400, fields: ['title', 'language', 'url'] },
+          ),
           post({ ...FIELDS, media_id }, { status: 400, fields: ['url'] }),
           post({ ...FIELDS, ...content, media_id: foreign }, { status: 404, code: 'media_not_found' }),
           post({ ...FIELDS, url: `${house.sources.url}/a.srt`, media_id: foreign }, { status: 404, code: 'media_not_found' }),

@@ -161,7 +161,8 @@ export const contactFormRows: NounRows = {
         const call = { as: 'guest' as const, method: 'POST' }
         const good = { email: 'ada@example.org' }
         return [
-          { ...call, path: all, payload: {}, status: 400, fields: ['email'] },
+          { ...call, path: all, payload: {}, status: 400, fields: ['email', 'name', 'company_name'] },
+          { ...call, path: plain, payload: { email: 1, name: 'Ada', colour: 'red' }, status: 400, fields: ['email', 'colour', 'name'] },
           { ...call, path: all, payload: good, status: 400, fields: ['name', 'company_name'] },
           {
             ...call,

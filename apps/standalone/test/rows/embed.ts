@@ -120,6 +120,9 @@ export const embedRows: NounRows = {
       endpoint: 'GET /embed/presentation/{video_id}',
       async works(house) {
         const id = await aVideo(house)
+        const none = await house.as.guest.get(`/embed/presentation/${id}`)
+        expect([none.status, none.body]).toMatchObject([404, { code: 'presentation_not_found' }])
+        await house.as.system.post('/presentation', { title: 'Slides', organisation_id: house.owner.organisationId, video_id: id })
         const script = await codeOf(house, `/embed/presentation/${id}?token=t`)
         expect(script).toMatchObject({
           name: 'script',

@@ -30,6 +30,7 @@ function badEntries(method: 'POST' | 'PUT', at: string): Refused[] {
     bad(entry, ['payload']),
     bad(entries(101), ['payload']),
     bad([entry, { ...entry }], ['[1].name']),
+    bad([entry, { ...entry, value: 1 }, { name: 'A', value: 'x', colour: 'red' }], ['[1].name', '[1].value', '[2].name', '[2].colour']),
     bad([{ name: 'z'.repeat(101), value: '🎬'.repeat(1_001) }], ['[0].name', '[0].value']),
     bad(
       [{ name: 'Genre', value: 7, private: 'yes', read_only: 2, id: '1' }],

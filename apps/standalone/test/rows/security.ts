@@ -54,6 +54,7 @@ const refused = (path: string) => async () => {
     { ...get, path: `${path}/192.0.2.7`, fields: ['object_ids'] },
     { ...get, path: `${path}/192.0.2.7/?object_ids=`, fields: ['object_ids'] },
     { ...get, path: `${path}/192.0.2.7/?object_ids=${'1,'.repeat(1_001)}`, fields: ['object_ids'] },
+    { ...get, path: `${path}/192.0.2.7/?object_ids=1,,2`, fields: ['object_ids'] },
     { method: 'GET', path: `${path}/192.0.2.7/${ids}`, status: 403, code: 'system_only' },
     { as: 'guest' as const, method: 'GET', path: `${path}/192.0.2.7/${ids}`, status: 401 },
   ]

@@ -47,7 +47,7 @@ const most = {
   allow_download: true,
   lowest_quality_version: 101,
   highest_quality_version: '6000',
-  rolls: { pre: Array.from({ length: 100 }, (_, i) => String(i + 1)), post: [], show_timer: true },
+  rolls: { pre: [], post: [], show_timer: true },
   logo_asset_id: long(100),
   logo_destination_url: `https://example.org/${long(1_980)}`,
   captions_default_on: '1',
@@ -78,6 +78,13 @@ const shownMost = Object.fromEntries(
     typeof value === 'object' ? JSON.stringify(value) : typeof value === 'boolean' ? '1' : name === 'password' ? '' : String(value),
   ]),
 )
+
+/** With as many videos before others as there may be. */
+async function mostOf(house: House) {
+  const { video_id } = await house.video()
+  const rolls = { pre: Array<string>(100).fill(video_id), post: [video_id], show_timer: true }
+  return { payload: { ...most, rolls }, shown: { ...shownMost, rolls: JSON.stringify(rolls) } }
+}
 
 const tooMuch = {
   title: long(51),
@@ -120,6 +127,9 @@ const setDefault = async ({ as, owner }: House, id: string, shownAt: () => Promi
   await waitFor(async () => ((await shownAt()) ?? '') === id, { describe: 'the default profile to reach the catalogue' })
 }
 
+/** No token; one of no id; one of another list. */
+const badCursors = ['x', 'WyJ4Il0', 'WyIxIiwiMSJd']
+
 const readOnlyFields = ['players', 'pre_roll_asset_id', 'post_roll_asset_id', 'pre_roll_id', 'pre_roll_quality']
 
 export const settingRows: NounRows = {
@@ -152,8 +162,9 @@ export const settingRows: NounRows = {
     {
       endpoint: 'POST /setting/{organisation_id}',
       async works(house) {
-        const id = await create(house, most)
-        expect(await read(house, id)).toMatchObject(shownMost)
+        const { payload, shown } = await mostOf(house)
+        const id = await create(house, payload)
+        expect(await read(house, id)).toMatchObject(shown)
         const low = await create(house, { lowest_quality_version: 100, highest_quality_version: 100, title: '' })
         expect(await read(house, low)).toMatchObject({ ...defaults, highest_quality_version: '100' })
         const form = await house.as.system.send<{ message: { created: string } }>('POST', `/setting/${house.stranger.organisationId}`, {
@@ -161,8 +172,10 @@ export const settingRows: NounRows = {
         })
         expect((await house.as.stranger.get(`/setting/${form.body.message.created}`)).body).toMatchObject({ title: 'By the system' })
       },
-      async refused({ owner, stranger }) {
+      async refused(house) {
+        const { owner, stranger } = house
         const path = `/setting/${owner.organisationId}`
+        const { video_id } = await house.video()
         const post = { method: 'POST', path, status: 400 }
         return [
           { ...post, payload: tooMuch, fields: tooMuchNames },
@@ -171,7 +184,23 @@ export const settingRows: NounRows = {
           { ...post, payload: { ga_tracker_id: `');alert(1)//`, ga_tracker_domain: '<' }, fields: ['ga_tracker_id', 'ga_tracker_domain'] },
           { ...post, payload: { lowest_quality_version: 1_201 }, fields: ['lowest_quality_version'] },
           { ...post, payload: { password_protected: 1 }, fields: ['password_protected'] },
+          {
+            ...{ ...post, payload: { title: long(51), colour: 'red', lowest_quality_version: 2_000, password_protected: 1 } },
+            fields: ['title', 'colour', 'lowest_quality_version', 'password_protected'],
+          },
+          // Of a pair with a bad one nothing is said of the other.
+          { ...post, payload: { lowest_quality_version: 2_000, highest_quality_version: 6_001 }, fields: ['highest_quality_version'] },
+          {
+            ...post,
+            payload: { title: 1, logo_destination_url: 'x', ga_tracker_id: '<' },
+            fields: ['title', 'logo_destination_url', 'ga_tracker_id'],
+          },
           { ...post, payload: { password: 'correct horse' }, fields: ['password'] },
+          { ...post, payload: { rolls: { pre: [video_id, '999999'] } }, status: 404, code: 'video_not_found' },
+          ...['stranger', 'system'].map((as) => ({
+            ...{ ...post, as: as as 'stranger' | 'system', path: `/setting/${stranger.organisationId}` },
+            ...{ payload: { rolls: { post: [video_id] } }, status: 404, code: 'video_not_found' },
+          })),
           { ...post, path: `/setting/${stranger.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, path: '/setting/999999', payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, as: 'system', path: '/setting/999999', payload: {}, status: 404, code: 'organisation_not_found' },
@@ -184,10 +213,11 @@ export const settingRows: NounRows = {
       async works(house) {
         const id = await create(house)
         const put = (payload: object) => house.as.uploader.put(`/setting/${id}`, payload)
-        expect((await put(most)).body).toEqual({ status: 'OK', message: { updated: id } })
-        expect(await read(house, id)).toMatchObject(shownMost)
+        const full = await mostOf(house)
+        expect((await put(full.payload)).body).toEqual({ status: 'OK', message: { updated: id } })
+        expect(await read(house, id)).toMatchObject(full.shown)
         await put({ password: '', title: 'Kept' })
-        expect(await read(house, id)).toMatchObject({ ...shownMost, title: 'Kept', password_protected: '1' })
+        expect(await read(house, id)).toMatchObject({ ...full.shown, title: 'Kept', password_protected: '1' })
         await put({ password_protected: 0, rolls: '', monetization: null, monetization_id: '' })
         expect(await read(house, id)).toMatchObject({ password_protected: '0', rolls: '', monetization: '', monetization_id: '' })
 
@@ -217,8 +247,16 @@ export const settingRows: NounRows = {
           { ...put, payload: tooMuch, fields: tooMuchNames },
           { ...put, payload: denied, fields: Object.keys(denied) },
           { ...put, payload: {}, fields: ['payload'] },
+          { ...put, payload: { title: 1, lowest_quality_version: 1_201 }, fields: ['title', 'lowest_quality_version'] },
           { ...put, payload: { password_protected: 1, password: '' }, fields: ['password_protected'] },
           { ...put, payload: { password_protected: 0, password: sha1('a') }, fields: ['password_protected'] },
+          ...['stranger', 'system'].map((as) => ({
+            ...{ ...put, as: as as 'stranger' | 'system', path: `/setting/${foreign.body.message.created}` },
+            ...{ payload: { rolls: { pre: [video_id] } }, status: 404, code: 'video_not_found' },
+          })),
+          ...[path, '/setting/999999'].map((at) => ({
+            ...{ ...put, as: 'stranger' as const, path: at, payload: { password: sha1('a') }, status: 404, code: 'setting_not_found' },
+          })),
           { ...put, as: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, path: '/setting/999999', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, as: 'guest', payload: { title: 'Mine' }, status: 401 },
@@ -251,6 +289,15 @@ export const settingRows: NounRows = {
         expect((await remove()).status).toBe(404)
         expect((await house.as.owner.get(`/setting/${id}`)).status).toBe(404)
         expect(await settingOf()).toBe('')
+
+        // The default one goes when it is the default no more, so that the organisation never names one that is gone.
+        const byDefault = await create(house)
+        const removeDefault = async () => (await house.as.uploader.delete<{ code?: string }>(`/setting/${byDefault}`)).body
+        const shown = async () => (await house.as.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body.player_settings?.['id']
+        await setDefault(house, byDefault, shown)
+        expect(await removeDefault()).toMatchObject({ status: 409, code: 'setting_in_use' })
+        await setDefault(house, '', shown)
+        expect(await removeDefault()).toMatchObject({ status: 'OK' })
       },
       async refused(house) {
         const used = await create(house, { password: sha1('a') })
@@ -285,6 +332,7 @@ export const settingRows: NounRows = {
           { method: 'GET', path: '/setting/organisation/x', status: 403 },
           { as: 'system', method: 'GET', path: '/setting/organisation/999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: `${path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
+          ...badCursors.map((cursor) => ({ method: 'GET', path: `${path}?cursor=${cursor}`, status: 400, fields: ['cursor'] })),
           { as: 'guest', method: 'GET', path, status: 401 },
         ]
       },

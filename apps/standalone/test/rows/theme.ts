@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
 import type { House, NounRows } from '../support/table-row.ts'
 
 type Theme = Record<string, string | null>
@@ -61,6 +62,7 @@ export const themeRows: NounRows = {
           { as: 'system', method: 'GET', path: '/theme?organisation_id=x', status: 400, fields: ['organisation_id'] },
           { as: 'system', method: 'GET', path: '/theme?organisation_id=999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: '/theme?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
+          { method: 'GET', path: '/theme?cursor=WyJ4Il0', status: 400, fields: ['cursor'] },
           { as: 'guest', method: 'GET', path: '/theme', status: 401 },
         ]
       },
@@ -87,6 +89,10 @@ export const themeRows: NounRows = {
           { as: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/999999/videos', status: 404 },
           { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
+          // No token; one of no place; one of another list.
+          ...['x', 'WyJ4IiwieSJd', 'WyIxIl0'].map((cursor) => ({
+            ...{ method: 'GET', path: `${path}?cursor=${cursor}`, status: 400, fields: ['cursor'] },
+          })),
           { as: 'guest', method: 'GET', path, status: 401 },
         ]
       },
@@ -165,6 +171,21 @@ export const themeRows: NounRows = {
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
         expect(await themeOf()).toBe('')
+
+        // The default one goes when it is the default no more, so that the organisation never names one that is gone.
+        const byDefault = await create(house)
+        const removeDefault = async () => (await house.as.uploader.delete<{ code?: string }>(`/theme/${byDefault}`)).body
+        const setDefault = async (default_theme_id: string) => {
+          await house.as.system.put(`/organisation/${house.owner.organisationId}`, { default_theme_id })
+          await waitFor(async () => {
+            const { body } = await house.as.guest.get<{ theme: { id: string } | null }>(`/video/${video_id}?player_settings=true`)
+            return (body.theme?.id ?? '') === default_theme_id
+          })
+        }
+        await setDefault(byDefault)
+        expect(await removeDefault()).toMatchObject({ status: 409, code: 'theme_in_use' })
+        await setDefault('')
+        expect(await removeDefault()).toMatchObject({ status: 'OK' })
       },
       async refused(house) {
         const path = `/theme/${await create(house)}`

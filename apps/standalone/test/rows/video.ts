@@ -108,6 +108,9 @@ export const videoRows: NounRows = {
       refused: async ({ stranger }) => [
         { method: 'GET', path: '/video?limit=21&start=0&sort_by=x', status: 400, fields: ['limit', 'start', 'sort_by'] },
         { method: 'GET', path: '/video?limit=0', status: 400, fields: ['limit'] },
+        { method: 'GET', path: '/video?folder_id=0', status: 400, fields: ['folder_id'] },
+        { method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
+        { as: 'system', method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
         { method: 'GET', path: `/video?organisation_id=${stranger.organisationId}`, status: 403 },
         { as: 'guest', method: 'GET', path: '/video', status: 401 },
       ],

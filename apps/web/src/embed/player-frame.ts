@@ -9,7 +9,7 @@ export function playerFrame(page: Document, embed: Embed): HTMLIFrameElement {
     'sandbox',
     'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
   )
-  frame.allow = 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write'
+  frame.allow = 'autoplay; picture-in-picture; encrypted-media; clipboard-write'
   frame.allowFullscreen = true
   frame.loading = 'lazy'
   frame.style.border = '0'

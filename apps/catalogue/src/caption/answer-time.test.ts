@@ -1,0 +1,21 @@
+import { once } from 'node:events'
+import { expect, test } from '@jest/globals'
+import { serviceCall } from '@vitascope/grpc'
+import { inAnswerTime } from './answer-time.ts'
+
+const call = (ms: number) => ({ ...serviceCall('test', 'r'), deadline: new Date(Date.now() + ms) })
+
+test('a write that is in time is done', async () => {
+  expect(await inAnswerTime(call(60_000), async ({ signal }) => signal.aborted)).toBe(false)
+  expect(await inAnswerTime(serviceCall('test', 'r'), async ({ signal }) => signal.aborted)).toBe(false)
+})
+
+test('one that could not be answered any more is told to stop while the caller still waits, with the reason', async () => {
+  const began = call(1_200)
+  const late = inAnswerTime(began, async ({ signal }) => {
+    await once(signal, 'abort')
+    expect(Date.now()).toBeLessThan(began.deadline.getTime())
+    signal.throwIfAborted()
+  })
+  await expect(late).rejects.toMatchObject({ kind: 'unavailable', reason: 'DEADLINE_EXCEEDED' })
+})

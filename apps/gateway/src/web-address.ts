@@ -1,0 +1,22 @@
+import type { z } from 'zod'
+import { type Shown, text } from './fields.ts'
+
+/** Browsers drop or bend these before they look for the scheme, so that `java<TAB>script:` runs. */
+const BENT = /[\p{C}\p{Z}\\]/u
+
+/** An address that players put into a page: http or https, with `paths` also one without a scheme; empty for none. */
+export function webAddress(max: number, { paths }: { paths: boolean }, shown: Shown): z.ZodType<string> {
+  return text(max, {}, shown).superRefine((address, context) => {
+    const message = problemOf(address, paths)
+    if (message !== undefined) context.addIssue({ code: 'custom', message, input: address })
+  })
+}
+
+function problemOf(address: string, paths: boolean): string | undefined {
+  if (address === '') return undefined
+  if (BENT.test(address)) return 'must not contain white space, control characters or backslashes'
+  if (paths && !/^[^/?#]*:/.test(address)) return undefined
+  return /^https?:\/\/[^/?#]/i.test(address) && URL.canParse(address)
+    ? undefined
+    : `must be an http or https address${paths ? ', or a path' : ''}`
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { parseAddressRules } from '@vitascope/access'
+import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
+import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
+import { submitContactForm } from '../src/contact-form/submission-routes.ts'
+import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
+import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+
+type Gateway = Awaited<ReturnType<typeof startTestGateway>>
+
+let catalogue: GrpcServer
+let limited: Gateway
+let unlimited: Gateway
+let kept = 0
+beforeAll(async () => {
+  catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('catalogue') })
+  catalogue.implement(
+    { submitContactForm: ContactFormServiceService.submitContactForm },
+    {
+      async submitContactForm({ validateOnly }) {
+        if (!validateOnly) kept++
+        return { submissionId: '1' }
+      },
+    },
+  )
+  const catalogueAddress = await catalogue.listen('127.0.0.1:0')
+  const config = { catalogueAddress, trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [] }
+  limited = await startTestGateway([submitContactForm], { ...config, limits: DEFAULT_LIMITS })
+  unlimited = await startTestGateway([submitContactForm], { ...config, limits: 'off' })
+})
+afterAll(async () => {
+  await Promise.all([limited.stop(), unlimited.stop()])
+  await catalogue.drain(0)
+})
+
+const send = (gateway: Gateway, form: string, address: string, sent: object = { email: 'ada@example.org' }) =>
+  fetch(`${gateway.url}/v2/contact-form/${form}/submission`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+    body: JSON.stringify(sent),
+  })
+
+test('an address sends 10 a minute by a form, and bad input is none', async () => {
+  for (let i = 0; i < 5; i++) expect((await send(limited, '7', '203.0.113.1', { email: 1 })).status).toBe(400)
+  const statuses = []
+  for (let i = 0; i < 12; i++) statuses.push((await send(limited, '7', '203.0.113.1')).status)
+  expect(statuses).toEqual([...Array(10).fill(201), 429, 429])
+  expect(kept).toBe(10)
+  const refused = await send(limited, '7', '203.0.113.1')
+  expect(refused.headers.get('ratelimit-policy')).toBe('"submission";q=10;w=60')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await send(limited, '8', '203.0.113.1')).status).toBe(201)
+  expect((await send(limited, '7', '203.0.113.2')).status).toBe(201)
+})
+
+test('limits that are off count none', async () => {
+  for (let i = 0; i < 15; i++) expect((await send(unlimited, '7', '203.0.113.1')).status).toBe(201)
+})

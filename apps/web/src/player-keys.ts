@@ -1,0 +1,50 @@
+/** What the keys of the player do beside seeking and loudness. */
+export interface PlayerActions {
+  play: () => void
+  mute: () => void
+  fullscreen: () => void
+}
+
+/** Seconds by which an arrow moves the position. */
+const step = 5
+
+/** A key pressed anywhere in the page, which has no other player. What has the focus keeps the keys that it uses itself. */
+export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions): void {
+  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || frame.dataset['shows'] !== 'video') return
+  const [target] = event.composedPath()
+  const own = target instanceof Element ? usedBy(target) : ''
+  if (own === 'all' || (own === 'space' && event.key === ' ') || (own === 'arrows' && event.key.startsWith('Arrow'))) return
+  const onSeek = target instanceof Element && target.matches('.seek')
+  const [back, on] = [() => seekTo(video, video.currentTime - step), () => seekTo(video, video.currentTime + step)]
+  const keys: Record<string, (() => void) | undefined> = {
+    ' ': actions.play,
+    k: actions.play,
+    m: actions.mute,
+    f: actions.fullscreen,
+    ArrowLeft: back,
+    ArrowRight: on,
+    ArrowUp: onSeek ? on : () => setVolume(video, video.volume + 0.1),
+    ArrowDown: onSeek ? back : () => setVolume(video, video.volume - 0.1),
+  }
+  const action = keys[event.key]
+  if (!action) return
+  event.preventDefault()
+  action()
+}
+
+/** The keys that an element takes for itself. */
+function usedBy(target: Element): 'all' | 'space' | 'arrows' | '' {
+  if (target.matches('select, textarea, input:not([type=range]), [contenteditable]')) return 'all'
+  if (target.matches('a, button')) return 'space'
+  // Cards with long texts scroll by them.
+  return target.matches('input:not(.seek), .overlay, .overlay *') ? 'arrows' : ''
+}
+
+export function seekTo(video: HTMLVideoElement, seconds: number): void {
+  video.currentTime = Math.max(0, seconds)
+}
+
+export function setVolume(video: HTMLVideoElement, volume: number): void {
+  video.volume = Math.min(1, Math.max(0, volume))
+  video.muted = video.volume === 0
+}

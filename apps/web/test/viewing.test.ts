@@ -1,0 +1,328 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { findFfmpeg } from '@vitascope/media'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { makeMedia, startPlatform } from './stand-in-platform.ts'
+
+const browserFile = browserPath()
+const inBrowser = browserFile === undefined ? describe.skip : describe
+const languages = ['en', 'de', 'fr', 'nl', 'es', 'it', 'pt', 'pl']
+const long = 'Words of an owner who has much to say about it. '.repeat(10)
+
+/** Every viewer's hands and screens: keys, fingers, and players that are small. */
+inBrowser('viewing', () => {
+  const media = mkdtempSync(join(tmpdir(), 'vitascope-viewing-'))
+  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let browser: Browser
+  let page: Page
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    addCaptions(media)
+    platform = await startPlatform(media)
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.stop()
+    rmSync(media, { recursive: true, force: true })
+  })
+  const freshPage = async (options: BrowserContextOptions = {}) => {
+    for (const context of browser.contexts()) await context.close()
+    page = await (await browser.newContext({ viewport: { width: 960, height: 540 }, ...options })).newPage()
+    complaints.length = 0
+    platform.asked.length = 0
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+  }
+  beforeEach(() => freshPage())
+
+  const aVideo = (more: Record<string, unknown> = {}) => ({
+    video_title: 'Launch',
+    uri: { hls: `${platform.url}/media/captioned.m3u8`, poster_frame: `${platform.url}/media/poster.jpg`, http: {} },
+    status: { status: 'ok', progress: 100, code: 2000 },
+    ...more,
+  })
+  const everything = () => ({
+    ...aVideo({ player_settings: { allow_sharing: '1' }, sharing: { url: `${platform.url}/player/v` } }),
+    uri: { ...aVideo().uri, download_link: `${platform.url}/media/whole.mp4` },
+  })
+  const of = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
+  const paused = () => of((video) => video.paused)
+  const becomes = (isPaused: boolean) => waitFor(async () => (await paused()) === isPaused, { describe: `paused: ${isPaused}` })
+  const open = async (id: string, query = '') => {
+    await page.goto(`${platform.url}/player/${id}${query}`)
+    await waitFor(() => page.locator('[data-menu=captions] button').isVisible(), { timeout: 20_000, describe: 'the captions' })
+  }
+  const plays = () => waitFor(() => of((video) => !video.paused && video.currentTime > 0.1), { timeout: 20_000, describe: 'it to play' })
+  const shot = async (name: string) => {
+    const folder = process.env['VITASCOPE_SCREENSHOTS']
+    if (folder) await page.screenshot({ path: join(folder, `viewing-${name}.png`) })
+  }
+  /** Parts of the page that stand outside of it. */
+  const outside = (...selectors: string[]) =>
+    page.evaluate((all) => {
+      const root = document.querySelector('vitascope-player')?.shadowRoot
+      return all.filter((selector) =>
+        [...(root?.querySelectorAll(selector) ?? [])].some((element) => {
+          const { left, top, right, bottom, width } = element.getBoundingClientRect()
+          return width > 0 && (left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5)
+        }),
+      )
+    }, selectors)
+
+  test('keys work without the focus on a control, and leave to others what is theirs', async () => {
+    platform.answer('v', everything())
+    await open('v', '?muted=1')
+    await page.keyboard.press('k')
+    await plays()
+    await page.keyboard.press('Space')
+    await becomes(true)
+    await of((video) => {
+      video.currentTime = 0
+    })
+    await page.keyboard.press('ArrowRight')
+    expect(Math.round(await of((video) => video.currentTime))).toBe(5)
+    await page.keyboard.press('m')
+    expect(await of((video) => video.muted)).toBe(false)
+    await page.keyboard.press('ArrowDown')
+    expect(await of((video) => video.volume)).toBeCloseTo(0.9)
+    await page.locator('.seek').focus()
+    await page.keyboard.press('ArrowLeft')
+    expect(Math.round(await of((video) => video.currentTime))).toBe(0)
+    await page.keyboard.press('ArrowUp')
+    expect([Math.round(await of((video) => video.currentTime)), await of((video) => video.volume)]).toEqual([5, 0.9])
+    // A button takes the space bar for itself.
+    await page.locator('[data-does=mute]').focus()
+    await page.keyboard.press('Space')
+    expect([await of((video) => video.muted), await paused()]).toEqual([true, true])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('the big button hands the focus on, the bar still goes, and at the end the button is there again', async () => {
+    platform.answer('v', aVideo())
+    await open('v', '?muted=1')
+    await page.locator('.start').focus()
+    await page.keyboard.press('Enter')
+    await plays()
+    expect(await page.locator('.row [data-does=play]').evaluate((button) => button.matches(':focus'))).toBe(true)
+    await waitFor(() => page.locator('.controls').evaluate((bar) => getComputedStyle(bar).opacity === '0'), {
+      timeout: 20_000,
+      describe: 'the bar to go',
+    })
+    await of((video) => {
+      video.currentTime = video.duration - 0.3
+    })
+    await page.locator('.start').waitFor({ timeout: 20_000 })
+    expect(await page.locator('.time').textContent()).toBe('0:06 / 0:06')
+    await page.locator('.start').click()
+    await plays()
+  }, 60_000)
+
+  test('a password that was given leaves the focus on the player', async () => {
+    platform.answer('locked', aVideo({ player_settings: { password_protected: '1' } }))
+    platform.answer('locked/password/k%20m', [true])
+    await page.goto(`${platform.url}/player/locked?muted=1`)
+    await page.getByLabel('Password').pressSequentially('k m')
+    await page.keyboard.press('Enter')
+    await plays()
+    expect(await page.locator('.row [data-does=play]').evaluate((button) => button.matches(':focus'))).toBe(true)
+    await page.keyboard.press('Space')
+    await becomes(true)
+  }, 60_000)
+
+  test('two clicks go to full screen and leave the video as it was', async () => {
+    platform.answer('v', aVideo())
+    await open('v', '?muted=1')
+    await page.keyboard.press('k')
+    await plays()
+    await of((video) => {
+      const changes: string[] = []
+      for (const event of ['play', 'pause']) video.addEventListener(event, () => changes.push(event))
+      Object.assign(video, { changes })
+    })
+    await page.mouse.dblclick(400, 200)
+    await waitFor(() => page.evaluate(() => document.fullscreenElement !== null), { describe: 'full screen' })
+    expect(await of((video) => 'changes' in video && video.changes)).toEqual([])
+    await page.keyboard.press('f')
+    await waitFor(() => page.evaluate(() => document.fullscreenElement === null), { describe: 'the end of full screen' })
+    await page.mouse.click(400, 200)
+    await becomes(true)
+  }, 60_000)
+
+  test('the first touch brings the controls back, wherever the finger is, and the next one pauses', async () => {
+    await freshPage({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
+    platform.answer('v', aVideo())
+    await open('v', '?muted=1')
+    const idle = (is: string) =>
+      waitFor(async () => (await page.locator('.frame').getAttribute('data-idle')) === is, { timeout: 20_000, describe: `idle: ${is}` })
+    const button = await page.locator('.row [data-does=play]').boundingBox()
+    await page.locator('.start').tap()
+    await plays()
+    for (const [x, y] of [
+      [200, 300],
+      [(button?.x ?? 0) + 10, (button?.y ?? 0) + 10],
+    ] as const) {
+      await idle('true')
+      await page.touchscreen.tap(x, y)
+      await idle('false')
+      expect(await paused()).toBe(false)
+      await page.touchscreen.tap(x, y)
+      await becomes(true)
+      await page.locator('.row [data-does=play]').tap()
+      await becomes(false)
+      await of((video) => {
+        video.currentTime = 0
+      })
+    }
+  }, 90_000)
+
+  test.each([1280, 390, 320, 272, 200])(
+    'at a width of %i full screen is to be had, and nothing stands outside',
+    async (width) => {
+      platform.answer('v', everything())
+      await page.setViewportSize({ width, height: Math.max(200, Math.round((width * 9) / 16)) })
+      await open('v')
+      expect(await outside('.row > *', '.row button')).toEqual([])
+      expect(await page.locator('[data-does=fullscreen]').isVisible()).toBe(true)
+      await shot(`width-${width}`)
+    },
+    60_000,
+  )
+
+  test.each([
+    [480, 270],
+    [360, 203],
+  ])(
+    'in %i × %i the menu of eight captions is whole, and a card stands over no caption and keeps its link',
+    async (width, height) => {
+      const card = { title: 'Tickets for it', description: long, link_text: 'To the shop', link_url: 'https://shop.example/' }
+      platform.answer('v', { ...everything(), overlays: [{ ...card, show: { during: { start: '00:00', end: '00:06' } } }] })
+      await page.setViewportSize({ width, height })
+      await open('v')
+      await page.getByRole('button', { name: 'Captions' }).click()
+      await page.getByRole('menuitemradio', { name: 'en' }).click()
+      await page.getByRole('button', { name: 'Captions' }).click()
+      expect(await page.getByRole('menuitemradio').count()).toBe(9)
+      expect(await outside('[role=menu]', '.overlay', '.row > *')).toEqual([])
+      await shot(`captions-${width}`)
+      await page.keyboard.press('Escape')
+      await shot(`card-${width}`)
+      const [frame, link] = [
+        await page.locator('.overlay').boundingBox(),
+        await page.getByRole('link', { name: 'To the shop' }).boundingBox(),
+      ]
+      expect((link?.y ?? 0) + (link?.height ?? 0)).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0))
+      expect((frame?.y ?? 0) + (frame?.height ?? 0)).toBeLessThanOrEqual(height * 0.71)
+    },
+    60_000,
+  )
+
+  test.each([
+    [480, 270],
+    [272, 153],
+  ])(
+    'in %i × %i long messages can be read to the end',
+    async (width, height) => {
+      await page.setViewportSize({ width, height })
+      platform.answer('gone', { code: 'video_expired', detail: long }, 404)
+      platform.answer('closed', { ...aVideo({ video_title: long }), security: { token_required_platform: true } })
+      platform.answer('locked', aVideo({ video_title: long, player_settings: { password_protected: '1' } }))
+      for (const id of ['gone', 'closed', 'locked']) {
+        await page.goto(`${platform.url}/player/${id}`)
+        await waitFor(async () => /Words/.test((await page.locator('.notice').textContent()) ?? ''), { describe: 'the card' })
+        await shot(`${id}-${width}`)
+        expect(await outside('.notice')).toEqual([])
+        const last = page.locator(id === 'locked' ? '.password' : '.notice > p')
+        await last.evaluate((element) => element.scrollIntoView({ block: 'end' }))
+        expect((await last.boundingBox())?.y).toBeLessThan(height)
+        const below = await last.evaluate((element) => element.getBoundingClientRect().bottom)
+        expect(below).toBeLessThanOrEqual(height)
+      }
+    },
+    60_000,
+  )
+
+  test('cards and tabs name the video, or say that there is none', async () => {
+    platform.answer('closed', { ...aVideo(), security: { token_required_platform: true } })
+    platform.answer('broken', aVideo({ uri: {}, status: { status: 'failed', progress: 7, code: 4001 } }))
+    platform.answer('missing', { code: 'video_not_found', detail: 'no video 6009' }, 404)
+    const shown = async (id: string, words: string) => {
+      await page.goto(`${platform.url}/player/${id}`)
+      await waitFor(async () => (await page.locator('.notice').textContent())?.includes(words), { describe: words })
+      return [await page.title(), await page.locator('.notice h1').textContent()]
+    }
+    expect(await shown('closed', 'This video is protected. It opens with a personal link.')).toEqual(['Launch', 'Launch'])
+    expect(await shown('broken', 'This video cannot be shown. Its source could not be reached.')).toEqual(['Launch', 'Launch'])
+    expect(await shown('missing', 'It may have been removed')).toEqual(['Not available', 'This video is not available'])
+    expect(await page.locator('.notice').textContent()).not.toContain('6009')
+  }, 60_000)
+
+  test('a page that is told what its address leads to asks for nothing that is not there', async () => {
+    platform.head('list', '<meta name="vitascope:shows" content="playlist">')
+    platform.answer('list', { title: 'All', videos: [] })
+    await page.goto(`${platform.url}/player/list`)
+    await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })
+    await shot('empty-list')
+    expect(platform.asked.filter((path) => path.startsWith('/v2'))).toEqual(['/v2/playlist/list'])
+    platform.asked.length = 0
+    platform.head('over', '<meta name="vitascope:shows" content="none"><meta name="vitascope:expired" content="The sale is over.">')
+    await page.goto(`${platform.url}/player/over`)
+    await page.getByText('The sale is over.').waitFor({ timeout: 20_000 })
+    platform.head('never', '<meta name="vitascope:shows" content="none">')
+    await page.goto(`${platform.url}/player/never`)
+    await page.getByText('This video is not available').waitFor({ timeout: 20_000 })
+    expect(platform.asked.filter((path) => path.startsWith('/v2'))).toEqual([])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('a playlist keeps the choice of captions, and its tab names what it shows', async () => {
+    const entry = (video_id: string, video_title: string) => ({ ...aVideo(), video_id, video_title, duration: '6.02' })
+    const entries = [entry('a', 'First'), entry('b', 'Second'), { ...entry('c', 'Third'), security: { token_required_platform: true } }]
+    platform.head('list', '<meta name="vitascope:shows" content="playlist">')
+    platform.answer('list', { title: 'All', open_in_playlist_view: '1', videos: entries })
+    for (const video of entries) platform.answer(video.video_id, video)
+    await open('list', '?muted=1')
+    const showing = () => of((video) => [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language))
+    await page.getByRole('button', { name: 'Captions' }).click()
+    await page.getByRole('menuitemradio', { name: 'de' }).click()
+    await waitFor(async () => (await showing()).join() === 'de', { describe: 'the German captions' })
+    await page.keyboard.press('Shift+N')
+    await waitFor(async () => (await page.title()) === 'Second', { describe: 'the second video' })
+    await waitFor(async () => (await showing()).join() === 'de', { timeout: 20_000, describe: 'its German captions' })
+    await page.keyboard.press('Shift+N')
+    await page.getByText('It opens with a personal link').waitFor()
+    expect([await page.title(), await page.locator('.notice h1').textContent()]).toEqual(['Third', 'Third'])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('a theme colours sliders and rings too', async () => {
+    platform.answer('v', aVideo({ theme: { icon_colour: '#ffcc00' } }))
+    await open('v')
+    const styleOf = (selector: string, name: string) =>
+      page.locator(selector).evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name)
+    expect(await styleOf('.seek', 'background-image')).toContain('rgb(255, 204, 0)')
+    await page.keyboard.press('Tab')
+    await page.locator('.row [data-does=play]').focus()
+    expect(await styleOf('.row [data-does=play]', 'outline-color')).toBe('rgb(255, 204, 0)')
+  }, 60_000)
+})
+
+/** `captioned.m3u8`: the same video with a track in each of the languages. */
+function addCaptions(folder: string): void {
+  const cue = 'WEBVTT\n\n00:00.000 --> 00:06.000\nGood evening, this is a line of captions\nand a second one\n'
+  writeFileSync(join(folder, 'cues.vtt'), cue)
+  writeFileSync(
+    join(folder, 'cues.m3u8'),
+    '#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:6\n#EXT-X-PLAYLIST-TYPE:VOD\n#EXTINF:6.0,\ncues.vtt\n#EXT-X-ENDLIST\n',
+  )
+  const tracks = languages.map(
+    (language) => `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="${language}",LANGUAGE="${language}",DEFAULT=NO,URI="cues.m3u8"\n`,
+  )
+  const master = readFileSync(join(folder, 'master.m3u8'), 'utf8').replace('#EXT-X-VERSION:7\n', `#EXT-X-VERSION:7\n${tracks.join('')}`)
+  writeFileSync(join(folder, 'captioned.m3u8'), master.replaceAll(',CODECS=', ',SUBTITLES="captions",CODECS='))
+}
