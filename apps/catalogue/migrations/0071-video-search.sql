@@ -18,10 +18,12 @@ create table video_search (
   serial          bigint not null
 );
 
--- Without the signs of ASCII, the parser of PostgreSQL sees no addresses, files, tags or hyphens: words and nothing else.
-create function plain_words(text text) returns text language sql immutable parallel safe as $$
-  select translate(text, E'!"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', repeat(' ', 32))
-$$;
+-- Letters stand without their accents, in one form and of one width. Without the signs of ASCII, the parser of PostgreSQL sees no addresses,
+-- files, tags or hyphens: words and nothing else.
+create function plain_words(text text) returns text language sql immutable parallel safe return
+  translate(
+    normalize(regexp_replace(normalize(text, nfkd), E'[\u0300-\u036f]+', '', 'g'), nfkc),
+    E'!"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', repeat(' ', 32));
 
 create function search_words(v video, media_title text, serial bigint) returns tsvector
 language sql immutable parallel safe set search_path from current as $$

@@ -123,3 +123,20 @@ describe('its contents', () => {
     }
   })
 })
+
+test('lists of a folder know the titles and states of its videos, also of those that change while they are put in', async () => {
+  const key = await aKey()
+  const uploads = await Promise.all(Array.from({ length: 30 }, (_, i) => catalogue.upload({ title: `Before ${i}` })))
+  const rename = ({ videoId }: { videoId: string }, title: string) =>
+    catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title }))
+  await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.add(key, upload.videoId, aCall())]))
+  const told = () =>
+    catalogue.db.query<{ same: boolean }>(
+      `select (f.state, f.title_key, f.create_time) = (v.state, lower(v.title), v.create_time) as same
+       from folder_video f join video v using (video_id) where f.folder_id = $1`,
+      [key.folderId],
+    )
+  expect(await told()).toEqual(uploads.map(() => ({ same: true })))
+  await catalogue.db.query(`update video set state = 'failed' where video_id = any ($1)`, [uploads.map(({ videoId }) => videoId)])
+  expect(await told()).toEqual(uploads.map(() => ({ same: true })))
+})

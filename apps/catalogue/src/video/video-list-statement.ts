@@ -107,12 +107,9 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
   const where: string[] = []
   const add = adder(values, where)
   add((p) => `f.folder_id = ${p}`, folderId)
-  if (state !== undefined) add((p) => `v.state = ${p}`, state)
-  if (tag !== undefined) add((p) => `exists (select from video_tag t where t.video_id = v.video_id and t.tag = ${p})`, tag)
-  // Video by video: a plan that reads all videos for those of a folder is never a good one.
-  const from = `folder_video f cross join lateral (
-    select v.video_id, v.state, v.create_time, v.title from video v where v.video_id = f.video_id offset 0) as v`
-  return { from, where, id: 'v.video_id', createTime: 'v.create_time', title: 'lower(v.title)' }
+  if (state !== undefined) add((p) => `f.state = ${p}`, state)
+  if (tag !== undefined) add((p) => `exists (select from video_tag t where t.video_id = f.video_id and t.tag = ${p})`, tag)
+  return { from: 'folder_video f', where, id: 'f.video_id', createTime: 'f.create_time', title: 'f.title_key' }
 }
 
 /** At most `MOST_COUNTED` rows that match: no more are ranked and ordered, however many there are. */

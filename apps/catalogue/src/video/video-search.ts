@@ -10,8 +10,11 @@ export type SearchWords = readonly (readonly string[])[]
 
 /** Words beyond are not forgiven their typos: each costs a look-up or two. */
 const MOST_FORGIVEN = 8
-/** Words that a typo may stand for. */
+/** Words that a typo, or the beginning of a word, may stand for. */
 const MOST_MEANT = 10
+/** Characters: what is shorter begins too many words. */
+const SHORTEST_BEGINNING = 3
+const MOST_BEGUN = 100
 
 /** The words of a search, one a group; empty when there are none. */
 export async function readSearch(query: Query, text: string): Promise<SearchWords> {
@@ -22,8 +25,8 @@ export async function readSearch(query: Query, text: string): Promise<SearchWord
 }
 
 /**
- * For words that were not found: where no video of the scope has them all, those that none has are read as typos of words in titles.
- * Undefined when that leads nowhere. Goes by the index alone: run it where sequential scans are off.
+ * For words that were not found: where no video of the scope has them all, those that none has are read as beginnings of words in titles, or as typos
+ * of them. Undefined when that leads nowhere. Goes by the index alone: run it where sequential scans are off.
  */
 export async function forgiveTypos(query: Query, scope: Scope, exact: SearchWords): Promise<SearchWords | undefined> {
   if (await someMatch(query, scope, exact)) return undefined
@@ -121,17 +124,32 @@ async function someMatch(query: Query, scope: Scope, words: SearchWords): Promis
   return (await query(`select from (${matches}) as found limit 1`, values)).length > 0
 }
 
-/** Words of titles that are a letter or two from this one, and that videos of the scope have. */
+/** Words of titles that begin with this one, or else are a letter or two from it, and that videos of the scope have. */
 async function meantBy(query: Query, scope: Scope, word: string): Promise<string[]> {
-  if (!mayBeTypo(word)) return []
+  const begun = await ofScope(query, scope, await begunBy(query, word))
+  if (begun.length > 0 || !mayBeTypo(word)) return begun
   const similar = await query<{ word: string }>('select word from similar_title_words($1)', [word])
   const close = similar.map((row) => row.word).filter((candidate) => isTypoOf(word, candidate))
-  if (close.length === 0) return []
+  return ofScope(query, scope, close)
+}
+
+async function begunBy(query: Query, word: string): Promise<string[]> {
+  if ([...word].length < SHORTEST_BEGINNING) return []
+  // The words stand in the order of their bytes, in which nothing comes after the last code point.
+  const rows = await query<{ word: string }>(
+    `select word from title_word where word > $1 and word < $2 order by word limit ${MOST_BEGUN}`,
+    [word, `${word}\u{10ffff}`],
+  )
+  return rows.map((row) => row.word)
+}
+
+async function ofScope(query: Query, scope: Scope, words: readonly string[]): Promise<string[]> {
+  if (words.length === 0) return []
   const rows = await query<{ word: string }>(
     `select c.word from unnest($1::text[], $2::text[]) as c (word, query)
      where exists (select from video_search s where s.words @@ c.query::tsquery)
        or exists (select from media_spoken m where m.spoken @@ c.query::tsquery) limit ${MOST_MEANT}`,
-    [close, close.map((candidate) => toQuery([[candidate]], { scope }))],
+    [words, words.map((word) => toQuery([[word]], { scope }))],
   )
   return rows.map((row) => row.word)
 }
