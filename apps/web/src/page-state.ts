@@ -21,7 +21,7 @@ export function pageState(answer: VideoAnswer, hasToken: boolean): PageState {
   if ('status' in answer) return refused(answer)
 
   const { record } = answer
-  if (record.tokenRequired && !hasToken) return needsToken
+  if (record.tokenRequired && !hasToken) return needsPersonalLink
   const encoding = record.state === 'encoding' || record.state === 'waiting for encoding'
   if (record.hls !== '' || record.mp4 !== '') return { kind: 'playable', record, encoding }
   if (encoding) return { kind: 'encoding', record, text: encodingText(record) }
@@ -29,7 +29,7 @@ export function pageState(answer: VideoAnswer, hasToken: boolean): PageState {
 }
 
 /** For a player that was refused the media themselves. */
-export const needsToken: Message = message(
+export const needsPersonalLink: Message = message(
   'This video is protected',
   'It opens with a personal link. Ask whoever sent you here for one that is still valid.',
   false,
@@ -37,7 +37,7 @@ export const needsToken: Message = message(
 
 function refused({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
   if (status === 429 || status >= 500) return message('One moment', 'The server is busy. Trying again …', true)
-  if (status === 401 || status === 403) return needsToken
+  if (status === 401 || status === 403) return needsPersonalLink
   if (code === 'video_expired') return message(expired, isTheSame(detail, expired) ? '' : detail, false)
   return message('This video is not available', 'It may have been removed, or its address is wrong.', false)
 }

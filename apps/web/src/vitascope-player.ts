@@ -4,7 +4,7 @@ import { dress } from './dress.ts'
 import { readOverlays } from './overlay.ts'
 import { showOverlays } from './overlay-cards.ts'
 import { withToken } from './page-address.ts'
-import { needsToken, type PageState, pageState, type VideoAnswer } from './page-state.ts'
+import { needsPersonalLink, type PageState, pageState, type VideoAnswer } from './page-state.ts'
 import { askPassword } from './password-gate.ts'
 import { type Playback, play } from './playback.ts'
 import { qualityRule } from './quality-rule.ts'
@@ -103,7 +103,7 @@ export class VitascopePlayer extends HTMLElement {
         show(
           stage,
           refused
-            ? needsToken
+            ? needsPersonalLink
             : { kind: 'message', heading: 'This video cannot be played', detail: 'Its files could not be read.', again: false },
           record.title,
         )
@@ -144,7 +144,7 @@ function show(stage: Stage, state: Exclude<PageState, { kind: 'playable' }>, tit
   else if (title !== '') stage.notice(title, `${state.heading}. ${state.detail}`)
   else {
     stage.notice(state.heading, state.detail)
-    if (!state.again) document.title = state === needsToken ? 'Protected' : 'Not available'
+    if (!state.again) document.title = state === needsPersonalLink ? 'Protected' : 'Not available'
   }
 }
 

@@ -15,8 +15,10 @@ export interface Filters {
   windows?: readonly number[]
 }
 
-/** Rows that are counted, or, of a search, ranked. */
-export const MOST_COUNTED = 10_000
+/** Rows that are counted. */
+const MOST_COUNTED = 10_000
+/** Videos that a search finds: each costs some microseconds to be read and ranked. */
+export const MOST_FOUND = 2_000
 
 interface Statement {
   text: string
@@ -33,7 +35,7 @@ export function keyStatement(
   { after, limit, skip }: { after: Key | undefined; limit: number; skip: number },
 ): Statement {
   const values: unknown[] = []
-  const source = sourceOf(filters, values)
+  const source = sourceOf(filters, values, listing.order === 'relevance')
   const { columns, types, direction } = orderOf(listing, source)
   const where = [...source.where]
   if (after) {
@@ -65,7 +67,7 @@ export function countStatement(filters: Filters): Statement {
     if (filters.state !== undefined) add((p) => `state = ${p}`, filters.state)
     return { text: `select coalesce(sum(videos), 0) as count from video_count where ${where.join(' and ')}`, values }
   }
-  const { from, where } = sourceOf(filters, values)
+  const { from, where } = sourceOf(filters, values, false)
   const text = `select count(*) as count from (select from ${from} where ${where.join(' and ')} limit ${MOST_COUNTED}) as counted`
   return { text, values }
 }
@@ -80,8 +82,8 @@ interface Source {
   rank?: string
 }
 
-function sourceOf(filters: Filters, values: unknown[]): Source {
-  if (filters.words) return searchSource({ ...filters, words: filters.words }, values)
+function sourceOf(filters: Filters, values: unknown[], ranked: boolean): Source {
+  if (filters.words) return searchSource({ ...filters, words: filters.words }, values, ranked)
   if (filters.folderId !== undefined) return folderSource(filters, values)
   return filters.tag === undefined ? videoSource(filters, values) : tagSource(filters, values)
 }
@@ -112,8 +114,12 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
   return { from: 'folder_video f', where, id: 'f.video_id', createTime: 'f.create_time', title: 'f.title_key' }
 }
 
-/** At most `MOST_COUNTED` rows that match: no more are ranked and ordered, however many there are. */
-function searchSource({ scope, state, tag, folderId, words, windows }: Filters & { words: SearchWords }, values: unknown[]): Source {
+/** At most `MOST_FOUND` rows that match: no more are ranked and ordered, however many there are. A rank is made where it is asked for. */
+function searchSource(
+  { scope, state, tag, folderId, words, windows }: Filters & { words: SearchWords },
+  values: unknown[],
+  ranked: boolean,
+): Source {
   const where: string[] = []
   const filter = adder(values, where)
   const add = (value: unknown) => `$${values.push(value)}`
@@ -121,10 +127,10 @@ function searchSource({ scope, state, tag, folderId, words, windows }: Filters &
   if (folderId !== undefined) {
     filter((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
   }
-  const rank = `ts_rank(s.words, ${add(toQuery(words, { scope: null }))}::tsquery)`
+  const rank = ranked ? `ts_rank(s.words, ${add(toQuery(words, { scope: null }))}::tsquery)` : '0::real'
   const columns = `s.video_id, s.create_time, s.title_key, ${rank} as rank`
-  const matches = matchStatement(words, { scope, state, tag, windows }, { columns, where, limit: MOST_COUNTED, add })
-  const from = `(select * from (${matches}) as found limit ${MOST_COUNTED}) as s`
+  const matches = matchStatement(words, { scope, state, tag, windows }, { columns, where, limit: MOST_FOUND, add })
+  const from = `(select * from (${matches}) as found limit ${MOST_FOUND}) as s`
   return { from, where: ['true'], id: 's.video_id', createTime: 's.create_time', title: 's.title_key', rank: 's.rank' }
 }
 

@@ -1,7 +1,7 @@
 import type { Db, Query } from '@vitascope/postgres'
 import type { Scope } from '../visibility.ts'
 import type { Video } from './video.ts'
-import { countStatement, type Filters, keyStatement, MOST_COUNTED, toKey } from './video-list-statement.ts'
+import { countStatement, type Filters, keyStatement, MOST_FOUND, toKey } from './video-list-statement.ts'
 import { readToken, writeToken } from './video-list-token.ts'
 import type { Key, VideoListing } from './video-listing.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
@@ -24,7 +24,7 @@ export interface VideoLists {
     weigh: (video: Video) => number,
     signal?: AbortSignal,
   ): Promise<VideoPage>
-  /** Of a query, tag or folder, 10,000 stands for as many or more. */
+  /** Of a tag or folder, 10,000 stands for as many or more; of a query, 2,000. */
   count(listing: VideoListing, signal?: AbortSignal): Promise<number>
 }
 
@@ -88,7 +88,7 @@ async function withFilters<T>(
 async function windowsOf(query: Query, filters: Filters, largeScope: number): Promise<number[] | undefined> {
   if ((await countBy(query, { scope: filters.scope })) < largeScope) return undefined
   const windows = await newestWindows(query)
-  return (await countBy(query, { ...filters, windows })) >= MOST_COUNTED ? windows : undefined
+  return (await countBy(query, { ...filters, windows })) >= MOST_FOUND ? windows : undefined
 }
 
 async function countBy(query: Query, filters: Filters): Promise<number> {

@@ -71,13 +71,17 @@ export async function newestWindows(query: Query): Promise<number[]> {
 /** What is said of a video is in the row of its media. */
 export const spokenQuery = (words: SearchWords, scope: Scope) => toQuery(words, { scope })
 
+/** Media in which all words are said: each is looked up, which takes some microseconds. */
+const MOST_SPOKEN = 2_000
+
 /** Videos of one word, of titles and of captions each, among which those are sought that have some words here and some there. */
 const MOST_MIXED = 200
 const MOST_MIXED_WORDS = 8
 
 /**
  * The videos (`s`, of `video_search`) that have the words themselves, in what is said in them, or some here and some there: three
- * statements, each bounded by `limit` and served by an index. Within windows, those that have the words themselves.
+ * statements, each bounded by `limit` and served by an index, and each without what those before it find, so that nothing is sorted to
+ * tell them apart. Of an organisation's that have the words themselves, the newest. Within windows, those that have the words themselves.
  */
 export function matchStatement(
   words: SearchWords,
@@ -85,21 +89,27 @@ export function matchStatement(
   { columns, where, limit, add }: { columns: string; where: readonly string[]; limit: number; add: (value: unknown) => string },
 ): string {
   const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
-  const own = `select ${columns} from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)} limit ${limit}`
+  const matching = `from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)}`
+  const own =
+    marks.scope === null || limit === 1
+      ? `select ${columns} ${matching} limit ${limit}`
+      : `select ${columns} from (select s.* ${matching} order by s.create_time desc, s.video_id desc limit ${limit}) as s`
   if (marks.windows) return own
   const marked = toQuery([], marks)
-  const also = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`])])
-  const spoken = `select ${columns} from media_spoken m join video_search s using (media_id)
-    where m.spoken @@ ${add(spokenQuery(words, marks.scope))}::tsquery${also} limit ${limit}`
-  const parts = words.length < 2 ? [own, spoken] : [own, spoken, mixedStatement(words, marks, { columns, also, limit, add })]
-  return parts.map((part) => `(${part})`).join(' union ')
+  const here = `s.words @@ ${add(toQuery(words, { scope: null }))}::tsquery`
+  const also = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`]), `not ${here}`])
+  const said = `@@ ${add(spokenQuery(words, marks.scope))}::tsquery`
+  const spoken = `select ${columns} from (select m.media_id from media_spoken m where m.spoken ${said} limit ${MOST_SPOKEN}) as m
+    join video_search s using (media_id) where true${also} limit ${limit}`
+  const parts = words.length < 2 ? [own, spoken] : [own, spoken, mixedStatement(words, marks, { columns, also, said, limit, add })]
+  return parts.map((part) => `(${part})`).join(' union all ')
 }
 
 /** What is missing of the words of a video is looked up in the index of what is said in its media, whose own mark narrows that to one. */
 function mixedStatement(
   words: SearchWords,
   marks: Marks,
-  { columns, also, limit, add }: { columns: string; also: string; limit: number; add: (value: unknown) => string },
+  { columns, also, said, limit, add }: { columns: string; also: string; said: string; limit: number; add: (value: unknown) => string },
 ): string {
   const some = words.slice(0, MOST_MIXED_WORDS)
   const owns = add(some.map((group) => toQuery([group], marks)))
@@ -109,12 +119,13 @@ function mixedStatement(
       select distinct narrow.video_id from unnest(${owns}::text[], ${spokens}::text[]) as word (own, spoken) cross join lateral (
         (select s.video_id from video_search s where s.words @@ word.own::tsquery${also} limit ${MOST_MIXED})
         union all
-        (select s.video_id from media_spoken m join video_search s using (media_id)
-         where m.spoken @@ word.spoken::tsquery${also} limit ${MOST_MIXED})) as narrow
+        (select s.video_id from (select m.media_id from media_spoken m where m.spoken @@ word.spoken::tsquery limit ${MOST_MIXED}) as m
+         join video_search s using (media_id) where true${also} limit ${MOST_MIXED})) as narrow
     ) as either join video_search s using (video_id)
     where exists (select from media_spoken m where m.spoken @@ (
       select concat_ws(' & ', '''~' || s.media_id || '''', string_agg(missing.word, ' & '))
-      from unnest(${each}::text[]) as missing (word) where not s.words @@ missing.word::tsquery)::tsquery)${also} limit ${limit}`
+      from unnest(${each}::text[]) as missing (word) where not s.words @@ missing.word::tsquery)::tsquery)
+    and not exists (select from media_spoken m where m.media_id = s.media_id and m.spoken ${said}) limit ${limit}`
 }
 
 async function someMatch(query: Query, scope: Scope, words: SearchWords): Promise<boolean> {
