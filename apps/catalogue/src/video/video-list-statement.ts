@@ -11,8 +11,9 @@ export interface Filters {
   /** One of the scope. */
   folderId?: string | undefined
   words?: SearchWords
-  /** Of a search that leads to very many: where the newest are. */
+  /** Of a search that leads to very many: where the newest are, or how they are found. */
   windows?: readonly number[]
+  own?: 'some' | 'newest'
 }
 
 /** Rows that are counted. */
@@ -116,20 +117,21 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
 
 /** At most `MOST_FOUND` rows that match: no more are ranked and ordered, however many there are. A rank is made where it is asked for. */
 function searchSource(
-  { scope, state, tag, folderId, words, windows }: Filters & { words: SearchWords },
+  { scope, state, tag, folderId, words, windows, own }: Filters & { words: SearchWords },
   values: unknown[],
   ranked: boolean,
 ): Source {
   const where: string[] = []
   const filter = adder(values, where)
   const add = (value: unknown) => `$${values.push(value)}`
-  if (scope !== null) filter((p) => `s.organisation_id = ${p}`, scope)
+  // Their mark narrows them by the index already; this is a second look, which must not lead the planner to another one.
+  if (scope !== null) filter((p) => `s.organisation_id + 0 = ${p}`, scope)
   if (folderId !== undefined) {
     filter((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
   }
   const rank = ranked ? `ts_rank(s.words, ${add(toQuery(words, { scope: null }))}::tsquery)` : '0::real'
   const columns = `s.video_id, s.create_time, s.title_key, ${rank} as rank`
-  const matches = matchStatement(words, { scope, state, tag, windows }, { columns, where, limit: MOST_FOUND, add })
+  const matches = matchStatement(words, { scope, state, tag, windows, own }, { columns, where, limit: MOST_FOUND, add })
   const from = `(select * from (${matches}) as found limit ${MOST_FOUND}) as s`
   return { from, where: ['true'], id: 's.video_id', createTime: 's.create_time', title: 's.title_key', rank: 's.rank' }
 }

@@ -5,7 +5,7 @@ import { countStatement, type Filters, keyStatement, MOST_FOUND, toKey } from '.
 import { readToken, writeToken } from './video-list-token.ts'
 import type { Key, VideoListing } from './video-listing.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
-import { forgiveTypos, newestWindows, readSearch } from './video-search.ts'
+import { forgiveTypos, newestWindows, readSearch, type SearchWords } from './video-search.ts'
 
 export interface VideoPage {
   videos: Video[]
@@ -32,8 +32,8 @@ export interface VideoLists {
 const CHUNK = 100
 const PAGE_BYTES = 3 * 1024 * 1024
 
-/** Videos of a scope from which on a search looks at the newest first: a word that most have would be found in too many. */
-const LARGE_SCOPE = 100_000
+/** Videos of a scope from which on those that have a word are not sought one by one. */
+const LARGE_SCOPE = 20_000
 
 export function createVideoLists(db: Db, largeScope = LARGE_SCOPE): VideoLists {
   return {
@@ -76,19 +76,29 @@ async function withFilters<T>(
     await query('set local enable_seqscan = off')
     const words = await readSearch(query, searched)
     if (words.length === 0) return undefined
-    const windows = await windowsOf(query, { ...filters, words }, largeScope)
-    const found = await find(query, { ...filters, words, ...(windows && { windows }) })
+    const findBy = async (words: SearchWords) =>
+      find(query, { ...filters, words, ...(await whereVeryMany(query, { ...filters, words }, largeScope)) })
+    const found = await findBy(words)
     if (found !== undefined) return found
     const meant = await forgiveTypos(query, scope, words)
-    return meant && find(query, { ...filters, words: meant })
+    return meant && findBy(meant)
   }, signal)
 }
 
-/** The newest windows where they alone have as many matches as are ranked; undefined for all. */
-async function windowsOf(query: Query, filters: Filters, largeScope: number): Promise<number[] | undefined> {
-  if ((await countBy(query, { scope: filters.scope })) < largeScope) return undefined
-  const windows = await newestWindows(query)
-  return (await countBy(query, { ...filters, windows })) >= MOST_FOUND ? windows : undefined
+/**
+ * Where as many videos have the words themselves as are ranked, the newest are found: of a large scope in the newest windows, if these have
+ * so many; of others one by one.
+ */
+async function whereVeryMany(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'own'>> {
+  const areMany = async (how: Partial<Filters>) => (await countBy(query, { ...filters, ...how })) >= MOST_FOUND
+  if ((await countBy(query, { scope: filters.scope })) >= largeScope) {
+    const windows = await newestWindows(query)
+    return (await areMany({ windows })) ? { windows } : {}
+  }
+  if (filters.scope === null || !(await areMany({ own: 'some' }))) return {}
+  // All of them, sorted, would be many times what the index by time leads to first.
+  await query('set local enable_bitmapscan = off')
+  return { own: 'newest' }
 }
 
 async function countBy(query: Query, filters: Filters): Promise<number> {

@@ -48,6 +48,8 @@ export interface Marks {
   tag?: string | undefined
   /** Windows of videos that follow one another, by number: one of them. */
   windows?: readonly number[] | undefined
+  /** Of very many, how those are found that have the words themselves: some of them, or the newest. */
+  own?: 'some' | 'newest' | undefined
 }
 
 /** The words as a tsquery, narrowed by marks within the same index. */
@@ -75,32 +77,39 @@ export const spokenQuery = (words: SearchWords, scope: Scope) => toQuery(words, 
 const MOST_SPOKEN = 2_000
 
 /** Videos of one word, of titles and of captions each, among which those are sought that have some words here and some there. */
-const MOST_MIXED = 200
+const MOST_MIXED = 50
 const MOST_MIXED_WORDS = 8
+
+interface Wanted {
+  columns: string
+  where: readonly string[]
+  limit: number
+  /** Adds a value and answers its placeholder. */
+  add: (value: unknown) => string
+}
 
 /**
  * The videos (`s`, of `video_search`) that have the words themselves, in what is said in them, or some here and some there: three
  * statements, each bounded by `limit` and served by an index, and each without what those before it find, so that nothing is sorted to
- * tell them apart. Of an organisation's that have the words themselves, the newest. Within windows, those that have the words themselves.
+ * tell them apart. Within windows, those that have the words themselves.
  */
-export function matchStatement(
-  words: SearchWords,
-  marks: Marks,
-  { columns, where, limit, add }: { columns: string; where: readonly string[]; limit: number; add: (value: unknown) => string },
-): string {
+export function matchStatement(words: SearchWords, marks: Marks, { columns, where, limit, add }: Wanted): string {
   const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
-  const matching = `from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)}`
-  const own =
-    marks.scope === null || limit === 1
-      ? `select ${columns} ${matching} limit ${limit}`
-      : `select ${columns} from (select s.* ${matching} order by s.create_time desc, s.video_id desc limit ${limit}) as s`
-  if (marks.windows) return own
+  if (marks.own === 'newest') {
+    // Nearly every row that the index by time leads to has the words: the function takes no index of its own.
+    return `select ${columns} from video_search s
+      where s.organisation_id = ${add(marks.scope)} and ts_match_vq(s.words, ${add(toQuery(words, { ...marks, scope: null }))}::tsquery)${and(where)}
+      order by s.create_time desc, s.video_id desc limit ${limit}`
+  }
+  const own = `select ${columns} from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)} limit ${limit}`
+  if (marks.windows || marks.own === 'some') return own
   const marked = toQuery([], marks)
   const here = `s.words @@ ${add(toQuery(words, { scope: null }))}::tsquery`
   const also = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`]), `not ${here}`])
   const said = `@@ ${add(spokenQuery(words, marks.scope))}::tsquery`
+  // Media by media: a plan that reads all videos of an organisation for those of some media is never a good one.
   const spoken = `select ${columns} from (select m.media_id from media_spoken m where m.spoken ${said} limit ${MOST_SPOKEN}) as m
-    join video_search s using (media_id) where true${also} limit ${limit}`
+    cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${also} limit ${limit}`
   const parts = words.length < 2 ? [own, spoken] : [own, spoken, mixedStatement(words, marks, { columns, also, said, limit, add })]
   return parts.map((part) => `(${part})`).join(' union all ')
 }
@@ -120,7 +129,8 @@ function mixedStatement(
         (select s.video_id from video_search s where s.words @@ word.own::tsquery${also} limit ${MOST_MIXED})
         union all
         (select s.video_id from (select m.media_id from media_spoken m where m.spoken @@ word.spoken::tsquery limit ${MOST_MIXED}) as m
-         join video_search s using (media_id) where true${also} limit ${MOST_MIXED})) as narrow
+         cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${also}
+         limit ${MOST_MIXED})) as narrow
     ) as either join video_search s using (video_id)
     where exists (select from media_spoken m where m.spoken @@ (
       select concat_ws(' & ', '''~' || s.media_id || '''', string_agg(missing.word, ' & '))
@@ -129,9 +139,15 @@ function mixedStatement(
 }
 
 async function someMatch(query: Query, scope: Scope, words: SearchWords): Promise<boolean> {
+  // An index of words finds all or none: of a word that very many have, some are found sooner among the newest.
+  const windows = scope === null ? await newestWindows(query) : undefined
+  return (windows !== undefined && (await isFound(query, { scope, windows }, words))) || isFound(query, { scope }, words)
+}
+
+async function isFound(query: Query, marks: Marks, words: SearchWords): Promise<boolean> {
   const values: unknown[] = []
   const add = (value: unknown) => `$${values.push(value)}`
-  const matches = matchStatement(words, { scope }, { columns: 's.video_id', where: [], limit: 1, add })
+  const matches = matchStatement(words, marks, { columns: 's.video_id', where: [], limit: 1, add })
   return (await query(`select from (${matches}) as found limit 1`, values)).length > 0
 }
 
@@ -154,8 +170,9 @@ async function begunBy(query: Query, word: string): Promise<string[]> {
   return rows.map((row) => row.word)
 }
 
+/** Those that some video of the scope has; for the system every word of titles will do. */
 async function ofScope(query: Query, scope: Scope, words: readonly string[]): Promise<string[]> {
-  if (words.length === 0) return []
+  if (words.length === 0 || scope === null) return words.slice(0, MOST_MEANT)
   const rows = await query<{ word: string }>(
     `select c.word from unnest($1::text[], $2::text[]) as c (word, query)
      where exists (select from video_search s where s.words @@ c.query::tsquery)
