@@ -14,7 +14,7 @@ import { median } from '../ratio.ts'
 import { withoutIndexes } from './without-indexes.ts'
 
 const goalMs = 50
-const rounds = 3
+const rounds = 5
 
 /** Fills a catalogue by COPY, asks everything of it, and prints its slowest statements; true when none takes more than 50 ms. */
 export async function bench(args: string[]): Promise<boolean> {
@@ -68,18 +68,18 @@ async function fill(url: string, note: string, size: SeedSize): Promise<void> {
   }
 }
 
-/** By statement: how long it took at most in each round, the first of which warms up. */
-async function measure(url: string, size: SeedSize): Promise<Map<string, number[]>> {
+/** By statement: how long each of its runs took in each round, the first of which warms up. Every round asks the same, in the same order. */
+async function measure(url: string, size: SeedSize): Promise<Map<string, number[][]>> {
   const watched = await watchStatements(url)
   const catalogue = await startScaleCatalogue(url)
-  const times = new Map<string, number[]>()
+  const times = new Map<string, number[][]>()
   try {
     for (let round = 0; round <= rounds; round++) {
       const start = performance.now()
       watched.statements.length = 0
       await driveCatalogue(catalogue.ask, size)
       console.log(`round ${round}: ${watched.statements.length} statements in ${seconds(start)} s`)
-      if (round > 0) for (const [text, time] of longest(watched.statements)) times.set(text, [...(times.get(text) ?? []), time])
+      if (round > 0) for (const [text, runs] of runsOf(watched.statements)) times.set(text, [...(times.get(text) ?? []), runs])
     }
   } finally {
     watched.stop()
@@ -88,18 +88,25 @@ async function measure(url: string, size: SeedSize): Promise<Map<string, number[
   return times
 }
 
-function longest(statements: readonly WatchedStatement[]): Map<string, number> {
-  const times = new Map<string, number>()
+function runsOf(statements: readonly WatchedStatement[]): Map<string, number[]> {
+  const runs = new Map<string, number[]>()
   for (const { text, duration } of statements) {
     const key = text.replaceAll(/\s+/g, ' ').trim()
-    times.set(key, Math.max(times.get(key) ?? 0, duration))
+    runs.set(key, [...(runs.get(key) ?? []), duration])
   }
-  return times
+  return runs
 }
 
-function report(times: Map<string, number[]>, show: number): boolean {
-  const slowest = [...times].map(([text, all]) => ({ text, time: median(all) })).sort((a, b) => b.time - a.time)
-  console.log(`${times.size} statements; the slowest, by the longest run of each in the median of ${rounds} rounds:`)
+/** The run that takes longest, each by its median over the rounds: what else the machine does then counts for less. */
+function slowestRun(perRound: readonly number[][]): number {
+  const most = Math.max(...perRound.map((runs) => runs.length))
+  const medians = Array.from({ length: most }, (_, run) => median(perRound.flatMap((runs) => runs[run] ?? [])))
+  return Math.max(...medians)
+}
+
+function report(times: Map<string, number[][]>, show: number): boolean {
+  const slowest = [...times].map(([text, perRound]) => ({ text, time: slowestRun(perRound) })).sort((a, b) => b.time - a.time)
+  console.log(`${times.size} statements; the slowest, by the longest run of each, its median of ${rounds} rounds:`)
   for (const { text, time } of slowest.slice(0, show)) console.log(`${time.toFixed(1).padStart(8)} ms  ${text.slice(0, 400)}`)
   const slow = slowest.filter(({ time }) => time > goalMs).length
   console.log(slow === 0 ? `none takes more than ${goalMs} ms` : `${slow} take more than ${goalMs} ms`)

@@ -74,7 +74,7 @@ export async function newestWindows(query: Query): Promise<number[]> {
 export const spokenQuery = (words: SearchWords, scope: Scope) => toQuery(words, { scope })
 
 /** Media in which all words are said: each is looked up, which takes some microseconds. */
-const MOST_SPOKEN = 2_000
+const MOST_SPOKEN = 1_000
 
 /** Videos of one word, of titles and of captions each, among which those are sought that have some words here and some there. */
 const MOST_MIXED = 50
