@@ -14,6 +14,8 @@ const allowed: Record<string, RegExp[]> = {
   ],
   // The browser’s own, and the starter’s look at its children on loopback.
   'fetch()': [/^apps\/web\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],
+  // To the operator's own server, which no caller names.
+  nodemailer: [/^apps\/catalogue\/src\/mail\/mail-transport[.]ts$/],
   https: [],
   http2: [],
   tls: [],

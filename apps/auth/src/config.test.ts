@@ -25,6 +25,7 @@ test('what must be there is enough', () => {
     masterKey: 'm'.repeat(44),
     systemKey: { value: undefined, file: undefined },
     catalogueAddress: '127.0.0.1:1',
+    auditDays: 400,
   })
 })
 

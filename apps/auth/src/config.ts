@@ -13,6 +13,8 @@ export interface AuthConfig {
   masterKey: string
   systemKey: SystemKeySource
   catalogueAddress: string
+  /** Days that entries of the audit log are kept. */
+  auditDays: number
 }
 
 export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
@@ -25,6 +27,7 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
     masterKey: read.secretFile('VITASCOPE_MASTER_KEY_FILE'),
     systemKey: { value: read.optional('VITASCOPE_SYSTEM_KEY'), file: read.optional('VITASCOPE_SYSTEM_KEY_FILE') },
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+    auditDays: read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 }),
   }
   if (config.systemKey.value !== undefined && !isConfiguredForm(config.systemKey.value)) {
     read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')

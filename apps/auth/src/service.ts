@@ -5,22 +5,30 @@ import { createOutbox, openPostgres, sweepIdempotency } from '@vitascope/postgre
 import type { RunningService } from '@vitascope/process'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
+import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { accessListHandlers } from './access-list/access-list-rpc.ts'
 import { createAccessListStore } from './access-list/access-list-store.ts'
 import { apiKeyHandlers } from './api-key/api-key-rpc.ts'
 import { createApiKeyStore } from './api-key/api-key-store.ts'
+import { eventSender, warnOfExpiry } from './api-key/expiry-warning.ts'
 import { createIdentityStore } from './api-key/identity-store.ts'
 import { createKeyBox } from './api-key/key-box.ts'
 import { createKeyChanges } from './api-key/key-changes.ts'
+import { createLastUsed } from './api-key/last-used.ts'
+import { auditHandlers } from './audit/audit-rpc.ts'
+import { createAuditStore, sweepAudit } from './audit/audit-store.ts'
 import type { AuthConfig } from './config.ts'
 import { ensureInstallation, readConfiguredLookup } from './installation.ts'
 import { SCHEMA } from './migrate.ts'
 import { organisationMirror } from './organisation/organisation-mirror.ts'
 import { organisationHandlers } from './organisation/organisation-rpc.ts'
 import { createOrganisationStore } from './organisation/organisation-store.ts'
+import { thirdPartyTokenHandlers } from './third-party-token/third-party-token-rpc.ts'
+import { createThirdPartyTokenStore } from './third-party-token/third-party-token-store.ts'
 import { createPasswordHasher } from './user/password.ts'
 import { userHandlers } from './user/user-rpc.ts'
 import { createUserStore } from './user/user-store.ts'
@@ -32,6 +40,8 @@ export interface AuthService extends RunningService {
 
 const HEALTH_MS = 2_000
 const SWEEP_MS = 3_600_000
+const LAST_USED_MS = 30_000
+const WARN_MS = 600_000
 const DATABASE_RETRY_MS = 500
 
 export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthService> {
@@ -42,7 +52,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   // Apart: each lane of the outbox holds a connection while it sends, and the calls must not wait for that.
   const outboxDb = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log })
   const catalogue = openChannel(config.catalogueAddress, { principalKey: key })
-  const outbox = createOutbox({ db: outboxDb, handlers: organisationMirror(catalogue), log })
+  const outbox = createOutbox({ db: outboxDb, handlers: { ...organisationMirror(catalogue), ...eventSender(catalogue) }, log })
 
   let configuredLookup: Buffer | undefined
   let isStale = false
@@ -61,11 +71,16 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   const changes = createKeyChanges({ url: config.databaseUrl, log, onChange: () => void readConfigured() })
 
   const server = createGrpcServer({ principalKey: key, log, metrics })
-  const authentication = { identities: createIdentityStore(db), box, configuredLookup: () => configuredLookup }
+  const lastUsed = createLastUsed({ db, log })
+  const authentication = { identities: createIdentityStore(db), box, configuredLookup: () => configuredLookup, noteUse: lastUsed.note }
+  const warn = () =>
+    warnOfExpiry({ db, outbox, box }).catch((error: unknown) => log.warn({ err: error }, 'keys that expire soon were not looked for'))
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
   server.implement(UserServiceService, userHandlers(createUserStore(db), createPasswordHasher()))
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, box), authentication, changes))
   server.implement(AccessListServiceService, accessListHandlers(createAccessListStore(db)))
+  server.implement(AuditServiceService, auditHandlers(createAuditStore(db)))
+  server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, box)))
 
   const stopping = new AbortController()
   const timers: NodeJS.Timeout[] = []
@@ -75,6 +90,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
     server.setServing(false)
     await changes.stop()
     await server.drain()
+    await lastUsed.flush()
     await outbox.stop()
     catalogue.close()
     await closeMetrics()
@@ -91,11 +107,15 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
     await readConfigured()
     outbox.start()
     server.setServing(true)
+    void warn()
     timers.push(
       setInterval(() => db.ping().then((alive) => stopping.signal.aborted || server.setServing(alive)), HEALTH_MS),
       setInterval(() => isStale && void readConfigured(), HEALTH_MS),
+      setInterval(() => void lastUsed.flush(), LAST_USED_MS),
+      setInterval(() => void warn(), WARN_MS),
       setInterval(() => {
         sweepIdempotency(db).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys were not removed'))
+        sweepAudit(db, config.auditDays).catch((error: unknown) => log.warn({ err: error }, 'old audit entries were not removed'))
       }, SWEEP_MS),
     )
     log.info({ address, metrics_port: port }, 'listening')

@@ -108,12 +108,13 @@ test('the catalogue hears of every organisation, also after it was away', async 
   await first.stop()
   replicas = []
   const second = await start({ catalogueAddress })
-  const organisation = Organisation.fromPartial({ organisationId, allowedIps: ['192.0.2.1'], defaultSettingId: '5' })
-  await second.organisations.updateOrganisation({ organisation, updateMask: ['allowed_ips', 'default_setting_id'] }, system)
+  const quota = { bytes: 2 ** 40, concurrentJobs: 0 }
+  const organisation = Organisation.fromPartial({ organisationId, allowedIps: ['192.0.2.1'], defaultSettingId: '5', quota })
+  await second.organisations.updateOrganisation({ organisation, updateMask: ['allowed_ips', 'default_setting_id', 'quota'] }, system)
   await waitFor(() => applied.some((request) => request.organisationId === organisationId && request.revision === 2))
   expect(applied.filter((request) => request.organisationId === organisationId)).toEqual([
-    { organisationId, revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '' },
-    { organisationId, revision: 2, active: true, allowedIps: ['192.0.2.1'], defaultSettingId: '5', defaultThemeId: '' },
+    { organisationId, revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', quota: {} },
+    { organisationId, revision: 2, active: true, allowedIps: ['192.0.2.1'], defaultSettingId: '5', defaultThemeId: '', quota },
   ])
   await waitFor(() => applied.some((request) => request.organisationId === '1' && request.active))
   await Promise.all(replicas.map((replica) => replica.stop()))

@@ -4,7 +4,9 @@ import { type Call, type Client, openChannel, type Principal, principalKey, serv
 import { type Db, openPostgres } from '@vitascope/postgres'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
+import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { freshDatabase, testLog } from '@vitascope/testing'
 import type { AuthConfig } from '../src/config.ts'
@@ -40,6 +42,8 @@ export interface TestAuth {
   users: Client<typeof UserServiceService>
   apiKeys: Client<typeof ApiKeyServiceService>
   accessList: Client<typeof AccessListServiceService>
+  audit: Client<typeof AuditServiceService>
+  thirdPartyTokens: Client<typeof ThirdPartyTokenServiceService>
   stop(): Promise<void>
 }
 
@@ -52,6 +56,8 @@ export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfi
     users: channel.client(UserServiceService),
     apiKeys: channel.client(ApiKeyServiceService),
     accessList: channel.client(AccessListServiceService),
+    audit: channel.client(AuditServiceService),
+    thirdPartyTokens: channel.client(ThirdPartyTokenServiceService),
     stop: async () => {
       channel.close()
       await service.stop()
@@ -69,6 +75,7 @@ export function aConfig(databaseUrl: string, more: Partial<AuthConfig> = {}): Au
     systemKey: { value: SYSTEM_KEY, file: undefined },
     // Nobody listens there: what is for the catalogue waits in the outbox.
     catalogueAddress: '127.0.0.1:9',
+    auditDays: 400,
     ...more,
   }
 }

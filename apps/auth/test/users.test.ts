@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
 import { bad, openHouse, refused } from './house.ts'
-import { withIdempotency } from './test-auth.ts'
+import { service, withIdempotency } from './test-auth.ts'
 
 const house = await openHouse()
 const { auth, system, org, users, aUser, aKey, authenticate, standard } = house
@@ -98,4 +98,19 @@ test('a retry of a creation makes no second user', async () => {
   expect(await aUser({ email: 'once@example.org' }, undefined, call)).toEqual(one)
   const other = { ...call, idempotency: { key: call.idempotency?.key ?? '', fingerprint: '0'.repeat(64) } }
   await expect(aUser({}, undefined, other)).rejects.toEqual(refused('refused', 'IDEMPOTENCY_MISMATCH'))
+})
+
+test('services are told of many users at once what they need, and of nobody who is not there', async () => {
+  const facts = async (userIds: string[]) => (await auth.users.listUserFacts({ userIds }, service())).facts
+  const gone = (await aUser()).userId
+  await auth.users.deleteUser({ userId: gone }, system)
+  const found = await facts([users.uploader, users.foreign, users.foreign, gone, '', 'x', '9007199254740993'])
+  const email = expect.stringContaining('@')
+  expect(found.toSorted((a, b) => Number(a.userId) - Number(b.userId))).toEqual([
+    { userId: users.uploader, organisationId: org.one, email, userType: UserType.USER_TYPE_UPLOADER },
+    { userId: users.foreign, organisationId: org.two, email, userType: UserType.USER_TYPE_STANDARD },
+  ])
+  const ids = Array.from({ length: 1_000 }, (_, nth) => String(1_000_000 + nth))
+  for (const count of [0, 999, 1_000]) expect(await facts(ids.slice(0, count))).toEqual([])
+  await expect(facts([...ids, '1'])).rejects.toEqual(bad('user_ids'))
 })

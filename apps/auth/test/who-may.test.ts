@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals'
 import type { Call } from '@vitascope/grpc'
+import { ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'
 import { Organisation } from '@vitascope/proto/auth/v1/organisation'
+import { ThirdPartyTokenAttribute } from '@vitascope/proto/auth/v1/third_party_token'
 import { User, UserType } from '@vitascope/proto/auth/v1/user'
 import { openHouse, page, refused } from './house.ts'
 import { as, by, SYSTEM_KEY } from './test-auth.ts'
@@ -29,7 +31,20 @@ const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; upload
     all(systemOnly),
   ],
   ['getUserByEmail', (c) => auth.users.getUserByEmail({ email: 'ann1@example.org' }, c), all(systemOnly)],
+  ['listUserFacts', (c) => auth.users.listUserFacts({ userIds: [users.standard] }, c), { ...all(serviceOnly), guest: serviceOnly }],
   ['deleteUser', (c) => auth.users.deleteUser({ userId: users.foreign }, c), all(systemOnly)],
+  ['getThirdPartyToken', (c) => auth.thirdPartyTokens.getThirdPartyToken({ thirdPartyTokenId: '1' }, c), all(systemOnly)],
+  [
+    'findThirdPartyToken',
+    (c) => auth.thirdPartyTokens.findThirdPartyToken({ attribute: ThirdPartyTokenAttribute.THIRD_PARTY_TOKEN_ATTRIBUTE_ID, value: '1' }, c),
+    all(systemOnly),
+  ],
+  ['appendEntries', (c) => auth.audit.appendEntries({ entries: [], outcomes: [] }, c), { ...all(serviceOnly), guest: serviceOnly }],
+  [
+    'listEntries of another organisation',
+    (c) => auth.audit.listEntries(ListEntriesRequest.fromPartial({ organisationId: org.two }), c),
+    { ...all(superUserOnly), standard: refused('forbidden', 'FOREIGN_ORGANISATION') },
+  ],
   ['createApiKey', (c) => aKey(users.standard, {}, c), all(systemOnly)],
   ['listApiKeys', (c) => auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: users.uploader }, ...page }, c), all(systemOnly)],
   ['regenerateApiKey', (c) => auth.apiKeys.regenerateApiKey({ key: keys.standard }, c), all(systemOnly)],

@@ -3,6 +3,8 @@ import { type Reader, readEnvironment } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import { principalKey } from '@vitascope/grpc'
 import type { ReconcileTimes } from './job/reconcile.ts'
+import { parseSender } from './mail/mail-address.ts'
+import type { MailSettings } from './mail/mail-transport.ts'
 
 export interface CatalogueConfig {
   /** `HOST:PORT`; port 0 is any. */
@@ -14,13 +16,17 @@ export interface CatalogueConfig {
   tokenKeys: TokenKeys
   encodingAddress: string
   authAddress: string
-  /** Networks that files of captions may come from although they are not public: CIDRs. */
+  /** Networks of captions' files and webhooks that may be called although they are not public: CIDRs. */
   sourceAllow: readonly string[]
+  mail: MailSettings
+  /** What addresses in messages begin with, without a slash at the end. */
+  publicUrl: string
   reconcile: ReconcileTimes & { everyMs: number }
 }
 
 export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const read = readEnvironment(env)
+  const publicUrl = (read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:']) ?? 'http://localhost:8080').replace(/(?<!\/)\/+$/, '')
   const config = {
     listen: read.address('VITASCOPE_CATALOGUE_LISTEN', '127.0.0.1:0'),
     metricsListen: hostAndPort(read.address('VITASCOPE_CATALOGUE_METRICS_LISTEN', '127.0.0.1:0')),
@@ -31,6 +37,8 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
     sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
+    mail: mailSettings(read, publicUrl),
+    publicUrl,
     reconcile: { everyMs: 10_000, quietSeconds: 30, resultSeconds: 600 },
   }
   read.check()
@@ -60,6 +68,19 @@ function tokenKeys(read: Reader): TokenKeys {
     if (text !== '') read.refuse(`${name}: ${(error as Error).message}`)
     // Never used: `check` throws.
     return [] as unknown as TokenKeys
+  }
+}
+
+function mailSettings(read: Reader, publicUrl: string): MailSettings {
+  const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : 'localhost'
+  // An address of numbers is nobody's mail domain.
+  const domain = /^[\d.]+$|^\[/.test(host) ? 'localhost' : host
+  const from = parseSender(read.text('VITASCOPE_MAIL_FROM', `Vitascope <no-reply@${domain}>`))
+  if (!from) read.refuse('VITASCOPE_MAIL_FROM must be an address such as Vitascope <no-reply@example.org>')
+  return {
+    smtpUrl: read.url('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:']),
+    folder: read.optional('VITASCOPE_MAIL_DIR'),
+    from: from ?? { email: '', name: '' },
   }
 }
 

@@ -1,12 +1,14 @@
 import { createCaptionReader } from '@vitascope/captions'
-import { sourcePolicy } from '@vitascope/fetch'
+import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { createGrpcServer, openChannel } from '@vitascope/grpc'
 import { createOutbox, type Db, openPostgres, sweepIdempotency } from '@vitascope/postgres'
 import type { RunningService } from '@vitascope/process'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
@@ -17,11 +19,14 @@ import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
 import { captionHandlers } from './caption/caption-rpc.ts'
@@ -33,6 +38,8 @@ import { createContactFormStore } from './contact-form/contact-form-store.ts'
 import { createSubmissionStore } from './contact-form/submission-store.ts'
 import { deliveryRuleHandlers } from './delivery-rule/delivery-rule-rpc.ts'
 import { createDeliveryRuleStore } from './delivery-rule/delivery-rule-store.ts'
+import { eventHandlers } from './event/event-rpc.ts'
+import { createEventStore } from './event/event-store.ts'
 import { createFairWriters } from './fair-writers.ts'
 import { folderHandlers } from './folder/folder-rpc.ts'
 import { createFolderStore } from './folder/folder-store.ts'
@@ -46,6 +53,9 @@ import { reconcileJobs } from './job/reconcile.ts'
 import { locationHandlers } from './location/location-rpc.ts'
 import { createPlacedVideoStore } from './location/placed-video-store.ts'
 import { createPostcodeStore } from './location/postcode-store.ts'
+import { createMailStore } from './mail/mail-store.ts'
+import { mailTransport } from './mail/mail-transport.ts'
+import { createMailer, recipientsOf } from './mail/mailer.ts'
 import { mediaHandlers } from './media/media-rpc.ts'
 import { createMediaStore } from './media/media-store.ts'
 import { metadataHandlers } from './metadata/metadata-rpc.ts'
@@ -62,6 +72,8 @@ import { createPresentationRules } from './presentation/presentation-rule.ts'
 import { createPresentationStore } from './presentation/presentation-store.ts'
 import { createQuietSlideJobs } from './presentation/quiet-slide-jobs-store.ts'
 import { createSlideJobStore } from './presentation/slide-job-store.ts'
+import { quotaHandlers } from './quota/quota-rpc.ts'
+import { createUsageCheck } from './quota/usage-check.ts'
 import { repeat } from './repeat.ts'
 import { findAllowedIpsIn } from './security/address-check.ts'
 import { securityHandlers } from './security/security-rpc.ts'
@@ -79,6 +91,14 @@ import { videoHandlers } from './video/video-rpc.ts'
 import { createVideoStore } from './video/video-store.ts'
 import { createVideoSweep } from './video/video-sweep.ts'
 import { createVideoTokens } from './video/video-token.ts'
+import { videoFactHandlers } from './video-fact/video-fact-rpc.ts'
+import { createVideoFactStore } from './video-fact/video-fact-store.ts'
+import { createDeliveryStore } from './webhook/delivery-store.ts'
+import { createSendingStore } from './webhook/sending-store.ts'
+import { webhookHandlers } from './webhook/webhook-rpc.ts'
+import { createSecretBox } from './webhook/webhook-secret.ts'
+import { createWebhookSender } from './webhook/webhook-sender.ts'
+import { createWebhookStore } from './webhook/webhook-store.ts'
 
 /** The catalogue, serving. */
 export interface RunningCatalogue extends RunningService {
@@ -91,6 +111,9 @@ export interface RunningCatalogue extends RunningService {
 const HANDOVER_FAULTS = 20
 const READY_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 60_000
+const MAIL_EVERY_MS = 1_000
+const TRIM_EVERY_MS = 600_000
+const USAGE_EVERY_MS = 3_600_000
 /** The time in which captions are found. */
 const SPOKEN_EVERY_MS = 500
 /** For one media, of which 250,000 characters are read: a second or two on a busy machine. */
@@ -104,6 +127,8 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log })
   // Large captions take their time, one after another: nobody else's connections.
   const spokenDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: SPOKEN_MS })
+  // What is told to the world, behind the calls: short transactions, many of them.
+  const tellingDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 2 })
   const encodingChannel = openChannel(config.encodingAddress, config)
   const authChannel = openChannel(config.authAddress, config)
   const encoding = encodingChannel.client(EncodingJobServiceService)
@@ -131,6 +156,8 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   )
   server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue)))
   server.implement(JobServiceService, jobHandlers(jobs, slideJobs))
+  server.implement(QuotaServiceService, quotaHandlers(db))
+  server.implement(VideoFactServiceService, videoFactHandlers(createVideoFactStore(db)))
   server.implement(DeliveryRuleServiceService, deliveryRuleHandlers(rules, createPresentationRules(db)))
   server.implement(
     PresentationServiceService,
@@ -148,12 +175,22 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   server.implement(MetadataServiceService, metadataHandlers(createMetadataStore(db)))
   server.implement(TagServiceService, tagHandlers(createTagStore(db), organisations))
   server.implement(FolderServiceService, folderHandlers(folders, organisations))
+  const events = createEventStore(db)
+  server.implement(EventServiceService, eventHandlers(events))
   server.implement(IdServiceService, idHandlers(createIdStore(db)))
+  const policy = sourcePolicy({ allow: config.sourceAllow })
   const captionReader = createCaptionReader()
-  server.implement(
-    CaptionServiceService,
-    captionHandlers(createCaptionStore(db), createSourceReader(sourcePolicy({ allow: config.sourceAllow }), captionReader)),
-  )
+  server.implement(CaptionServiceService, captionHandlers(createCaptionStore(db), createSourceReader(policy, captionReader)))
+  const webhooks = createWebhookStore(db, config.masterKey)
+  const deliveries = createDeliveryStore(db)
+  const checkAddress = (url: string) => checkUrl(url, policy)
+  server.implement(WebhookServiceService, webhookHandlers({ webhooks, deliveries, organisations, checkAddress }))
+  const box = createSecretBox(config.masterKey)
+  const sender = createWebhookSender({ store: createSendingStore(tellingDb), box, policy, log })
+  const mails = createMailStore(tellingDb)
+  const send = mailTransport(config.mail, log)
+  const findRecipient = recipientsOf(authChannel.client(UserServiceService))
+  const mailer = send && createMailer({ store: mails, send, findRecipient, publicUrl: config.publicUrl, log })
   server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
   const forms = { forms: createContactFormStore(db), submissions: createSubmissionStore(db) }
   server.implement(ContactFormServiceService, contactFormHandlers({ ...forms, videos, organisations }))
@@ -161,9 +198,15 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   server.implement(LocationServiceService, locationHandlers({ ...places, organisations }))
 
   observeBacklog(metrics, db)
+  const differences = metrics.counter(
+    'vitascope_catalogue_usage_differences_total',
+    'Usages of organisations that were not what their rows come to',
+  )
+  const usageCheck = createUsageCheck(spokenDb, log, () => differences.inc())
   const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
   const address = await server.listen(config.listen)
   outbox.start()
+  sender.start()
   const stopping = new AbortController()
   const { everyMs, ...times } = config.reconcile
   const loops = [
@@ -177,6 +220,10 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     repeat(spoken.renew, SPOKEN_EVERY_MS, log, stopping.signal),
     repeat(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
     repeat(() => Promise.all([rules.sweep(), sweepIdempotency(db), videoSweep.run()]).then(() => {}), SWEEP_EVERY_MS, log, stopping.signal),
+    repeat((signal) => events.sweep(signal).then(() => mails.sweep(signal)), SWEEP_EVERY_MS, log, stopping.signal),
+    repeat(usageCheck.run, USAGE_EVERY_MS, log, stopping.signal),
+    repeat(deliveries.trim, TRIM_EVERY_MS, log, stopping.signal),
+    ...(mailer ? [repeat(mailer.run, MAIL_EVERY_MS, log, stopping.signal)] : []),
   ]
   log.info({ address, metrics_port: metricsServer.port }, 'listening')
 
@@ -186,10 +233,10 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     async stop() {
       stopping.abort()
       await server.drain()
-      await Promise.all([outbox.stop(), captionReader.close(), ...loops])
+      await Promise.all([outbox.stop(), sender.stop(), captionReader.close(), ...loops])
       encodingChannel.close()
       authChannel.close()
-      await Promise.all([db.close(), outboxDb.close(), spokenDb.close(), metricsServer.close()])
+      await Promise.all([db.close(), outboxDb.close(), spokenDb.close(), tellingDb.close(), metricsServer.close()])
     },
   }
 }
@@ -205,6 +252,16 @@ function observeBacklog(metrics: Metrics, db: Db): void {
     'vitascope_catalogue_outbox_lag_seconds',
     'Age of the oldest message that waits for encoding',
     `select coalesce(extract(epoch from now() - min(create_time)), 0)::float8 as value from outbox where dead_time is null`,
+  )
+  figure(
+    'vitascope_catalogue_webhook_lag_seconds',
+    'How long the webhook delivery that is due longest has been due',
+    `select coalesce(extract(epoch from now() - min(next_time)), 0)::float8 as value from webhook_lane where next_time <= now()`,
+  )
+  figure(
+    'vitascope_catalogue_mails_waiting',
+    'Messages of success that wait for the mail server',
+    `select count(*)::int as value from mail where state = 'waiting'`,
   )
   figure(
     'vitascope_catalogue_jobs_standing',

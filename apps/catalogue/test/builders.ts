@@ -1,5 +1,6 @@
 import { newRandomId } from '../src/id/id.ts'
 import type { RenditionSet } from '../src/media/rendition-set.ts'
+import type { Organisation } from '../src/organisation-mirror/organisation.ts'
 import type { Upload } from '../src/video/upload.ts'
 import { plainFields, type VideoFields } from '../src/video/video.ts'
 
@@ -7,8 +8,8 @@ export function aCall(idempotency?: { key: string; fingerprint: string }) {
   return { idempotency, signal: new AbortController().signal }
 }
 
-export function anOrganisation(more: { organisationId?: string; revision?: number; active?: boolean; allowedIps?: string[] } = {}) {
-  return { organisationId: '1', revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', ...more }
+export function anOrganisation(more: Partial<Organisation> = {}): Organisation {
+  return { organisationId: '1', revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', quota: {}, ...more }
 }
 
 export function anUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}): Upload {

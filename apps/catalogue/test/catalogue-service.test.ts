@@ -6,7 +6,7 @@ import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delive
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import { Media, MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
-import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
 import { ListVideosRequest, UploadVideoRequest, Video, VideoServiceService, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { freePort, testLog, waitFor } from '@vitascope/testing'
 import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
@@ -50,6 +50,8 @@ beforeAll(async () => {
       encodingAddress: encoding.address,
       authAddress: auth.address,
       sourceAllow: ['127.0.0.0/8'],
+      mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
+      publicUrl: 'http://localhost:8080',
       reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
     },
     testLog,
@@ -166,7 +168,7 @@ describe('who may do what', () => {
     await expect(ask.jobs.reportJob({ jobId: '1', revision: 1, news: undefined }, call)).rejects.toMatchObject(refused)
     await expect(ask.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
     await expect(ask.rules.getDeliveryRule({ videoId: '1' }, call)).rejects.toMatchObject(refused)
-    const organisation = { organisationId: '1', revision: 99, active: false, allowedIps: [], defaultSettingId: '', defaultThemeId: '' }
+    const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', revision: 99, active: false })
     await expect(ask.mirror.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
   })
 
@@ -271,7 +273,7 @@ describe('a change', () => {
   })
   test('of an organisation that becomes inactive hides its videos', async () => {
     const { videoId } = await upload({ organisationId: '5' }, system)
-    const organisation = { organisationId: '5', allowedIps: [], defaultSettingId: '', defaultThemeId: '' }
+    const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '5' })
     await ask.mirror.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
     await expect(ask.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await ask.mirror.applyOrganisation({ ...organisation, revision: 3, active: true }, internal)

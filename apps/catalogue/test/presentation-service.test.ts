@@ -44,8 +44,11 @@ beforeAll(async () => {
     tokenKeys: parseTokenKeys(makeTokenKeys()),
     encodingAddress: encoding.address,
     authAddress: auth.address,
+    sourceAllow: [],
+    mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
+    publicUrl: 'http://localhost:8080',
     reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
-  } as Config
+  }
   service = await startCatalogue(config, testLog)
   ask = clients(service.address)
 })

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { sourcePolicy } from '@vitascope/fetch'
 import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
-import { createOutbox, openPostgres } from '@vitascope/postgres'
+import { createOutbox, openPostgres, sweepIdempotency } from '@vitascope/postgres'
 import { JobServiceService as CatalogueJobService } from '@vitascope/proto/catalogue/v1/job'
 import { JobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { createQueue } from '@vitascope/queue'
 import { openFileStorage } from '@vitascope/storage'
@@ -14,6 +15,8 @@ import { crashAt } from './crash-point.ts'
 import { createJobDesk } from './job/accept-job.ts'
 import { observeJobs } from './job/job-metrics.ts'
 import { jobHandlers } from './job/job-rpc.ts'
+import { queueJobHandlers } from './queue-job/queue-job-rpc.ts'
+import { createQueueJobStore } from './queue-job/queue-job-store.ts'
 import { createReconciler } from './reconcile/reconciler.ts'
 import { endReports } from './report/end-report.ts'
 import { createProgressReporter } from './report/progress-reporter.ts'
@@ -31,6 +34,7 @@ export interface RunningEncoding {
 /** Connections at most for rpcs, fetches and the reconciler. */
 const POOL_SIZE = 6
 const HEALTH_MS = 2_000
+const SWEEP_MS = 3_600_000
 
 export async function startEncoding(config: EncodingConfig, log: Logger): Promise<RunningEncoding> {
   const { timing, source } = config
@@ -82,12 +86,16 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
       stopping: stopping.signal,
     }),
   )
+  server.implement(QueueJobServiceService, queueJobHandlers(createQueueJobStore(db)))
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
   const address = await server.listen(config.listen)
   fetcher.start()
   outbox.start()
   reconciler.start()
   const health = setInterval(() => db.ping().then((alive) => stopping.signal.aborted || server.setServing(alive)), HEALTH_MS)
+  const sweep = setInterval(() => {
+    sweepIdempotency(db).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys were not removed'))
+  }, SWEEP_MS)
   log.info({ address, metrics_port: page.port }, 'listening')
 
   return {
@@ -95,6 +103,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
     async stop() {
       stopping.abort()
       clearInterval(health)
+      clearInterval(sweep)
       server.setServing(false)
       await Promise.all([fetcher.stop(), reconciler.stop(), server.drain()])
       await Promise.all([outbox.stop(), reporter.stop()])

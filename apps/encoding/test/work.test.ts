@@ -38,6 +38,15 @@ const runOut = () => around.db.query(`update work_item set lease_end = now() - i
 const sweptTo = (prefix: string, left: string[]) =>
   waitFor(async () => (await around.objects(prefix)).join() === left.join(), { describe: `${prefix} to hold ${left.length} objects` })
 
+test('a video that is longer than the minutes left of the quota of its organisation is not encoded', async () => {
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
+  await aWorker().step()
+  await ended(JobState.JOB_STATE_FAILED)
+  const message = 'the video takes 5 s, and 4.9 s were left of the minutes that the organisation may encode a month'
+  expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
+})
+
 test('a job goes from its URL to a reported set, and leaves nothing else in storage', async () => {
   await create()
   const worker = aWorker()

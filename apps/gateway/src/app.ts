@@ -8,7 +8,7 @@ import { allowOrigins } from './http/cors.ts'
 import { refuseOddRequests } from './http/odd-request.ts'
 import { refusal } from './http/problem.ts'
 import { requestLog } from './http/request-log.ts'
-import { sendJson, sendProblems } from './http/send-problem.ts'
+import { sendJsonBytes, sendProblems } from './http/send-problem.ts'
 import type { Route } from './route.ts'
 import { type ApiParts, apiRouter } from './routing/api-router.ts'
 import { deliveryProxy } from './web/delivery-proxy.ts'
@@ -42,11 +42,11 @@ export function createApp(parts: AppParts): Express {
   app.use('/delivery', deliveryProxy(parts.deliveryUrl, log))
   app.all('/healthz', page('/healthz', liveness))
   app.all('/readyz', page('/readyz', readiness(parts.dependencies)))
-  const document = openApiDocument(routes, API_VERSION)
+  const document = Buffer.from(JSON.stringify(openApiDocument(routes, API_VERSION)))
   app.all(
     '/openapi.json',
     cors,
-    page('/openapi.json', (_request, response) => sendJson(response, document, { 'Cache-Control': 'no-cache' })),
+    page('/openapi.json', (_request, response) => sendJsonBytes(response, document, { 'Cache-Control': 'no-cache' })),
   )
   app.use('/docs', docsPages(routes))
   app.use('/player', playerPages(parts))

@@ -15,9 +15,12 @@ export interface GatewayConfig {
   authAddress: string
   catalogueAddress: string
   encodingAddress: string
+  collaborationAddress: string
   /** Origin of delivery, `http://127.0.0.1:4000`. */
   deliveryUrl: string
   principalKey: Uint8Array
+  /** Where limits are shared with other gateways, and revocations told; undefined for neither. */
+  redisUrl: string | undefined
   /** `off` for none. */
   limits: Limits | 'off'
   /** Origins whose pages may call; `*` for all. */
@@ -52,8 +55,10 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
+    collaborationAddress: read.address('VITASCOPE_COLLABORATION_ADDRESS'),
     deliveryUrl: deliveryUrl === undefined ? '' : originOf(deliveryUrl),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    redisUrl: read.url('VITASCOPE_REDIS_URL', ['redis:', 'rediss:']),
     limits: limits.limits ?? DEFAULT_LIMITS,
     corsOrigins: origins.length === 0 ? ['*'] : origins,
     trustedProxies: proxies.rules ?? [],

@@ -79,6 +79,8 @@ export interface Route<
   refusals: Readonly<Record<string, string>>
   /** False where GET changes or makes something: HEAD is then 405 and nothing is cached. */
   safe: boolean
+  /** True where a call stands in the audit log: what is no safe GET, but for what stores no record. */
+  audited: boolean
   /** The query parameter that brings the key where no header can, as in a `<script>`; the header works too. */
   keyFromQuery?: 'api_key'
   /**
@@ -125,6 +127,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'types'
       | 'refusals'
       | 'safe'
+      | 'audited'
       | 'keyFromQuery'
     >
   > & {
@@ -176,6 +179,7 @@ export function route<
     types: declared.types ?? ['application/json'],
     refusals: declared.refusals ?? {},
     safe: declared.safe ?? true,
+    audited: declared.audited ?? (verb !== 'get' || declared.safe === false),
     ...(declared.keyFromQuery && { keyFromQuery: declared.keyFromQuery }),
     ...(declared.judge && { judge: declared.judge }),
     handle: declared.handle,

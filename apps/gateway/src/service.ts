@@ -6,14 +6,17 @@ import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { linkAuth } from './access/auth-link.ts'
 import { createKeyChecks } from './access/key-checks.ts'
 import { createApp } from './app.ts'
+import { createAuditLog } from './audit/audit-log.ts'
 import type { GatewayConfig } from './config.ts'
 import type { Dependency } from './health/health-pages.ts'
 import { isAnswering, isServing } from './health/service-health.ts'
 import { createHttpServer } from './http/http-server.ts'
+import { ownBudgets, sharedBudgets } from './limits/budget.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { createLoadShed } from './limits/load-shed.ts'
 import { createPasswordTries } from './limits/password-tries.ts'
 import { createBodies } from './payload/bodies.ts'
+import { openRedis } from './redis/redis.ts'
 import type { Route } from './route.ts'
 import { connectServices } from './services.ts'
 
@@ -34,10 +37,14 @@ export async function startGateway(
     auth: openChannel(config.authAddress, { principalKey }),
     catalogue: openChannel(config.catalogueAddress, { principalKey }),
     encoding: openChannel(config.encodingAddress, { principalKey }),
+    collaboration: openChannel(config.collaborationAddress, { principalKey }),
   }
   const services = connectServices(channels)
   const keys = createKeyChecks(services.apiKeys)
-  const link = linkAuth({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log })
+  const audit = createAuditLog({ audit: services.audit, log })
+  const redis = config.redisUrl === undefined ? undefined : openRedis(config.redisUrl, log)
+  const budgets = redis ? sharedBudgets(redis) : ownBudgets
+  const link = linkAuth({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log, redis })
 
   let stopping = false
   const dependencies: Dependency[] = [
@@ -58,8 +65,9 @@ export async function startGateway(
     routes,
     services,
     keys,
-    limiter: createLimiter(config.limits),
-    passwordTries: createPasswordTries(),
+    audit,
+    limiter: createLimiter(config.limits, budgets),
+    passwordTries: createPasswordTries(budgets),
     bodies: createBodies(),
     shed: createLoadShed(MOST_UNDER_WAY),
     publicUrl,
@@ -88,6 +96,8 @@ export async function startGateway(
       clearInterval(sweep)
       clearTimeout(timer)
       await link.stop()
+      redis?.close()
+      await audit.stop()
       for (const channel of Object.values(channels)) channel.close()
       await page.close()
     },

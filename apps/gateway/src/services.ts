@@ -1,7 +1,9 @@
 import type { Channel, Client } from '@vitascope/grpc'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
+import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
@@ -14,12 +16,17 @@ import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
+import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
+import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 
 /** The services behind the gateway, one client for each noun. */
 export interface Services {
@@ -27,6 +34,8 @@ export interface Services {
   users: Client<typeof UserServiceService>
   apiKeys: Client<typeof ApiKeyServiceService>
   accessList: Client<typeof AccessListServiceService>
+  thirdPartyTokens: Client<typeof ThirdPartyTokenServiceService>
+  audit: Client<typeof AuditServiceService>
   videos: Client<typeof VideoServiceService>
   media: Client<typeof MediaServiceService>
   jobs: Client<typeof JobServiceService>
@@ -43,15 +52,22 @@ export interface Services {
   contactForms: Client<typeof ContactFormServiceService>
   locations: Client<typeof LocationServiceService>
   presentations: Client<typeof PresentationServiceService>
+  quotas: Client<typeof QuotaServiceService>
+  webhooks: Client<typeof WebhookServiceService>
+  entries: Client<typeof EntryServiceService>
+  clips: Client<typeof ClipServiceService>
   encodingJobs: Client<typeof EncodingJobServiceService>
+  queueJobs: Client<typeof QueueJobServiceService>
 }
 
-export function connectServices(channels: { auth: Channel; catalogue: Channel; encoding: Channel }): Services {
+export function connectServices(channels: { auth: Channel; catalogue: Channel; encoding: Channel; collaboration: Channel }): Services {
   return {
     organisations: channels.auth.client(OrganisationServiceService),
     users: channels.auth.client(UserServiceService),
     apiKeys: channels.auth.client(ApiKeyServiceService),
     accessList: channels.auth.client(AccessListServiceService),
+    thirdPartyTokens: channels.auth.client(ThirdPartyTokenServiceService),
+    audit: channels.auth.client(AuditServiceService),
     videos: channels.catalogue.client(VideoServiceService),
     media: channels.catalogue.client(MediaServiceService),
     jobs: channels.catalogue.client(JobServiceService),
@@ -67,7 +83,12 @@ export function connectServices(channels: { auth: Channel; catalogue: Channel; e
     overlays: channels.catalogue.client(OverlayServiceService),
     contactForms: channels.catalogue.client(ContactFormServiceService),
     locations: channels.catalogue.client(LocationServiceService),
+    quotas: channels.catalogue.client(QuotaServiceService),
     presentations: channels.catalogue.client(PresentationServiceService),
+    webhooks: channels.catalogue.client(WebhookServiceService),
+    entries: channels.collaboration.client(EntryServiceService),
+    clips: channels.collaboration.client(ClipServiceService),
     encodingJobs: channels.encoding.client(EncodingJobServiceService),
+    queueJobs: channels.encoding.client(QueueJobServiceService),
   }
 }

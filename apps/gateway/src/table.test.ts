@@ -29,6 +29,7 @@ function services(answers: Answers, asked: Asked[] = []): Services {
     'jobs',
     'ids',
     'encodingJobs',
+    'queueJobs',
     'metadata',
     'tags',
     'folders',

@@ -183,7 +183,8 @@ describe('payloads', () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const sent: [string, number, RequestInit, string?][] = [
       ['JSON that is cut off', 400, { body: '{"a":', headers: json }],
-      ['JSON that is a list', 400, { body: '[]', headers: json }],
+      // A list that may also stand in a field may be empty.
+      ['JSON of another kind', 400, { body: route.payloadField === undefined ? '[]' : '"a text"', headers: json }],
       ['a form that is badly encoded', 400, { body: 'a=%', headers: form }],
       ['data that is cut off', 400, { body: 'data={"a":', headers: form }],
       ['a multipart form that is cut off', 400, { body: '--b\r\n', headers: { 'content-type': 'multipart/form-data; boundary=b' } }],

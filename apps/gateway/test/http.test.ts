@@ -33,6 +33,7 @@ beforeAll(async () => {
     authAddress: address,
     catalogueAddress: address,
     encodingAddress: address,
+    collaborationAddress: address,
     deliveryUrl: delivery.url,
     webDir,
   })
@@ -282,7 +283,7 @@ describe('pages', () => {
     const response = await fetch(`${alone.url}/readyz`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     const { errors } = (await response.json()) as { errors: { field: string }[] }
-    expect(errors.map(({ field }) => field)).toEqual(['auth', 'catalogue', 'encoding', 'delivery', 'resources'])
+    expect(errors.map(({ field }) => field)).toEqual(['auth', 'catalogue', 'encoding', 'collaboration', 'delivery', 'resources'])
     expect((await fetch(`${alone.url}/healthz`)).status).toBe(200)
     await alone.stop()
   })

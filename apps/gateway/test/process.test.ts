@@ -43,6 +43,7 @@ test('serves the table from settings of the environment, logs templates only, an
     VITASCOPE_AUTH_ADDRESS: address,
     VITASCOPE_CATALOGUE_ADDRESS: address,
     VITASCOPE_ENCODING_ADDRESS: address,
+    VITASCOPE_COLLABORATION_ADDRESS: address,
     VITASCOPE_DELIVERY_URL: delivery.url,
     VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),
   })

@@ -4,7 +4,9 @@ import { DomainError } from '@vitascope/errors'
 import { type Call, createGrpcServer, type GrpcServer, type Handlers, type ServiceDefinition, type UserKind } from '@vitascope/grpc'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
+import { type AuditEntry, type AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
@@ -22,6 +24,8 @@ import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
+import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
@@ -45,6 +49,10 @@ export interface StandIns {
   keys: Map<string, StandInKey>
   /** Keys that were looked up, in order. */
   lookUps: string[]
+  /** What was appended to the audit log, call by call. */
+  audit: { entries: AuditEntry[]; outcomes: AuditOutcome[] }[]
+  /** Runs before an answer to such a call; fails it by throwing. */
+  beforeAppend: () => Promise<void>
   /** Resources that the gateway registered last. */
   registered: string[]
   /** What `NextId` answers. */
@@ -67,6 +75,8 @@ export async function startStandIns(principalKey: Uint8Array, listen = '127.0.0.
     address: '',
     keys: new Map(),
     lookUps: [],
+    audit: [],
+    beforeAppend: async () => {},
     registered: [],
     nextId: async () => '7',
     authFailure: undefined,
@@ -121,6 +131,14 @@ export async function startStandIns(principalKey: Uint8Array, listen = '127.0.0.
       return {}
     },
   })
+  server.implement(AuditServiceService, {
+    ...findingNothing(AuditServiceService),
+    async appendEntries(request) {
+      await standIns.beforeAppend()
+      standIns.audit.push(request)
+      return {}
+    },
+  })
   const nextId = async (_request: unknown, call: Call) => ({ id: await standIns.nextId(call) })
   server.implement(IdServiceService, { ...findingNothing(IdServiceService), nextId })
   for (const service of OTHERS) server.implement(service, findingNothing(service))
@@ -130,6 +148,7 @@ export async function startStandIns(principalKey: Uint8Array, listen = '127.0.0.
 
 const OTHERS: readonly ServiceDefinition[] = [
   OrganisationServiceService,
+  ThirdPartyTokenServiceService,
   UserServiceService,
   VideoServiceService,
   MediaServiceService,
@@ -147,6 +166,8 @@ const OTHERS: readonly ServiceDefinition[] = [
   SettingServiceService,
   ThemeServiceService,
   SecurityServiceService,
+  EntryServiceService,
+  ClipServiceService,
 ]
 
 function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {

@@ -36,6 +36,7 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
     authAddress: address,
     catalogueAddress: address,
     encodingAddress: address,
+    collaborationAddress: address,
     deliveryUrl: delivery.url,
   })
   const resources = routes.map(({ resource }) => resource)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseAddressRules } from '@vitascope/access'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
+import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
@@ -25,8 +26,9 @@ beforeAll(async () => {
       },
     },
   )
+  catalogue.implement({ appendEntries: AuditServiceService.appendEntries }, { appendEntries: async () => ({}) })
   const catalogueAddress = await catalogue.listen('127.0.0.1:0')
-  const config = { catalogueAddress, trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [] }
+  const config = { catalogueAddress, authAddress: catalogueAddress, trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [] }
   limited = await startTestGateway([submitContactForm], { ...config, limits: DEFAULT_LIMITS })
   unlimited = await startTestGateway([submitContactForm], { ...config, limits: 'off' })
 })

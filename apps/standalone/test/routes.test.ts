@@ -74,7 +74,7 @@ async function forAll(
 }
 
 const show = (answer: { status: number; body: Problem }) => `${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`
-const rows = () => fingerprint(platform, /outbox|idempotency|encoding/)
+const rows = () => fingerprint(platform, /outbox|idempotency|encoding|audit|api_key_use/)
 
 describe('every route', () => {
   test('asks a guest for a key, unless it is public', () =>

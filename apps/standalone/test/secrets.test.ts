@@ -52,6 +52,20 @@ test('after a life with keys, passwords and tokens, none of them stands in the d
   })
   secrets.push(password)
 
+  const oauth = ['token-of-a-third-party', 'refresh-token-of-a-third-party', 'another-token-of-a-third-party']
+  const record = { organisation_id: tenant.organisationId, token: oauth[0], other_data: { refresh: oauth[1] } }
+  const stored = await platform
+    .withKey(tenant.key)
+    .post<{ id: string }>('/oauth/thirdparty', record, { 'idempotency-key': 'a-third-party' })
+  expect(stored.status).toBe(201)
+  const held = await platform.system.get(`/oauth/thirdparty/${stored.body.id}`)
+  expect(held.body).toMatchObject({ token: oauth[0], other_data: { refresh: oauth[1] } })
+  await platform.withKey(tenant.key).put(`/oauth/thirdparty/${stored.body.id}`, { token: oauth[2], other_data: oauth[0], colour: oauth[1] })
+  await platform.withKey(tenant.key).put(`/oauth/thirdparty/${stored.body.id}`, { token: oauth[2] })
+  expect((await platform.system.get(`/oauth/thirdparty/attribute/token/value/${oauth[2]}`)).status).toBe(400)
+  expect((await platform.system.get(`/oauth/thirdparty/attribute/username/value/${oauth[2]}`)).status).toBe(404)
+  secrets.push(...oauth)
+
   const { id } = await upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/other.mp4`)
   await settled(platform.system, id)
   const token = await platform
@@ -59,6 +73,14 @@ test('after a life with keys, passwords and tokens, none of them stands in the d
     .post<{ token: string }>(`/video/${id}/token`, { expires_in: 60 }, { 'idempotency-key': 'a-token' })
   expect(token.status).toBe(201)
   secrets.push(token.body.token)
+
+  const webhook = { url: 'https://example.org/hook', events: ['key.expiring'] }
+  const hooked = await platform
+    .withKey(tenant.key)
+    .post<{ webhook_id: string; secret: string }>('/webhook', webhook, { 'idempotency-key': 'a-webhook' })
+  const rotated = await platform.withKey(tenant.key).post<{ secret: string }>(`/webhook/${hooked.body.webhook_id}/secret`)
+  expect([hooked.status, rotated.status]).toEqual([201, 200])
+  for (const { secret } of [hooked.body, rotated.body]) secrets.push(secret, secret.slice('whsec_'.length))
 
   const videoPassword = 'of-a-video-and-of-nothing-else'
   const sha1 = createHash('sha1').update(videoPassword).digest('hex')

@@ -14,16 +14,17 @@ const firstByteMs = 30_000
 const httpAgent = new HttpAgent({ keepAlive: false })
 const httpsAgent = new HttpsAgent({ keepAlive: false, maxCachedSessions: 0 })
 
+/** What is asked: a GET, or with a body a POST. */
+export interface Asked {
+  headers: Readonly<Record<string, string>>
+  body?: string
+}
+
 /**
- * One GET to one URL, without following anything. The URL is checked, its name resolved, every address of it checked, and the connection
+ * One request to one URL, without following anything. The URL is checked, its name resolved, every address of it checked, and the connection
  * made to an address that was checked: no second look-up can lead elsewhere.
  */
-export async function checkedRequest(
-  text: string,
-  headers: Readonly<Record<string, string>>,
-  policy: SourcePolicy,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+export async function checkedRequest(text: string, asked: Asked, policy: SourcePolicy, signal: AbortSignal): Promise<IncomingMessage> {
   signal.throwIfAborted()
   const [problem] = checkUrl(text, policy)
   if (problem) throw new SourceError(4004, `the source or a redirect of it is not allowed: its URL ${problem}`)
@@ -32,7 +33,7 @@ export async function checkedRequest(
   let fault: unknown
   for (const address of addresses.slice(0, mostAddresses)) {
     try {
-      return await requestTo(address, url, headers, signal)
+      return await requestTo(address, url, asked, signal)
     } catch (error) {
       signal.throwIfAborted()
       if (isSourceError(error)) throw error
@@ -67,15 +68,16 @@ async function resolved(host: string, policy: SourcePolicy, signal: AbortSignal)
   }
 }
 
-function requestTo(address: string, url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage> {
+function requestTo(address: string, url: URL, { headers, body }: Asked, signal: AbortSignal): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:'
   const host = hostOf(url)
   const options: RequestOptions & { servername?: string; rejectUnauthorized: boolean } = {
+    method: body === undefined ? 'GET' : 'POST',
     agent: isSecure ? httpsAgent : httpAgent,
     host: address,
     port: url.port || (isSecure ? 443 : 80),
     path: url.pathname + url.search,
-    headers: { ...headers, host: url.host },
+    headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }), host: url.host },
     signal,
     rejectUnauthorized: true,
     ...(parseLiteral(host) ? {} : { servername: host.replace(/\.$/, '') }),
@@ -101,6 +103,6 @@ function requestTo(address: string, url: URL, headers: Readonly<Record<string, s
       clearTimeout(connecting)
       clearTimeout(waiting)
     })
-    request.end()
+    request.end(body)
   })
 }

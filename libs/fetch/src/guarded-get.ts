@@ -53,7 +53,7 @@ export async function guardedGet(url: string, request: GuardedRequest): Promise<
 async function followRedirects(url: string, request: GuardedRequest, signal: AbortSignal) {
   let finalUrl = url
   for (let hops = 0; hops <= mostRedirects; hops++) {
-    const answer = await checkedRequest(finalUrl, headersOf(request), request.policy, signal)
+    const answer = await checkedRequest(finalUrl, { headers: headersOf(request) }, request.policy, signal)
     if (!redirects.includes(answer.statusCode ?? 0)) return { answer, finalUrl }
     answer.destroy()
     const { location } = answer.headers

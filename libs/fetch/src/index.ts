@@ -7,6 +7,8 @@ export { isForbiddenAddress } from './forbidden-address.ts'
 export type { BodyLimits } from './guarded-body.ts'
 /** One guarded GET, redirects followed. */
 export { type GuardedAnswer, type GuardedRequest, guardedGet } from './guarded-get.ts'
+/** One guarded POST of a small body: to webhooks. */
+export { type GuardedPost, guardedPost } from './guarded-post.ts'
 /** Which addresses may be called; `checkNetwork` judges an item of the allow list. */
 export { checkNetwork, type Network, type Resolve, type SourcePolicy, sourcePolicy } from './policy.ts'
 /** What is wrong with a source. */

@@ -1,13 +1,10 @@
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { findProgram } from './programs.ts'
 
 /** A Chromium of this machine for playwright-core: VITASCOPE_CHROMIUM, or the first one on the PATH; undefined when there is none. */
 export function browserPath(): string | undefined {
   const named = process.env['VITASCOPE_CHROMIUM']
   if (named) return named
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin']
-  const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram)
+  return findProgram(['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'])
 }
 
 /** As root it has no sandbox of its own; the rest keeps it from speaking to anybody but the page. */
@@ -21,12 +18,3 @@ export const browserArguments: readonly string[] = [
   '--disable-sync',
   '--autoplay-policy=no-user-gesture-required',
 ]
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}

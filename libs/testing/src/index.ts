@@ -1,6 +1,8 @@
 export { freePort } from '@vitascope/embedded-postgres'
 export { browserArguments, browserPath } from './browser.ts'
+export { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 export { type FreshDatabase, freshDatabase } from './fresh-database.ts'
+export { redisPath, startRedis, type TestRedis } from './redis.ts'
 export { testLog } from './test-log.ts'
 export { type WaitOptions, waitFor } from './wait-for.ts'
 export { type PlanNode, planNodes, type WatchedStatement, watchStatements } from './watched-statements.ts'

@@ -58,6 +58,6 @@ function toOwner(owner: ListApiKeysRequest['owner']): KeyOwner | undefined {
 }
 
 function toMessage(key: ApiKey): ApiKeyMessage {
-  const { apiKeyId, value, userId, organisationId, applicationName, resources, expireTime, createTime } = key
-  return { apiKeyId, value, userId, organisationId, applicationName, resources: [...resources], expireTime, createTime }
+  const { resources, userType: _, ...same } = key
+  return { ...same, resources: [...resources] }
 }

@@ -17,6 +17,7 @@ interface ApiKeyRow {
   resources: string[]
   expire_time: Date | null
   create_time: Date
+  last_used_time: Date | null
 }
 
 /** The names that a key k of a user u holds: of what it was granted, what a user of that type may hold. */
@@ -25,7 +26,8 @@ export const HELD_RESOURCES = `array(
   where (k.all_resources or r.acl_id = any (k.acl_ids)) and (r.open_to_users or u.user_type <> 'uploader') order by r.acl_id)`
 
 const SELECT = `select k.api_key_id, k.user_id, u.organisation_id, u.user_type, k.application_name, k.lookup, k.sealed_value,
-    ${HELD_RESOURCES} as resources, k.expire_time, k.create_time
+    ${HELD_RESOURCES} as resources, k.expire_time, k.create_time,
+    (select last_used_time from api_key_use where api_key_use.api_key_id = k.api_key_id)
   from api_key k join users u using (user_id)`
 
 export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
@@ -39,6 +41,7 @@ export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
     resources: row.resources,
     expireTime: row.expire_time ?? undefined,
     createTime: row.create_time,
+    lastUsedTime: row.last_used_time ?? undefined,
   })
   const readKey = async (query: Query, apiKeyId: string) => {
     const [row] = await query<ApiKeyRow>(`${SELECT} where k.api_key_id = $1`, [apiKeyId])

@@ -17,6 +17,8 @@ export interface ApiKey {
   resources: readonly string[]
   expireTime: Date | undefined
   createTime: Date
+  /** To a minute or two; undefined for never. */
+  lastUsedTime: Date | undefined
 }
 
 export interface NewApiKey {

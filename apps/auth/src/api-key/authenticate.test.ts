@@ -29,6 +29,7 @@ function anAuthentication(state: Partial<KeyState> = {}, configured?: string) {
   const authentication = {
     box,
     configuredLookup: () => (configured === undefined ? undefined : box.lookup(configured)),
+    noteUse: () => undefined,
     identities: {
       state: async (lookup: Buffer) => {
         seen.lookups++

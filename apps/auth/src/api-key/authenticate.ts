@@ -35,9 +35,15 @@ export interface Authentication {
   box: KeyBox
   /** The look-up of the one key that has a form of its own. */
   configuredLookup(): Buffer | undefined
+  /** Takes down that a key was used; costs nothing here. */
+  noteUse(apiKeyId: string): void
 }
 
-export async function authenticate({ identities, box, configuredLookup }: Authentication, key: string, { principal, signal }: Call) {
+export async function authenticate(
+  { identities, box, configuredLookup, noteUse }: Authentication,
+  key: string,
+  { principal, signal }: Call,
+) {
   onlyServices(principal)
   const lookup = lookupOf(box, key, configuredLookup())
   if (!lookup) throw refusal('KEY_MALFORMED', 'this is not an API key of this platform')
@@ -49,6 +55,7 @@ export async function authenticate({ identities, box, configuredLookup }: Authen
     throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'the organisation of the API key is inactive')
   }
   if (state.userInvited) await identities.activate(state.userId, signal)
+  noteUse(state.apiKeyId)
   return state
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Channel, serviceCall } from '@vitascope/grpc'
 import type { OutboxHandlers } from '@vitascope/postgres'
-import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
 import { ORGANISATION_CHANGED, type OrganisationChanged } from './organisation-store.ts'
 
 /** Sends changes to the catalogue's copy, which lets go of any that is older than what it has. */
@@ -9,7 +9,9 @@ export function organisationMirror(catalogue: Channel): OutboxHandlers {
   const mirror = catalogue.client(OrganisationMirrorServiceService)
   return {
     async [ORGANISATION_CHANGED](payload: OrganisationChanged, signal) {
-      await mirror.applyOrganisation({ ...payload, allowedIps: [...payload.allowedIps] }, serviceCall('auth', randomUUID(), signal))
+      const { allowedIps, quota, ...same } = payload
+      const request = ApplyOrganisationRequest.fromPartial({ ...same, allowedIps: [...allowedIps], ...(quota && { quota }) })
+      await mirror.applyOrganisation(request, serviceCall('auth', randomUUID(), signal))
     },
   }
 }

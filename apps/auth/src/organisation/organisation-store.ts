@@ -1,7 +1,7 @@
 import { type Db, type Outbox, once, type Query, type Transaction } from '@vitascope/postgres'
 import { plainCodec } from '../answer-codec.ts'
 import { announceKeys } from '../api-key/key-change.ts'
-import type { Organisation, OrganisationDetails, OrganisationStore } from './organisation.ts'
+import type { Organisation, OrganisationDetails, OrganisationStore, Quota } from './organisation.ts'
 
 export interface OrganisationRow {
   organisation_id: string
@@ -26,6 +26,8 @@ export interface OrganisationChanged {
   allowedIps: readonly string[]
   defaultSettingId: string
   defaultThemeId: string
+  /** Absent in messages that were queued before there was one. */
+  quota?: Quota
 }
 
 export const ORGANISATION_CHANGED = 'organisation.changed'
@@ -80,6 +82,7 @@ export async function announced(tx: Transaction, outbox: Outbox, [row]: readonly
     allowedIps: organisation.allowedIps,
     defaultSettingId: organisation.defaultSettingId ?? '',
     defaultThemeId: organisation.defaultThemeId ?? '',
+    quota: organisation.quota,
   }
   await outbox.enqueue(tx, { topic: ORGANISATION_CHANGED, key: `organisation:${organisation.organisationId}`, payload })
   return organisation

@@ -39,6 +39,11 @@ export function createUserStore(db: Db): UserStore {
       const [row] = await db.query<UserRow>(`select ${COLUMNS} from users where lower(email) = lower($1)`, [email])
       return row && toUser(row)
     },
+    async findAll(userIds, signal) {
+      signal.throwIfAborted()
+      const rows = await db.query<UserRow>(`select ${COLUMNS} from users where user_id = any ($1::bigint[])`, [userIds])
+      return rows.map(toUser)
+    },
     async list(organisationId, { size, after, skip }, signal) {
       signal.throwIfAborted()
       const rows = await db.query<UserRow>(

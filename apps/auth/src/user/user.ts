@@ -1,6 +1,6 @@
 import { DomainError } from '@vitascope/errors'
 import type { Call, Principal, UserKind } from '@vitascope/grpc'
-import { isSystem, noGuests, onlyOwnOrganisation, onlySuperUsers, onlySystem, systemOnly, type Within } from '../caller.ts'
+import { isSystem, noGuests, onlyOwnOrganisation, onlyServices, onlySuperUsers, onlySystem, systemOnly, type Within } from '../caller.ts'
 import { emailProblem, inspection, isId, isStorable, nothingThere, type Problem, textProblem } from '../input.ts'
 import type { Page } from '../page.ts'
 import type { HashPassword } from './password.ts'
@@ -36,6 +36,8 @@ export type UserChange = Partial<UserDetails> & { passwordHash?: string }
 export interface UserStore {
   find(key: { userId: string; within: Within }, signal: AbortSignal): Promise<User | undefined>
   findByEmail(email: string, signal: AbortSignal): Promise<User | undefined>
+  /** Those of the given ones that there are. */
+  findAll(userIds: readonly string[], signal: AbortSignal): Promise<User[]>
   /** One row more than the page has, when there are more; undefined when there is no such organisation. */
   list(organisationId: string, page: Page, signal: AbortSignal): Promise<User[] | undefined>
   /** Refuses with EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
@@ -74,6 +76,17 @@ export async function getUserByEmail(users: UserStore, email: string, { principa
   const user = isStorable(email) ? await users.findByEmail(email.trim(), signal) : undefined
   if (!user) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no user has this email address')
   return user
+}
+
+/** One question of another service. */
+const MOST_FACTS = 1_000
+
+export async function listUserFacts(users: UserStore, userIds: readonly string[], { principal, signal }: Call): Promise<User[]> {
+  onlyServices(principal)
+  const input = inspection()
+  if (userIds.length > MOST_FACTS) input.note('user_ids', `must have at most ${MOST_FACTS} items`)
+  input.check()
+  return users.findAll([...new Set(userIds.filter(isId))], signal)
 }
 
 export async function listUsers(users: UserStore, organisationId: string, page: Page, { principal, signal }: Call): Promise<User[]> {

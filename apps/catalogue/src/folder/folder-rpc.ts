@@ -1,4 +1,4 @@
-import { DomainError, notFound } from '@vitascope/errors'
+import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import type { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { parseId } from '../id/id.ts'
@@ -50,11 +50,8 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
     async addFolderVideo({ folderId, videoId }, call) {
       return { added: await folders.add(keyOf(call.principal, folderId), videoId, call) }
     },
-    async removeFolderVideo({ folderId, videoId }, { principal, signal }) {
-      if (!(await folders.take(keyOf(principal, folderId), videoId, signal))) {
-        const video = parseId(videoId) ? `video ${videoId}` : 'this video'
-        throw new DomainError('not_found', 'FOLDER_VIDEO_NOT_FOUND', `${video} is not in folder ${folderId}`)
-      }
+    async removeFolderVideo({ folderId, videoId }, call) {
+      await folders.take(keyOf(call.principal, folderId), videoId, call)
       return {}
     },
   }

@@ -69,7 +69,7 @@ describe('a folder', () => {
     await expect(folders.remove(key)).rejects.toMatchObject(refused)
     await expect(folders.videos(key, all)).rejects.toMatchObject(refused)
     await expect(folders.add(key, videoId, aCall())).rejects.toMatchObject(refused)
-    await expect(folders.take(key, videoId)).rejects.toMatchObject(refused)
+    await expect(folders.take(key, videoId, aCall())).rejects.toMatchObject(refused)
   })
 })
 
@@ -83,11 +83,11 @@ describe('its contents', () => {
     expect(await contents(key)).toEqual(ids)
     const [first] = await folders.videos(key, { ...all, limit: 1 })
     expect(await contents(key, { after: first?.place ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
-    expect([await folders.take(key, ids[1] ?? ''), await folders.take(key, ids[1] ?? ''), await folders.take(key, 'x')]).toEqual([
-      true,
-      false,
-      false,
-    ])
+    const repeated = { ...aCall(), idempotency: { key: 'taken out', fingerprint: 'f' } }
+    for (const call of [repeated, repeated]) await folders.take(key, ids[1] ?? '', call)
+    for (const id of [ids[1] ?? '', 'x']) {
+      await expect(folders.take(key, id, aCall())).rejects.toMatchObject({ kind: 'not_found', reason: 'FOLDER_VIDEO_NOT_FOUND' })
+    }
     expect(await contents(key)).toEqual([ids[0], ids[2]])
   })
   test('are of its organisation, for the system too', async () => {

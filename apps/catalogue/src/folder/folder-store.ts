@@ -1,4 +1,4 @@
-import { notFound } from '@vitascope/errors'
+import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, isUniqueViolation, once, type Transaction } from '@vitascope/postgres'
 import { jsonCodec } from '../answer-codec.ts'
@@ -37,8 +37,8 @@ export interface FolderStore {
   videos(key: FolderKey, place: IdPlace, signal?: AbortSignal): Promise<FolderPlace[]>
   /** False where the video lay there already; refuses with VIDEO_NOT_FOUND. */
   add(key: FolderKey, videoId: string, call: Repeatable): Promise<boolean>
-  /** False where the video did not lie there. */
-  take(key: FolderKey, videoId: string, signal?: AbortSignal): Promise<boolean>
+  /** Refuses with FOLDER_VIDEO_NOT_FOUND where the video did not lie there. */
+  take(key: FolderKey, videoId: string, call: Repeatable): Promise<void>
 }
 
 const COLUMNS = `folder_id, organisation_id, name, description, created_by_user_id, last_modified_by_user_id, create_time, update_time`
@@ -118,14 +118,22 @@ export function createFolderStore(db: Db): FolderStore {
         )
         return added.length > 0
       }),
-    async take(key, videoId, signal) {
-      signal?.throwIfAborted()
-      const { folderId } = await needFolder(db, key)
-      if (!parseId(videoId)) return false
-      const taken = await db.query('delete from folder_video where folder_id = $1 and video_id = $2 returning 1', [folderId, videoId])
-      return taken.length > 0
+    take: async (key, videoId, call) => {
+      await once(db, call, jsonCodec<boolean>(), async ({ query }) => {
+        const { folderId } = await needFolder({ query }, key)
+        const taken = parseId(videoId)
+          ? await query('delete from folder_video where folder_id = $1 and video_id = $2 returning 1', [folderId, videoId])
+          : []
+        if (taken.length === 0) throw notInFolder(folderId, videoId)
+        return true
+      })
     },
   }
+}
+
+function notInFolder(folderId: string, videoId: string): DomainError {
+  const video = parseId(videoId) ? `video ${videoId}` : 'this video'
+  return new DomainError('not_found', 'FOLDER_VIDEO_NOT_FOUND', `${video} is not in folder ${folderId}`)
 }
 
 async function needFolder(

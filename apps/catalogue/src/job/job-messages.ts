@@ -12,10 +12,15 @@ export interface JobRequest {
   mediaId: string
   organisationId: string
   sourceUrl: string
+  /** What the organisation's quota left for the source; absent for any. */
+  maxBytes?: number | undefined
+  maxSeconds?: number | undefined
 }
 
-export function enqueueCreated(enqueue: Enqueue, tx: Transaction, { jobId, mediaId, organisationId, sourceUrl }: JobRequest) {
-  return enqueue(tx, { topic: JOB_CREATED, key: `media:${mediaId}`, payload: { jobId, mediaId, organisationId, sourceUrl } })
+export function enqueueCreated(enqueue: Enqueue, tx: Transaction, request: JobRequest) {
+  const { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds } = request
+  const payload = { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds }
+  return enqueue(tx, { topic: JOB_CREATED, key: `media:${mediaId}`, payload })
 }
 
 export function enqueueCancelled(enqueue: Enqueue, tx: Transaction, { jobId, mediaId }: { jobId: string; mediaId: string }) {

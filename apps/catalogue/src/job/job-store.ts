@@ -1,7 +1,12 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
 import { moveToNewSet } from '../delivery-rule/delivery-set.ts'
+import { addEvent, addVideoEvents } from '../event/event-store.ts'
+import { queueSuccessMail } from '../mail/mail-store.ts'
 import { type LockedMedia, lockMedia, saveStanding } from '../media/media-lock.ts'
+import { TOO_LARGE } from '../media/status.ts'
+import type { Reservation } from '../quota/quota.ts'
+import { overrunOf } from '../quota/reserve.ts'
 import type { Scope } from '../visibility.ts'
 import { type Job, type News, settle, stands } from './job.ts'
 import { type Enqueue, enqueueCancelled } from './job-messages.ts'
@@ -34,8 +39,9 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         const locked = await lockJob(tx, jobId, null)
         if (!locked) return undefined
         if (!stands(locked.job) || (revision !== undefined && revision <= locked.revision)) return isWanted(tx, jobId)
-        await settleLocked(tx, locked, news, revision)
-        return news.kind === 'progress' || news.kind === 'published'
+        const outcome = await withinQuota(tx, locked, news)
+        await settleLocked(tx, locked, outcome, revision)
+        return outcome.kind === 'progress' || outcome.kind === 'published'
       }, signal),
     cancel: (scope, jobId, signal) =>
       db.transaction(async (tx) => {
@@ -64,13 +70,19 @@ export interface NewJob {
   sourceUrl: string
   notify: boolean
   userId: string
+  /** From `reserve`, in the same transaction. */
+  reserved: Reservation
 }
 
-export async function insertJob(tx: Transaction, job: NewJob): Promise<string> {
+export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): Promise<string> {
   const [row] = await tx.query<{ job_id: string }>(
-    `insert into job (video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id)
-     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8) returning job_id`,
-    [job.videoId, job.mediaId, job.organisationId, job.action, job.progress, job.sourceUrl, job.notify, job.userId],
+    `insert into job (video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id,
+       reserved_bytes, reserved_ms, quota_bytes, quota_ms, max_bytes, max_ms)
+     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning job_id`,
+    [
+      ...[job.videoId, job.mediaId, job.organisationId, job.action, job.progress, job.sourceUrl, job.notify, job.userId],
+      ...[reserved.bytes, reserved.ms, reserved.quotaBytes, reserved.quotaMs, reserved.maxBytes, reserved.maxMs],
+    ],
   )
   if (!row) throw new Error('the insert of a job answered no row')
   return row.job_id
@@ -93,6 +105,15 @@ interface LockedJob {
   media: LockedMedia | undefined
 }
 
+/** A set for which the organisation has no room is a failure of its source. */
+async function withinQuota(tx: Transaction, { job, media }: LockedJob, news: News): Promise<News> {
+  if (news.kind !== 'published' || !media) return news
+  const { bytes, durationSeconds } = news.renditions
+  const made = { bytes, givenBack: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
+  const message = await overrunOf(tx, job, made)
+  return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
+}
+
 /** Applies news to a locked job that stands, and to its media. */
 async function settleLocked(tx: Transaction, { job, media }: LockedJob, news: News, revision?: number): Promise<void> {
   if (!media) throw new Error(`job ${job.jobId} stands, but media ${job.mediaId} does not exist`)
@@ -105,7 +126,27 @@ async function settleLocked(tx: Transaction, { job, media }: LockedJob, news: Ne
     [job.jobId, after.job.state, after.job.progress, after.job.code, after.job.message, revision ?? null],
   )
   await saveStanding(tx, job.mediaId, after.media.status, after.media.renditions)
-  if (news.kind === 'published') await moveToNewSet(tx, job.mediaId, media.renditions)
+  if (news.kind === 'published') {
+    await moveToNewSet(tx, job.mediaId, media.renditions)
+    await tellSuccess(tx, job, media)
+  } else if (news.kind !== 'progress') {
+    const { code, message } = after.job
+    await addVideoEvents(tx, 'video.failed', job, { job_id: job.jobId, action: ACTIONS[job.action], code, message })
+  }
+}
+
+const ACTIONS = { new_video: 'new video', replace: 'replace' } as const
+
+/** A media becomes playable and ready once; each later set replaces another one. */
+async function tellSuccess(tx: Transaction, job: Job, before: LockedMedia): Promise<void> {
+  const { jobId, mediaId, videoId, organisationId } = job
+  const [earlier] = await tx.query(`select 1 from job where media_id = $1 and state = 'ok' and job_id <> $2 limit 1`, [mediaId, jobId])
+  if (!before.renditions) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
+  if (!earlier) await addVideoEvents(tx, 'video.ready', job, { job_id: jobId })
+  if (job.action === 'replace') {
+    const data = { video_id: videoId, media_id: mediaId, organisation_id: organisationId, job_id: jobId }
+    await addEvent(tx, { type: 'media.replaced', organisationId, objectKey: `media:${mediaId}`, data })
+  } else await queueSuccessMail(tx, job)
 }
 
 /** Locks a job behind its media's lock. */

@@ -1,4 +1,5 @@
 import type { Db } from '@vitascope/postgres'
+import { sourceLimits } from '../quota/quota.ts'
 import { type Enqueue, enqueueCreated, JOB_CREATED } from './job-messages.ts'
 
 /** A job that stands, but of which nothing was heard for a while. */
@@ -7,6 +8,8 @@ export interface QuietJob {
   mediaId: string
   organisationId: string
   sourceUrl: string
+  maxBytes?: number | undefined
+  maxSeconds?: number | undefined
   handovers: number
 }
 
@@ -24,11 +27,11 @@ export interface QuietJobs<Job extends { jobId: string; handovers: number } = Qu
 export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
   return {
     async claim(quietSeconds) {
-      const rows = await db.query<{ job_id: string; media_id: string; organisation_id: string; source_url: string; handovers: number }>(
+      const rows = await db.query<QuietRow>(
         `update job set news_time = now() where job_id in (
            select job_id from job where state in ('queued', 'running') and news_time < now() - $1 * interval '1 second'
            order by news_time limit 50 for update skip locked)
-         returning job_id, media_id, organisation_id, source_url, handovers`,
+         returning job_id, media_id, organisation_id, source_url, max_bytes, max_ms, handovers`,
         [quietSeconds],
       )
       return rows.map((row) => ({
@@ -36,6 +39,7 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
         mediaId: row.media_id,
         organisationId: row.organisation_id,
         sourceUrl: row.source_url,
+        ...sourceLimits({ maxBytes: numberOf(row.max_bytes), maxMs: numberOf(row.max_ms) }),
         handovers: row.handovers,
       }))
     },
@@ -65,4 +69,18 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
       ])
     },
   }
+}
+
+interface QuietRow {
+  job_id: string
+  media_id: string
+  organisation_id: string
+  source_url: string
+  max_bytes: string | null
+  max_ms: string | null
+  handovers: number
+}
+
+function numberOf(text: string | null): number | undefined {
+  return text === null ? undefined : Number(text)
 }

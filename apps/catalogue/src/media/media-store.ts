@@ -6,6 +6,8 @@ import { closeAddresses } from '../delivery-rule/delivery-set.ts'
 import { newRandomId } from '../id/id.ts'
 import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { endStandingJob, insertJob } from '../job/job-store.ts'
+import { sourceLimits, UNKNOWN_SOURCE } from '../quota/quota.ts'
+import { reserve } from '../quota/reserve.ts'
 import { firstVideo, insertVideo } from '../video/video-store.ts'
 import type { Scope } from '../visibility.ts'
 import type { Media, MediaFields } from './media.ts'
@@ -77,6 +79,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         const { videoId } = await firstVideo(tx, mediaId)
         const status = accepted(startsWaiting)
         const { progress } = status
+        const reserved = await reserve(tx, organisationId, UNKNOWN_SOURCE)
         const jobId = await insertJob(tx, {
           videoId,
           mediaId,
@@ -86,9 +89,10 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           sourceUrl,
           notify: true,
           userId,
+          reserved,
         })
         await saveStanding(tx, mediaId, status, renditions)
-        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl })
+        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...sourceLimits(reserved) })
         return { videoId, jobId, status }
       }),
     publish: (key, userId, call) =>

@@ -15,6 +15,8 @@ export interface Status {
   message: string
 }
 
+/** Too large or too long, also for what a quota leaves. */
+export const TOO_LARGE = 4003
 export const CANCELLED = 4005
 /** A fault of ours that encoding did not name. */
 export const OUR_FAULT = 5000

@@ -11,7 +11,7 @@ export function organisationMirrorHandlers(organisations: OrganisationStore): Ha
     async applyOrganisation(organisation, { principal, signal }) {
       requireService(principal)
       if (!parseId(organisation.organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id' }])
-      await organisations.apply(organisation, signal)
+      await organisations.apply({ ...organisation, quota: organisation.quota }, signal)
       return {}
     },
   }
@@ -29,6 +29,7 @@ export function askAuthBy(auth: Client<typeof OrganisationServiceService>): AskA
         allowedIps: organisation.allowedIps,
         defaultSettingId: organisation.defaultSettingId ?? '',
         defaultThemeId: organisation.defaultThemeId ?? '',
+        quota: organisation.quota ?? {},
       }
     } catch (error) {
       if (isDomainError(error) && error.kind === 'not_found') return undefined

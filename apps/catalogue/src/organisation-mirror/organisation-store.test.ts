@@ -22,6 +22,27 @@ describe('a copy of an organisation', () => {
   })
 })
 
+describe('the quota of a copy', () => {
+  const quotaOf = async (organisationId: string) => (await catalogue.organisations.find(organisationId))?.quota
+  test('is kept, with what is none; a message that does not tell leaves it as it is', async () => {
+    const { organisations } = catalogue
+    const quota = { bytes: 2 ** 53 - 1, minutesPerMonth: 0, concurrentJobs: undefined }
+    await organisations.apply(anOrganisation({ organisationId: '10', revision: 1, quota }))
+    expect(await quotaOf('10')).toEqual(quota)
+    await organisations.apply(anOrganisation({ organisationId: '10', revision: 2, active: false, quota: undefined }))
+    expect(await organisations.find('10')).toMatchObject({ active: false, quota })
+    await organisations.apply(anOrganisation({ organisationId: '10', revision: 3 }))
+    expect(await quotaOf('10')).toEqual({})
+  })
+  test('is asked of auth where a copy is older than quotas', async () => {
+    await catalogue.organisations.apply(anOrganisation({ organisationId: '11', quota: undefined }))
+    const asked = anOrganisation({ organisationId: '11', quota: { concurrentJobs: 3 } })
+    const organisations = createOrganisations(catalogue.organisations, async () => asked)
+    expect(await organisations.need('11')).toEqual(asked)
+    expect(await quotaOf('11')).toEqual({ concurrentJobs: 3 })
+  })
+})
+
 describe('an organisation that is not known here', () => {
   test('is asked of auth once', async () => {
     let asked = 0

@@ -47,8 +47,7 @@ export function presentationHandlers({
       ]
       if (problems.length > 0) throw invalid(problems)
       await needActive(organisationId, call.signal)
-      const presentationId = await presentations.create(newRandomId(), fields, call)
-      return read({ scope: null, presentationId }, call.signal)
+      return { presentation: toMessage(await presentations.create(newRandomId(), fields, call)) }
     },
     async updatePresentation(request, { principal, signal }) {
       const { presentation: given, updateMask = [] } = request

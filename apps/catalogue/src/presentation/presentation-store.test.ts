@@ -23,7 +23,8 @@ beforeEach(() => catalogue.db.query('truncate outbox'))
 afterAll(() => catalogue.close())
 
 const fields = { organisationId: '1', userId: '7', videoId: '', title: 'Launch', description: '' }
-const create = (more: Partial<typeof fields> = {}, call = aCall()) => presentations.create(newRandomId(), { ...fields, ...more }, call)
+const create = async (more: Partial<typeof fields> = {}, call = aCall()) =>
+  (await presentations.create(newRandomId(), { ...fields, ...more }, call)).presentationId
 const find = async (presentationId: string, scope: string | null = '1') => presentations.find({ scope, presentationId })
 const change = (presentationId: string, more: Partial<Presentation>, scope: string | null = null) =>
   presentations.update({ scope, presentationId }, (now) => ({ ...now, ...more }))

@@ -19,7 +19,7 @@ export interface PresentationStore {
   find(key: PresentationKey, signal?: AbortSignal): Promise<Presentation | undefined>
   /** One that anybody may see. */
   findPublic(presentationId: string, signal?: AbortSignal): Promise<Presentation | undefined>
-  create(presentationId: string, fields: PresentationFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
+  create(presentationId: string, fields: PresentationFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Presentation>
   /** Locks the presentation and stores what `change` makes of its fields and of the seconds of its slides. */
   update(key: PresentationKey, change: (now: Presentation) => Presentation, signal?: AbortSignal): Promise<Presentation>
   /** Removes it with its slides and ends its jobs: encoding drops the files of what is gone. */
@@ -43,12 +43,17 @@ export function createPresentationStore(db: Db, enqueue: Enqueue): PresentationS
   return {
     find: ({ scope, presentationId }, signal) => one(FIND, [presentationId, scope], signal),
     findPublic: (presentationId, signal) => one(FIND_PUBLIC, [presentationId], signal),
-    create: (presentationId, fields, call) =>
-      once(db, call, jsonCodec<string>(), async (tx) => {
+    create: async (presentationId, fields, call) => {
+      const row = await once(db, call, jsonCodec<PresentationRow>(), async (tx) => {
         await insertPresentation(tx, presentationId, fields)
         if (fields.videoId !== '') await linkVideo(tx, presentationId, fields)
-        return presentationId
-      }),
+        const [made] = await tx.query<PresentationRow>(FIND, [presentationId, null])
+        if (!made) throw new Error(`presentation ${presentationId} went away as it was made`)
+        return made
+      })
+      // One that was kept has its time as text.
+      return toPresentation({ ...row, create_time: new Date(row.create_time) })
+    },
     update: (key, change, signal) =>
       db.transaction(async (tx) => {
         const before = await needPresentation(tx, key)

@@ -1,7 +1,10 @@
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
+import { addEvent } from '../event/event-store.ts'
 import { newRandomId } from '../id/id.ts'
 import type { Enqueue } from '../job/job-messages.ts'
+import { TOO_LARGE } from '../media/status.ts'
+import { type QuotaJob, reserve, slidesOverrunOf } from '../quota/reserve.ts'
 import type { Standing } from './presentation.ts'
 import { lockPresentation } from './presentation-row.ts'
 import { insertPresentation } from './presentation-store.ts'
@@ -52,7 +55,8 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
         )
         const stands = job?.state === 'queued' || job?.state === 'running'
         if (!presentation || !stands || (revision !== undefined && revision <= Number(job.revision))) return isWanted(tx, jobId)
-        const { state, standing, added } = settleSlides(presentation.standing, presentation.slides.length, news)
+        const outcome = await withinQuota(tx, { jobId, organisationId: presentation.organisationId }, news)
+        const { state, standing, added } = settleSlides(presentation.standing, presentation.slides.length, outcome)
         await tx.query(
           `update presentation_job set state = $2, revision = coalesce($3, revision), news_time = now(), ended_since = null,
              finish_time = case when $2 in ('queued', 'running') then null else now() end
@@ -60,7 +64,10 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
           [jobId, state, revision ?? null],
         )
         await saveStanding(tx, presentation.presentationId, standing)
-        if (added) await insertSet(tx, presentation.presentationId, added)
+        if (added) {
+          await insertSet(tx, presentation.presentationId, added)
+          await tellReady(tx, presentation, jobId, presentation.slides.length + added.slides.length)
+        }
         return state === 'running' || state === 'ok'
       }, signal),
     async wanted(jobIds, signal) {
@@ -68,6 +75,12 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
       return (await db.query<{ job_id: string }>(WANTED, [jobIds])).map(({ job_id }) => job_id)
     },
   }
+}
+
+/** Slides for which the organisation has no room are a failure of their file. */
+async function withinQuota(tx: Transaction, job: QuotaJob, news: SlideNews): Promise<SlideNews> {
+  const message = news.kind === 'slides' ? await slidesOverrunOf(tx, job, news.set.bytes) : undefined
+  return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
 }
 
 async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource): Promise<{ presentationId: string; jobId: string }> {
@@ -86,10 +99,11 @@ async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource)
       'a file of this presentation is being processed: add the next one when that has ended',
     )
   }
+  const reserved = await reserve(tx, organisationId, { bytes: sourceBytes, isEncoded: false })
   const [job] = await tx.query<{ job_id: string }>(
-    `insert into presentation_job (presentation_id, organisation_id, state, source_object, source_bytes, filename)
-     values ($1, $2, 'queued', $3, $4, $5) on conflict (source_object) do nothing returning job_id`,
-    [presentationId, organisationId, sourceObject, sourceBytes, filename],
+    `insert into presentation_job (presentation_id, organisation_id, state, source_object, source_bytes, filename, reserved_bytes, quota_bytes)
+     values ($1, $2, 'queued', $3, $4, $5, $6, $7) on conflict (source_object) do nothing returning job_id`,
+    [presentationId, organisationId, sourceObject, sourceBytes, filename, reserved.bytes, reserved.quotaBytes],
   )
   // Somebody else has just brought the same object: he is asked for again, and what was begun here is undone.
   if (!job) throw new DomainError('conflict', 'SLIDES_RUNNING', 'this file is being added: try again', { retryAfter: 1 })
@@ -137,6 +151,29 @@ async function insertSet(tx: Transaction, presentationId: string, { jobId, prefi
     presentationId,
     slides.length,
   ])
+}
+
+/** Its slides are there; whether they have their seconds is the presentation's status. */
+function tellReady(
+  tx: Transaction,
+  { presentationId, organisationId, videoId }: SlidesOwner,
+  jobId: string,
+  slides: number,
+): Promise<void> {
+  const data = {
+    presentation_id: presentationId,
+    organisation_id: organisationId,
+    video_id: videoId,
+    job_id: jobId,
+    number_of_slides: slides,
+  }
+  return addEvent(tx, { type: 'presentation.ready', organisationId, objectKey: `presentation:${presentationId}`, data })
+}
+
+interface SlidesOwner {
+  presentationId: string
+  organisationId: string
+  videoId: string
 }
 
 async function isWanted(tx: Transaction, jobId: string): Promise<boolean> {

@@ -5,6 +5,8 @@ import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { insertJob } from '../job/job-store.ts'
 import { insertMedia } from '../media/media-store.ts'
 import { accepted, type Status } from '../media/status.ts'
+import { sourceLimits, UNKNOWN_SOURCE } from '../quota/quota.ts'
+import { reserve } from '../quota/reserve.ts'
 import { needNamedRecords } from './named-records.ts'
 import type { Upload } from './upload.ts'
 import { insertVideo } from './video-store.ts'
@@ -32,8 +34,10 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
         await insertMedia(tx, { mediaId, organisationId, title: fields.mediaTitle, originalFilename: upload.originalFilename, status })
         await insertVideo(tx, { ...fields, videoId, mediaId, organisationId, userId, plays: false })
         const { progress } = status
-        const jobId = await insertJob(tx, { videoId, mediaId, organisationId, action: 'new_video', progress, sourceUrl, notify, userId })
-        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl })
+        const reserved = await reserve(tx, organisationId, UNKNOWN_SOURCE)
+        const job = { videoId, mediaId, organisationId, progress, sourceUrl, notify, userId, reserved }
+        const jobId = await insertJob(tx, { ...job, action: 'new_video' })
+        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...sourceLimits(reserved) })
         return { videoId, mediaId, jobId, status }
       }),
   }

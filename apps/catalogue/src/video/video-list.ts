@@ -76,12 +76,15 @@ async function withFilters<T>(
     await query('set local enable_seqscan = off')
     const words = await readSearch(query, searched)
     if (words.length === 0) return undefined
-    const findBy = async (words: SearchWords) =>
-      find(query, { ...filters, words, ...(await whereVeryMany(query, { ...filters, words }, largeScope)) })
-    const found = await findBy(words)
-    if (found !== undefined) return found
+    const findBy = async (words: SearchWords) => {
+      const narrowing = await whereVeryMany(query, { ...filters, words }, largeScope)
+      return { found: await find(query, { ...filters, words, ...narrowing }), isWritten: Object.keys(narrowing).length > 0 }
+    }
+    const { found, isWritten } = await findBy(words)
+    // A page behind the last one has nothing either, but then the words are no typos.
+    if (found !== undefined || isWritten) return found
     const meant = await forgiveTypos(query, scope, words)
-    return meant && findBy(meant)
+    return meant && (await findBy(meant)).found
   }, signal)
 }
 

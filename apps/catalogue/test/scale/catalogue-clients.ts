@@ -2,6 +2,7 @@ import type { Channel, Client, ServiceDefinition } from '@vitascope/grpc'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
@@ -12,17 +13,21 @@ import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 
 /** Every room of the catalogue; `scale.test.ts` compares it with the contracts. */
 export const rooms = {
   captions: CaptionServiceService,
   contactForms: ContactFormServiceService,
   rules: DeliveryRuleServiceService,
+  events: EventServiceService,
   folders: FolderServiceService,
   ids: IdServiceService,
   jobs: JobServiceService,
@@ -33,11 +38,14 @@ export const rooms = {
   overlays: OverlayServiceService,
   playlists: PlaylistServiceService,
   presentations: PresentationServiceService,
+  quotas: QuotaServiceService,
   security: SecurityServiceService,
   settings: SettingServiceService,
   tags: TagServiceService,
   themes: ThemeServiceService,
+  videoFacts: VideoFactServiceService,
   videos: VideoServiceService,
+  webhooks: WebhookServiceService,
 }
 
 export type Rooms = { [K in keyof typeof rooms]: Client<(typeof rooms)[K]> }

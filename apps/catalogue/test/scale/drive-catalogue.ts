@@ -3,6 +3,7 @@ import { CaptionFileFormat, UpdateCaptionRequest } from '@vitascope/proto/catalo
 import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
 import { UpdateFolderRequest } from '@vitascope/proto/catalogue/v1/folder'
 import { UpdateMediaRequest } from '@vitascope/proto/catalogue/v1/media'
+import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_mirror'
 import { CreateOverlayRequest, UpdateOverlayRequest } from '@vitascope/proto/catalogue/v1/overlay'
 import { UpdatePlaylistRequest } from '@vitascope/proto/catalogue/v1/playlist'
 import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/presentation'
@@ -39,7 +40,9 @@ export async function driveCatalogue(ask: Rooms, size: SeedSize): Promise<void> 
   await driveSettings(ask, videoId)
   await driveTags(ask, videoId)
   await driveThemes(ask)
+  await driveWebhooks(ask)
   await ask.rules.getDeliveryRule({ videoId }, internal)
+  await ask.videoFacts.listVideoFacts({ videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)) }, internal)
   // It has no slides yet: the look-up is what counts.
   const rule = ask.rules.getPresentationRule({ presentationId: presentationIdOf(50) }, internal)
   await rule.catch((error: { reason?: string }) => {
@@ -57,8 +60,34 @@ export async function driveCatalogue(ask: Rooms, size: SeedSize): Promise<void> 
   }
   await ask.ids.nextId({}, guest)
   await ask.ids.randomId({ length: 7 }, system)
-  const organisation = { organisationId: '1', active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '' }
+  const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', active: true, quota: {} })
   await ask.mirror.applyOrganisation({ ...organisation, revision: 2 }, internal)
+  await ask.quotas.getUsage({ organisationId: '1' }, owner)
+}
+
+/** Nobody answers at the address; what happens to the videos of organisation 1 after this is queued for it. */
+async function driveWebhooks({ webhooks, events }: Rooms): Promise<void> {
+  const url = 'http://127.0.0.1:65000/hook'
+  const made = await webhooks.createWebhook({ organisationId: '', url, events: ['video.created', 'key.expiring'], enabled: true }, owner)
+  const webhook = made.webhook ?? raise('no webhook')
+  const { webhookId } = webhook
+  await webhooks.getWebhook({ webhookId }, owner)
+  await pages(({ pageToken, skip }) => webhooks.listWebhooks({ organisationId: '1', pageSize: 100, pageToken, skip }, system))
+  await webhooks.rotateSecret({ webhookId }, owner)
+  await webhooks.updateWebhook({ webhook: { ...webhook, enabled: true }, updateMask: ['enabled'] }, owner)
+  const event = { eventId: 'scale', type: 'key.expiring', organisationId: '1', objectKey: 'key:1', dataJson: '{}' }
+  for (let again = 0; again < 2; again++) await events.addEvent(event, internal)
+  const { deliveryId } = await webhooks.testWebhook({ webhookId }, owner)
+  await webhooks.resendDelivery({ webhookId, deliveryId }, owner).catch((error: { reason?: string }) => {
+    if (error.reason !== 'DELIVERY_WAITING') throw error
+  })
+  await pages(({ pageToken, skip }) => webhooks.listDeliveries({ webhookId, pageSize: 1_000, pageToken, skip }, owner))
+  const second = await webhooks.createWebhook({ organisationId: '', url, events: ['video.ready'], enabled: false }, owner)
+  await webhooks.deleteWebhook({ webhookId: second.webhook?.webhookId ?? '' }, owner)
+}
+
+function raise(message: string): never {
+  throw new Error(message)
 }
 
 /** The first page, the one after it, and one as deep as `start` goes. */

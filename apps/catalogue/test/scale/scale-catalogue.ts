@@ -21,6 +21,8 @@ export async function startScaleCatalogue(databaseUrl: string) {
       encodingAddress: encoding.address,
       authAddress: auth.address,
       sourceAllow: ['127.0.0.0/8'],
+      mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
+      publicUrl: 'http://localhost:8080',
       reconcile: { everyMs: 1_000, quietSeconds: 30, resultSeconds: 600 },
     },
     testLog,

@@ -38,12 +38,12 @@ export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<t
 const LONGEST_URL = 8_192
 
 /** Ids become names of objects. The URL itself was checked when it was accepted, and each address is when it is called. */
-function checked({ jobId, mediaId, organisationId, sourceUrl }: CreateJobRequest): NewJob {
+function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds }: CreateJobRequest): NewJob {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
   const url = sourceUrl.length <= LONGEST_URL && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol)) fields.push({ field: 'source_url', message: 'must be an http or https URL' })
   if (fields.length > 0) throw invalid(fields)
-  return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl }
+  return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl, maxBytes, maxSeconds }
 }
 
 function checkedSlides({ jobId, presentationId, organisationId, sourceObject, sourceBytes }: CreateSlideJobRequest): NewJob {

@@ -7,6 +7,8 @@ interface Row {
   media_id: string
   organisation_id: string
   source_url: string
+  max_bytes: string | null
+  max_seconds: number | null
   state: JobState
   progress: number
   attempt: number
@@ -22,7 +24,7 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, kind, media_id, organisation_id, source_url, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
@@ -38,11 +40,11 @@ export async function lockJob(tx: Transaction, jobId: string): Promise<Job | und
 /** False when there is one already. */
 export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 'cancelled' = 'queued'): Promise<boolean> {
   const rows = await tx.query(
-    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, state, code, message, finish_time, is_dropped)
-     values ($1, $6, $2, $3, $4, $7, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
+    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, state, code, message, finish_time, is_dropped)
+     values ($1, $6, $2, $3, $4, $7, $8, $9, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
        case when $5::text = 'cancelled' then now() end, $5::text = 'cancelled')
      on conflict (job_id) do nothing returning 1`,
-    [job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source)],
+    [job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source), job.maxBytes, job.maxSeconds],
   )
   return rows.length === 1
 }
@@ -120,6 +122,8 @@ function toJob(row: Row): Job {
     mediaId: row.media_id,
     organisationId: row.organisation_id,
     sourceUrl: row.source_url,
+    maxBytes: row.max_bytes === null ? undefined : Number(row.max_bytes),
+    maxSeconds: row.max_seconds ?? undefined,
     state: row.state,
     progress: row.progress,
     attempt: row.attempt,

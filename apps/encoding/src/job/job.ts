@@ -26,6 +26,9 @@ export interface Job {
   mediaId: string
   organisationId: string
   sourceUrl: string
+  /** What the owner's quota leaves for the source; undefined for any. */
+  maxBytes: number | undefined
+  maxSeconds: number | undefined
   state: JobState
   progress: number
   /** Which try it is; 0 before the first. */
@@ -51,6 +54,8 @@ export interface NewJob {
   /** Empty where the source lies in storage already. */
   sourceUrl: string
   source?: StoredSource
+  maxBytes?: number | undefined
+  maxSeconds?: number | undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isSourceRefused } from '@vitascope/media'
+import { isSourceRefused, SourceRefused } from '@vitascope/media'
 import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
 import type { FoundItem, Lease, LeasedItem, Queue } from '@vitascope/queue'
 import { endJob } from '../job/end-job.ts'
@@ -95,6 +95,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       finish(lease, async (tx, job) => {
         try {
           const { plan, weights } = planFor(found)
+          needMinutes(job, plan.durationSeconds)
           await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
           for (const chunk of weights.keys()) await sendTask(tx, queue, job, 'encode', { chunk })
@@ -164,6 +165,16 @@ async function beginTask(tx: Transaction, job: Job, { kind, fence }: LeasedItem)
   }
   for (const prefix of Object.values(places)) if (prefix !== '') await claimPrefix(tx, prefix, jobId, fence)
   return { job: { ...job, attempt }, places }
+}
+
+/** A source for whose minutes there is no room is not encoded in vain. */
+function needMinutes({ maxSeconds }: Job, seconds: number): void {
+  if (maxSeconds === undefined || seconds <= maxSeconds) return
+  const [takes, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
+  throw new SourceRefused(
+    4003,
+    `the video takes ${takes} s, and ${left} s were left of the minutes that the organisation may encode a month`,
+  )
 }
 
 async function percentNow(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {

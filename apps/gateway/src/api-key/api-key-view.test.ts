@@ -17,12 +17,13 @@ function aKey(fields: Partial<ApiKey> = {}): ApiKey {
     applicationName: 'Newsroom',
     resources: ['video::get', 'user::post'],
     expireTime: new Date('2030-12-31T23:59:59Z'),
+    lastUsedTime: new Date('2030-01-02T03:04:05Z'),
     ...fields,
   })
 }
 
 const bare = aKey({ value: 'vs_bare', resources: [] })
-const other = aKey({ value: 'vs_other', userId: '8', resources: ['video::get'], expireTime: undefined })
+const other = aKey({ value: 'vs_other', userId: '8', resources: ['video::get'], expireTime: undefined, lastUsedTime: undefined })
 
 test('the access list is by number', () => {
   expect(accessListView(resources)).toEqual({
@@ -41,6 +42,7 @@ test('the keys of a user are by key, null for one without resources', () => {
       vs_one: {
         application_name: 'Newsroom',
         expires: '2030-12-31 23:59:59 GMT',
+        last_used: '2030-01-02 03:04:05 GMT',
         resources: { 'video::get': { acl_id: 1, levels: ['user', 'admin'] }, 'user::post': { acl_id: 2, levels: ['admin'] } },
       },
       vs_bare: null,
@@ -55,6 +57,7 @@ test('the keys of an organisation are by user, then by key', () => {
     7: {
       vs_one: {
         expires: '2030-12-31 23:59:59 GMT',
+        last_used: '2030-01-02 03:04:05 GMT',
         resources: {
           'video::get': { acl_id: 1, application_name: 'Newsroom', levels: ['user', 'admin'] },
           'user::post': { acl_id: 2, application_name: 'Newsroom', levels: ['admin'] },
@@ -65,6 +68,7 @@ test('the keys of an organisation are by user, then by key', () => {
     8: {
       vs_other: {
         expires: null,
+        last_used: null,
         resources: { 'video::get': { acl_id: 1, application_name: 'Newsroom', levels: ['user', 'admin'] } },
       },
     },

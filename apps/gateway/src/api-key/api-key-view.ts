@@ -15,6 +15,10 @@ const expires = z
   .string()
   .nullable()
   .meta({ description: 'From then on the key is invalid; null for never.', example: '2030-12-31 23:59:59 GMT' })
+const lastUsed = z
+  .string()
+  .nullable()
+  .meta({ description: 'When it was last used, to a minute or two; null for never.', example: '2030-12-31 23:59:59 GMT' })
 const applicationName = shown.text('What the key is for.', 'Newsroom uploader')
 const keyShown = shown.text('The key: a secret.', 'vs_…')
 
@@ -37,6 +41,7 @@ export const KeysOfUser = z.object({
         .object({
           application_name: applicationName,
           expires,
+          last_used: lastUsed,
           resources: z.record(z.string(), z.object({ acl_id: aclId, levels })),
         })
         .nullable(),
@@ -51,7 +56,11 @@ export const KeysOfOrganisation = z
     z.record(
       z.string(),
       z
-        .object({ expires, resources: z.record(z.string(), z.object({ acl_id: aclId, application_name: applicationName, levels })) })
+        .object({
+          expires,
+          last_used: lastUsed,
+          resources: z.record(z.string(), z.object({ acl_id: aclId, application_name: applicationName, levels })),
+        })
         .nullable(),
     ),
   )
@@ -84,7 +93,7 @@ export function keyAccessView(key: ApiKey): z.input<typeof KeyAccess> {
 
 export function newKeyView(key: ApiKey): z.input<typeof NewKey> {
   return {
-    expires: expiresText(key.expireTime),
+    expires: momentText(key.expireTime),
     key: key.value,
     application_name: key.applicationName,
     resources: key.resources,
@@ -109,7 +118,12 @@ export function keysOfOrganisationView(keys: readonly ApiKey[], index: ResourceI
 
 function keyOfUserView(key: ApiKey, index: ResourceIndex) {
   const resources = listed(key, index).map((resource) => [resource.name, { acl_id: resource.aclId, levels: levelsOf(resource) }])
-  return { application_name: key.applicationName, expires: expiresText(key.expireTime), resources: Object.fromEntries(resources) }
+  return {
+    application_name: key.applicationName,
+    expires: momentText(key.expireTime),
+    last_used: momentText(key.lastUsedTime),
+    resources: Object.fromEntries(resources),
+  }
 }
 
 function keyOfOrganisationView(key: ApiKey, index: ResourceIndex) {
@@ -117,7 +131,7 @@ function keyOfOrganisationView(key: ApiKey, index: ResourceIndex) {
     resource.name,
     { acl_id: resource.aclId, application_name: key.applicationName, levels: levelsOf(resource) },
   ])
-  return { expires: expiresText(key.expireTime), resources: Object.fromEntries(resources) }
+  return { expires: momentText(key.expireTime), last_used: momentText(key.lastUsedTime), resources: Object.fromEntries(resources) }
 }
 
 /** A name that the access list has not is none that a key can use. */
@@ -129,6 +143,6 @@ function levelsOf(resource: Resource): ('user' | 'admin')[] {
   return resource.openToUsers ? ['user', 'admin'] : ['admin']
 }
 
-function expiresText(time: Date | undefined): string | null {
+function momentText(time: Date | undefined): string | null {
   return time === undefined ? null : `${formatTimestamp(time)} GMT`
 }

@@ -7,8 +7,10 @@ import { titleOf } from './problem.ts'
 const REQUEST_MS = 13_000
 const HEADERS_MS = 8_000
 const LOOK_MS = 500
-/** Nobody reads or writes for so long: a caller that does not take its answer, the bytes of delivery apart. */
+/** Nobody reads or writes for so long: a call that waits for its answer, the bytes of delivery apart. */
 const SILENT_MS = 15_000
+/** A caller takes nothing of its complete answer for so long; Node looks once, and cuts when nothing went out until it looks again. */
+const TAKING_MS = 7_000
 
 /** A server for the open network: bounded headers, bounded time, and a problem document for what is no HTTP at all. */
 export function createHttpServer(listener: RequestListener, publicUrl: () => string): Server {
@@ -26,6 +28,14 @@ export function createHttpServer(listener: RequestListener, publicUrl: () => str
     listener,
   )
   server.timeout = SILENT_MS
+  server.on('request', ({ socket }, response) => {
+    // Requests that come one behind the other give no more time to take the answers before them.
+    if (socket.writableLength === 0) socket.setTimeout(SILENT_MS)
+    response.once('prefinish', () => socket.setTimeout(TAKING_MS))
+    response.once('finish', () => {
+      if (socket.timeout === TAKING_MS && socket.writableLength === 0) socket.setTimeout(SILENT_MS)
+    })
+  })
   // Expectations other than 100-continue mean nothing here.
   server.on('checkExpectation', listener)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket, publicUrl()))

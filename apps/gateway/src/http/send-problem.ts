@@ -18,7 +18,11 @@ export function sendProblems({ publicUrl, log }: { publicUrl: () => string; log:
 
 /** A JSON body under its own content type; HEAD gets the headers alone. */
 export function sendJson(response: Response, body: object, headers: Readonly<Record<string, string>> = {}): void {
-  const bytes = Buffer.from(JSON.stringify(body))
+  sendJsonBytes(response, Buffer.from(JSON.stringify(body)), headers)
+}
+
+/** JSON that was made before: for what is large and always the same. */
+export function sendJsonBytes(response: Response, bytes: Buffer, headers: Readonly<Record<string, string>> = {}): void {
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeaders(new Map(Object.entries({ ...headers, 'Content-Length': String(bytes.length) })))
   if (response.req.method === 'HEAD') response.end()

@@ -1,10 +1,14 @@
 import { DomainError } from '@vitascope/errors'
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Cost } from '../route.ts'
+import { type Budget, type Budgets, ownBudgets } from './budget.ts'
 import type { Limits } from './limits.ts'
 
 /** Whose budget a request takes from. */
 export type Payer = { policy: 'key'; keyId: string } | { policy: 'address'; address: string }
+
+/** One name for each key, and for each group of addresses. */
+export const payerName = (payer: Payer) => (payer.policy === 'key' ? `key ${payer.keyId}` : addressGroup(payer.address))
 
 /** What is left of a budget, as the headers `RateLimit` and `RateLimit-Policy` say it. */
 export type BudgetHeaders = Readonly<Record<string, string>>
@@ -26,15 +30,14 @@ const SUBMISSION_SECONDS = 60
 
 /**
  * A budget is `rate × burst` requests in every `burst` seconds: the rate holds over that time, and all of it may come at once.
- * It is kept by this process alone.
  */
-export function createLimiter(limits: Limits | 'off'): Limiter {
+export function createLimiter(limits: Limits | 'off', budgetOf: Budgets = ownBudgets): Limiter {
   if (limits === 'off') {
     return { take: async () => ({}), takeFailedKey: async () => {}, checkFailedKeys: async () => {}, takeSubmission: async () => {} }
   }
-  const budget = (rate: number) => new RateLimiterMemory({ points: rate * limits.burst, duration: limits.burst })
-  const budgets = { key: budget(limits.key), address: budget(limits.address), failed: budget(limits.failed) }
-  const submissions = new RateLimiterMemory({ points: SUBMISSIONS, duration: SUBMISSION_SECONDS })
+  const budget = (name: 'key' | 'address' | 'failed') => budgetOf(name, { points: limits[name] * limits.burst, duration: limits.burst })
+  const budgets = { key: budget('key'), address: budget('address'), failed: budget('failed') }
+  const submissions = budgetOf('submission', { points: SUBMISSIONS, duration: SUBMISSION_SECONDS })
   return {
     async take(payer, cost) {
       const { policy } = payer
@@ -56,7 +59,7 @@ export function createLimiter(limits: Limits | 'off'): Limiter {
 }
 
 /** Takes points of a budget; refuses with 429 and what there is to know when they are not left. */
-export async function consume(policy: string, budget: RateLimiterMemory, name: string, points: number): Promise<RateLimiterRes> {
+export async function consume(policy: string, budget: Budget, name: string, points: number): Promise<RateLimiterRes> {
   try {
     return await budget.consume(name, points)
   } catch (left) {
@@ -86,12 +89,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   submission: 'submissions of this contact form from this address',
 }
 
-function tooMany(policy: string, budget: RateLimiterMemory, left: RateLimiterRes): RateLimited {
+function tooMany(policy: string, budget: Budget, left: RateLimiterRes): RateLimited {
   const seconds = Math.max(1, Math.ceil(left.msBeforeNext / 1000))
   return new RateLimited(`too many ${REFUSED[policy] ?? 'requests'}: try again in ${seconds} s`, seconds, headers(policy, budget, left))
 }
 
-function headers(policy: string, budget: RateLimiterMemory, left: RateLimiterRes): BudgetHeaders {
+function headers(policy: string, budget: Budget, left: RateLimiterRes): BudgetHeaders {
   return {
     'RateLimit-Policy': `"${policy}";q=${budget.points};w=${budget.duration}`,
     RateLimit: `"${policy}";r=${Math.max(0, left.remainingPoints)};t=${Math.ceil(left.msBeforeNext / 1000)}`,

@@ -91,7 +91,8 @@ test('failed keys have a budget of their own, and none are looked up when it is 
 
 test('reads are shed before writes', () => {
   const shed = createLoadShed(4)
-  const begin = (kind: 'read' | 'write') => shed.begin(kind)
+  let callers = 0
+  const begin = (kind: 'read' | 'write') => shed.begin(kind, `key ${++callers}`)
   const running = [begin('read'), begin('read'), begin('write'), begin('read')]
   expect(() => begin('read')).toThrow(expect.objectContaining({ reason: 'OVERLOADED', retryAfter: 1 }))
   running.push(begin('write'))
@@ -100,4 +101,17 @@ test('reads are shed before writes', () => {
   running[0]?.end()
   expect([begin('read'), begin('read'), begin('read'), begin('read')]).toHaveLength(4)
   expect(() => begin('read')).toThrow()
+})
+
+test('one caller holds a quarter of the places, reads and writes together, and gets them back as they end', () => {
+  const shed = createLoadShed(8)
+  const tooMany = expect.objectContaining({ kind: 'exhausted', reason: 'TOO_MANY_AT_ONCE', retryAfter: 1 })
+  const first = shed.begin('read', 'key 1')
+  shed.begin('write', 'key 1')
+  for (const kind of ['read', 'write'] as const) expect(() => shed.begin(kind, 'key 1')).toThrow(tooMany)
+  shed.begin('read', 'key 2')
+  first.end()
+  first.end()
+  shed.begin('read', 'key 1')
+  expect(() => shed.begin('read', 'key 1')).toThrow(tooMany)
 })

@@ -1,4 +1,4 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { type Budgets, ownBudgets } from './budget.ts'
 import { addressGroup, consume } from './limiter.ts'
 
 /** Bounds how often passwords of videos can be guessed; it stands whatever the other limits are. */
@@ -12,11 +12,11 @@ const PER_ADDRESS = 30
 const PER_VIDEO = 100
 const SECONDS = 60
 
-/** Kept by this process alone. Who has no tries left takes none from the video's, so that one address cannot use up those of many videos. */
-export function createPasswordTries(): PasswordTries {
-  const byBoth = new RateLimiterMemory({ points: PER_ADDRESS_AND_VIDEO, duration: SECONDS })
-  const byAddress = new RateLimiterMemory({ points: PER_ADDRESS, duration: SECONDS })
-  const byVideo = new RateLimiterMemory({ points: PER_VIDEO, duration: SECONDS })
+/** Who has no tries left takes none from the video's, so that one address cannot use up those of many videos. */
+export function createPasswordTries(budgetOf: Budgets = ownBudgets): PasswordTries {
+  const byBoth = budgetOf('password', { points: PER_ADDRESS_AND_VIDEO, duration: SECONDS })
+  const byAddress = budgetOf('password_address', { points: PER_ADDRESS, duration: SECONDS })
+  const byVideo = budgetOf('password_video', { points: PER_VIDEO, duration: SECONDS })
   return {
     async take(address, videoId) {
       await consume('password', byBoth, `${addressGroup(address)} ${videoId}`, 1)

@@ -8,6 +8,7 @@ import { changedFields, given, shown, timestampText } from '../public-form.ts'
 import { withPublicNames } from '../public-names.ts'
 import { type Context, Reply, route } from '../route.ts'
 import { checkSourceAddress, sourceAddress } from '../source-rule.ts'
+import { QUOTA_REFUSALS } from '../video/quota-refusals.ts'
 import { MediaRecord, mediaDetailsView, mediaView } from './media-view.ts'
 
 export const getMedia = route({
@@ -52,7 +53,7 @@ export const updateMedia = route({
       }),
     ]),
   }),
-  refusals: { system_only: '`original_filename` and `token_required_platform` are for system keys' },
+  refusals: { system_only: '`original_filename` and `token_required_platform` are for system keys', ...QUOTA_REFUSALS },
   async handle({ params, payload }, context) {
     const { uri, ...details } = payload
     const updateMask = Object.keys(details)

@@ -5,7 +5,7 @@ import { addressList, clearable, id, idOrNone, int, object, oneOf, text } from '
 import { collectRows, nextLink, pageQuery } from '../pages.ts'
 import { changedFields, given, shown } from '../public-form.ts'
 import { type Context, Reply, route } from '../route.ts'
-import { OrganisationRecord, organisationView } from './organisation-view.ts'
+import { OrganisationRecord, organisationDetails, organisationView } from './organisation-view.ts'
 
 const name = text(255, { min: 1 }, { description: 'Its name.', example: 'Example Films' })
 
@@ -18,7 +18,7 @@ export const getOrganisation = route({
   answer: OrganisationRecord,
   async handle({ params }, { services, call }) {
     const { organisation } = await services.organisations.getOrganisation({ organisationId: params.id }, call)
-    return organisationView(given(organisation, 'organisation'))
+    return shownOrganisation(given(organisation, 'organisation'), { services, call })
   },
 })
 
@@ -76,7 +76,7 @@ export const updateOrganisation = route({
     status: z.object({
       action: z.literal('update_data'),
       success: z.literal(true),
-      data: OrganisationRecord.partial().meta({ description: 'The fields that were sent, as they are now.' }),
+      data: OrganisationRecord.omit({ usage: true }).partial().meta({ description: 'The fields that were sent, as they are now.' }),
     }),
   }),
   refusals: {
@@ -92,7 +92,7 @@ export const updateOrganisation = route({
       { organisation: fromPayload(params.id, payload), updateMask },
       call,
     )
-    const data = changedFields(organisationView(given(organisation, 'organisation')), updateMask)
+    const data = changedFields(organisationDetails(given(organisation, 'organisation')), updateMask)
     return { organisation_id: params.id, status: { action: 'update_data' as const, success: true as const, data } }
   },
 })
@@ -107,11 +107,17 @@ export const createOrganisation = route({
   answer: OrganisationRecord,
   async handle({ payload }, { services, call }) {
     const { organisation } = await services.organisations.createOrganisation({ name: payload.name }, call)
-    return organisationView(given(organisation, 'organisation'))
+    return shownOrganisation(given(organisation, 'organisation'), { services, call })
   },
 })
 
 export const organisationRoutes = [getOrganisation, listOrganisations, updateOrganisation, createOrganisation]
+
+/** With what it uses, which the catalogue knows. */
+async function shownOrganisation(organisation: Organisation, { services, call }: Pick<Context, 'services' | 'call'>) {
+  const { usage } = await services.quotas.getUsage({ organisationId: organisation.organisationId }, call)
+  return organisationView(organisation, given(usage, 'usage'))
+}
 
 /** Refuses defaults that are not the organisation's own; one that is deleted later counts as none. */
 async function needDefaults(

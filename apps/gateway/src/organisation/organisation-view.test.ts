@@ -13,7 +13,8 @@ test('an organisation shows its numbers as text and missing limits as null', () 
     createTime: new Date('2026-03-01T09:05:03Z'),
     updateTime: new Date('2026-03-02T09:05:03Z'),
   })
-  expect(organisationView(organisation)).toEqual({
+  const usage = { bytes: 5_000, reservedBytes: 8, millisecondsThisMonth: 754_000, reservedMilliseconds: 60_000, jobs: 2 }
+  expect(organisationView(organisation, usage)).toEqual({
     organisation_id: '2',
     name: 'Example Films',
     status: 'active',
@@ -21,6 +22,7 @@ test('an organisation shows its numbers as text and missing limits as null', () 
     default_theme_id: '5',
     allowed_ips: ['192.0.2.0/24'],
     quota: { bytes: '1000000000000', minutes_per_month: null, concurrent_jobs: '0' },
+    usage: { bytes: '5000', bytes_reserved: '8', minutes_this_month: '12.57', minutes_reserved: '1', jobs: '2' },
     time_created: '2026-03-01 09:05:03',
     time_last_modified: '2026-03-02 09:05:03',
   })

@@ -1,4 +1,5 @@
 import { type Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
+import type { Usage } from '@vitascope/proto/catalogue/v1/quota'
 import { z } from 'zod'
 import { shown, timestampText } from '../public-form.ts'
 
@@ -7,6 +8,8 @@ const limit = (description: string) =>
     .string()
     .nullable()
     .meta({ description: `${description}; null for no limit.`, example: '600' })
+
+const used = (description: string, example = '1048576') => z.string().meta({ description: `${description}.`, example })
 
 export const OrganisationRecord = z
   .object({
@@ -21,12 +24,26 @@ export const OrganisationRecord = z
       minutes_per_month: limit('Minutes of source video in a calendar month (UTC)'),
       concurrent_jobs: limit('Encoding jobs under way at once'),
     }),
+    usage: z
+      .object({
+        bytes: used('Bytes stored'),
+        bytes_reserved: used('Bytes reserved for jobs under way'),
+        minutes_this_month: used('Minutes encoded of what was accepted in this calendar month (UTC), to two decimals', '12.5'),
+        minutes_reserved: used('Minutes reserved for jobs under way that were accepted in this month, to two decimals', '1'),
+        jobs: used('Jobs that wait or run', '3'),
+      })
+      .meta({ description: 'What counts against the quota.' }),
     time_created: shown.timestamp('When it was created.'),
     time_last_modified: shown.timestamp('When it was last changed.'),
   })
   .meta({ id: 'Organisation', description: 'An organisation.' })
 
-export function organisationView(organisation: Organisation): z.input<typeof OrganisationRecord> {
+export function organisationView(organisation: Organisation, usage: Usage): z.input<typeof OrganisationRecord> {
+  return { ...organisationDetails(organisation), usage: usageView(usage) }
+}
+
+/** All that is the organisation's own. */
+export function organisationDetails(organisation: Organisation): Omit<z.input<typeof OrganisationRecord>, 'usage'> {
   return {
     organisation_id: organisation.organisationId,
     name: organisation.name,
@@ -46,4 +63,18 @@ export function organisationView(organisation: Organisation): z.input<typeof Org
 
 function limitText(limit: number | undefined): string | null {
   return limit === undefined ? null : String(limit)
+}
+
+function usageView({ bytes, reservedBytes, millisecondsThisMonth, reservedMilliseconds, jobs }: Usage) {
+  return {
+    bytes: String(bytes),
+    bytes_reserved: String(reservedBytes),
+    minutes_this_month: minutesText(millisecondsThisMonth),
+    minutes_reserved: minutesText(reservedMilliseconds),
+    jobs: String(jobs),
+  }
+}
+
+function minutesText(milliseconds: number): string {
+  return String(Math.round(milliseconds / 600) / 100)
 }

@@ -2,10 +2,12 @@ import type { Request, RequestHandler, Response } from 'express'
 import { Router } from 'express'
 import { admitCaller, principalOf } from '../access/access-check.ts'
 import type { KeyChecks } from '../access/key-checks.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
+import { audited } from '../audit/audited.ts'
 import { answerOptions } from '../http/cors.ts'
 import { type Exchange, exchangeOf, hangUpSignal } from '../http/exchange.ts'
 import { refusal } from '../http/problem.ts'
-import { addressGroup, type Limiter, type Payer } from '../limits/limiter.ts'
+import { type Limiter, type Payer, payerName } from '../limits/limiter.ts'
 import type { LoadShed } from '../limits/load-shed.ts'
 import type { PasswordTries } from '../limits/password-tries.ts'
 import type { Bodies } from '../payload/bodies.ts'
@@ -22,6 +24,7 @@ import { beginnings, indexRoutes, type PathEntry, type Target } from './route-in
 export interface ApiParts {
   services: Services
   keys: KeyChecks
+  audit: AuditLog
   limiter: Limiter
   passwordTries: PasswordTries
   bodies: Bodies
@@ -83,7 +86,7 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
     // A place is taken when all is there: nobody holds one by sending slowly.
     const bytes = await bodyOf(request, response, target, payer, parts)
     if (response.destroyed) return
-    const running = parts.shed.begin(route.cost === 'read' ? 'read' : 'write')
+    const running = parts.shed.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
     response.once('close', running.end)
     const signal = hangUpSignal(response)
     const context: Context = {
@@ -103,7 +106,10 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
     const came = { params, query, payload: await payloadOf(request, bytes, target, schemas, query) }
     const input = await checkInput(route, schemas, came, async (sent) => route.judge?.(sent, context))
     const idempotency = idempotencyOf(request, target, input, { caller, address: exchange.address })
-    const answer = await route.handle(input, { ...context, call: { ...context.call, idempotency } })
+    const asked = { route, params: input.params }
+    const answer = await audited(asked, { holder, exchange, signal }, parts.audit, () =>
+      route.handle(input, { ...context, call: { ...context.call, idempotency } }),
+    )
     if (signal.aborted) return
     if (parts.checkAnswers) checkAnswer(route, answer)
     sendAnswer(request, response, route, answer, caller.kind === 'guest')
@@ -113,8 +119,7 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
 /** Reads have none: a body that comes with one means nothing. */
 async function bodyOf(request: Request, response: Response, { verb }: Target, payer: Payer, { bodies }: ApiParts) {
   if (verb === 'get') return undefined
-  const sender = payer.policy === 'key' ? `key ${payer.keyId}` : addressGroup(payer.address)
-  return await bodies.read(request, sender, () => response.setHeader('Connection', 'close'))
+  return await bodies.read(request, payerName(payer), () => response.setHeader('Connection', 'close'))
 }
 
 async function payloadOf(

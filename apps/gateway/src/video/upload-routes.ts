@@ -7,6 +7,7 @@ import { withPublicNames } from '../public-names.ts'
 import { type Context, route } from '../route.ts'
 import { checkSourceAddress, sourceAddress } from '../source-rule.ts'
 import { callbackName, jsonpReply } from './jsonp.ts'
+import { QUOTA_REFUSALS } from './quota-refusals.ts'
 import { description, descriptionPrivate, pixels, tags } from './video-changes.ts'
 import { VideoStatusShape, videoStatusView, waitingCode, waitingWord } from './video-status.ts'
 
@@ -44,6 +45,7 @@ export const uploadVideo = route({
     job_id: shown.id('job'),
     action: z.enum(['new video', 'replace']),
   }),
+  refusals: QUOTA_REFUSALS,
   async handle({ payload }, context) {
     const accepted = await acceptUpload(payload, 'url', false, context)
     const { videoId, jobId, status } = accepted
@@ -74,6 +76,7 @@ export const uploadVideoByScript = route({
   answer: z
     .object({ id: shown.id('video'), code: shown.int('1: it waits.', 1), message: shown.text('Where the video stands.', waitingWord) })
     .meta({ description: 'JSON, or with `callback` a script: `/**/callback({…});`.' }),
+  refusals: QUOTA_REFUSALS,
   async handle({ query }, context) {
     const { videoId } = await acceptUpload(query.data, 'data.url', true, context)
     return jsonpReply(query.callback, { id: videoId, code: waitingCode, message: waitingWord })

@@ -41,7 +41,10 @@ export const listVideos = route({
   }),
   answer: z.object({
     start: shown.int('As asked.', 1),
-    total_num_of_records: shown.int('All rows that the filters leave; with tag or folder_id, 10000 stands for 10,000 or more; with q, 2000 for 2,000 or more.', 42),
+    total_num_of_records: shown.int(
+      'All rows that the filters leave; with tag or folder_id, 10000 stands for 10,000 or more; with q, 2000 for 2,000 or more.',
+      42,
+    ),
     videos: z.array(VideoRecord),
   }),
   async handle({ query }, { caller, services, call, publicUrl }) {

@@ -3,6 +3,7 @@ import type { Call } from '@vitascope/grpc'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import type { Response } from 'express'
 import { exchangeOf, hangUpSignal } from '../http/exchange.ts'
+import { addressGroup } from '../limits/limiter.ts'
 import type { LoadShed } from '../limits/load-shed.ts'
 import type { Services } from '../services.ts'
 import { videoUriView } from '../video/video-uri.ts'
@@ -31,7 +32,7 @@ export async function findShared(id: string, parts: SharedParts, response: Respo
     deadline: new Date(Date.now() + PATIENCE_MS),
   }
   try {
-    response.once('close', parts.shed.begin('read').end)
+    response.once('close', parts.shed.begin('read', addressGroup(exchangeOf(response).address)).end)
     return await askShared(id, parts.services, parts.publicUrl(), call)
   } catch (error) {
     if (!isDomainError(error)) throw error

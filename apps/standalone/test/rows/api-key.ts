@@ -69,7 +69,9 @@ export const apiKeyRows: NounRows = {
       endpoint: 'GET /apikey/organisation/{organisation_id}',
       async works({ as, owner, stranger }) {
         const { body } = await as.system.get<Record<string, Record<string, unknown>>>(`/apikey/organisation/${owner.organisationId}`)
-        expect(body[owner.userId]?.[owner.key]).toMatchObject({ expires: null })
+        const shown = body[owner.userId]?.[owner.key] as { last_used: string | null }
+        expect(shown).toMatchObject({ expires: null })
+        expect(shown.last_used ?? '2030-01-01 00:00:00 GMT').toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT$/)
         expect(Object.keys(body)).not.toContain(stranger.userId)
       },
       refused: () => refusedLists('/apikey/organisation'),

@@ -1,6 +1,8 @@
 import type { NounRows } from '../support/table-row.ts'
 import { apiKeyRows } from './api-key.ts'
+import { auditRows } from './audit.ts'
 import { captionRows } from './caption.ts'
+import { collaborateRows } from './collaborate.ts'
 import { contactFormRows } from './contact-form.ts'
 import { embedRows } from './embed.ts'
 import { folderRows } from './folder.ts'
@@ -9,10 +11,12 @@ import { jobRows } from './job.ts'
 import { locationRows } from './location.ts'
 import { mediaRows } from './media.ts'
 import { metadataRows } from './metadata.ts'
+import { oauthRows } from './oauth.ts'
 import { organisationRows } from './organisation.ts'
 import { overlayRows } from './overlay.ts'
 import { playlistRows } from './playlist.ts'
 import { presentationRows } from './presentation.ts'
+import { queueJobRows } from './queue-job.ts'
 import { securityRows } from './security.ts'
 import { settingRows } from './setting.ts'
 import { tagRows } from './tag.ts'
@@ -20,10 +24,13 @@ import { themeRows } from './theme.ts'
 import { userRows } from './user.ts'
 import { videoRows } from './video.ts'
 import { videoPasswordRows } from './video-password.ts'
+import { webhookRows } from './webhook.ts'
 
 /** A file for each noun: what shows its endpoints to work. */
 export const nouns: readonly NounRows[] = [
   apiKeyRows,
+  oauthRows,
+  auditRows,
   userRows,
   organisationRows,
   videoRows,
@@ -36,12 +43,15 @@ export const nouns: readonly NounRows[] = [
   captionRows,
   embedRows,
   playlistRows,
+  queueJobRows,
   settingRows,
   themeRows,
   videoPasswordRows,
   securityRows,
   overlayRows,
   contactFormRows,
+  collaborateRows,
   locationRows,
   presentationRows,
+  webhookRows,
 ]

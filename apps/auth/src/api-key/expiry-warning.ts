@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { type Channel, serviceCall } from '@vitascope/grpc'
+import type { Db, Outbox, OutboxHandlers } from '@vitascope/postgres'
+import { type AddEventRequest, EventServiceService } from '@vitascope/proto/catalogue/v1/event'
+import type { KeyBox } from './key-box.ts'
+
+interface ExpiringRow {
+  api_key_id: string
+  user_id: string
+  organisation_id: string
+  application_name: string
+  lookup: Buffer
+  sealed_value: Buffer
+  expire_time: Date
+}
+
+export const EVENT = 'event'
+
+/** So long before it expires, a key makes its event. */
+const NOTICE = '7 days'
+const AT_ONCE = 100
+/** As the audit log shows keys: enough to tell them apart, and no more. */
+const KEY_START = 8
+
+/** Leaves a `key.expiring` event in the outbox for every working key that expires soon, once for each; replicas share them. */
+export async function warnOfExpiry({ db, outbox, box }: { db: Db; outbox: Outbox; box: KeyBox }): Promise<void> {
+  let warned: number
+  do {
+    warned = await db.transaction(async (tx) => {
+      const rows = await tx.query<ExpiringRow>(
+        `update api_key k set warn_time = now() from users u
+         where u.user_id = k.user_id and k.api_key_id in (
+           select api_key_id from api_key
+           where expire_time > now() and expire_time <= now() + interval '${NOTICE}' and revoke_time is null and warn_time is null
+           order by expire_time limit ${AT_ONCE} for update skip locked)
+         returning k.api_key_id, k.user_id, u.organisation_id, k.application_name, k.lookup, k.sealed_value, k.expire_time`,
+      )
+      for (const row of rows) await outbox.enqueue(tx, { topic: EVENT, key: `key:${row.api_key_id}`, payload: toEvent(row, box) })
+      return rows.length
+    })
+  } while (warned === AT_ONCE)
+}
+
+/** Hands events to the catalogue, which sends them to the webhooks of their organisation. */
+export function eventSender(catalogue: Channel): OutboxHandlers {
+  const events = catalogue.client(EventServiceService)
+  return {
+    async [EVENT](payload: AddEventRequest, signal) {
+      await events.addEvent(payload, serviceCall('auth', randomUUID(), signal))
+    },
+  }
+}
+
+function toEvent(row: ExpiringRow, box: KeyBox): AddEventRequest {
+  const data = {
+    key: box.open(row.sealed_value, row.lookup).toString('utf8').slice(0, KEY_START),
+    application_name: row.application_name,
+    user_id: row.user_id,
+    organisation_id: row.organisation_id,
+    expires: `${row.expire_time.toISOString().slice(0, 19).replace('T', ' ')} GMT`,
+  }
+  return {
+    eventId: `key-expiring-${row.api_key_id}-${row.expire_time.getTime()}`,
+    type: 'key.expiring',
+    organisationId: row.organisation_id,
+    objectKey: `key:${row.api_key_id}`,
+    dataJson: JSON.stringify(data),
+  }
+}

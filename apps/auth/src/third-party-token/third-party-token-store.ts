@@ -1,0 +1,143 @@
+import { type Db, once, type Query } from '@vitascope/postgres'
+import { plainCodec } from '../answer-codec.ts'
+import type { KeyBox } from '../api-key/key-box.ts'
+import { nothingThere } from '../input.ts'
+import type { Attribute, ThirdPartyToken, ThirdPartyTokenDetails, ThirdPartyTokenStore } from './third-party-token.ts'
+
+interface TokenRow {
+  third_party_token_id: string
+  organisation_id: string
+  service_name: string
+  called_by: string
+  username: string
+  sealed_token: Buffer
+  auth_url: string
+  sealed_other_data: Buffer
+  expire_time: Date | null
+  user_id: string | null
+  create_time: Date
+  update_time: Date
+}
+
+/** Each with an index that ends with the id, so the newest match is its last row. */
+const CONDITIONS: Record<Exclude<Attribute, 'id'>, string> = {
+  organisation_id: 'organisation_id = $1',
+  service_name: 'service_name = $1',
+  called_by: 'called_by = $1',
+  username: 'username = $1',
+  auth_url: 'md5(auth_url) = md5($1) and auth_url = $1',
+  user_id: 'user_id = $1',
+}
+
+export function createThirdPartyTokenStore(db: Db, box: KeyBox): ThirdPartyTokenStore {
+  const toRecord = (row: TokenRow) => opened(box, row)
+  return {
+    async find(thirdPartyTokenId, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<TokenRow>('select * from third_party_token where third_party_token_id = $1 and delete_time is null', [
+        thirdPartyTokenId,
+      ])
+      return row && toRecord(row)
+    },
+    async findBy(attribute, value, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<TokenRow>(
+        `select * from third_party_token where ${CONDITIONS[attribute]} and delete_time is null order by third_party_token_id desc limit 1`,
+        [value],
+      )
+      return row && toRecord(row)
+    },
+    create: (details, call) =>
+      once(db, call, plainCodec<{ thirdPartyTokenId: string; createTime: Date }>(), async ({ query }) => {
+        await needOwner(query, details)
+        // The number comes first: the secrets are bound to it.
+        const [next] = await query<{ id: string }>(
+          `select nextval(pg_get_serial_sequence('third_party_token', 'third_party_token_id')) as id`,
+        )
+        const id = next?.id ?? ''
+        const [row] = await query<{ create_time: Date }>(
+          `insert into third_party_token (third_party_token_id, organisation_id, service_name, called_by, username, sealed_token, auth_url,
+             sealed_other_data, expire_time, user_id)
+           overriding system value values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning create_time`,
+          [id, ...toColumns(box, id, details)],
+        )
+        if (!row) throw new Error('the token that was written is not there')
+        return { thirdPartyTokenId: id, createTime: row.create_time }
+      }),
+    update: ({ thirdPartyTokenId, within }, change, signal) =>
+      db.transaction(async ({ query }) => {
+        const [row] = await query<TokenRow>(
+          `select * from third_party_token
+           where third_party_token_id = $1 and delete_time is null and ($2::bigint is null or organisation_id = $2) for no key update`,
+          [thirdPartyTokenId, within],
+        )
+        if (!row) return undefined
+        const before = toRecord(row)
+        const after = { ...before, ...change }
+        // A user that was deleted since stays named, as long as neither it nor the organisation is changed.
+        if (after.organisationId !== before.organisationId || after.userId !== before.userId) await needOwner(query, after)
+        const [updated] = await query<{ update_time: Date }>(
+          `update third_party_token set organisation_id = $2, service_name = $3, called_by = $4, username = $5, sealed_token = $6,
+             auth_url = $7, sealed_other_data = $8, expire_time = $9, user_id = $10, update_time = now()
+           where third_party_token_id = $1 returning update_time`,
+          [thirdPartyTokenId, ...toColumns(box, thirdPartyTokenId, after)],
+        )
+        return updated?.update_time
+      }, signal),
+    async delete({ thirdPartyTokenId, within }, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<{ delete_time: Date }>(
+        `update third_party_token set delete_time = now(), sealed_token = null, sealed_other_data = null
+         where third_party_token_id = $1 and delete_time is null and ($2::bigint is null or organisation_id = $2) returning delete_time`,
+        [thirdPartyTokenId, within],
+      )
+      return row?.delete_time
+    },
+  }
+}
+
+/** The organisation is there, and the user, if there is one, is of it. */
+async function needOwner(query: Query, { organisationId, userId }: ThirdPartyTokenDetails): Promise<void> {
+  const organisations = await query('select from organisation where organisation_id = $1', [organisationId])
+  if (organisations.length === 0) throw nothingThere('organisation', organisationId)
+  if (userId === '') return
+  const users = await query('select from users where user_id = $1 and organisation_id = $2', [userId, organisationId])
+  if (users.length === 0) throw nothingThere('user', userId)
+}
+
+/** A sealed value opens in its own row and column only. */
+function boundTo(id: string, column: 'token' | 'other_data'): Buffer {
+  return Buffer.from(`third party token ${id} ${column}`)
+}
+
+function toColumns(box: KeyBox, id: string, details: ThirdPartyTokenDetails): unknown[] {
+  return [
+    details.organisationId,
+    details.serviceName,
+    details.calledBy,
+    details.username,
+    box.seal(Buffer.from(details.token), boundTo(id, 'token')),
+    details.authUrl,
+    box.seal(Buffer.from(details.otherDataJson), boundTo(id, 'other_data')),
+    details.expireTime,
+    details.userId || undefined,
+  ]
+}
+
+function opened(box: KeyBox, row: TokenRow): ThirdPartyToken {
+  const id = row.third_party_token_id
+  return {
+    thirdPartyTokenId: id,
+    organisationId: row.organisation_id,
+    serviceName: row.service_name,
+    calledBy: row.called_by,
+    username: row.username,
+    token: box.open(row.sealed_token, boundTo(id, 'token')).toString('utf8'),
+    authUrl: row.auth_url,
+    otherDataJson: box.open(row.sealed_other_data, boundTo(id, 'other_data')).toString('utf8'),
+    expireTime: row.expire_time ?? undefined,
+    userId: row.user_id ?? '',
+    createTime: row.create_time,
+    updateTime: row.update_time,
+  }
+}

@@ -1,0 +1,160 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { serviceCall } from '@vitascope/grpc'
+import { AuditEntry, AuditOutcome, ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'
+import { conditions, createAuditStore, sweepAudit, walking } from '../src/audit/audit-store.ts'
+import { leastIdOf } from '../src/audit/entry-id.ts'
+import { bad, openHouse, refused } from './house.ts'
+import { as, service } from './test-auth.ts'
+
+const { auth, database, org, system, close } = await openHouse()
+const { db } = database
+afterAll(close)
+
+const NOW = Date.now()
+let made = 0
+
+/** Ids stand in the order of the calls. */
+function anEntry(more: Partial<AuditEntry> = {}, ms = NOW): AuditEntry {
+  const entryId = `${leastIdOf(new Date(ms)).slice(0, 13)}-7000-8000-${(++made).toString(16).padStart(12, '0')}`
+  return AuditEntry.fromPartial({
+    entryId,
+    organisationId: org.one,
+    userId: '7',
+    keyStart: 'vs_abcde',
+    action: 'video::put',
+    object: '/video/1',
+    ...more,
+  })
+}
+const anOutcome = ({ entryId }: AuditEntry, status: number, madeId = '') => AuditOutcome.fromPartial({ entryId, status, madeId })
+const append = (entries: AuditEntry[], outcomes: AuditOutcome[] = []) => auth.audit.appendEntries({ entries, outcomes }, service())
+const list = (more: Partial<ListEntriesRequest> = {}, call = system) => auth.audit.listEntries(ListEntriesRequest.fromPartial(more), call)
+
+describe('appending', () => {
+  test('the same again changes nothing, and both go together', async () => {
+    const entry = anEntry({ object: '/again' })
+    await append([entry], [anOutcome(entry, 200, '12')])
+    await append([{ ...entry, action: 'video::post' }, anEntry({ object: '/again' })], [anOutcome(entry, 404)])
+    expect((await list({ object: '/again' })).entries).toHaveLength(2)
+    expect((await list({ object: '/again' })).entries.at(-1)).toEqual(entry)
+    expect(await db.query('select status, made_id from audit_outcome where entry_id = $1', [entry.entryId])).toEqual([
+      { status: 200, made_id: '12' },
+    ])
+  })
+
+  test('is for services, of whole entries, and of few enough', async () => {
+    await expect(auth.audit.appendEntries({ entries: [anEntry()], outcomes: [] }, as('system'))).rejects.toEqual(
+      refused('forbidden', 'SERVICE_ONLY'),
+    )
+    await expect(append([anEntry({ entryId: 'x' })])).rejects.toEqual(bad('entries'))
+    await expect(append([anEntry({ userId: 'x' })])).rejects.toEqual(bad('entries'))
+    await expect(append([anEntry({ object: 'a\0b' })])).rejects.toEqual(bad('entries'))
+    await expect(append([], [anOutcome(anEntry({ entryId: '00000000-0000-0000-0000-000000000000' }), 200)])).rejects.toEqual(
+      bad('outcomes'),
+    )
+    await expect(append(Array.from({ length: 1_001 }, () => anEntry()))).rejects.toEqual(bad('entries'))
+  })
+})
+
+describe('the log', () => {
+  test.each([
+    'update audit_entry set action = action',
+    'delete from audit_entry',
+    'truncate audit_entry',
+    `update audit_outcome set status = 500`,
+    'delete from audit_outcome',
+    'truncate audit_outcome',
+  ])('is append-only: %s is refused', async (statement) => {
+    const before = await db.query('select count(*) from audit_entry')
+    await expect(db.query(statement)).rejects.toThrow(/append-only|permission denied/)
+    expect(await db.query('select count(*) from audit_entry')).toEqual(before)
+  })
+
+  test('is swept of what is older than it is kept, and of nothing else', async () => {
+    const day = 86_400_000
+    const [old, young] = [anEntry({ object: '/swept' }, NOW - 31 * day), anEntry({ object: '/swept' }, NOW - 29 * day)]
+    await append([old, young], [anOutcome(old, 200), anOutcome(young, 200)])
+    await sweepAudit(db, 30)
+    expect((await list({ object: '/swept' })).entries).toEqual([young])
+    expect(await db.query('select from audit_outcome where entry_id = any ($1)', [[old.entryId, young.entryId]])).toHaveLength(1)
+  })
+})
+
+describe('a list', () => {
+  test('leaves out what was refused, and keeps what is not known', async () => {
+    const statuses = [undefined, 200, 201, 302, 400, 403, 404, 409, 429, 499, 500, 503]
+    const entries = statuses.map((status) => anEntry({ object: '/ends', requestId: `${status}` }))
+    await append(
+      entries,
+      entries.flatMap((entry, index) => (statuses[index] === undefined ? [] : [anOutcome(entry, statuses[index] ?? 0)])),
+    )
+    const shown = (await list({ object: '/ends' })).entries.map(({ requestId }) => requestId)
+    expect(shown).toEqual(['503', '500', '302', '201', '200', 'undefined'])
+  })
+
+  test('shows super users what keys of their organisation wrote, and uploaders nothing', async () => {
+    await append([
+      anEntry({ object: '/whose' }),
+      anEntry({ object: '/whose', organisationId: org.two }),
+      anEntry({ object: '/whose', organisationId: '' }),
+    ])
+    expect((await list({ object: '/whose' })).entries).toHaveLength(3)
+    const own = as('standard', org.two)
+    expect((await list({ object: '/whose' }, own)).entries.map(({ organisationId }) => organisationId)).toEqual([org.two])
+    expect((await list({ userId: '7' }, own)).entries.every(({ organisationId }) => organisationId === org.two)).toBe(true)
+    await expect(list({ organisationId: org.one }, own)).rejects.toEqual(refused('forbidden', 'FOREIGN_ORGANISATION'))
+    await expect(list({}, as('uploader', org.two))).rejects.toEqual(refused('forbidden', 'SUPER_USER_ONLY'))
+  })
+
+  test('goes on where a call has looked at as much as it may, whatever the filter', async () => {
+    const store = createAuditStore(db, 3)
+    const { signal } = serviceCall('test', '')
+    const entries = Array.from({ length: 10 }, (_, index) => anEntry({ object: '/bounded', userId: index % 5 === 0 ? '8' : '9' }))
+    await append(entries)
+    const found: string[] = []
+    const sizes: number[] = []
+    const filter = { organisationId: undefined, action: undefined, from: undefined, until: undefined, object: '/bounded', userId: '8' }
+    for (let before: string | undefined, calls = 0; calls < 20; calls++) {
+      const page = await store.list(filter, { size: 5, before }, signal)
+      found.push(...page.entries.map(({ entryId }) => entryId))
+      sizes.push(page.entries.length)
+      before = page.next
+      if (before === undefined) break
+    }
+    expect(found).toEqual([entries[5]?.entryId, entries[0]?.entryId])
+    expect(sizes).toEqual([0, 1, 0, 1])
+  })
+
+  test('reads no more of a large log than an index leads to, for every combination of filters', async () => {
+    await db.query(
+      `insert into audit_entry (entry_id, organisation_id, user_id, key_start, action, object, request_id, address)
+       select ('01900000-' || lpad(to_hex(n % 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, n % 50 + 100, n % 500 + 100, 'vs_abcde',
+         'noun' || n % 20 || '::put', '/noun/' || n % 1000, 'r' || n, '127.0.0.1'
+       from generate_series(1, 60000) n`,
+    )
+    await db.query('analyze audit_entry')
+    const picks = { organisationId: '105', userId: '105', action: 'noun5::put', object: '/noun/5' } as const
+    const leads = [
+      [],
+      ['organisationId'],
+      ['userId'],
+      ['action'],
+      ['object'],
+      ['organisationId', 'action'],
+      ['organisationId', 'object'],
+    ] as const
+    for (const led of leads) {
+      const none = { organisationId: undefined, userId: undefined, action: undefined, object: undefined, from: undefined, until: undefined }
+      const filter = { ...none, ...Object.fromEntries(led.map((name) => [name, picks[name]])) }
+      const { led: span, order, values } = conditions(filter, '01900000-8000-7000-8000-000000000000')
+      const [row] = await walking<{ 'QUERY PLAN': unknown }>(
+        db,
+        `explain (format json) select * from audit_entry where ${span} order by ${order} limit 2000`,
+        values,
+        serviceCall('test', '').signal,
+      )
+      const plan = JSON.stringify(row?.['QUERY PLAN'])
+      expect([led, /Seq Scan|Sort"|"Filter/.test(plan) ? plan : '']).toEqual([led, ''])
+    }
+  })
+})

@@ -1,0 +1,129 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { createGrpcServer, principalKey } from '@vitascope/grpc'
+import { createOutbox } from '@vitascope/postgres'
+import { type AddEventRequest, EventServiceService } from '@vitascope/proto/catalogue/v1/event'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog, waitFor } from '@vitascope/testing'
+import { warnOfExpiry } from '../src/api-key/expiry-warning.ts'
+import { createKeyBox } from '../src/api-key/key-box.ts'
+import { createLastUsed } from '../src/api-key/last-used.ts'
+import { openHouse } from './house.ts'
+import { aConfig, PRINCIPAL_KEY, startTestAuth } from './test-auth.ts'
+
+const { auth, database, org, users, system, aUser, aKey, authenticate, close } = await openHouse()
+const { db } = database
+afterAll(close)
+
+const DAY = 86_400_000
+const inDays = (days: number) => new Date(Date.now() + days * DAY)
+
+describe('the time of the last use', () => {
+  const usedTime = async (id: string) =>
+    (await db.query<{ last_used_time: Date }>('select last_used_time from api_key_use where api_key_id = $1', [id]))[0]?.last_used_time
+
+  test('is written once a minute for a key, by however many replicas', async () => {
+    const { apiKeyId } = await aKey(users.uploader)
+    let now = new Date('2030-01-01T00:00:00Z')
+    const replicas = [createLastUsed({ db, log: testLog, now: () => now }), createLastUsed({ db, log: testLog, now: () => now })]
+    const use = async (seconds: number) => {
+      now = new Date(Date.parse('2030-01-01T00:00:00Z') + seconds * 1_000)
+      for (const replica of replicas) replica.note(apiKeyId)
+      expect(await usedTime(apiKeyId)).toEqual(written)
+      for (const replica of replicas) await replica.flush()
+      return usedTime(apiKeyId)
+    }
+    let written: Date | undefined
+    written = await use(0)
+    expect(written).toEqual(new Date('2030-01-01T00:00:00Z'))
+    written = await use(59)
+    expect(written).toEqual(new Date('2030-01-01T00:00:00Z'))
+    written = await use(61)
+    expect(written).toEqual(new Date('2030-01-01T00:01:01Z'))
+  })
+
+  test('is no query of the call that uses the key, and is there after a stop', async () => {
+    const { apiKeyId, value } = await aKey(users.uploader)
+    const other = await startTestAuth(database.url)
+    await other.apiKeys.authenticate({ key: value }, { ...system, principal: { kind: 'service', service: 'test' } })
+    expect(await usedTime(apiKeyId)).toBeUndefined()
+    await other.stop()
+    expect(Math.abs((await usedTime(apiKeyId))?.getTime() ?? 0) - Date.now()).toBeLessThan(60_000)
+    const shown = await auth.apiKeys.getApiKey({ key: value }, system)
+    expect(shown.apiKey?.lastUsedTime).toEqual(await usedTime(apiKeyId))
+  })
+
+  test('of a write that failed is kept for the next one', async () => {
+    const { apiKeyId } = await aKey(users.uploader)
+    let away = true
+    const failing = {
+      ...db,
+      transaction: ((...args) => (away ? Promise.reject(new Error('away')) : db.transaction(...args))) as typeof db.transaction,
+    }
+    const lastUsed = createLastUsed({ db: failing, log: testLog })
+    lastUsed.note(apiKeyId)
+    await lastUsed.flush()
+    away = false
+    await lastUsed.flush()
+    expect(await usedTime(apiKeyId)).toBeDefined()
+  })
+})
+
+describe('the warning of expiry', () => {
+  const box = createKeyBox(aConfig('').masterKey)
+  const outbox = createOutbox({ db, handlers: {}, log: testLog })
+  const events = () => db.query<{ payload: AddEventRequest }>(`select payload from outbox where topic = 'event' order by outbox_id`)
+
+  test('is one event for each working key that expires within 7 days, also when replicas look at once', async () => {
+    const user = await aUser()
+    const soon = await aKey(user.userId, { expireTime: inDays(6.9) })
+    await aKey(user.userId, { expireTime: inDays(7.1) })
+    await aKey(user.userId)
+    const revoked = await aKey(user.userId, { expireTime: inDays(1) })
+    await auth.apiKeys.revokeApiKey({ key: revoked.value }, system)
+    const expired = await aKey(user.userId, { expireTime: inDays(1) })
+    await db.query('update api_key set expire_time = now() where api_key_id = $1', [expired.apiKeyId])
+    const more = await Promise.all(Array.from({ length: 130 }, () => aKey(user.userId, { expireTime: inDays(2) })))
+
+    await Promise.all([1, 2, 3].map(() => warnOfExpiry({ db, outbox, box })))
+    await warnOfExpiry({ db, outbox, box })
+    const found = (await events()).map(({ payload }) => payload)
+    expect(found.map(({ objectKey }) => objectKey).toSorted()).toEqual([soon, ...more].map(({ apiKeyId }) => `key:${apiKeyId}`).toSorted())
+    const event = found.find(({ objectKey }) => objectKey === `key:${soon.apiKeyId}`)
+    expect(event).toMatchObject({ type: 'key.expiring', organisationId: org.one, eventId: expect.stringMatching(/^[\w-]{1,100}$/) })
+    expect(JSON.parse(event?.dataJson ?? '')).toEqual({
+      ...{ key: soon.value.slice(0, 8), application_name: 'a test', user_id: user.userId, organisation_id: org.one },
+      expires: `${soon.expireTime?.toISOString().slice(0, 19).replace('T', ' ')} GMT`,
+    })
+    expect(JSON.stringify(found)).not.toContain(soon.value)
+    await db.query(`delete from outbox where topic = 'event'`)
+  })
+
+  test('reaches the catalogue, and a catalogue that is away gets it when it is back', async () => {
+    const taken: AddEventRequest[] = []
+    const catalogue = createGrpcServer({ principalKey: principalKey(PRINCIPAL_KEY), log: testLog, metrics: createMetrics('catalogue') })
+    catalogue.implement(EventServiceService, {
+      async addEvent(request) {
+        taken.push(request)
+        return {}
+      },
+    })
+    const { apiKeyId } = await aKey(users.uploader, { expireTime: inDays(3) })
+    // The house’s own auth has no catalogue: what it was to send waits, and is sent by the one that has.
+    const other = await startTestAuth(database.url, { catalogueAddress: await catalogue.listen('127.0.0.1:0') })
+    await waitFor(() => taken.some(({ objectKey }) => objectKey === `key:${apiKeyId}`), {
+      timeout: 30_000,
+      describe: 'the event to arrive',
+    })
+    await other.stop()
+    await catalogue.drain(0)
+  })
+})
+
+test('a user that is deleted takes its keys along', async () => {
+  const user = await aUser()
+  const keys = [await aKey(user.userId), await aKey(user.userId)]
+  for (const { value } of keys) expect((await authenticate(value)).userId).toBe(user.userId)
+  await auth.users.deleteUser({ userId: user.userId }, system)
+  for (const { value } of keys) await expect(authenticate(value)).rejects.toMatchObject({ reason: 'KEY_UNKNOWN' })
+  expect(await db.query('select from api_key where user_id = $1', [user.userId])).toEqual([])
+})

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals'
+import { admit, ESTIMATE, MINUTE_MS, overrun, type Usage } from './quota.ts'
+
+const none: Usage = { bytes: 0, reservedBytes: 0, ms: 0, reservedMs: 0, jobs: 0 }
+const source = { bytes: 0, isEncoded: true }
+const GIB = 1024 ** 3
+
+describe('work is admitted', () => {
+  test('without a quota, with the estimate set aside', () => {
+    expect(admit({}, { ...none, jobs: 9_999, bytes: 9 * GIB }, source)).toEqual({ ...ESTIMATE })
+  })
+  test('with what is left when that is less than the estimate', () => {
+    const usage = { ...none, bytes: 900, reservedBytes: 40, ms: MINUTE_MS, reservedMs: 30_000 }
+    expect(admit({ bytes: 1_000, minutesPerMonth: 2 }, usage, source)).toEqual({
+      ...{ bytes: 60, ms: 30_000, maxBytes: 60, maxMs: 30_000 },
+      ...{ quotaBytes: 1_000, quotaMs: 2 * MINUTE_MS },
+    })
+  })
+  test('with its size where it is known, and without minutes where it takes none', () => {
+    const usage = { ...none, ms: 99 * MINUTE_MS }
+    expect(admit({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, isEncoded: false })).toMatchObject({ bytes: GIB / 2, ms: 0 })
+  })
+})
+
+test.each([
+  ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600, reservedBytes: 400 }, source],
+  ['QUOTA_BYTES', { bytes: 0 }, {}, source],
+  ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600 }, { bytes: 401, isEncoded: false }],
+  ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 2_000 }, source],
+  ['QUOTA_MINUTES', { minutesPerMonth: 2 }, { ms: MINUTE_MS, reservedMs: MINUTE_MS }, source],
+  ['QUOTA_MINUTES', { minutesPerMonth: 0 }, {}, source],
+  ['TOO_MANY_JOBS', { concurrentJobs: 3 }, { jobs: 3 }, source],
+  ['TOO_MANY_JOBS', { concurrentJobs: 0 }, {}, source],
+])('%s: %j at %j', (reason, quota, usage, work) => {
+  expect(() => admit(quota, { ...none, ...usage }, work)).toThrow(expect.objectContaining({ kind: 'exhausted', reason }))
+})
+
+test('a refusal says what is used, reserved and allowed', () => {
+  const full = { ...none, bytes: 600, reservedBytes: 400, ms: 90_000, reservedMs: 30_000 }
+  expect(() => admit({ bytes: 1_000 }, full, source)).toThrow(/of 1000 bytes .* 600 are used and 400 reserved/)
+  expect(() => admit({ minutesPerMonth: 2 }, full, source)).toThrow(/of 2 minutes .* 1.5 are used and 0.5 reserved/)
+})
+
+describe('what a job has made', () => {
+  const job = { bytes: 100, ms: 1_000, quotaBytes: 1_000, quotaMs: MINUTE_MS }
+  const now = { bytes: 1_000, minutesPerMonth: 1 }
+  const made = (more: Partial<{ bytes: number; givenBack: number; ms: number }>) => ({ bytes: 0, givenBack: 0, ms: 0, ...more })
+  test('may be what it had set aside, whatever else is used', () => {
+    expect(overrun(job, now, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, made({ bytes: 100, ms: 1_000 }))).toBeUndefined()
+  })
+  test('may be more while nobody else needs it', () => {
+    expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 400 }))).toBeUndefined()
+    expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 401 }))).toMatch(/takes 401 bytes/)
+    expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_000 }))).toBeUndefined()
+    expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_001 }))).toMatch(/takes 0.17 minutes/)
+  })
+  test('gives back what it replaces', () => {
+    expect(overrun(job, now, { ...none, bytes: 900 }, made({ bytes: 1_000, givenBack: 900 }))).toBeUndefined()
+  })
+  test('is judged by the quota at its acceptance when that was lowered, and by a raised one at once', () => {
+    const usage = { ...none, bytes: 500 }
+    expect(overrun(job, { ...now, bytes: 1 }, usage, made({ bytes: 500 }))).toBeUndefined()
+    expect(overrun(job, { ...now, bytes: 2_000 }, usage, made({ bytes: 1_500 }))).toBeUndefined()
+    expect(overrun(job, {}, usage, made({ bytes: 9_999 }))).toBeUndefined()
+    expect(overrun({ bytes: 1, ms: 1 }, { bytes: 1 }, usage, made({ bytes: 9_999 }))).toBeUndefined()
+  })
+})

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { serviceCall } from '@vitascope/grpc'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { videoFactHandlers } from './video-fact-rpc.ts'
+import { createVideoFactStore } from './video-fact-store.ts'
+
+let catalogue: CatalogueDatabase
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+})
+afterAll(() => catalogue.close())
+
+const service = () => serviceCall('collaboration', 'r')
+const ask = (videoIds: string[], call: Parameters<ReturnType<typeof videoFactHandlers>['listVideoFacts']>[1] = service()) =>
+  videoFactHandlers(createVideoFactStore(catalogue.db)).listVideoFacts({ videoIds }, call)
+
+test('services are told whose videos are and how long, of those that there are', async () => {
+  const plays = await catalogue.play()
+  const other = await catalogue.upload({}, { organisationId: '2' })
+  const { facts } = await ask([plays.videoId, other.videoId, other.videoId, '4611686018427387905', 'x', '', '0', '9'.repeat(19)])
+  const sorted = facts.toSorted((a, b) => a.organisationId.localeCompare(b.organisationId))
+  expect(sorted).toEqual([
+    { videoId: plays.videoId, organisationId: '1', durationSeconds: expect.any(Number) },
+    { videoId: other.videoId, organisationId: '2', durationSeconds: undefined },
+  ])
+  await catalogue.media.remove({ scope: '1', mediaId: plays.mediaId }, { userId: '7', callerId: '7', notes: '' })
+  expect((await ask([plays.videoId])).facts).toEqual([])
+  expect((await ask([])).facts).toEqual([])
+})
+
+test('1,000 are asked after at once, no more, and by services alone', async () => {
+  const ids = Array.from({ length: 1_000 }, (_, nth) => String(nth + 1))
+  for (const count of [999, 1_000]) expect((await ask(ids.slice(0, count))).facts).toEqual([])
+  await expect(ask([...ids, '1001'])).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'video_ids' }] })
+  const user = { kind: 'user' as const, keyId: '1', userId: '1', organisationId: '1', userType: 'system' as const }
+  await expect(ask([], { ...service(), principal: user })).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+})

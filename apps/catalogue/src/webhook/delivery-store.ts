@@ -1,0 +1,129 @@
+import { notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, once } from '@vitascope/postgres'
+import { jsonCodec } from '../answer-codec.ts'
+import { parseId } from '../id/id.ts'
+import { type Delivery, deliveryWaiting, webhookDisabled } from './webhook.ts'
+import { addOwnEvent, disableWebhook, needWebhook, type WebhookKey } from './webhook-store.ts'
+
+/** Rows before this id (0: from the newest), newest first. */
+export interface LogPlace {
+  before: string
+  limit: number
+  skip: number
+}
+
+type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+
+/** Calls with a key refuse with WEBHOOK_NOT_FOUND; `resend` and `test` with WEBHOOK_DISABLED and DELIVERY_WAITING. */
+export interface DeliveryStore {
+  list(key: WebhookKey, place: LogPlace, signal?: AbortSignal): Promise<Delivery[]>
+  /** Queues the event of a delivery once more; answers the new delivery. Refuses with DELIVERY_NOT_FOUND. */
+  resend(key: WebhookKey, deliveryId: string, call: Repeatable): Promise<string>
+  /** Queues an event of type `webhook.test`. */
+  test(key: WebhookKey, call: Repeatable): Promise<string>
+  /** Keeps the newest of each log; a webhook for which more than those wait is disabled. */
+  trim(signal?: AbortSignal): Promise<void>
+}
+
+const LOG_MOST = 10_000
+const TRIMMED_AT_ONCE = 2_000
+
+export function createDeliveryStore(db: Db, { logMost = LOG_MOST }: { logMost?: number } = {}): DeliveryStore {
+  return {
+    async list(key, { before, limit, skip }, signal) {
+      signal?.throwIfAborted()
+      const { webhookId } = await needWebhook(db, key)
+      const rows = await db.query<Row>(
+        `select d.delivery_id, e.type, d.create_time, d.attempt, d.state, d.response_code
+         from webhook_delivery d join event e using (event_id)
+         where d.webhook_id = $1 and ($2::bigint = 0 or d.delivery_id < $2) order by d.delivery_id desc limit $3 offset $4`,
+        [webhookId, before, limit, skip],
+      )
+      return rows.map(toDelivery)
+    },
+    resend: (key, deliveryId, call) =>
+      once(db, call, jsonCodec<string>(), async (tx) => {
+        // The lock: of two at once, the second sees the first.
+        const { webhookId, enabled } = await needWebhook(tx, key, 'for no key update')
+        const [sent] = parseId(deliveryId)
+          ? await tx.query<{ event_id: string; object_key: string; waits: boolean }>(
+              `select d.event_id, d.object_key, exists (select from webhook_delivery o
+                 where o.webhook_id = d.webhook_id and o.object_key = d.object_key and o.event_id = d.event_id and o.state = 'waiting') as waits
+               from webhook_delivery d where d.delivery_id = $1 and d.webhook_id = $2 and d.state <> 'note'`,
+              [deliveryId, webhookId],
+            )
+          : []
+        if (!sent) throw notFound('delivery', deliveryId)
+        if (!enabled) throw webhookDisabled()
+        if (sent.waits) throw deliveryWaiting()
+        const [row] = await tx.query<{ delivery_id: string }>(
+          'insert into webhook_delivery (webhook_id, event_id, object_key) values ($1, $2, $3) returning delivery_id',
+          [webhookId, sent.event_id, sent.object_key],
+        )
+        if (!row) throw new Error('the insert of a delivery answered no row')
+        return row.delivery_id
+      }),
+    test: (key, call) =>
+      once(db, call, jsonCodec<string>(), async (tx) => {
+        const webhook = await needWebhook(tx, key, 'for no key update')
+        if (!webhook.enabled) throw webhookDisabled()
+        const waiting = await tx.query(
+          `select 1 from webhook_delivery where webhook_id = $1 and object_key = 'webhook:' || $1::text and state = 'waiting' limit 1`,
+          [webhook.webhookId],
+        )
+        if (waiting.length > 0) throw deliveryWaiting()
+        return addOwnEvent(tx, webhook, 'webhook.test', 'waiting')
+      }),
+    async trim(signal) {
+      signal?.throwIfAborted()
+      // One look along the index for each webhook, over as many entries as its log may have.
+      const edges = await db.query<{ webhook_id: string; delivery_id: string; state: string }>(
+        `select w.webhook_id, edge.delivery_id, edge.state from webhook w cross join lateral (
+           select d.delivery_id, d.state from webhook_delivery d where d.webhook_id = w.webhook_id
+           order by d.delivery_id desc offset $1 limit 1) edge`,
+        [logMost],
+      )
+      for (const edge of edges) {
+        if (edge.state === 'waiting') {
+          const reason = `disabled: more than ${logMost} deliveries waited, and the oldest were dropped`
+          await db.transaction((tx) => disableWebhook(tx, edge.webhook_id, reason), signal)
+        }
+        await removeUpTo(edge, signal)
+      }
+    },
+  }
+
+  async function removeUpTo(edge: { webhook_id: string; delivery_id: string }, signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      signal?.throwIfAborted()
+      const gone = await db.query(
+        `delete from webhook_delivery where delivery_id in
+           (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 order by delivery_id limit $3)
+         returning 1`,
+        [edge.webhook_id, edge.delivery_id, TRIMMED_AT_ONCE],
+      )
+      if (gone.length < TRIMMED_AT_ONCE) return
+    }
+  }
+}
+
+interface Row {
+  delivery_id: string
+  type: string
+  create_time: Date
+  attempt: number
+  state: Delivery['state']
+  response_code: number | null
+}
+
+function toDelivery(row: Row): Delivery {
+  return {
+    deliveryId: row.delivery_id,
+    event: row.type,
+    createTime: row.create_time,
+    attempt: row.attempt,
+    state: row.state,
+    responseCode: row.response_code ?? undefined,
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { makeTokenKeys } from '@vitascope/access'
+import { openChannel, serviceCall } from '@vitascope/grpc'
+import { UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { freePort, waitFor } from '@vitascope/testing'
+import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { encodingStandIn, principalSecret, testKey } from './stand-ins.ts'
+
+const ROUNDS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 200 : 20
+const UPLOADS = 3
+/** 5 s on a quiet machine. */
+const LAG_MS = 50_000
+
+let database: CatalogueDatabase
+let folder: string
+let running: ChildProcess | undefined
+
+beforeAll(async () => {
+  database = await catalogueDatabase()
+  folder = mkdtempSync(join(tmpdir(), 'vitascope-catalogue-'))
+  writeFileSync(join(folder, 'secret'), principalSecret)
+  writeFileSync(join(folder, 'token-keys'), makeTokenKeys())
+})
+afterAll(async () => {
+  running?.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+  await database.close()
+})
+
+async function start(address: string, encodingAddress: string): Promise<ChildProcess> {
+  running = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../src/main.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      VITASCOPE_CATALOGUE_LISTEN: address,
+      VITASCOPE_CATALOGUE_DATABASE_URL: database.url,
+      VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'secret'),
+      VITASCOPE_MASTER_KEY_FILE: join(folder, 'secret'),
+      VITASCOPE_TOKEN_KEYS_FILE: join(folder, 'token-keys'),
+      VITASCOPE_ENCODING_ADDRESS: encodingAddress,
+      VITASCOPE_AUTH_ADDRESS: '127.0.0.1:1',
+    },
+  })
+  await once(running, 'message')
+  return running
+}
+
+test(`${ROUNDS} kills between the commit of a message and its sending, or between its sending and its end, lose and double none`, async () => {
+  const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
+  const address = `127.0.0.1:${await freePort()}`
+  const channel = openChannel(address, { principalKey: testKey })
+  const videos = channel.client(VideoServiceService)
+  const principal = { kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType: 'uploader' } as const
+  const request = UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
+  const accepted: string[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const sends = round % 2 === 1
+    // Either nobody is there to send to, or whoever is there takes a job and never says so.
+    if (sends) {
+      encoding.hold()
+      await encoding.come()
+    }
+    // What an earlier round left may be sent before there is anything new.
+    const before = encoding.state.calls.length
+    const child = await start(address, encoding.address)
+    expect(await channel.ready(10_000)).toBe(true)
+    for (let count = 0; count < UPLOADS; count++)
+      accepted.push((await videos.uploadVideo(request, { ...serviceCall('test', 'r'), principal })).jobId)
+    if (sends) await waitFor(() => encoding.state.calls.length > before)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect((await database.messages()).length).toBeGreaterThanOrEqual(UPLOADS)
+    encoding.release()
+    await encoding.leave()
+  }
+  await encoding.come()
+  const last = await start(address, encoding.address)
+  const began = performance.now()
+  await waitFor(async () => (await database.messages()).length === 0, {
+    timeout: LAG_MS,
+    describe: () => `the outbox to be empty; ${encoding.state.jobs.size} of ${accepted.length} jobs arrived`,
+  })
+  process.stderr.write(`outbox: ${accepted.length} messages arrived within ${Math.round(performance.now() - began)} ms\n`)
+  expect([...encoding.state.jobs.keys()].toSorted()).toEqual(accepted.toSorted())
+  expect(new Set(accepted).size).toBe(ROUNDS * UPLOADS)
+  // The receiver was told twice of some, and had them once.
+  expect(encoding.state.calls.length).toBeGreaterThan(accepted.length)
+  last.kill('SIGTERM')
+  expect((await once(last, 'exit'))[0]).toBe(0)
+  channel.close()
+  await encoding.leave()
+}, 600_000)

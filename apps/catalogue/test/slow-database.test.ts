@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
+import { isDomainError } from '@vitascope/errors'
+import { openChannel, serviceCall } from '@vitascope/grpc'
+import { ListVideosRequest, UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { type FaultProxy, freePort, startFaultProxy, testLog, waitFor } from '@vitascope/testing'
+import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
+
+const LATE_MS = 5_000
+const DEADLINE_MS = 2_000
+/** 200 ms on a quiet machine. */
+const OVER_MS = 2_000
+/** 5 s on a quiet machine. */
+const CALM_MS = 50_000
+
+let database: CatalogueDatabase
+let proxy: FaultProxy
+let service: RunningCatalogue
+let encoding: ReturnType<typeof encodingStandIn>
+let auth: Awaited<ReturnType<typeof authStandIn>>
+let channel: ReturnType<typeof openChannel>
+
+beforeAll(async () => {
+  database = await catalogueDatabase()
+  const url = new URL(database.url)
+  proxy = await startFaultProxy(url.host)
+  url.host = proxy.address
+  auth = await authStandIn()
+  encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
+  await encoding.come()
+  service = await startCatalogue(
+    {
+      listen: '127.0.0.1:0',
+      metricsListen: { host: '127.0.0.1', port: 0 },
+      databaseUrl: url.href,
+      principalKey: testKey,
+      masterKey: 'a master key of these tests',
+      tokenKeys: parseTokenKeys(makeTokenKeys()),
+      encodingAddress: encoding.address,
+      authAddress: auth.address,
+      sourceAllow: [],
+      mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
+      publicUrl: 'http://localhost:8080',
+      reconcile: { everyMs: 60_000, quietSeconds: 30, resultSeconds: 600 },
+    },
+    testLog,
+  )
+  channel = openChannel(service.address, { principalKey: testKey })
+})
+afterAll(async () => {
+  proxy.delayMs = 0
+  channel.close()
+  await service.stop()
+  await encoding.leave()
+  await auth.leave()
+  await proxy.close()
+  await database.close()
+})
+
+test(`a database that answers ${LATE_MS / 1_000} s late has calls refused at their deadline, holds few of them, and is well again with it`, async () => {
+  const videos = channel.client(VideoServiceService)
+  const principal = { kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType: 'uploader' } as const
+  const call = () => ({ ...serviceCall('test', 'r'), principal, deadline: new Date(Date.now() + DEADLINE_MS) })
+  const upload = UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
+  const read = () => videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '1', pageSize: 20 }), call())
+  const write = () => videos.uploadVideo(upload, call())
+  await Promise.all([read(), write()])
+
+  proxy.delayMs = LATE_MS
+  const outcomes = await Promise.all(
+    Array.from({ length: 100 }, async (_, n) => {
+      const began = performance.now()
+      const refused = await (n % 10 === 0 ? write() : read()).then(
+        () => 'answered',
+        (error: unknown) => (isDomainError(error) ? error.kind : String(error)),
+      )
+      return { refused, ms: performance.now() - began }
+    }),
+  )
+  expect(new Set(outcomes.map(({ refused }) => refused))).toEqual(new Set(['unavailable']))
+  expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(DEADLINE_MS + OVER_MS)
+  // Two pools of 4, and what they gave up and is on its way out: not one for each call.
+  expect(proxy.connections()).toBeLessThanOrEqual(20)
+
+  proxy.delayMs = 0
+  const began = performance.now()
+  await waitFor(
+    async () => {
+      const asked = performance.now()
+      await Promise.all([read(), write()])
+      return performance.now() - asked < 1_000
+    },
+    { timeout: CALM_MS, describe: 'quick answers' },
+  )
+  process.stderr.write(`slow database: well after ${Math.round(performance.now() - began)} ms\n`)
+}, 120_000)

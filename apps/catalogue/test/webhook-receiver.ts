@@ -1,0 +1,58 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Webhook as Verifier } from 'standardwebhooks'
+
+/** What a receiver has taken: the payload of an event, verified by the reference library. */
+export interface Taken {
+  id: string
+  type: string
+  timestamp: string
+  data: Record<string, unknown>
+}
+
+/**
+ * Somebody's web server that takes events. `answer` decides the status of each call before anything is kept; events that were answered with
+ * 200 are in `taken`, in order.
+ */
+export async function startReceiver(answer: (call: { number: number; id: string }) => number | Promise<number> = () => 200) {
+  const taken: Taken[] = []
+  const bad: string[] = []
+  const state = { calls: 0, connections: 0, most: 0, now: 0, secrets: [] as string[], headers: {} as IncomingHttpHeaders }
+  const server = createServer(async (request, response) => {
+    state.calls++
+    state.now++
+    state.most = Math.max(state.most, state.now)
+    state.headers = request.headers
+    const body = await text(request)
+    const id = String(request.headers['webhook-id'])
+    const status = await answer({ number: state.calls, id })
+    state.now--
+    if (status === 200) {
+      try {
+        const verified = state.secrets.map((secret) => new Verifier(secret).verify(body, request.headers as Record<string, string>))
+        if (verified.length === 0) throw new Error('there is no secret to verify by')
+        taken.push({ id, ...(JSON.parse(body) as Omit<Taken, 'id'>) })
+      } catch (error) {
+        bad.push(String(error))
+      }
+    }
+    response.writeHead(status, status === 307 ? { location: '/elsewhere' } : {}).end('thank you')
+  })
+  server.on('connection', () => state.connections++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    taken,
+    /** Calls whose signature was wrong. */
+    bad,
+    state,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { readConfig, readMigrationConfig } from './config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'vitascope-collaboration-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const file = join(folder, 'principal-key')
+writeFileSync(file, 'a principal key of these tests, long enough')
+const env = {
+  VITASCOPE_COLLABORATION_DATABASE_URL: 'postgres://u:p@127.0.0.1/vitascope',
+  VITASCOPE_PRINCIPAL_KEY_FILE: file,
+  VITASCOPE_AUTH_ADDRESS: '127.0.0.1:1',
+  VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:2',
+}
+
+test('every setting that is missing or bad is named at once', () => {
+  expect(readConfig({ ...env, VITASCOPE_COLLABORATION_METRICS_LISTEN: '[::1]:9' })).toMatchObject({
+    listen: '127.0.0.1:0',
+    metricsListen: { host: '::1', port: 9 },
+    databaseUrl: env.VITASCOPE_COLLABORATION_DATABASE_URL,
+    catalogueAddress: '127.0.0.1:2',
+  })
+  const problems = () => readConfig({ VITASCOPE_COLLABORATION_LISTEN: 'nowhere' })
+  for (const name of ['COLLABORATION_LISTEN', ...Object.keys(env).map((one) => one.slice('VITASCOPE_'.length))]) {
+    expect(problems).toThrow(`VITASCOPE_${name}`)
+  }
+})
+
+test('migrations need the database alone', () => {
+  const { VITASCOPE_COLLABORATION_DATABASE_URL: databaseUrl } = env
+  expect(readMigrationConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl })
+  expect(() => readMigrationConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: 'mysql://x' })).toThrow('VITASCOPE_COLLABORATION_DATABASE_URL')
+})

@@ -1,0 +1,48 @@
+import { type Reader, readEnvironment } from '@vitascope/config'
+import { principalKey } from '@vitascope/grpc'
+
+/** What the collaboration service can be told. */
+export interface CollaborationConfig {
+  /** `HOST:PORT`; port 0 is any. */
+  listen: string
+  metricsListen: { host: string; port: number }
+  databaseUrl: string
+  /** Signs and checks the principals of calls. */
+  principalKey: Uint8Array
+  authAddress: string
+  catalogueAddress: string
+}
+
+export function readConfig(env: NodeJS.ProcessEnv): CollaborationConfig {
+  const read = readEnvironment(env)
+  const config = {
+    listen: read.address('VITASCOPE_COLLABORATION_LISTEN', '127.0.0.1:0'),
+    metricsListen: hostAndPort(read.address('VITASCOPE_COLLABORATION_METRICS_LISTEN', '127.0.0.1:0')),
+    databaseUrl: databaseUrl(read),
+    principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
+    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+  }
+  read.check()
+  return config
+}
+
+/** What its migrations need. */
+export function readMigrationConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
+  const read = readEnvironment(env)
+  const config = { databaseUrl: databaseUrl(read) }
+  read.check()
+  return config
+}
+
+function databaseUrl(read: Reader): string {
+  const name = 'VITASCOPE_COLLABORATION_DATABASE_URL'
+  const url = read.url(name, ['postgres:', 'postgresql:'])
+  if (url === undefined) read.refuse(`${name} is missing`)
+  return url ?? ''
+}
+
+function hostAndPort(address: string): { host: string; port: number } {
+  const colon = address.lastIndexOf(':')
+  return { host: address.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(colon + 1)) }
+}

@@ -1,0 +1,194 @@
+import type { Call } from '@vitascope/grpc'
+import { answeredBefore, type Db, once, type Transaction } from '@vitascope/postgres'
+import { CLIPS_OF_ENTRY, type ClipRow, toClip } from '../clip/clip-row.ts'
+import { isId, isStorable } from '../input.ts'
+import { jsonCodec } from '../json-codec.ts'
+import type { Grounds } from '../neighbour/standing.ts'
+import type { Scope } from '../visibility.ts'
+import { type Entry, type EntryFields, type EntryHead, entriesFull, MOST_ENTRIES } from './entry.ts'
+import { type EntryKey, lockEntry } from './entry-lock.ts'
+
+export interface NewEntry {
+  videoId: string
+  organisationId: string
+  /** Empty for none. */
+  userId: string
+  byUserId: string
+}
+
+/** The rows of a video to read: those after an id. */
+export interface EntryPlace {
+  scope: Scope
+  videoId: string
+  after: string
+  limit: number
+  skip: number
+}
+
+type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+
+/** Changes refuse with COLLABORATION_NOT_FOUND. */
+export interface EntryStore {
+  find(key: EntryKey, signal?: AbortSignal): Promise<Entry | undefined>
+  findHead(key: EntryKey, signal?: AbortSignal): Promise<EntryHead | undefined>
+  /** Of a video: those with the address or the user, newest first. */
+  findHeads(which: { scope: Scope; videoId: string; email: string; userId: string | undefined }, signal?: AbortSignal): Promise<EntryHead[]>
+  /** Oldest first. */
+  list(place: EntryPlace, signal?: AbortSignal): Promise<Entry[]>
+  /** The entry that this call made before, if it is a retry. */
+  createdBefore(call: Repeatable): Promise<EntryHead | undefined>
+  /** Refuses with COLLABORATION_FULL. */
+  create(entry: NewEntry, call: Repeatable): Promise<EntryHead>
+  /** Locks the entry and stores what `change` makes of it; answers both. */
+  update(
+    key: EntryKey,
+    byUserId: string,
+    change: (now: EntryFields) => EntryFields,
+    signal?: AbortSignal,
+  ): Promise<{ entry: Entry; previous: Entry }>
+  /** With its clips; answers it as it was. */
+  remove(key: EntryKey, signal?: AbortSignal): Promise<Entry>
+  /** What the entries after an id stand on, in the order of their ids. */
+  grounds(after: string, limit: number): Promise<(Grounds & { collaborationId: string })[]>
+  /** Removes those that still stand on the same; answers how many. */
+  removeAll(gone: readonly (Grounds & { collaborationId: string })[]): Promise<number>
+}
+
+const HEAD = `e.entry_id, e.video_id, e.organisation_id, e.user_id, e.email, e.created_by_user_id, e.last_modified_by_user_id, e.create_time,
+  e.update_time`
+const WHOLE = `select ${HEAD}, ${CLIPS_OF_ENTRY} as clips from entry e`
+const BY_KEY = `where e.entry_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
+const OF_VIDEO = `e.video_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
+
+const made = jsonCodec<HeadRow>()
+
+export function createEntryStore(db: Db): EntryStore {
+  return {
+    async find({ scope, collaborationId }, signal) {
+      signal?.throwIfAborted()
+      const [row] = isId(collaborationId) ? await db.query<Row>(`${WHOLE} ${BY_KEY}`, [collaborationId, scope]) : []
+      return row && toEntry(row)
+    },
+    async findHead({ scope, collaborationId }, signal) {
+      signal?.throwIfAborted()
+      const [row] = isId(collaborationId) ? await db.query<HeadRow>(`select ${HEAD} from entry e ${BY_KEY}`, [collaborationId, scope]) : []
+      return row && toHead(row)
+    },
+    async findHeads({ scope, videoId, email, userId }, signal) {
+      signal?.throwIfAborted()
+      // A video has few entries: its index is enough.
+      const rows = await db.query<HeadRow>(
+        `select ${HEAD} from entry e where ${OF_VIDEO} and (e.email <> '' and lower(e.email) = lower($3) or e.user_id = $4)
+         order by e.entry_id desc limit ${MOST_ENTRIES}`,
+        [videoId, scope, isStorable(email) ? email : '', userId ?? null],
+      )
+      return rows.map(toHead)
+    },
+    async list({ scope, videoId, after, limit, skip }, signal) {
+      signal?.throwIfAborted()
+      const rows = await db.query<Row>(`${WHOLE} where ${OF_VIDEO} and e.entry_id > $3 order by e.entry_id limit $4 offset $5`, [
+        videoId,
+        scope,
+        after,
+        limit,
+        skip,
+      ])
+      return rows.map(toEntry)
+    },
+    async createdBefore(call) {
+      const row = await answeredBefore(db, call, made)
+      return row && toHead(row)
+    },
+    async create({ videoId, organisationId, userId, byUserId }, call) {
+      const row = await once(db, call, made, async (tx) => {
+        // One after another for each video, so that none is one too many.
+        await tx.query(`select pg_advisory_xact_lock(hashtextextended('entries of video ' || $1, 0))`, [videoId])
+        const [count] = await tx.query<{ entries: number }>('select count(*)::int as entries from entry where video_id = $1', [videoId])
+        if ((count?.entries ?? 0) >= MOST_ENTRIES) throw entriesFull()
+        const [inserted] = await tx.query<HeadRow>(
+          `insert into entry as e (video_id, organisation_id, user_id, created_by_user_id, last_modified_by_user_id)
+           values ($1, $2, $3, $4, $4) returning ${HEAD}`,
+          [videoId, organisationId, userId === '' ? null : userId, byUserId],
+        )
+        if (!inserted) throw new Error('the insert of an entry answered no row')
+        return inserted
+      })
+      return toHead(row)
+    },
+    update: (key, byUserId, change, signal) =>
+      db.transaction(async (tx) => {
+        const previous = await lockWhole(tx, key)
+        const { userId, email } = change(previous)
+        const [row] = await tx.query<HeadRow>(
+          `update entry e set user_id = $2, email = $3, last_modified_by_user_id = $4, update_time = clock_timestamp()
+           where entry_id = $1 returning ${HEAD}`,
+          [previous.collaborationId, userId === '' ? null : userId, email, byUserId],
+        )
+        if (!row) throw new Error(`entry ${previous.collaborationId} went away under its lock`)
+        return { entry: { ...toHead(row), clips: previous.clips }, previous }
+      }, signal),
+    remove: (key, signal) =>
+      db.transaction(async (tx) => {
+        const entry = await lockWhole(tx, key)
+        await tx.query('delete from entry where entry_id = $1', [entry.collaborationId])
+        return entry
+      }, signal),
+    async grounds(after, limit) {
+      const rows = await db.query<Pick<HeadRow, 'entry_id' | 'video_id' | 'user_id'>>(
+        'select entry_id, video_id, user_id from entry where entry_id > $1 order by entry_id limit $2',
+        [after, limit],
+      )
+      return rows.map((row) => ({ collaborationId: row.entry_id, videoId: row.video_id, userId: row.user_id ?? '' }))
+    },
+    async removeAll(gone) {
+      const removed = await db.query(
+        `delete from entry e using unnest($1::bigint[], $2::bigint[]) g (entry_id, user_id)
+         where e.entry_id = g.entry_id and e.user_id is not distinct from g.user_id returning 1`,
+        [gone.map(({ collaborationId }) => collaborationId), gone.map(({ userId }) => (userId === '' ? null : userId))],
+      )
+      return removed.length
+    },
+  }
+}
+
+async function lockWhole(tx: Transaction, key: EntryKey): Promise<Entry> {
+  const entryId = await lockEntry(tx, key)
+  const [row] = await tx.query<Row>(`${WHOLE} ${BY_KEY}`, [entryId, key.scope])
+  if (!row) throw new Error(`entry ${entryId} went away under its lock`)
+  return toEntry(row)
+}
+
+interface HeadRow {
+  entry_id: string
+  video_id: string
+  organisation_id: string
+  user_id: string | null
+  email: string
+  created_by_user_id: string
+  last_modified_by_user_id: string
+  /** A text in an answer that was kept. */
+  create_time: Date | string
+  update_time: Date | string
+}
+
+interface Row extends HeadRow {
+  clips: ClipRow[]
+}
+
+function toHead(row: HeadRow): EntryHead {
+  return {
+    collaborationId: row.entry_id,
+    videoId: row.video_id,
+    organisationId: row.organisation_id,
+    userId: row.user_id ?? '',
+    email: row.email,
+    createdByUserId: row.created_by_user_id,
+    lastModifiedByUserId: row.last_modified_by_user_id,
+    createTime: new Date(row.create_time),
+    updateTime: new Date(row.update_time),
+  }
+}
+
+function toEntry(row: Row): Entry {
+  return { ...toHead(row), clips: row.clips.map(toClip) }
+}

@@ -1,0 +1,34 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+
+const LARGEST_ID = 2n ** 63n - 1n
+
+/** True for what may be the id of something: ids are written in one way only, without sign, space or leading zero. */
+export function isId(text: string): boolean {
+  return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= LARGEST_ID
+}
+
+/** What is wrong with a text; bounds are in characters (code points). PostgreSQL cannot keep NUL, and UTF-8 no half of a pair. */
+export function checkText(field: string, text: string, { min = 0, max }: { min?: number; max: number }): FieldError[] {
+  if (!isStorable(text)) return [{ field, message: 'must be well-formed Unicode without NUL' }]
+  if (min > 0 && text.trim() === '') return [{ field, message: 'must not be blank' }]
+  // Only a text of more than max UTF-16 units can have more than max characters.
+  if (text.length > max && [...text].length > max) return [{ field, message: `must have at most ${max} characters` }]
+  return []
+}
+
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/** The fields that a mask names; refuses all others. */
+export function maskOf<Field extends string>(mask: readonly string[] | undefined, changeable: readonly Field[]): ReadonlySet<Field> {
+  const known = new Set<Field>()
+  const problems: FieldError[] = []
+  for (const path of mask ?? []) {
+    const field = changeable.find((name) => name === path)
+    if (field) known.add(field)
+    else problems.push({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` })
+  }
+  if (problems.length > 0) throw invalid(problems)
+  return known
+}

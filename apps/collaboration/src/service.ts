@@ -1,0 +1,74 @@
+import { createGrpcServer, openChannel } from '@vitascope/grpc'
+import { openPostgres, sweepIdempotency } from '@vitascope/postgres'
+import type { RunningService } from '@vitascope/process'
+import { UserServiceService } from '@vitascope/proto/auth/v1/user'
+import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
+import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
+import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { clipHandlers } from './clip/clip-rpc.ts'
+import { createClipStore } from './clip/clip-store.ts'
+import type { CollaborationConfig } from './config.ts'
+import { entryHandlers } from './entry/entry-rpc.ts'
+import { createEntryStore } from './entry/entry-store.ts'
+import { createEntrySweep } from './entry/entry-sweep.ts'
+import { SCHEMA } from './migrate.ts'
+import { askAuth } from './neighbour/user-facts.ts'
+import { askCatalogue } from './neighbour/video-facts.ts'
+import { repeat } from './repeat.ts'
+
+/** Collaboration, serving. */
+export interface RunningCollaboration extends RunningService {
+  /** `HOST:PORT` as bound. */
+  address: string
+  metricsPort: number
+}
+
+const READY_EVERY_MS = 2_000
+/** A thousand entries are looked at each time. */
+const SWEEP_EVERY_MS = 10_000
+const IDEMPOTENCY_EVERY_MS = 3_600_000
+
+export async function startCollaboration(config: CollaborationConfig, log: Logger): Promise<RunningCollaboration> {
+  const metrics = createMetrics('collaboration')
+  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log })
+  const catalogue = openChannel(config.catalogueAddress, config)
+  const auth = openChannel(config.authAddress, config)
+  const neighbours = {
+    videos: askCatalogue(catalogue.client(VideoFactServiceService)),
+    users: askAuth(auth.client(UserServiceService)),
+  }
+  const entries = createEntryStore(db)
+  const sweep = createEntrySweep(entries, neighbours, log)
+
+  const server = createGrpcServer({ principalKey: config.principalKey, log, metrics })
+  server.implement(EntryServiceService, entryHandlers({ entries, ...neighbours }))
+  server.implement(ClipServiceService, clipHandlers({ clips: createClipStore(db), entries, ...neighbours }))
+
+  const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
+  const address = await server.listen(config.listen)
+  server.setServing(await db.ping())
+  const stopping = new AbortController()
+  const health = async (signal: AbortSignal) => {
+    const answers = await db.ping()
+    if (!signal.aborted) server.setServing(answers)
+  }
+  const loops = [
+    repeat(health, READY_EVERY_MS, log, stopping.signal),
+    repeat(sweep.run, SWEEP_EVERY_MS, log, stopping.signal),
+    repeat(() => sweepIdempotency(db), IDEMPOTENCY_EVERY_MS, log, stopping.signal),
+  ]
+  log.info({ address, metrics_port: metricsServer.port }, 'listening')
+
+  return {
+    address,
+    metricsPort: metricsServer.port,
+    async stop() {
+      stopping.abort()
+      await Promise.all([server.drain(), ...loops])
+      catalogue.close()
+      auth.close()
+      await Promise.all([db.close(), metricsServer.close()])
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import { fileURLToPath } from 'node:url'
+import { DomainError } from '@vitascope/errors'
+import { type Call, createGrpcServer, openChannel, type Principal, principalKey, serviceCall, type UserKind } from '@vitascope/grpc'
+import { openPostgres } from '@vitascope/postgres'
+import { type UserFact, UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
+import { type VideoFact, VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
+import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
+import { createMetrics } from '@vitascope/telemetry'
+import { freshDatabase, testLog } from '@vitascope/testing'
+import { createClipStore } from '../src/clip/clip-store.ts'
+import { createEntryStore } from '../src/entry/entry-store.ts'
+import { SCHEMA } from '../src/migrate.ts'
+import { startCollaboration } from '../src/service.ts'
+
+export const PRINCIPAL_KEY = 'a principal key of these tests, long enough'
+const key = principalKey(PRINCIPAL_KEY)
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/** A database of one test file with the stores on it. */
+export async function collaborationDatabase() {
+  const database = await freshDatabase({ migrations: MIGRATIONS, schema: SCHEMA })
+  const db = openPostgres({ url: database.url, schema: SCHEMA, log: testLog })
+  return {
+    url: database.url,
+    db,
+    entries: createEntryStore(db),
+    clips: createClipStore(db),
+    async close() {
+      await db.close()
+      await database.drop()
+    },
+  }
+}
+
+/** Stands in for auth and the catalogue: what they know is in two maps, and every question is kept. */
+export async function startNeighbours(listen = '127.0.0.1:0') {
+  const server = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('neighbours') })
+  const videos = new Map<string, VideoFact>()
+  const users = new Map<string, UserFact>()
+  const asked: { method: string; ids: readonly string[]; call: Call }[] = []
+  const nowhere = async (): Promise<never> => {
+    throw new DomainError('not_found', 'NOTHING_HERE', 'a stand-in has nothing')
+  }
+  const neighbours = {
+    address: '',
+    videos,
+    users,
+    asked,
+    /** What every question waits for first. */
+    before: async (_call: Call) => {},
+    stop: () => server.drain(100),
+  }
+  server.implement(VideoFactServiceService, {
+    async listVideoFacts({ videoIds }, call) {
+      asked.push({ method: 'videos', ids: videoIds, call })
+      await neighbours.before(call)
+      return { facts: videoIds.flatMap((id) => videos.get(id) ?? []) }
+    },
+  })
+  server.implement(UserServiceService, {
+    async listUserFacts({ userIds }, call) {
+      asked.push({ method: 'users', ids: userIds, call })
+      await neighbours.before(call)
+      return { facts: userIds.flatMap((id) => users.get(id) ?? []) }
+    },
+    async getUserByEmail({ email }, call) {
+      asked.push({ method: 'email', ids: [email], call })
+      const found = [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase())
+      if (!found) throw new DomainError('not_found', 'USER_NOT_FOUND', 'nobody')
+      return {
+        user: {
+          ...found,
+          firstName: '',
+          lastName: '',
+          status: 'USER_STATUS_ACTIVE',
+          telephoneLand: '',
+          invitedByUserId: undefined,
+          createTime: undefined,
+          updateTime: undefined,
+        },
+      }
+    },
+    getUser: nowhere,
+    listUsers: nowhere,
+    createUser: nowhere,
+    updateUser: nowhere,
+    deleteUser: nowhere,
+  })
+  neighbours.address = await server.listen(listen)
+  return neighbours
+}
+
+/** The started service with a database and neighbours of its own. */
+export async function openHouse() {
+  const database = await collaborationDatabase()
+  const neighbours = await startNeighbours()
+  const service = await startCollaboration(
+    {
+      listen: '127.0.0.1:0',
+      metricsListen: { host: '127.0.0.1', port: 0 },
+      databaseUrl: database.url,
+      principalKey: key,
+      authAddress: neighbours.address,
+      catalogueAddress: neighbours.address,
+    },
+    testLog,
+  )
+  const channel = openChannel(service.address, { principalKey: key })
+  let made = 0
+  return {
+    ...database,
+    service,
+    neighbours,
+    ask: { entries: channel.client(EntryServiceService), clips: channel.client(ClipServiceService) },
+    aVideo(organisationId = '1', duration: number | 'unknown' = 12.48): string {
+      const durationSeconds = duration === 'unknown' ? undefined : duration
+      const videoId = String(4_611_686_018_427_000_000n + BigInt(++made))
+      neighbours.videos.set(videoId, { videoId, organisationId, durationSeconds })
+      return videoId
+    },
+    aUser(organisationId = '1', userType: UserType = UserType.USER_TYPE_UPLOADER): string {
+      const userId = String(++made)
+      neighbours.users.set(userId, { userId, organisationId, email: `User${userId}@example.org`, userType })
+      return userId
+    },
+    async close() {
+      channel.close()
+      await service.stop()
+      await neighbours.stop()
+      await database.close()
+    },
+  }
+}
+
+/** A call by a user. */
+export function as(userType: UserKind, organisationId = '1', more: Partial<Call> = {}): Call {
+  return { ...by({ kind: 'user', keyId: '1', userId: '900', organisationId, userType }), ...more }
+}
+
+export function by(principal: Principal): Call {
+  return { ...serviceCall('test', 'the-request'), principal }
+}
+
+/** A retry of one request, when used again. */
+export function repeatable(name: string, fingerprint = 'f') {
+  return { idempotency: { key: Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64), fingerprint: fingerprint.repeat(64) } }
+}

@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type Db, openPostgres } from '@vitascope/postgres'
+import { type FreshDatabase, freshDatabase, testLog } from '@vitascope/testing'
+import fc from 'fast-check'
+import { createQueueJobStore, type QueueJobStore } from './queue-job-store.ts'
+
+let database: FreshDatabase
+let dbs: Db[]
+let clients: QueueJobStore[]
+beforeAll(async () => {
+  database = await freshDatabase({ migrations: join(import.meta.dirname, '../../migrations'), schema: 'encoding' })
+  dbs = Array.from({ length: 3 }, () => openPostgres({ url: database.url, schema: 'encoding', log: testLog, poolSize: 4 }))
+  clients = dbs.map((db) => createQueueJobStore(db))
+})
+beforeEach(() => query('delete from queue_job'))
+afterAll(async () => {
+  for (const db of dbs) await db.close()
+  await database.drop()
+})
+
+const query = (text: string) => dbs[0]?.query(text)
+const client = (n: number): QueueJobStore => {
+  const found = clients[n % 3]
+  if (!found) throw new Error('the clients are not there yet')
+  return found
+}
+/** As if all leases were over: moving the rows' times is moving the only clock there is. */
+const runOut = () => query(`update queue_job set lease_end = lease_end - interval '1 day' where lease_end is not null`)
+const aCall = { signal: new AbortController().signal }
+const add = (n = 0, priority = 1) => client(n).add({ jobName: 'check', priority, data: '{}' }, aCall)
+
+test('100 pops at once are given 100 jobs, each once', async () => {
+  const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => add(n)))
+  const popped = await Promise.all(Array.from({ length: 110 }, (_, n) => client(n).pop(n % 2 === 0 ? 0 : 60)))
+  const given = popped.flatMap((job) => (job ? [job.jobId] : []))
+  expect(given.toSorted()).toEqual(ids.toSorted())
+})
+
+test('a job whose answer was lost comes back when its lease is over, and not before', async () => {
+  const [first, second] = [await add(), await add()]
+  expect((await client(0).pop(30))?.jobId).toBe(first)
+  expect((await client(1).pop(30))?.jobId).toBe(second)
+  expect(await client(1).pop(30)).toBeUndefined()
+  await runOut()
+  expect((await client(2).pop(0))?.jobId).toBe(first)
+  expect(await client(0).remove(first)).toBe(false)
+  expect(await client(0).remove(second)).toBe(true)
+})
+
+test('who has gone away is given none', async () => {
+  await add()
+  await expect(client(0).pop(0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
+  expect(await client(0).pop(0)).toBeDefined()
+})
+
+test('an idempotency key puts one job in, and keeps to its payload', async () => {
+  const repeated = { ...aCall, idempotency: { key: 'k-queue', fingerprint: 'a' } }
+  const job = { jobName: 'once', priority: 10, data: '' }
+  const id = await client(0).add(job, repeated)
+  expect(await client(1).add(job, repeated)).toBe(id)
+  await expect(client(1).add(job, { ...repeated, idempotency: { key: 'k-queue', fingerprint: 'b' } })).rejects.toMatchObject({
+    reason: 'IDEMPOTENCY_MISMATCH',
+  })
+  expect((await client(2).pop(0))?.jobId).toBe(id)
+  expect(await client(2).pop(0)).toBeUndefined()
+})
+
+test('is full at its bound, and has room again when a job is taken out', async () => {
+  const [db] = dbs
+  if (!db) throw new Error('the databases are not there yet')
+  const small = createQueueJobStore(db, 3)
+  const fill = () => small.add({ jobName: 'check', priority: 1, data: '' }, aCall)
+  for (let n = 0; n < 3; n++) await fill()
+  await expect(fill()).rejects.toMatchObject({ kind: 'refused', reason: 'QUEUE_FULL' })
+  await small.pop(0)
+  await fill()
+})
+
+// What the queue must do, as a list in memory.
+interface ModelJob {
+  id: string
+  priority: number
+  leased: boolean
+}
+type Command = fc.AsyncCommand<ModelJob[], object>
+
+const command = (name: string, run: (model: ModelJob[]) => Promise<void>): Command => ({ check: () => true, run, toString: () => name })
+const line = (model: ModelJob[]) =>
+  model.filter(({ leased }) => !leased).sort((a, b) => b.priority - a.priority || Number(a.id) - Number(b.id))
+const take = (model: ModelJob[], id: string | undefined) => {
+  const at = model.findIndex((job) => job.id === id)
+  if (at !== -1) model.splice(at, 1)
+}
+
+const adds = (n: number, priority: number) =>
+  command(`add(${n}, ${priority})`, async (model) => {
+    model.push({ id: await add(n, priority), priority, leased: false })
+  })
+const pops = (n: number, lease: number) =>
+  command(`pop(${n}, ${lease})`, async (model) => {
+    const [first] = line(model)
+    expect((await client(n).pop(lease))?.jobId).toBe(first?.id)
+    if (lease === 0) take(model, first?.id)
+    else if (first) first.leased = true
+  })
+const popsAtOnce = command('three pops at once', async (model) => {
+  const first = line(model).slice(0, 3)
+  const popped = await Promise.all([0, 1, 2].map((n) => client(n).pop(0)))
+  expect(popped.flatMap((job) => (job ? [job.jobId] : [])).toSorted()).toEqual(first.map(({ id }) => id).toSorted())
+  for (const { id } of first) take(model, id)
+})
+const removes = (n: number, at: number) =>
+  command(`remove(${n}, ${at})`, async (model) => {
+    const job = model[at % Math.max(1, model.length)]
+    expect(await client(n).remove(job?.id ?? '9007199254740991')).toBe(job !== undefined)
+    take(model, job?.id)
+  })
+const leasesEnd = command('leases end', async (model) => {
+  await runOut()
+  for (const job of model) job.leased = false
+})
+
+test('three clients see what the model says', async () => {
+  const who = fc.nat(2)
+  const commands = fc.commands(
+    [
+      fc.tuple(who, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
+      fc.tuple(who, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
+      fc.tuple(who, fc.constantFrom(0, 60)).map(([n, lease]) => pops(n, lease)),
+      fc.constant(popsAtOnce),
+      fc.tuple(who, fc.nat(20)).map(([n, at]) => removes(n, at)),
+      fc.constant(leasesEnd),
+    ],
+    { maxCommands: 25 },
+  )
+  await fc.assert(
+    fc.asyncProperty(commands, async (sequence) => {
+      await query('delete from queue_job')
+      await fc.asyncModelRun(() => ({ model: [], real: {} }), sequence)
+    }),
+    { numRuns: Number(process.env['VITASCOPE_MODEL_RUNS'] ?? 1_000) },
+  )
+}, 300_000)

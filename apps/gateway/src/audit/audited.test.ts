@@ -1,0 +1,8 @@
+import { expect, test } from '@jest/globals'
+import { routes } from '../table.ts'
+
+test('every route that is no safe GET has its entries, but for those that store no record', () => {
+  const without = routes.filter(({ verb, safe, audited }) => (verb !== 'get' || !safe) && !audited)
+  expect(without.map(({ verb, paths }) => `${verb} ${paths[0]}`).toSorted()).toEqual(['get /id', 'get /id/char{/:length}'])
+  expect(routes.filter(({ verb, safe, audited }) => verb === 'get' && safe && audited)).toEqual([])
+})

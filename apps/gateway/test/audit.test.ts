@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
+import { waitFor } from '@vitascope/testing'
+import { z } from 'zod'
+import { route } from '../src/route.ts'
+import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+
+let standIns: StandIns
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+let handled: string[] = []
+let during: () => Promise<unknown> = async () => undefined
+
+const common = { section: 'Added', access: 'public', answer: z.unknown() } as const
+const handle = async () => {
+  handled.push('handled')
+  await during()
+  return { id: '77' }
+}
+const thing = { params: z.object({ thingId: z.string() }), summary: 'a thing', ...common, handle }
+const routes = [
+  route({ get: ['/thing/:thingId'], ...thing }),
+  route({ post: ['/thing/:thingId'], ...thing, payload: z.strictObject({ colour: z.enum(['red', 'blue']) }), status: 201 }),
+  route({ get: ['/pop'], summary: 'pops', ...common, safe: false, handle }),
+  route({ get: ['/drawn'], summary: 'stores nothing', ...common, safe: false, audited: false, handle }),
+]
+
+beforeAll(async () => {
+  standIns = await startStandIns(testPrincipalKey)
+  gateway = await startTestGateway(routes, { authAddress: standIns.address, catalogueAddress: standIns.address })
+  await waitFor(() => standIns.watchers() === 1)
+})
+afterEach(() => {
+  handled = []
+  during = async () => undefined
+  standIns.beforeAppend = async () => {}
+})
+afterAll(async () => {
+  await gateway?.stop()
+  await standIns?.stop()
+})
+
+function keyOf(): string {
+  const key = aKey()
+  standIns.keys.set(key, { keyId: '5', userType: 'uploader', organisationId: '2', resources: ['thing::post'] })
+  return key
+}
+const post = (id: string, headers: Record<string, string> = {}, colour = 'red') =>
+  fetch(`${gateway.url}/v2/thing/${id}`, {
+    method: 'POST',
+    body: JSON.stringify({ colour }),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+const entriesOf = (requestId: string) => standIns.audit.flatMap(({ entries }) => entries).filter((entry) => entry.requestId === requestId)
+const endingOf = async (requestId: string) => {
+  const [entry] = entriesOf(requestId)
+  const find = () => standIns.audit.flatMap(({ outcomes }) => outcomes).find(({ entryId }) => entryId === entry?.entryId)
+  await waitFor(() => find() !== undefined, { describe: 'the ending of a write' })
+  return find()
+}
+
+test('a write is in the log before it is handled, and its ending comes after', async () => {
+  const key = keyOf()
+  let before: unknown
+  during = async () => (before = entriesOf('r1'))
+  expect((await post('42', { ...withKey(key), 'x-request-id': 'r1' })).status).toBe(201)
+  expect(before).toEqual([
+    {
+      ...{ entryId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/), organisationId: '2', userId: '95', keyStart: key.slice(0, 8) },
+      ...{ action: 'thing::post', object: '/thing/42', requestId: 'r1', address: '127.0.0.1' },
+    },
+  ])
+  expect(await endingOf('r1')).toMatchObject({ status: 201, madeId: '77' })
+})
+
+test('a guest has no key, and what is no id is not shown', async () => {
+  expect((await post('a-secret-name', { 'x-request-id': 'r2' })).status).toBe(201)
+  expect(entriesOf('r2')).toMatchObject([{ organisationId: '', userId: '', keyStart: '', object: '/thing/:thing_id' }])
+})
+
+test('reads, bad input and what stores nothing need no entry; a GET that changes something does', async () => {
+  const ask = (path: string, id: string) => fetch(`${gateway.url}/v2${path}`, { headers: { 'x-request-id': id } })
+  expect((await ask('/thing/1', 'r3')).status).toBe(200)
+  expect((await ask('/drawn', 'r4')).status).toBe(200)
+  expect((await post('1', { 'x-request-id': 'r5' }, 'green')).status).toBe(400)
+  expect(['r3', 'r4', 'r5'].flatMap(entriesOf)).toEqual([])
+  expect((await ask('/pop', 'r6')).status).toBe(200)
+  expect(entriesOf('r6')).toHaveLength(1)
+})
+
+test.each([
+  ['a refusal by its status', () => new DomainError('not_found', 'NOTHING', 'nothing there'), 404],
+  ['a fault as 500', () => new Error('broken'), 500],
+] as const)('%s', async (name, failure, status) => {
+  during = async () => {
+    throw failure()
+  }
+  const id = `end-${status}`
+  expect([name, (await post('1', { 'x-request-id': id })).status]).toEqual([name, status])
+  expect(await endingOf(id)).toMatchObject({ status, madeId: '' })
+})
+
+test('without a log nothing is handled: 503, and again when it is back', async () => {
+  standIns.beforeAppend = async () => {
+    throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is away', { retryAfter: 1 })
+  }
+  const refused = await post('1')
+  expect([refused.status, handled]).toEqual([503, []])
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await fetch(`${gateway.url}/v2/thing/1`)).status).toBe(200)
+  standIns.beforeAppend = async () => {}
+  expect((await post('1')).status).toBe(201)
+})
+
+test('a log that says nothing holds nobody for long, and no write is handled late', async () => {
+  let release = () => {}
+  standIns.beforeAppend = () => new Promise<void>((resolve) => (release = resolve))
+  const answer = await post('1')
+  expect([answer.status, handled]).toEqual([503, []])
+  release()
+})
+
+test('many at a time go in few calls', async () => {
+  const calls = standIns.audit.length
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => post('1', { 'x-request-id': `many-${n}` })))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+  const ids = answers.map((_, n) => entriesOf(`many-${n}`)[0]?.entryId)
+  expect(new Set(ids).size).toBe(100)
+  await endingOf('many-99')
+  expect(standIns.audit.length - calls).toBeLessThan(60)
+})
+
+test('endings wait for a log that is away, in their order, and are sent when it is back', async () => {
+  during = async () => {
+    standIns.beforeAppend = async () => {
+      throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is away', { retryAfter: 1 })
+    }
+  }
+  expect((await post('1', { 'x-request-id': 'late' })).status).toBe(201)
+  standIns.beforeAppend = async () => {}
+  expect(await endingOf('late')).toMatchObject({ status: 201 })
+})
+
+test('a caller who hangs up before the entry is there has nothing done for them', async () => {
+  let release = () => {}
+  let asked = false
+  standIns.beforeAppend = () =>
+    new Promise<void>((resolve) => {
+      asked = true
+      release = resolve
+    })
+  const hangUp = new AbortController()
+  const gone = fetch(`${gateway.url}/v2/thing/1`, {
+    method: 'POST',
+    body: '{"colour":"red"}',
+    headers: { 'content-type': 'application/json', 'x-request-id': 'gone' },
+    signal: hangUp.signal,
+  }).catch(() => 'gone')
+  await waitFor(() => asked)
+  hangUp.abort()
+  expect(await gone).toBe('gone')
+  release()
+  standIns.beforeAppend = async () => {}
+  await waitFor(() => entriesOf('gone').length === 1)
+  expect(await endingOf('gone')).toMatchObject({ status: 499 })
+  expect(handled).toEqual([])
+})

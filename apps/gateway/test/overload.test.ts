@@ -1,0 +1,82 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { parseAddressRules } from '@vitascope/access'
+import { sampleRoutes } from './sample-routes.ts'
+import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+
+const SECONDS = 10
+/** Places that the gateway has for reads. */
+const PLACES = 512
+const CALLERS = 3 * PLACES
+const WRITERS = Math.ceil(CALLERS / 10)
+/** How long a read takes that was let in. */
+const READ_MS = 500
+/** Callers of one address or key, well below the share of one. */
+const EACH = 40
+
+let standIns: StandIns
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+
+beforeAll(async () => {
+  standIns = await startStandIns(testPrincipalKey)
+  const trustedProxies = parseAddressRules(['127.0.0.1']).rules ?? []
+  const { address } = standIns
+  gateway = await startTestGateway(sampleRoutes, { authAddress: address, catalogueAddress: address, trustedProxies })
+  standIns.nextId = async () => {
+    await delay(READ_MS)
+    return '1'
+  }
+})
+afterAll(async () => {
+  await gateway.stop()
+  await standIns.stop()
+})
+
+test('three times as many callers as there are places: who is let in is served, all others are told when to come again, and writes are let in', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: CALLERS })
+  const seen = { read: new Map<string, number>(), write: new Map<string, number>() }
+  const until = performance.now() + SECONDS * 1_000
+  const caller = async (kind: 'read' | 'write', headers: Record<string, string>) => {
+    while (performance.now() < until) {
+      const { status, retryAfter } = await ask(agent, kind, headers)
+      const what = `${status} ${retryAfter ?? ''}`.trim()
+      seen[kind].set(what, (seen[kind].get(what) ?? 0) + 1)
+      // Writers write once a second, readers read as soon as they have an answer.
+      if (kind === 'write' || retryAfter !== undefined) await delay(1_000)
+    }
+  }
+  const keys = Array.from({ length: Math.ceil(WRITERS / EACH) }, (_, n) => {
+    const key = aKey()
+    standIns.keys.set(key, { keyId: `${n}`, userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
+    return withKey(key)
+  })
+  await Promise.all([
+    ...Array.from({ length: CALLERS - WRITERS }, (_, n) => caller('read', { 'x-forwarded-for': `203.0.113.${Math.floor(n / EACH)}` })),
+    ...Array.from({ length: WRITERS }, (_, n) => caller('write', keys[Math.floor(n / EACH)] ?? {})),
+  ])
+  agent.destroy()
+  process.stderr.write(`overload: ${JSON.stringify({ reads: [...seen.read], writes: [...seen.write] })}\n`)
+  for (const what of [...seen.read.keys(), ...seen.write.keys()]) expect(what).toMatch(/^(200|201|(429|503) \d+)$/)
+  const writes = [...seen.write.values()].reduce((sum, count) => sum + count, 0)
+  // 99 % on a quiet machine.
+  expect((seen.write.get('201') ?? 0) / writes).toBeGreaterThan(0.9)
+  // A tenth of what the places could take.
+  expect(seen.read.get('200') ?? 0).toBeGreaterThan((PLACES * SECONDS * 1_000) / READ_MS / 10)
+  expect(seen.read.size).toBeGreaterThan(1)
+}, 120_000)
+
+/** Answers status and `Retry-After`. */
+function ask(agent: Agent, kind: 'read' | 'write', headers: Record<string, string>): Promise<{ status: number; retryAfter?: string }> {
+  const [path, method] = kind === 'read' ? ['/v2/sample/id', 'GET'] : ['/v2/sample', 'POST']
+  return new Promise((resolve, reject) => {
+    const type = kind === 'write' ? { 'content-type': 'application/json' } : {}
+    request(`${gateway.url}${path}`, { method, agent, headers: { ...headers, ...type } }, (response) => {
+      const { 'retry-after': retryAfter } = response.headers
+      response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, ...(retryAfter !== undefined && { retryAfter }) }))
+    })
+      .on('error', reject)
+      .end(kind === 'write' ? '{"title":"t"}' : undefined)
+  })
+}

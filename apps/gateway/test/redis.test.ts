@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
+import { Redis } from 'ioredis'
+import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
+import { sampleRoutes } from './sample-routes.ts'
+import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+
+type Gateway = Awaited<ReturnType<typeof startTestGateway>>
+const withRedis = redisPath() === undefined ? describe.skip : describe
+
+withRedis('two gateways with one Redis', () => {
+  let redis: TestRedis
+  let admin: Redis
+  let standIns: StandIns
+  let gateways: Gateway[]
+  let key: string
+  let keys = 0
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis(redis.url, { retryStrategy: () => 50 })
+    admin.on('error', () => {})
+    standIns = await startStandIns(testPrincipalKey)
+    const start = () =>
+      startTestGateway(sampleRoutes, {
+        authAddress: standIns.address,
+        redisUrl: redis.url,
+        limits: { ...DEFAULT_LIMITS, key: 1, address: 1_000, burst: 10 },
+      })
+    gateways = [await start(), await start()]
+  })
+  beforeEach(() => {
+    key = aKey()
+    standIns.keys.set(key, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
+  })
+  afterEach(async () => {
+    await waitFor(async () => (await admin.ping()) === 'PONG', { timeout: 20_000, describe: 'Redis to be back' })
+    // Each gateway uses it again: what one counts, the other sees.
+    await waitFor(async () => (await shared()) === true, { timeout: 20_000, describe: 'both gateways to count together' })
+  })
+  afterAll(async () => {
+    admin?.disconnect()
+    for (const gateway of gateways ?? []) await gateway.stop()
+    await standIns?.stop()
+    await redis?.stop()
+  })
+
+  const ask = (gateway: number, sent = key) => fetch(`${gateways[gateway]?.url}/v2/sample/1`, { headers: withKey(sent) })
+  const left = async (gateway: number, sent = key) => {
+    const response = await ask(gateway, sent)
+    await response.arrayBuffer()
+    return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
+  }
+  async function shared(): Promise<boolean> {
+    const fresh = aKey()
+    standIns.keys.set(fresh, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
+    return (await left(0, fresh)) === 9 && (await left(1, fresh)) === 8
+  }
+  /** 200 requests one after another at both; answers their statuses and times. */
+  async function drive(meanwhile: (nth: number) => Promise<void> | void) {
+    const [statuses, times]: [number[], number[]] = [[], []]
+    for (let nth = 0; nth < 200; nth++) {
+      await meanwhile(nth)
+      const started = performance.now()
+      const response = await ask(nth % 2)
+      await response.arrayBuffer()
+      times.push(performance.now() - started)
+      statuses.push(response.status)
+    }
+    return { statuses, slow: times.filter((ms) => ms > 1_000).length }
+  }
+
+  test('a key has one budget at both', async () => {
+    const found: number[] = []
+    for (let nth = 0; nth < 14; nth++) found.push((await ask(nth % 2)).status)
+    expect(found).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
+  })
+
+  test.each([
+    ['killed', () => redis.kill(), () => redis.start()],
+    ['stopped', () => redis.pause(), () => redis.resume()],
+    ['emptied', () => admin.flushall().then(() => {}), () => {}],
+    ['full', () => admin.config('SET', 'maxmemory', '1').then(() => {}), () => admin.config('SET', 'maxmemory', '0').then(() => {})],
+  ] as [string, () => Promise<void> | void, () => Promise<void> | void][])(
+    '%s meanwhile, it changes no answer but how much is left',
+    async (_, away, back) => {
+      const { statuses, slow } = await drive((nth) => (nth === 50 ? away() : undefined))
+      await back()
+      expect([...new Set(statuses)].toSorted()).toEqual([200, 429])
+      // Ten at both, or each gateway its own ten, and once more where it was emptied.
+      expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(60)
+      expect(slow).toBe(0)
+    },
+    60_000,
+  )
+
+  test('one whose link to auth is broken hears of a revoked key within a second', async () => {
+    for (const gateway of [0, 1]) expect((await ask(gateway)).status).toBe(200)
+    const keyId = String(keys)
+    standIns.keys.delete(key)
+    const started = performance.now()
+    await admin.publish('vitascope:revoked', JSON.stringify([keyId]))
+    for (const gateway of [0, 1]) {
+      await waitFor(async () => (await ask(gateway)).status === 401, { timeout: 4_000, interval: 20, describe: 'the key to be refused' })
+    }
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+
+  test('what one hears from auth, the other hears too', async () => {
+    const heard: string[] = []
+    const ear = new Redis(redis.url)
+    await ear.subscribe('vitascope:revoked')
+    ear.on('message', (_, message) => heard.push(message))
+    standIns.revoke('7', '8')
+    await waitFor(() => heard.includes('["7","8"]'), { describe: 'the revocation to be told' })
+    ear.disconnect()
+  })
+
+  test('nonsense on the channel harms nobody', async () => {
+    for (const message of ['', '{', '[1,{}]', '"x"', 'null']) await admin.publish('vitascope:revoked', message)
+    expect((await ask(0)).status).toBe(200)
+  })
+})

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { sampleRoutes } from './sample-routes.ts'
+import { type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+
+const SOCKETS = 500
+const DRIP_MS = 5_000
+/** 15 s on a quiet machine. */
+const GONE_MS = 25_000
+
+let standIns: StandIns
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+
+beforeAll(async () => {
+  standIns = await startStandIns(testPrincipalKey)
+  gateway = await startTestGateway(sampleRoutes, { authAddress: standIns.address, catalogueAddress: standIns.address })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await standIns.stop()
+})
+
+const head = 'POST /v2/sample/x HTTP/1.1\r\nHost: h\r\n'
+/** Some 12 MB: more than the buffers of a connection hold. */
+const documents = 'GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(400)
+const OPENINGS = [
+  { name: 'headers', opening: head, reads: true },
+  { name: 'a body', opening: `${head.replace('/x', '')}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`, reads: true },
+  { name: 'nothing', opening: '', reads: true },
+  { name: 'answers that nobody reads', opening: documents, reads: false },
+] as const
+
+test(`${SOCKETS} callers who send a byte in ${DRIP_MS / 1_000} s, or read nothing, are gone after 15 s, and nobody else waits for them`, async () => {
+  const [host, port] = gateway.address.split(':')
+  const callers = Array.from({ length: SOCKETS }, (_, i) => {
+    const { name, opening, reads } = OPENINGS[i % OPENINGS.length] ?? OPENINGS[0]
+    const socket = connect(Number(port), host)
+    socket.on('error', () => {}).write(opening)
+    if (reads) socket.resume()
+    else socket.pause()
+    return { socket, name, reads }
+  })
+  await waitFor(() => callers.every(({ socket }) => !socket.connecting))
+  const own = new Map(callers.map(({ socket, name }) => [socket.localPort, name]))
+  const started = performance.now()
+  const drip = setInterval(() => {
+    for (const { socket, reads } of callers) {
+      if (reads && socket.writable) socket.write('x')
+    }
+  }, DRIP_MS)
+  const left = () => openConnections(Number(port)).flatMap((peer) => own.get(peer) ?? [])
+  expect(left()).toHaveLength(SOCKETS)
+  const times: number[] = []
+  await waitFor(
+    async () => {
+      const asked = performance.now()
+      const answer = await fetch(`${gateway.url}/v2/sample/1`)
+      // Read, so that the next one comes on the same connection: a new one might have the port of a caller who is gone.
+      await answer.text()
+      expect(answer.status).toBe(200)
+      times.push(performance.now() - asked)
+      return left().length === 0
+    },
+    { timeout: GONE_MS, describe: () => `all to be cut, but there are ${left().length}, who send or read ${[...new Set(left())]}` },
+  )
+  clearInterval(drip)
+  for (const { socket } of callers) socket.destroy()
+  process.stderr.write(`slow callers: all cut after ${Math.round(performance.now() - started)} ms\n`)
+  times.sort((a, b) => a - b)
+  expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(2_000)
+}, 40_000)
+
+/** The ports of all who have a connection with this port: as the system sees it, since a caller who does not read does not notice its end. */
+function openConnections(port: number): number[] {
+  const ESTABLISHED = '01'
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, local, peer, state] = /^\s*\d+: \w+:(\w+) \w+:(\w+) (\w+)/.exec(line) ?? []
+      return local && peer && state === ESTABLISHED && Number.parseInt(local, 16) === port ? [Number.parseInt(peer, 16)] : []
+    })
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { asSuperuser } from './support/database.ts'
+import { isAlive, kill } from './support/nemesis.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, type Tenant } from './support/video-steps.ts'
+
+let platform: TestPlatform
+let tenant: Tenant
+
+beforeAll(async () => {
+  platform = await startTestPlatform()
+  tenant = await aTenant(platform.system)
+}, 120_000)
+afterAll(() => platform?.remove())
+
+const ready = () =>
+  waitFor(async () => (await fetch(`${platform.url}/readyz`).catch(() => undefined))?.ok ?? false, {
+    timeout: 60_000,
+    describe: 'readiness',
+  })
+
+/** Folders in the database, and entries of the log that can be about one. */
+const counts = () =>
+  asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ folders: string; entries: string; unknown: string }>(
+      `select (select count(*) from catalogue.folder where organisation_id = $1) as folders,
+         (select count(*) from auth.audit_entry where organisation_id = $1 and action = 'folder::post') as entries,
+         (select count(*) from auth.audit_entry e where organisation_id = $1 and action = 'folder::post'
+            and not exists (select from auth.audit_outcome o where o.entry_id = e.entry_id)) as unknown`,
+      [tenant.organisationId],
+    )
+    const [row] = rows
+    return { folders: Number(row?.folders), entries: Number(row?.entries), unknown: Number(row?.unknown) }
+  })
+
+/** Every folder that is there, by its name, which is that of its request. */
+const withoutEntry = () =>
+  asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select name from catalogue.folder f where organisation_id = $1
+         and not exists (select from auth.audit_entry e where e.organisation_id = f.organisation_id and e.request_id = f.name)`,
+      [tenant.organisationId],
+    )
+    return rows.map(({ name }) => name)
+  })
+
+test.each(['gateway', 'auth', 'catalogue'])(
+  '%s killed in the middle of many writes leaves none without its entry',
+  async (victim) => {
+    await ready()
+    const api = platform.withKey(tenant.key)
+    let sent = 0
+    let done = 0
+    let stopped = false
+    const writer = async () => {
+      while (!stopped) {
+        const name = `${victim}-${++sent}`
+        const answer = await api
+          .post('/folder', { organisation_id: tenant.organisationId, name }, { 'x-request-id': name })
+          .catch(() => undefined)
+        if (answer?.status === 200) done++
+      }
+    }
+    const writers = Array.from({ length: 16 }, writer)
+    for (let kills = 0; kills < 3; kills++) {
+      const goal = done + 40
+      await waitFor(() => done >= goal, { timeout: 60_000, describe: 'writes to go through' })
+      const pid = platform.pid(victim) ?? 0
+      expect(kill(platform, victim)).toBe(true)
+      await waitFor(() => !isAlive(pid), { timeout: 10_000 })
+      await ready()
+    }
+    stopped = true
+    await Promise.all(writers)
+    expect(await withoutEntry()).toEqual([])
+    const { folders, entries, unknown } = await counts()
+    process.stderr.write(
+      `${victim}: ${sent} sent, ${done} answered, ${folders} folders in all, ${entries} entries, ${unknown} without an ending\n`,
+    )
+    expect(folders).toBeGreaterThanOrEqual(done)
+    expect(entries).toBeGreaterThanOrEqual(folders)
+  },
+  240_000,
+)
+
+test('a write without an ending is listed, and so is every write that was answered', async () => {
+  await ready()
+  interface Page {
+    entries: { request_id: string }[]
+    next: string | null
+  }
+  const listed = new Set<string>()
+  for (let next: string | null = ''; next !== null; ) {
+    const cursor: string = next === '' ? '' : `&cursor=${next}`
+    const { body }: { body: Page } = await platform.withKey(tenant.key).get<Page>(`/audit?action=folder::post&limit=1000${cursor}`)
+    for (const { request_id } of body.entries) listed.add(request_id)
+    next = body.next
+  }
+  const names = await asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ name: string }>('select name from catalogue.folder where organisation_id = $1', [
+      tenant.organisationId,
+    ])
+    return rows.map(({ name }) => name)
+  })
+  expect(names.filter((name) => !listed.has(name))).toEqual([])
+})

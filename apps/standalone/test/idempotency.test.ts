@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { nouns } from './rows/index.ts'
+import type { Answer } from './support/api.ts'
+import { asSuperuser, dump } from './support/database.ts'
+import { type OpenHouse, openHouse } from './support/house.ts'
+import { fillPath, type Operation, operationsOf, type Values } from './support/operations.ts'
+import type { Samples } from './support/table-row.ts'
+import { settled } from './support/video-steps.ts'
+
+type Payload = Record<string, unknown>
+type Call = (payload: Payload, key: string) => Promise<Answer<unknown>>
+
+let house: OpenHouse
+let posts: Operation[]
+let values: Values
+
+beforeAll(async () => {
+  house = await openHouse()
+  posts = (await operationsOf(house.platform)).filter(({ method }) => method === 'POST')
+  values = {}
+  for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(house)) }
+}, 120_000)
+afterAll(() => house?.close())
+
+const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
+const nameOf = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+
+/** What the samples leave out, because there it never comes to a call that works. */
+const MORE: Record<string, () => Payload> = {
+  'POST /user': () => ({ email: `${Math.random().toString(36).slice(2)}@example.org` }),
+  'POST /folder': () => ({ name: `Folder ${Math.random()}` }),
+  'POST /video/upload': () => ({ url: `${house.sources.url}/none.mp4` }),
+}
+
+/** Another call that would work as well. Routes that take no payload have their other one refused for a field too many. */
+const OTHERS: Record<string, Payload> = {
+  'POST /apikey/{}/generate': { application_name: 'other' },
+  'POST /caption': { title: 'other' },
+  'POST /collaborate/clip/{}/post': { comments: 'other' },
+  'POST /collaborate/{}': { user_id: undefined },
+  'POST /contact-form': { primary_text: 'other' },
+  'POST /contact-form/{}/submission': { email: 'other@example.org' },
+  'POST /folder': { name: 'other' },
+  'POST /metadata/{}': { name: 'other' },
+  'POST /oauth/thirdparty': { username: 'other' },
+  'POST /organisation': { name: 'other' },
+  'POST /overlay': { title: 'other' },
+  'POST /playlist/create/{}': { title: 'other' },
+  'POST /presentation': { title: 'other' },
+  'POST /queue-job': { job_name: 'other' },
+  'POST /setting/{}': { title: 'other' },
+  'POST /tag/video/add/{}': { tags: ['other'] },
+  'POST /theme/{}': { title: 'other' },
+  'POST /user': { email: 'other@example.org' },
+  'POST /video/upload': { name: 'other' },
+  'POST /video/{}/token': { expires_in: 61 },
+  'POST /webhook': { url: 'https://example.org/other' },
+}
+
+async function prepare(operation: Operation): Promise<{ call: Call; payload: Payload }> {
+  const name = nameOf(operation)
+  // Their last name is that of the record, which a POST makes of an organisation.
+  const ofOrganisation = /^POST \/(setting|theme)\/\{\}$/.test(name)
+  const own = values['organisation_id'] ?? ''
+  const path = fillPath(operation, ofOrganisation ? { ...values, setting_id: own, theme_id: own } : values)
+  if (name === 'POST /folder/{}/video/{}/delete') await house.as.owner.post(path.replace(/delete$/, 'add'))
+  const api = operation.access === 'system' ? house.as.system : operation.access === 'public' ? house.as.guest : house.as.owner
+  const payload = { ...PAYLOADS[name]?.(values), ...MORE[name]?.() }
+  const call: Call = (sent, key) => {
+    const body = operation.list ? [sent] : sent
+    return api.post(path, Object.keys(sent).length === 0 ? undefined : body, { 'idempotency-key': key })
+  }
+  return { call, payload }
+}
+
+/** The rows of the services that callers cause; what runs in the background is its own cause, and each call has an entry in the audit log. */
+const rows = async () => {
+  const background =
+    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|job|event|media_spoken)/
+  return Object.fromEntries([...(await dump(house.platform, background))].filter(([, text]) => text !== ''))
+}
+const show = ({ status, body }: Answer<unknown>) => `${status} ${JSON.stringify(body)}`
+
+test('every POST route repeats its first answer to the same key and payload, refuses another payload, and has an effect once', async () => {
+  const failures: string[] = []
+  for (const operation of posts) {
+    const name = nameOf(operation)
+    const { call, payload } = await prepare(operation)
+    const key = `of ${name}`
+    // A call that was refused keeps nothing; this one is refused while an earlier test call of the webhook is under way.
+    const first = await waitFor(async () => {
+      const answer = await call(payload, key)
+      return name === 'POST /webhook/{}/test' && answer.status === 409 ? undefined : answer
+    })
+    if (first.status >= 300) {
+      failures.push(`${name}: ${show(first)}`)
+      continue
+    }
+    // Its job ends in the background, and leaves its mark on the media.
+    if (name === 'POST /video/upload') await settled(house.as.owner, (first.body as { id: string }).id)
+    const before = await rows()
+    const second = await call(payload, key)
+    if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)
+    const other = OTHERS[name]
+    if (other) {
+      const third = await call({ ...payload, ...other }, key)
+      if (third.status !== 422) failures.push(`${name} with another payload: ${show(third)}`)
+    }
+    const after = await rows()
+    for (const table of Object.keys(after)) if (after[table] !== before[table]) failures.push(`${name} changed ${table} again`)
+  }
+  expect(failures).toEqual([])
+}, 240_000)
+
+test('every POST route that takes a payload is here with another one', () => {
+  const taking = posts.filter(({ fields, path }) => fields !== undefined && !path.includes('{tags}')).map(nameOf)
+  expect(taking.toSorted()).toEqual(Object.keys(OTHERS).toSorted())
+})
+
+test('a call that was refused keeps nothing: the same call works with its key once nothing stands against it', async () => {
+  const { owner } = house.as
+  const payload = { organisation_id: house.owner.organisationId, name: 'Taken' }
+  const key = { 'idempotency-key': 'refused first' }
+  const taken = await owner.post<{ created: string }>('/folder', payload)
+  expect(await owner.post('/folder', payload, key)).toMatchObject({ status: 409, body: { code: 'folder_exists' } })
+  await owner.delete(`/folder/${taken.body.created}/delete/${house.owner.organisationId}`)
+  expect(await owner.post('/folder', payload, key)).toMatchObject({ status: 200 })
+})
+
+test('a retry gets the first answer, also where the thing was changed since, or is gone', async () => {
+  const { system } = house.as
+  const payload = { organisation_id: house.owner.organisationId, title: 'As it was' }
+  const key = { 'idempotency-key': 'as it was' }
+  const first = await system.post<Payload>('/presentation', payload, key)
+  expect(first.status).toBe(201)
+  const at = `/presentation/${first.body['id']}`
+  expect((await system.put(at, { title: 'Changed' })).status).toBe(200)
+  expect(show(await system.post('/presentation', payload, key))).toBe(show(first))
+  expect((await system.delete(at)).status).toBe(200)
+  expect(show(await system.post('/presentation', payload, key))).toBe(show(first))
+})
+
+test('a key holds for one caller and one path', async () => {
+  const payload = { organisation_id: house.owner.organisationId, title: 'Of one caller' }
+  const key = { 'idempotency-key': 'shared' }
+  const at = `/playlist/create/${house.owner.organisationId}`
+  const made = [
+    await house.as.owner.post<Payload>('/overlay', payload, key),
+    await house.as.uploader.post<Payload>('/overlay', payload, key),
+    await house.as.owner.post<Payload>(at, { title: 'Of one caller' }, key),
+  ]
+  expect(made.map(({ status }) => status)).toEqual([201, 201, 200])
+  expect(made[0]?.body['overlay_id']).not.toBe(made[1]?.body['overlay_id'])
+})
+
+test('of many at once with one key one has its effect; the others get its answer, or 409 while it runs', async () => {
+  const payload = { title: 'At once' }
+  const key = { 'idempotency-key': 'at once' }
+  const path = `/theme/${house.owner.organisationId}`
+  const answers = await Promise.all(Array.from({ length: 20 }, () => house.as.owner.post<Payload>(path, payload, key)))
+  const [made, refused] = [answers.filter(({ status }) => status < 300), answers.filter(({ status }) => status >= 300)]
+  expect(new Set(made.map(show)).size).toBe(1)
+  for (const answer of refused) expect(answer).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
+  expect(await count('catalogue.theme', 'At once')).toBe(1)
+})
+
+const count = (table: 'catalogue.theme', title: string) =>
+  asSuperuser(house.platform, async (client) => (await client.query(`select from ${table} where title = $1`, [title])).rowCount)

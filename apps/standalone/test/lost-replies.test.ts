@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type FaultProxy, freePort, startFaultProxy, waitFor } from '@vitascope/testing'
+import { type Answer, createApi } from './support/api.ts'
+import { asSuperuser } from './support/database.ts'
+import { seeded } from './support/nemesis.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { type Accepted, aTenant } from './support/video-steps.ts'
+
+const UPLOADS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 500 : 200
+const CLIENTS = 8
+/** Of the replies to callers. */
+const LOST = 0.3
+/** Of the parts of replies between services, each of which ends a connection with all that is under way on it. */
+const LOST_BETWEEN_SERVICES = 0.02
+
+let folder: string
+let sources: SourceServer
+let platform: TestPlatform
+let toGateway: FaultProxy
+let toCatalogue: FaultProxy
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  const listen = `127.0.0.1:${await freePort()}`
+  toCatalogue = await startFaultProxy(listen)
+  platform = await startTestPlatform({ VITASCOPE_CATALOGUE_LISTEN: listen, VITASCOPE_CATALOGUE_ADDRESS: toCatalogue.address })
+  toGateway = await startFaultProxy(new URL(platform.url).host)
+}, 120_000)
+afterAll(async () => {
+  await toGateway?.close()
+  await platform?.remove()
+  await toCatalogue?.close()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test(`${UPLOADS} uploads of which ${LOST * 100} % of the replies are lost, and some between the services, are as many media`, async () => {
+  const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
+  const random = seeded(seed)
+  const { organisationId } = await aTenant(platform.system)
+  // What happens is written down where a webhook asks for it.
+  sources.answer('/hook', (_, response) => response.end())
+  const webhook = { organisation_id: organisationId, url: `${sources.url}/hook`, events: ['video.created', 'video.failed'] }
+  expect((await platform.system.post('/webhook', webhook)).status).toBe(201)
+  const api = createApi(`http://${toGateway.address}/v2`, SYSTEM_KEY)
+  const payload = (n: number) => ({ url: `${sources.url}/none.mp4`, organisation_id: organisationId, name: `Lost ${n}` })
+  let tries = 0
+  const send = async (n: number): Promise<Accepted> => {
+    for (;;) {
+      tries++
+      const answer: Answer<Accepted> | undefined = await api
+        .post<Accepted>('/video/upload', payload(n), { 'idempotency-key': `lost-${n}` })
+        .catch(() => undefined)
+      if (answer?.status === 200) return answer.body
+      // No reply, or the first call still runs, or a service was not to be reached: all of them say to try again.
+      if (answer) expect([409, 503]).toContain(answer.status)
+      await delay(20)
+    }
+  }
+  toGateway.lose = () => random() < LOST
+  toCatalogue.lose = () => random() < LOST_BETWEEN_SERVICES
+  const accepted = new Map<number, Accepted>()
+  let next = 0
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      for (let n = next++; n < UPLOADS; n = next++) accepted.set(n, await send(n))
+    }),
+  )
+  toCatalogue.lose = () => false
+  const lost = [toGateway.lost(), toCatalogue.lost()]
+  process.stderr.write(`lost replies (seed ${seed}): ${UPLOADS} uploads in ${tries} tries, lost ${lost.join(' and ')}\n`)
+  expect(lost[0]).toBeGreaterThan(UPLOADS / 10)
+  expect(lost[1]).toBeGreaterThan(0)
+
+  expect(new Set([...accepted.values()].map(({ id }) => id)).size).toBe(UPLOADS)
+  const stored = await asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ video_id: string; title: string }>(
+      'select video_id::text, title from catalogue.video where organisation_id = $1',
+      [organisationId],
+    )
+    const media = await client.query('select from catalogue.media where organisation_id = $1', [organisationId])
+    return { media: media.rowCount, videos: rows }
+  })
+  expect(stored.media).toBe(UPLOADS)
+  expect(stored.videos.map(({ video_id, title }) => `${video_id} ${title}`).toSorted()).toEqual(
+    [...accepted].map(([n, { id }]) => `${id} Lost ${n}`).toSorted(),
+  )
+  const other = { ...payload(0), name: 'Another payload' }
+  const mismatch = await platform.system.post('/video/upload', other, { 'idempotency-key': 'lost-0' })
+  expect(mismatch).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
+
+  // What follows from each is told once: the upload, and the source that is not there.
+  const events = () =>
+    asSuperuser(platform, async (client) => {
+      const { rows } = await client.query<{ type: string; count: number; videos: number }>(
+        `select type, count(*)::int as count, count(distinct object_key)::int as videos from catalogue.event
+         where organisation_id = $1 group by type order by type`,
+        [organisationId],
+      )
+      return rows.map(({ type, count, videos }) => `${type} ${count} of ${videos}`)
+    })
+  const wanted = ['video.created', 'video.failed'].map((type) => `${type} ${UPLOADS} of ${UPLOADS}`)
+  let seen: string[] = []
+  await waitFor(
+    async () => {
+      seen = await events()
+      return `${seen}` === `${wanted}`
+    },
+    { timeout: 120_000, interval: 200, describe: () => `${wanted}; there are ${seen}` },
+  )
+}, 400_000)

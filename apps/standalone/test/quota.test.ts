@@ -1,0 +1,125 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  platform = await startTestPlatform()
+  await makeSource(folder, 'small.mp4')
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Organisation extends Record<string, unknown> {
+  quota: Record<string, string | null>
+  usage: Record<'bytes' | 'bytes_reserved' | 'minutes_this_month' | 'minutes_reserved' | 'jobs', string>
+}
+interface Problem extends Record<string, unknown> {
+  code: string
+  detail: string
+}
+const record = async ({ organisationId }: Tenant) => (await platform.system.get<Organisation>(`/organisation/${organisationId}`)).body
+const usage = async (tenant: Tenant) => (await record(tenant)).usage
+const as = ({ key }: Tenant) => platform.withKey(key)
+const small = () => `${sources.url}/small.mp4`
+/** Answers an upload with whatever comes. */
+const send = (tenant: Tenant, url = small()) => as(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
+
+/** An upload of which nothing comes. */
+const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
+
+/** Sets a quota, and waits until the catalogue knows it. */
+async function limit(tenant: Tenant, quota: Record<string, number>, answer: number | string): Promise<void> {
+  const { status } = await platform.system.put(`/organisation/${tenant.organisationId}`, { quota })
+  expect(status).toBe(200)
+  const isKnown = async () => {
+    const { status: shown, body } = await sendNothing(tenant)
+    return shown === answer || body.code === answer
+  }
+  await waitFor(isKnown, { describe: 'the quota to be known' })
+  await waitFor(async () => (await usage(tenant)).jobs === '0', { timeout: 60_000, describe: 'those jobs to have ended' })
+}
+
+describe('bytes and minutes', () => {
+  test('are counted by what an upload came to, refused by every way to upload when they are used up, and given back', async () => {
+    const tenant = await aTenant(platform.system)
+    expect(await usage(tenant)).toEqual({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0', minutes_reserved: '0', jobs: '0' })
+    const { id } = await upload(as(tenant), tenant.organisationId, small())
+    expect(await usage(tenant)).toMatchObject({ bytes_reserved: String(8 * 1024 ** 2), minutes_reserved: '1', jobs: '1' })
+    const video = await settled(as(tenant), id)
+    expect(video.status).toMatchObject({ status: 'ok' })
+    const stored = await usage(tenant)
+    expect(stored).toMatchObject({ bytes_reserved: '0', minutes_reserved: '0', jobs: '0' })
+    expect(Number(stored.minutes_this_month)).toBeCloseTo(Number(video.duration) / 60, 1)
+    const mp4 = await fetch(video.uri.http['h264_1200'] ?? '', { method: 'HEAD' })
+    expect(Number(stored.bytes)).toBeGreaterThan(Number(mp4.headers.get('content-length')))
+
+    await limit(tenant, { bytes: 1 }, 413)
+    const refused = [
+      await send(tenant),
+      await as(tenant).post<Problem>('/video/upload', { url: small(), organisation_id: tenant.organisationId, media_id: video.media_id }),
+      await as(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() }),
+      await platform.system.get<Problem>(
+        `/video/upload?data=${encodeURIComponent(JSON.stringify({ url: small(), organisation_id: tenant.organisationId }))}`,
+      ),
+    ]
+    for (const { status, body } of refused) {
+      expect([status, body.code]).toEqual([413, 'quota_bytes'])
+      expect(body.detail).toContain(`${stored.bytes} are used`)
+    }
+    expect((await as(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
+
+    await limit(tenant, { minutes_per_month: 0 }, 'quota_minutes')
+    expect((await as(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() })).status).toBe(413)
+    const deleted = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
+    expect(deleted.status).toBe(200)
+    expect(await usage(tenant)).toMatchObject({ bytes: '0', minutes_this_month: stored.minutes_this_month })
+  }, 150_000)
+
+  test('that are left bound the source: one that is larger fails with 4003', async () => {
+    const tenant = await aTenant(platform.system)
+    const { size } = await stat(join(folder, 'small.mp4'))
+    await limit(tenant, { bytes: 0 }, 413)
+    await limit(tenant, { bytes: size - 1 }, 200)
+    const { id, job_id } = await upload(as(tenant), tenant.organisationId, small())
+    expect((await settled(as(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
+    const { body } = await as(tenant).get(`/job/${job_id}`)
+    expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`larger than the ${size - 1} bytes`) } })
+    expect(await usage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
+  }, 90_000)
+})
+
+test('jobs under way are as many as the quota says, and another organisation does not wait for them', async () => {
+  const [busy, other] = [await aTenant(platform.system), await aTenant(platform.system)]
+  await limit(busy, { concurrent_jobs: 0 }, 429)
+  await limit(busy, { concurrent_jobs: 20 }, 200)
+  const answers = []
+  for (let batch = 0; batch < 5; batch++) answers.push(...(await Promise.all(Array.from({ length: 8 }, () => send(busy)))))
+  const refused = answers.filter(({ status }) => status !== 200)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { status, body, headers } of refused) {
+    expect([status, body.code]).toEqual([429, 'too_many_jobs'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+  const waiting = async () => Number((await usage(busy)).jobs)
+  const before = await waiting()
+  expect(before).toBeGreaterThan(12)
+  const { id } = await upload(as(other), other.organisationId, small())
+  expect((await settled(as(other), id)).status).toMatchObject({ status: 'ok' })
+  // Its turn came among theirs: each of its four steps waits for one of theirs at most, and two of them are done at once.
+  expect(before - (await waiting())).toBeLessThanOrEqual(10)
+}, 150_000)

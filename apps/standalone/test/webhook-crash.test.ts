@@ -1,0 +1,78 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import PostalMime from 'postal-mime'
+import { Webhook as Verifier } from 'standardwebhooks'
+import { kill } from './support/nemesis.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'small.mp4')
+  platform = await startTestPlatform()
+  tenant = await aTenant(platform.system)
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a catalogue that is killed while events are under way loses none of them', async () => {
+  const api = platform.withKey(tenant.key)
+  const taken: { type: string; data: { video_id: string } }[] = []
+  let secret = ''
+  let calls = 0
+  sources.answer('/hook', async (request, response) => {
+    const body = await text(request)
+    // Every third call dies with the sender, or seems to.
+    if (++calls % 3 === 0) {
+      request.socket.destroy()
+      return
+    }
+    taken.push(new Verifier(secret).verify(body, request.headers as Record<string, string>) as (typeof taken)[number])
+    response.end()
+  })
+  const events = ['video.created', 'video.playable', 'video.ready', 'video.failed']
+  const made = await api.post<{ secret: string }>('/webhook', { url: `${sources.url}/hook`, events })
+  expect(made.status).toBe(201)
+  secret = made.body.secret
+
+  const ids: string[] = []
+  for (let round = 0; round < 3; round++) {
+    for (let count = 0; count < 4; count++) ids.push((await upload(api, tenant.organisationId, `${sources.url}/none.mp4`)).id)
+    const before = platform.pid('catalogue')
+    expect(kill(platform, 'catalogue')).toBe(true)
+    await waitFor(() => platform.pid('catalogue') !== before && platform.pid('catalogue') !== undefined, { timeout: 15_000 })
+    await waitFor(async () => (await api.get('/webhook').catch(() => undefined))?.status === 200, { timeout: 30_000 })
+  }
+  const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Ready <soon>' })
+  expect((await settled(api, id)).status.status).toBe('ok')
+
+  const typesOf = (video: string) => [...new Set(taken.filter(({ data }) => data.video_id === video).map(({ type }) => type))]
+  const wanted = (video: string) => (video === id ? ['video.created', 'video.playable', 'video.ready'] : ['video.created', 'video.failed'])
+  await waitFor(() => [...ids, id].every((video) => typesOf(video).length === wanted(video).length), {
+    timeout: 120_000,
+    describe: () => `every event; there are ${taken.length}`,
+  })
+  for (const video of [...ids, id]) expect(typesOf(video)).toEqual(wanted(video))
+
+  const mails = join(platform.dataDir, 'mail')
+  const files = await waitFor(async () => (await readdir(mails)).filter((file) => file.endsWith('.eml')), { timeout: 60_000 })
+  const mail = await PostalMime.parse(await readFile(join(mails, files[0] ?? '')))
+  expect([files.length, mail.subject]).toEqual([1, 'Your video is ready: Ready <soon>'])
+  expect(mail.text).toContain(`${platform.url}/player/${id}`)
+  expect(platform.log()).toContain(join(mails, files[0] ?? ''))
+}, 300_000)

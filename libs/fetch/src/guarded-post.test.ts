@@ -1,0 +1,71 @@
+import { text } from 'node:stream/consumers'
+import { afterEach, expect, test } from '@jest/globals'
+import { type LocalOrigin, startOrigin } from '../test/local-origin.ts'
+import { guardedPost } from './guarded-post.ts'
+import { sourcePolicy } from './policy.ts'
+
+const policy = sourcePolicy({ allow: ['127.0.0.1'] })
+const origins: LocalOrigin[] = []
+afterEach(() => Promise.all(origins.splice(0).map((origin) => origin.close())))
+
+async function receiver(listener: Parameters<typeof startOrigin>[0]) {
+  const origin = await startOrigin(listener)
+  origins.push(origin)
+  return origin
+}
+
+const post = (url: string, more: object = {}) =>
+  guardedPost(url, { policy, headers: { 'content-type': 'application/json' }, body: '{"ä":1}', timeoutMs: 10_000, ...more })
+
+test('a body arrives whole, with its headers', async () => {
+  let got = ''
+  const origin = await receiver(async (request, response) => {
+    got = `${request.method} ${request.headers['content-type']} ${request.headers['content-length']} ${await text(request)}`
+    response.writeHead(204).end()
+  })
+  expect(await post(origin.url('/hook'))).toEqual({ status: 204 })
+  expect(got).toBe('POST application/json 8 {"ä":1}')
+})
+
+test('any status is an answer, and a redirect is not followed', async () => {
+  const canary = await receiver((_, response) => response.end())
+  const origin = await receiver((request, response) => {
+    if (request.url === '/500') response.writeHead(500).end('no')
+    else response.writeHead(307, { location: canary.url('/') }).end()
+  })
+  expect([await post(origin.url('/500')), await post(origin.url('/307'))]).toEqual([{ status: 500 }, { status: 307 }])
+  expect(canary.connections()).toBe(0)
+})
+
+test('of a long answer little is read, and a slow one ends with the time', async () => {
+  let isCut = false
+  const origin = await receiver((request, response) => {
+    if (request.url === '/slow') {
+      response.writeHead(200).write('x')
+      return
+    }
+    response.on('close', () => {
+      isCut = !response.writableFinished
+    })
+    response.end(Buffer.alloc(64 << 20))
+  })
+  expect(await post(origin.url('/long'))).toEqual({ status: 200 })
+  expect(await post(origin.url('/slow'), { timeoutMs: 300 })).toEqual({ status: 200 })
+  expect(isCut).toBe(true)
+})
+
+test('no answer is a fault, and a forbidden address is never contacted', async () => {
+  const silent = await receiver(() => {})
+  await expect(post(silent.url('/'), { timeoutMs: 200 })).rejects.toMatchObject({ code: 4001 })
+  const before = silent.connections()
+  await expect(post(silent.url('/'), { policy: sourcePolicy() })).rejects.toMatchObject({ code: 4004 })
+  const trick = sourcePolicy({ resolve: async () => ['127.0.0.1'] })
+  await expect(post(`http://hook.example:${silent.port}/`, { policy: trick })).rejects.toMatchObject({ code: 4004 })
+  expect(silent.connections()).toBe(before)
+})
+
+test('a caller who leaves ends it with his own reason', async () => {
+  const leaving = new AbortController()
+  const silent = await receiver(() => leaving.abort(new Error('left')))
+  await expect(post(silent.url('/'), { signal: leaving.signal })).rejects.toThrow('left')
+})

@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http'
+import { checkedRequest } from './checked-request.ts'
+import type { SourcePolicy } from './policy.ts'
+import { SourceError } from './source-error.ts'
+
+export interface GuardedPost {
+  policy: SourcePolicy
+  headers: Readonly<Record<string, string>>
+  body: string
+  /** For all of it. */
+  timeoutMs: number
+  signal?: AbortSignal
+}
+
+/** Read of an answer, so that its sender is not cut off in the middle of a sentence. */
+const answerBytes = 64 * 1024
+
+/**
+ * POSTs a small body to a URL that a caller named: http or https, at a public address (or one that the policy allows). Redirects are not
+ * followed and the answer's body is ignored: any status is an answer. Where there is none, a `SourceError` is thrown; the caller's own
+ * signal as its reason.
+ */
+export async function guardedPost(url: string, { policy, headers, body, timeoutMs, signal }: GuardedPost): Promise<{ status: number }> {
+  const timeout = new AbortController()
+  const late = () => timeout.abort(new SourceError(4001, `there was no answer within ${Math.ceil(timeoutMs / 1000)} seconds`))
+  const timer = setTimeout(late, timeoutMs)
+  const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
+  try {
+    const asked = { headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Vitascope', ...headers }, body }
+    const answer = await checkedRequest(url, asked, policy, either)
+    await ignoreBody(answer)
+    return { status: answer.statusCode ?? 0 }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** To its end, its limit, its cut, or the end of the time: the status has been told. */
+function ignoreBody(answer: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > answerBytes) answer.destroy()
+    })
+    answer.on('error', () => {})
+    answer.once('close', resolve)
+  })
+}
