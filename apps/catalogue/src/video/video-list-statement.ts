@@ -19,7 +19,7 @@ export interface Filters {
 /** Rows that are counted. */
 const MOST_COUNTED = 10_000
 /** Videos that a search finds: each costs some microseconds to be read and ranked. */
-export const MOST_FOUND = 2_000
+export const MOST_FOUND = 1_000
 
 interface Statement {
   text: string

@@ -24,7 +24,7 @@ export interface VideoLists {
     weigh: (video: Video) => number,
     signal?: AbortSignal,
   ): Promise<VideoPage>
-  /** Of a tag or folder, 10,000 stands for as many or more; of a query, 2,000. */
+  /** Of a tag or folder, 10,000 stands for as many or more; of a query, 1,000. */
   count(listing: VideoListing, signal?: AbortSignal): Promise<number>
 }
 

@@ -27,7 +27,7 @@ export const listVideos = route({
     'A user sees its own organisation’s, the system all; `organisation_id`, `q`, `tag`, `status` and `folder_id` narrow, all together. ' +
     '`q` finds videos that have all of its words in title, media title, description, tags or captions, the best match first unless ' +
     '`sort_by` says otherwise; where none has them, a word that no video has is read as one of a title that differs by a letter ' +
-    '(two in long words). Of more than 2,000 matches, the newest 2,000 are listed.',
+    '(two in long words). Of more than 1,000 matches, the newest 1,000 are listed.',
   query: z.object({
     sort_by: oneOf(orderWords, { description: 'What orders the list: `date_created`, or with `q` the best match first.' }).optional(),
     sort_order: oneOf(['ascending', 'descending'], { description: 'The direction of `sort_by`.' }).default('ascending'),
@@ -42,7 +42,7 @@ export const listVideos = route({
   answer: z.object({
     start: shown.int('As asked.', 1),
     total_num_of_records: shown.int(
-      'All rows that the filters leave; with tag or folder_id, 10000 stands for 10,000 or more; with q, 2000 for 2,000 or more.',
+      'All rows that the filters leave; with tag or folder_id, 10000 stands for 10,000 or more; with q, 1000 for 1,000 or more.',
       42,
     ),
     videos: z.array(VideoRecord),
