@@ -74,7 +74,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   const lastUsed = createLastUsed({ db, log })
   const authentication = { identities: createIdentityStore(db), box, configuredLookup: () => configuredLookup, noteUse: lastUsed.note }
   const warn = () =>
-    warnOfExpiry({ db, outbox, box }).catch((error: unknown) => log.warn({ err: error }, 'keys that expire soon were not looked for'))
+    warnOfExpiry({ db, outbox, box, log }).catch((error: unknown) => log.warn({ err: error }, 'keys that expire soon were not looked for'))
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
   server.implement(UserServiceService, userHandlers(createUserStore(db), createPasswordHasher()))
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, box), authentication, changes))

@@ -84,8 +84,8 @@ describe('the warning of expiry', () => {
     await db.query('update api_key set expire_time = now() where api_key_id = $1', [expired.apiKeyId])
     const more = await Promise.all(Array.from({ length: 130 }, () => aKey(user.userId, { expireTime: inDays(2) })))
 
-    await Promise.all([1, 2, 3].map(() => warnOfExpiry({ db, outbox, box })))
-    await warnOfExpiry({ db, outbox, box })
+    await Promise.all([1, 2, 3].map(() => warnOfExpiry({ db, outbox, box, log: testLog })))
+    await warnOfExpiry({ db, outbox, box, log: testLog })
     const found = (await events()).map(({ payload }) => payload)
     expect(found.map(({ objectKey }) => objectKey).toSorted()).toEqual([soon, ...more].map(({ apiKeyId }) => `key:${apiKeyId}`).toSorted())
     const event = found.find(({ objectKey }) => objectKey === `key:${soon.apiKeyId}`)

@@ -67,7 +67,9 @@ begin
   insert into webhook_delivery (webhook_id, event_id, object_key)
     select w.webhook_id, n.event_id, n.object_key
     from new_rows n join webhook w on w.organisation_id = n.organisation_id and w.enabled and n.type = any (w.events)
-    order by w.webhook_id;
+    order by w.webhook_id
+    -- One that is being deleted is waited for, and has no events any more.
+    for key share of w;
   return null;
 end $$;
 create trigger event_fans_out after insert on event referencing new table as new_rows for each statement execute function event_fans_out();

@@ -154,7 +154,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     VideoServiceService,
     videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
   )
-  server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue)))
+  server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue), organisations))
   server.implement(JobServiceService, jobHandlers(jobs, slideJobs))
   server.implement(QuotaServiceService, quotaHandlers(db))
   server.implement(VideoFactServiceService, videoFactHandlers(createVideoFactStore(db)))

@@ -19,14 +19,17 @@ import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { checksum } from '../src/access/key-form.ts'
@@ -168,6 +171,9 @@ const OTHERS: readonly ServiceDefinition[] = [
   SecurityServiceService,
   EntryServiceService,
   ClipServiceService,
+  QueueJobServiceService,
+  QuotaServiceService,
+  WebhookServiceService,
 ]
 
 function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {

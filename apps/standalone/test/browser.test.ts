@@ -93,7 +93,13 @@ inBrowser('in a browser', () => {
     const hosts = new Set<string>()
     page.on('request', (request) => !request.url().startsWith('data:') && hosts.add(new URL(request.url()).host))
     await page.goto(`${platform.url}/docs`)
-    await page.locator('[data-path="/video/upload"]').first().waitFor({ timeout: 30_000 })
+    await page.locator('[data-path="/apikey/acl-list"]').first().waitFor({ timeout: 30_000 })
+    // It draws what is in sight.
+    const scroll = async () => {
+      await page.mouse.wheel(0, 500)
+      return (await page.locator('[data-path="/video/upload"]').count()) > 0
+    }
+    await waitFor(scroll, { timeout: 30_000, describe: 'the endpoints of videos to come in sight' })
     await screenshot(page, 'docs')
     expect([...hosts]).toEqual([new URL(platform.url).host])
     await page.close()

@@ -102,6 +102,8 @@ function requestTo(address: string, url: URL, { headers, body }: Asked, signal: 
     request.once('close', () => {
       clearTimeout(connecting)
       clearTimeout(waiting)
+      // Without an answer and without an error: so ends what switches to another protocol, which nobody asked for.
+      reject(networkFault(url.hostname, new Error('the connection was closed without an answer')))
     })
     request.end(body)
   })

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from '@jest/globals'
 import { type LocalOrigin, startOrigin } from '../test/local-origin.ts'
+import { guardedGet } from './guarded-get.ts'
 import { guardedPost } from './guarded-post.ts'
 import { sourcePolicy } from './policy.ts'
 
@@ -68,4 +71,20 @@ test('a caller who leaves ends it with his own reason', async () => {
   const leaving = new AbortController()
   const silent = await receiver(() => leaving.abort(new Error('left')))
   await expect(post(silent.url('/'), { signal: leaving.signal })).rejects.toThrow('left')
+})
+
+test('one who switches to another protocol has not answered', async () => {
+  const switching = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n'))
+  })
+  await once(switching.listen(0, '127.0.0.1'), 'listening')
+  const { port } = switching.address() as AddressInfo
+  try {
+    const url = `http://127.0.0.1:${port}/hook`
+    await expect(post(url)).rejects.toThrow()
+    await expect(guardedGet(url, { policy, maxBytes: 1_000, timeoutMs: 10_000 })).rejects.toThrow()
+  } finally {
+    switching.close()
+  }
 })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Channel, serviceCall } from '@vitascope/grpc'
 import type { Db, Outbox, OutboxHandlers } from '@vitascope/postgres'
 import { type AddEventRequest, EventServiceService } from '@vitascope/proto/catalogue/v1/event'
+import type { Logger } from '@vitascope/telemetry'
 import type { KeyBox } from './key-box.ts'
 
 interface ExpiringRow {
@@ -23,7 +24,7 @@ const AT_ONCE = 100
 const KEY_START = 8
 
 /** Leaves a `key.expiring` event in the outbox for every working key that expires soon, once for each; replicas share them. */
-export async function warnOfExpiry({ db, outbox, box }: { db: Db; outbox: Outbox; box: KeyBox }): Promise<void> {
+export async function warnOfExpiry({ db, outbox, box, log }: { db: Db; outbox: Outbox; box: KeyBox; log: Logger }): Promise<void> {
   let warned: number
   do {
     warned = await db.transaction(async (tx) => {
@@ -35,7 +36,8 @@ export async function warnOfExpiry({ db, outbox, box }: { db: Db; outbox: Outbox
            order by expire_time limit ${AT_ONCE} for update skip locked)
          returning k.api_key_id, k.user_id, u.organisation_id, k.application_name, k.lookup, k.sealed_value, k.expire_time`,
       )
-      for (const row of rows) await outbox.enqueue(tx, { topic: EVENT, key: `key:${row.api_key_id}`, payload: toEvent(row, box) })
+      for (const row of rows)
+        await outbox.enqueue(tx, { topic: EVENT, key: `key:${row.api_key_id}`, payload: toEvent(row, keyStart(row, box, log)) })
       return rows.length
     })
   } while (warned === AT_ONCE)
@@ -51,9 +53,19 @@ export function eventSender(catalogue: Channel): OutboxHandlers {
   }
 }
 
-function toEvent(row: ExpiringRow, box: KeyBox): AddEventRequest {
+/** One that cannot be opened holds up no other warning. */
+function keyStart({ api_key_id, sealed_value, lookup }: ExpiringRow, box: KeyBox, log: Logger): string {
+  try {
+    return box.open(sealed_value, lookup).toString('utf8').slice(0, KEY_START)
+  } catch (error) {
+    log.error({ err: error, api_key_id }, 'the value of a key cannot be read: was the master key changed?')
+    return ''
+  }
+}
+
+function toEvent(row: ExpiringRow, key: string): AddEventRequest {
   const data = {
-    key: box.open(row.sealed_value, row.lookup).toString('utf8').slice(0, KEY_START),
+    key,
     application_name: row.application_name,
     user_id: row.user_id,
     organisation_id: row.organisation_id,

@@ -30,12 +30,15 @@ const WHOLE_MS = 60_000
 
 /** Undefined where there is neither a server nor a folder. */
 export function mailTransport({ smtpUrl, folder, from }: MailSettings, log: Logger): SendMail | undefined {
-  if (smtpUrl !== undefined) return bySmtp(smtpUrl, from)
+  if (smtpUrl !== undefined) return bySmtp(smtpUrl, from, log)
   if (folder !== undefined) return toFolder(folder, from, log)
   return undefined
 }
 
-function bySmtp(url: string, from: Recipient): SendMail {
+/** What a server says of an address that it will never deliver to (RFC 5321, 4.2.3); all else may be a setting, and be mended. */
+const NO_SUCH_ADDRESS = [550, 551, 553]
+
+function bySmtp(url: string, from: Recipient, log: Logger): SendMail {
   const times = { connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS, socketTimeout: SOCKET_MS }
   const transport = createTransport({ url, ...times })
   return async (letter) => {
@@ -46,8 +49,11 @@ function bySmtp(url: string, from: Recipient): SendMail {
       return 'sent'
     } catch (error) {
       // What concerns the address and is final; a login that fails, for one, may be mended.
-      const { code, responseCode = 0 } = error as { code?: string; responseCode?: number }
-      if (code === 'EENVELOPE' && responseCode >= 500) return 'refused'
+      const { command, response, responseCode = 0 } = error as { command?: string; response?: string; responseCode?: number }
+      if (command === 'RCPT TO' && NO_SUCH_ADDRESS.includes(responseCode)) {
+        log.warn({ response, message_id: letter.messageId }, 'the mail server takes nothing for this address')
+        return 'refused'
+      }
       throw error
     } finally {
       clearTimeout(timer)

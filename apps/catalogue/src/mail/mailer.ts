@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { UserServiceService } from '@vitascope/proto/auth/v1/user'
@@ -9,6 +10,10 @@ import { type Recipient, successMessage } from './success-message.ts'
 
 /** Undefined when there is no such user. */
 export type FindRecipient = (userId: string, signal: AbortSignal) => Promise<Recipient | undefined>
+
+/** Within the lease of a message. */
+const MOST_TRIES = 20
+const PAUSE_MS = 3_000
 
 export interface Mailer {
   /** Sends what is due, one after another. */
@@ -30,21 +35,33 @@ export function createMailer(parts: {
     const sent = await send({ ...message, to, messageId: mail.messageId, date: mail.createTime })
     return sent === 'refused' ? 'failed' : 'sent'
   }
+  /** What the server has taken is noted whatever else happens, or it would be sent again when the lease is over. */
+  const end = async (mail: Mail, state: Parameters<MailStore['end']>[1]) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await store.end(mail, state)
+      } catch (error) {
+        if (tries === MOST_TRIES) throw error
+        await delay(PAUSE_MS)
+      }
+    }
+  }
   return {
     async run(signal) {
       while (!signal.aborted) {
         const mail = await store.lease(signal)
         if (!mail) return
         const { mailId: mail_id, attempt } = mail
+        let state: Awaited<ReturnType<typeof deliver>>
         try {
-          const state = await deliver(mail, signal)
-          // What the server has taken is noted whatever else happens.
-          await store.end(mail, state)
-          if (state !== 'sent') log.info({ mail_id, state }, 'a message of success was not sent')
+          state = await deliver(mail, signal)
         } catch (error) {
           const isLate = await store.postpone(mail)
           log.warn({ err: error, mail_id, attempt, given_up: isLate }, 'a message of success could not be sent')
+          continue
         }
+        await end(mail, state)
+        if (state !== 'sent') log.info({ mail_id, state }, 'a message of success was not sent')
       }
     },
   }

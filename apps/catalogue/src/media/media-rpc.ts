@@ -2,6 +2,7 @@ import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { parseId } from '../id/id.ts'
+import type { Organisations } from '../organisation-mirror/organisation.ts'
 import { checkText } from '../text.ts'
 import { toStatusMessage } from '../video/video-message.ts'
 import { requireUser, scopeOf, type UserPrincipal } from '../visibility.ts'
@@ -9,7 +10,7 @@ import { mergeMedia } from './media.ts'
 import type { MediaKey, MediaStore } from './media-store.ts'
 import { checkSourceUrl } from './source-url.ts'
 
-export function mediaHandlers(media: MediaStore): Handlers<typeof MediaServiceService> {
+export function mediaHandlers(media: MediaStore, organisations: Organisations): Handlers<typeof MediaServiceService> {
   return {
     async getMedia({ mediaId }, { principal, signal }) {
       const found = await media.find(keyOf(requireUser(principal), mediaId), signal)
@@ -35,6 +36,9 @@ export function mediaHandlers(media: MediaStore): Handlers<typeof MediaServiceSe
       if (owner === undefined || (scope !== null && owner !== scope)) throw notFound('media', mediaId)
       const problems = checkSourceUrl('url', sourceUrl)
       if (problems.length > 0) throw invalid(problems)
+      // Its quota may not have been asked for yet.
+      const replaced = await media.find({ scope: owner, mediaId }, call.signal)
+      if (replaced) await organisations.need(replaced.organisationId, call.signal)
       const { status, ...replacement } = await media.replace(
         { scope: owner, mediaId },
         { sourceUrl, userId: user.userId, startsWaiting },

@@ -27,9 +27,14 @@ export interface DeliveryStore {
 }
 
 const LOG_MOST = 10_000
+/** Events of a day of a busy organisation: a webhook for which more wait is disabled. */
+const WAITING_MOST = 100_000
 const TRIMMED_AT_ONCE = 2_000
 
-export function createDeliveryStore(db: Db, { logMost = LOG_MOST }: { logMost?: number } = {}): DeliveryStore {
+export function createDeliveryStore(
+  db: Db,
+  { logMost = LOG_MOST, waitingMost = WAITING_MOST }: { logMost?: number; waitingMost?: number } = {},
+): DeliveryStore {
   return {
     async list(key, { before, limit, skip }, signal) {
       signal?.throwIfAborted()
@@ -78,15 +83,15 @@ export function createDeliveryStore(db: Db, { logMost = LOG_MOST }: { logMost?: 
     async trim(signal) {
       signal?.throwIfAborted()
       // One look along the index for each webhook, over as many entries as its log may have.
-      const edges = await db.query<{ webhook_id: string; delivery_id: string; state: string }>(
-        `select w.webhook_id, edge.delivery_id, edge.state from webhook w cross join lateral (
-           select d.delivery_id, d.state from webhook_delivery d where d.webhook_id = w.webhook_id
+      const edges = await db.query<{ webhook_id: string; delivery_id: string }>(
+        `select w.webhook_id, edge.delivery_id from webhook w cross join lateral (
+           select d.delivery_id from webhook_delivery d where d.webhook_id = w.webhook_id
            order by d.delivery_id desc offset $1 limit 1) edge`,
         [logMost],
       )
       for (const edge of edges) {
-        if (edge.state === 'waiting') {
-          const reason = `disabled: more than ${logMost} deliveries waited, and the oldest were dropped`
+        if (await tooManyWait(edge.webhook_id, signal)) {
+          const reason = `disabled: more than ${waitingMost} deliveries wait`
           await db.transaction((tx) => disableWebhook(tx, edge.webhook_id, reason), signal)
         }
         await removeUpTo(edge, signal)
@@ -94,12 +99,22 @@ export function createDeliveryStore(db: Db, { logMost = LOG_MOST }: { logMost?: 
     },
   }
 
+  async function tooManyWait(webhookId: string, signal?: AbortSignal): Promise<boolean> {
+    signal?.throwIfAborted()
+    const beyond = await db.query(`select 1 from webhook_delivery where webhook_id = $1 and state = 'waiting' offset $2 limit 1`, [
+      webhookId,
+      waitingMost,
+    ])
+    return beyond.length > 0
+  }
+
+  /** What waits stays: it is tried for its whole day. */
   async function removeUpTo(edge: { webhook_id: string; delivery_id: string }, signal?: AbortSignal): Promise<void> {
     for (;;) {
       signal?.throwIfAborted()
       const gone = await db.query(
         `delete from webhook_delivery where delivery_id in
-           (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 order by delivery_id limit $3)
+           (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 and state <> 'waiting' order by delivery_id limit $3)
          returning 1`,
         [edge.webhook_id, edge.delivery_id, TRIMMED_AT_ONCE],
       )

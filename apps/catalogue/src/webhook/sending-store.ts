@@ -60,6 +60,8 @@ export function createSendingStore(db: Db): SendingStore {
     settle: (sending, status, signal) =>
       db.transaction(async (tx) => {
         const { webhookId, objectKey, deliveryId, attempt } = sending
+        // In the order in which everybody locks them: the webhook, then its lanes.
+        await tx.query('select 1 from webhook where webhook_id = $1 for no key update', [webhookId])
         if (!(await holdLane(tx, sending))) return 'lost'
         const isTaken = status !== undefined && status >= 200 && status < 300
         const [row] = await tx.query<{ late: boolean }>(

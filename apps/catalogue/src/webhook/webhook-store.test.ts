@@ -315,7 +315,7 @@ describe('the log', () => {
     ])
   })
   test('is kept short, and who lets more wait than it holds is disabled', async () => {
-    const short = createDeliveryStore(catalogue.db, { logMost: 3 })
+    const short = createDeliveryStore(catalogue.db, { logMost: 3, waitingMost: 3 })
     const [quick, slow] = [await aWebhook({ events: ['video.created'] }), await aWebhook({ events: ['video.created'] })]
     for (let count = 0; count < 5; count++) {
       await upload(quick)

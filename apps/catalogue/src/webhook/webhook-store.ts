@@ -31,6 +31,8 @@ export interface WebhookStore {
 const COLUMNS = 'webhook_id, organisation_id, url, events, enabled, disabled_reason, create_time'
 const FIND = `select ${COLUMNS} from webhook where webhook_id = $1 and ($2::bigint is null or organisation_id = $2)`
 
+const DELETED_AT_ONCE = 1_000
+
 export function createWebhookStore(db: Db, masterKey: string): WebhookStore {
   const box = createSecretBox(masterKey)
   return {
@@ -76,11 +78,22 @@ export function createWebhookStore(db: Db, masterKey: string): WebhookStore {
         if (!enabled && before.enabled) await stopLanes(tx, before.webhookId)
         return toWebhook(row)
       }, signal),
-    remove: (key, signal) =>
-      db.transaction(async (tx) => {
-        const { webhookId } = await needWebhook(tx, key, 'for update')
+    async remove(key, signal) {
+      // Nothing is queued for it from now on, and its log goes in parts: who writes events never waits for that.
+      const { webhookId } = await db.transaction(async (tx) => {
+        const webhook = await needWebhook(tx, key, 'for no key update')
+        await tx.query('update webhook set enabled = false where webhook_id = $1', [webhook.webhookId])
+        await stopLanes(tx, webhook.webhookId)
+        return webhook
+      }, signal)
+      const part = `delete from webhook_delivery where delivery_id in (
+        select delivery_id from webhook_delivery where webhook_id = $1 order by delivery_id limit ${DELETED_AT_ONCE}) returning 1`
+      while ((await db.query(part, [webhookId])).length === DELETED_AT_ONCE) signal?.throwIfAborted()
+      await db.transaction(async (tx) => {
+        await needWebhook(tx, key, 'for update')
         await tx.query('delete from webhook where webhook_id = $1', [webhookId])
-      }, signal),
+      }, signal)
+    },
     rotate: (key, call) =>
       once(db, call, sealedCodec<string>(masterKey), async (tx) => {
         const { webhookId } = await needWebhook(tx, key, 'for no key update')

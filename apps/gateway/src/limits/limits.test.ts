@@ -22,6 +22,7 @@ test.each([
   '{"cost":1}',
   '{"cost":{"delete":1}}',
   '{"cost":{"read":0}}',
+  '{"cost":{"work":201}}',
 ])('%s is refused', (text) => {
   expect(parseLimits(text).problems).toHaveLength(1)
 })

@@ -36,8 +36,18 @@ export function parseLimits(text: string): { limits: Limits | 'off'; problems?: 
     ),
   ]
   if (problems.length > 0) return { problems }
+  const dear = tooDear({ ...DEFAULT_LIMITS, ...given, cost: { ...DEFAULT_LIMITS.cost, ...cost } } as Limits)
+  if (dear.length > 0) return { problems: dear }
   // Each name of both is a limit, each value a whole number: checked above.
   return { limits: { ...DEFAULT_LIMITS, ...given, cost: { ...DEFAULT_LIMITS.cost, ...cost } } as Limits }
+}
+
+/** What costs more than a whole budget could never be asked. */
+function tooDear({ key, address, burst, cost }: Limits): string[] {
+  const most = Math.min(key, address) * burst
+  return COSTS.filter((name) => cost[name] > most).map(
+    (name) => `cost.${name} must not be above ${most}, the smallest budget (rate × burst)`,
+  )
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

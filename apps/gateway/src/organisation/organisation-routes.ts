@@ -1,5 +1,6 @@
 import { invalid, notFound } from '@vitascope/errors'
 import { Organisation, OrganisationStatus, Quota } from '@vitascope/proto/auth/v1/organisation'
+import { Usage } from '@vitascope/proto/catalogue/v1/quota'
 import { z } from 'zod'
 import { addressList, clearable, id, idOrNone, int, object, oneOf, text } from '../fields.ts'
 import { collectRows, nextLink, pageQuery } from '../pages.ts'
@@ -107,7 +108,8 @@ export const createOrganisation = route({
   answer: OrganisationRecord,
   async handle({ payload }, { services, call }) {
     const { organisation } = await services.organisations.createOrganisation({ name: payload.name }, call)
-    return shownOrganisation(given(organisation, 'organisation'), { services, call })
+    // It is made, and uses nothing: nobody else needs to be asked.
+    return organisationView(given(organisation, 'organisation'), Usage.create())
   },
 })
 

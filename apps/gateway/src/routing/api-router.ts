@@ -23,6 +23,8 @@ import { beginnings, indexRoutes, type PathEntry, type Target } from './route-in
 
 export interface ApiParts {
   services: Services
+  /** The secret of the services. */
+  principalKey: Uint8Array
   keys: KeyChecks
   audit: AuditLog
   limiter: Limiter
@@ -105,7 +107,7 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
     }
     const came = { params, query, payload: await payloadOf(request, bytes, target, schemas, query) }
     const input = await checkInput(route, schemas, came, async (sent) => route.judge?.(sent, context))
-    const idempotency = idempotencyOf(request, target, input, { caller, address: exchange.address })
+    const idempotency = idempotencyOf(request, target, input, { caller, address: exchange.address, secret: parts.principalKey })
     const asked = { route, params: input.params }
     const answer = await audited(asked, { holder, exchange, signal }, parts.audit, () =>
       route.handle(input, { ...context, call: { ...context.call, idempotency } }),

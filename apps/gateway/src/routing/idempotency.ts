@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Idempotency } from '@vitascope/grpc'
 import type { Caller } from '../caller.ts'
@@ -10,21 +10,22 @@ const HEADER = 'Idempotency-Key'
 
 /**
  * The hashes that services keep of an `Idempotency-Key`: one of the scope that the key holds in (the caller and the path), one of what was
- * asked with it. Undefined when there is none, or the verb is not POST.
+ * asked with it. They are keyed: what was asked may hold a password, which nobody may guess from what is stored. Undefined when there is none, or the verb is not POST.
  */
 export function idempotencyOf(
   request: IncomingMessage,
   { route }: Target,
   { params, query, payload }: Input,
-  who: { caller: Caller; address: string },
+  { caller, address, secret }: { caller: Caller; address: string; secret: Uint8Array },
 ): Idempotency | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined || request.method !== 'POST') return undefined
   if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key)) throw badField(HEADER, 'must have 1 to 255 printable ASCII characters')
-  const scope = who.caller.kind === 'user' ? `key ${who.caller.keyId}` : `address ${who.address}`
+  const scope = caller.kind === 'user' ? `key ${caller.keyId}` : `address ${address}`
+  const hash = (text: string) => createHmac('sha256', secret).update(`idempotency\0${text}`).digest('hex')
   return {
-    key: sha256([scope, route.paths[0] ?? '', canonicalJson(params), key].join('\0')),
-    fingerprint: sha256(canonicalJson([query, payload])),
+    key: hash([scope, route.paths[0] ?? '', canonicalJson(params), key].join('\0')),
+    fingerprint: hash(canonicalJson([query, payload])),
   }
 }
 
@@ -40,8 +41,4 @@ export function canonicalJson(value: unknown): string {
 
 function sorted(part: object): object {
   return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
