@@ -32,7 +32,7 @@ export interface VideoLists {
 const CHUNK = 100
 const PAGE_BYTES = 3 * 1024 * 1024
 
-/** Videos of a scope from which on those that have a word are not sought one by one. */
+/** Videos of a scope from which on those that have a word are not all looked at. */
 const LARGE_SCOPE = 20_000
 
 export function createVideoLists(db: Db, largeScope = LARGE_SCOPE): VideoLists {
@@ -90,7 +90,7 @@ async function withFilters<T>(
 
 /**
  * Where as many videos have the words themselves as are ranked, the newest are found: of a large scope in the newest windows, if these have
- * so many; of others one by one.
+ * so many; of others all are looked at.
  */
 async function whereVeryMany(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'own'>> {
   const areMany = async (how: Partial<Filters>) => (await countBy(query, { ...filters, ...how })) >= MOST_FOUND
@@ -98,10 +98,7 @@ async function whereVeryMany(query: Query, filters: Filters, largeScope: number)
     const windows = await newestWindows(query)
     return (await areMany({ windows })) ? { windows } : {}
   }
-  if (filters.scope === null || !(await areMany({ own: 'some' }))) return {}
-  // All of them, sorted, would be many times what the index by time leads to first.
-  await query('set local enable_bitmapscan = off')
-  return { own: 'newest' }
+  return filters.scope !== null && (await areMany({ own: 'some' })) ? { own: 'newest' } : {}
 }
 
 async function countBy(query: Query, filters: Filters): Promise<number> {

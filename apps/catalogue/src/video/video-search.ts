@@ -95,13 +95,12 @@ interface Wanted {
  */
 export function matchStatement(words: SearchWords, marks: Marks, { columns, where, limit, add }: Wanted): string {
   const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
+  const matching = `from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)}`
   if (marks.own === 'newest') {
-    // Nearly every row that the index by time leads to has the words: the function takes no index of its own.
-    return `select ${columns} from video_search s
-      where s.organisation_id = ${add(marks.scope)} and ts_match_vq(s.words, ${add(toQuery(words, { ...marks, scope: null }))}::tsquery)${and(where)}
-      order by s.create_time desc, s.video_id desc limit ${limit}`
+    return `select ${columns} from (
+      select s.video_id, s.create_time, s.title_key, s.words ${matching} order by s.create_time desc, s.video_id desc limit ${limit}) as s`
   }
-  const own = `select ${columns} from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)} limit ${limit}`
+  const own = `select ${columns} ${matching} limit ${limit}`
   if (marks.windows || marks.own === 'some') return own
   const marked = toQuery([], marks)
   const here = `s.words @@ ${add(toQuery(words, { scope: null }))}::tsquery`
