@@ -7,7 +7,7 @@ const libs = {
   errors: [],
   config: ['errors'],
   telemetry: [],
-  process: ['config', 'telemetry'],
+  process: ['config', 'errors', 'telemetry'],
   access: ['errors'],
   captions: ['errors'],
   'embedded-postgres': [],

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
 import { createOutbox, openPostgres, sweepIdempotency } from '@vitascope/postgres'
@@ -100,7 +101,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   try {
     const address = await server.listen(config.listen)
     server.setServing(false)
-    const { port, close } = await serveMetrics(metrics, splitAddress(config.metricsListen), log)
+    const { port, close } = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
     closeMetrics = close
     await untilDatabase(() => ensureInstallation({ db, outbox, box, source: config.systemKey, log }), log)
     await changes.start()
@@ -137,10 +138,4 @@ async function untilDatabase(work: () => Promise<void>, log: Logger): Promise<vo
       await delay(DATABASE_RETRY_MS)
     }
   }
-}
-
-function splitAddress(address: string): { host: string; port: number } {
-  const colon = address.lastIndexOf(':')
-  // An IPv6 host stands in brackets.
-  return { host: address.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(colon + 1)) }
 }

@@ -1,5 +1,5 @@
 import { parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { type Reader, readEnvironment } from '@vitascope/config'
+import { hostAndPort, type Reader, readEnvironment } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import { principalKey } from '@vitascope/grpc'
 import type { ReconcileTimes } from './job/reconcile.ts'
@@ -82,9 +82,4 @@ function mailSettings(read: Reader, publicUrl: string): MailSettings {
     folder: read.optional('VITASCOPE_MAIL_DIR'),
     from: from ?? { email: '', name: '' },
   }
-}
-
-function hostAndPort(address: string): { host: string; port: number } {
-  const colon = address.lastIndexOf(':')
-  return { host: address.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(colon + 1)) }
 }

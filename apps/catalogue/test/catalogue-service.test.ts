@@ -12,6 +12,7 @@ import { freePort, testLog, waitFor } from '@vitascope/testing'
 import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
 import { aSet } from './builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { serviceConfig } from './service-config.ts'
 import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
 
 const tokenKeys = parseTokenKeys(makeTokenKeys())
@@ -40,20 +41,13 @@ beforeAll(async () => {
   encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
   await encoding.come()
   service = await startCatalogue(
-    {
-      listen: '127.0.0.1:0',
-      metricsListen: { host: '127.0.0.1', port: 0 },
+    serviceConfig({
       databaseUrl: database.url,
-      principalKey: testKey,
-      masterKey: 'a master key of these tests',
       tokenKeys,
       encodingAddress: encoding.address,
       authAddress: auth.address,
       sourceAllow: ['127.0.0.0/8'],
-      mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
-      publicUrl: 'http://localhost:8080',
-      reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
-    },
+    }),
     testLog,
   )
   ask = clients(service.address)

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
 import { type Call, openChannel, type Principal, serviceCall } from '@vitascope/grpc'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
@@ -9,6 +8,7 @@ import { freePort, testLog, waitFor } from '@vitascope/testing'
 import type { readConfig } from '../src/config.ts'
 import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { serviceConfig } from './service-config.ts'
 import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
 
 type Config = ReturnType<typeof readConfig>
@@ -35,20 +35,7 @@ beforeAll(async () => {
   auth = await authStandIn()
   encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
   await encoding.come()
-  config = {
-    listen: '127.0.0.1:0',
-    metricsListen: { host: '127.0.0.1', port: 0 },
-    databaseUrl: database.url,
-    principalKey: testKey,
-    masterKey: 'a master key of these tests',
-    tokenKeys: parseTokenKeys(makeTokenKeys()),
-    encodingAddress: encoding.address,
-    authAddress: auth.address,
-    sourceAllow: [],
-    mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
-    publicUrl: 'http://localhost:8080',
-    reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
-  }
+  config = serviceConfig({ databaseUrl: database.url, encodingAddress: encoding.address, authAddress: auth.address })
   service = await startCatalogue(config, testLog)
   ask = clients(service.address)
 })

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
 import { isDomainError } from '@vitascope/errors'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import { ListVideosRequest, UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { type FaultProxy, freePort, startFaultProxy, testLog, waitFor } from '@vitascope/testing'
 import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { serviceConfig } from './service-config.ts'
 import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
 
 const LATE_MS = 5_000
@@ -31,20 +31,12 @@ beforeAll(async () => {
   encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
   await encoding.come()
   service = await startCatalogue(
-    {
-      listen: '127.0.0.1:0',
-      metricsListen: { host: '127.0.0.1', port: 0 },
+    serviceConfig({
       databaseUrl: url.href,
-      principalKey: testKey,
-      masterKey: 'a master key of these tests',
-      tokenKeys: parseTokenKeys(makeTokenKeys()),
       encodingAddress: encoding.address,
       authAddress: auth.address,
-      sourceAllow: [],
-      mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
-      publicUrl: 'http://localhost:8080',
       reconcile: { everyMs: 60_000, quietSeconds: 30, resultSeconds: 600 },
-    },
+    }),
     testLog,
   )
   channel = openChannel(service.address, { principalKey: testKey })

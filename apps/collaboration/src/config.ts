@@ -1,4 +1,4 @@
-import { type Reader, readEnvironment } from '@vitascope/config'
+import { hostAndPort, type Reader, readEnvironment } from '@vitascope/config'
 import { principalKey } from '@vitascope/grpc'
 
 /** What the collaboration service can be told. */
@@ -40,9 +40,4 @@ function databaseUrl(read: Reader): string {
   const url = read.url(name, ['postgres:', 'postgresql:'])
   if (url === undefined) read.refuse(`${name} is missing`)
   return url ?? ''
-}
-
-function hostAndPort(address: string): { host: string; port: number } {
-  const colon = address.lastIndexOf(':')
-  return { host: address.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(colon + 1)) }
 }

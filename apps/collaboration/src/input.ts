@@ -1,12 +1,5 @@
 import { type FieldError, invalid } from '@vitascope/errors'
 
-const LARGEST_ID = 2n ** 63n - 1n
-
-/** True for what may be the id of something: ids are written in one way only, without sign, space or leading zero. */
-export function isId(text: string): boolean {
-  return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= LARGEST_ID
-}
-
 /** What is wrong with a text; bounds are in characters (code points). PostgreSQL cannot keep NUL, and UTF-8 no half of a pair. */
 export function checkText(field: string, text: string, { min = 0, max }: { min?: number; max: number }): FieldError[] {
   if (!isStorable(text)) return [{ field, message: 'must be well-formed Unicode without NUL' }]

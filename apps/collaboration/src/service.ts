@@ -1,6 +1,6 @@
 import { createGrpcServer, openChannel } from '@vitascope/grpc'
 import { openPostgres, sweepIdempotency } from '@vitascope/postgres'
-import type { RunningService } from '@vitascope/process'
+import { type RunningService, repeatLater } from '@vitascope/process'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
@@ -15,7 +15,6 @@ import { createEntrySweep } from './entry/entry-sweep.ts'
 import { SCHEMA } from './migrate.ts'
 import { askAuth } from './neighbour/user-facts.ts'
 import { askCatalogue } from './neighbour/video-facts.ts'
-import { repeat } from './repeat.ts'
 
 /** Collaboration, serving. */
 export interface RunningCollaboration extends RunningService {
@@ -54,9 +53,9 @@ export async function startCollaboration(config: CollaborationConfig, log: Logge
     if (!signal.aborted) server.setServing(answers)
   }
   const loops = [
-    repeat(health, READY_EVERY_MS, log, stopping.signal),
-    repeat(sweep.run, SWEEP_EVERY_MS, log, stopping.signal),
-    repeat(() => sweepIdempotency(db), IDEMPOTENCY_EVERY_MS, log, stopping.signal),
+    repeatLater(health, READY_EVERY_MS, log, stopping.signal),
+    repeatLater(sweep.run, SWEEP_EVERY_MS, log, stopping.signal),
+    repeatLater(() => sweepIdempotency(db), IDEMPOTENCY_EVERY_MS, log, stopping.signal),
   ]
   log.info({ address, metrics_port: metricsServer.port }, 'listening')
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { openChannel } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
@@ -52,9 +53,9 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000 },
     (request, response) => void answer(request, response),
   )
-  const { host, port } = splitAddress(config.listen)
+  const { host, port } = hostAndPort(config.listen)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
-  const page = await serveMetrics(metrics, splitAddress(config.metricsListen), log)
+  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
   return {
     address: `${host}:${(server.address() as AddressInfo).port}`,
     async stop() {
@@ -72,9 +73,4 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
 /** The caller's, if sane, else a new one. */
 function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
-}
-
-function splitAddress(address: string): { host: string; port: number } {
-  const at = address.lastIndexOf(':')
-  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
 }

@@ -242,7 +242,7 @@ describe('where LibreOffice is', () => {
     // With a new profile it wants to be started twice.
     const office = await fakeOffice(
       `test -e profile/again || { touch profile/again; exit 81; }
-       test -r "\${@: -1}" && test "\${@: -1}" = /work/source.pptx && test -f profile/user/registrymodifications.xcu &&
+       test -r "\${@: -1}" && test "\${@: -1}" = /office/source.pptx && test -f profile/user/registrymodifications.xcu &&
        echo MADE | base64 -d > source.pdf`,
     )
     await startWorker(await start(), { VITASCOPE_LIBREOFFICE: office })
@@ -259,9 +259,9 @@ describe('where LibreOffice is', () => {
     const jobId = await create(pptx())
     await patiently(() => around.catalogue.failed(jobId)[0]?.code === 5002)
     const detail = String(worker.lines.find((line) => line['msg'] === 'a task failed')?.['detail'])
-    const known = /^\/(bin|sbin|lib\d*|usr|opt|etc|var|dev|tmp|work)?$/
+    const known = /^\/(bin|sbin|lib\d*|usr|opt|etc|var|dev|tmp|office)?$/
     expect(detail.split('\n').filter((line) => line !== '' && !known.test(line) && line !== basename(dirname(office)))).toEqual([])
-    expect(detail).toContain('/work')
+    expect(detail).toContain('/office')
   })
   test('a file that it makes nothing of is refused', async () => {
     await startWorker(await start(), { VITASCOPE_LIBREOFFICE: await fakeOffice('exit 0') })

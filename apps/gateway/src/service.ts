@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { hostAndPort } from '@vitascope/config'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { openChannel } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
@@ -80,7 +81,7 @@ export async function startGateway(
   const server = createHttpServer(app, publicUrl)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(config.port, config.host, resolve))
   bound = `${hostInUrl(config.host)}:${(server.address() as AddressInfo).port}`
-  const metricsListen = splitAddress(config.metricsListen)
+  const metricsListen = hostAndPort(config.metricsListen)
   const page = await serveMetrics(metrics, metricsListen, log)
 
   return {
@@ -108,9 +109,4 @@ export async function startGateway(
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
-}
-
-function splitAddress(address: string): { host: string; port: number } {
-  const at = address.lastIndexOf(':')
-  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
 }

@@ -7,6 +7,15 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T
 }
 
+/** Answers as JSON; T holds JSON values only. */
+export function jsonCodec<T>(): Codec<T> {
+  return {
+    encode: (value) => Buffer.from(JSON.stringify(value)),
+    // Only `encode` wrote it.
+    decode: (bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')) as T,
+  }
+}
+
 interface Call {
   idempotency?: { key: string; fingerprint: string } | undefined
   signal?: AbortSignal | undefined

@@ -1,7 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Codec, type Db, once } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Codec, type Db, jsonCodec, once } from '@vitascope/postgres'
 import type { IdPlace } from '../id-page.ts'
 import type { Scope } from '../visibility.ts'
 import type { ContactForm, ContactFormFields } from './contact-form.ts'

@@ -1,7 +1,6 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, once } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, jsonCodec, once } from '@vitascope/postgres'
 import type { IdPlace } from '../id-page.ts'
 import type { Submission, SubmissionFields } from './contact-form.ts'
 

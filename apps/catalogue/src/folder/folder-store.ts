@@ -1,7 +1,6 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, isUniqueViolation, once, type Transaction } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, isUniqueViolation, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import { parseId } from '../id/id.ts'
 import type { IdPlace } from '../id-page.ts'
 import type { Scope } from '../visibility.ts'

@@ -1,7 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, once, type Transaction } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import { closeAddresses } from '../delivery-rule/delivery-set.ts'
 import { newRandomId } from '../id/id.ts'
 import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'

@@ -1,6 +1,5 @@
 import type { Call } from '@vitascope/grpc'
-import { type Db, once, type Transaction } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import { lockVideo, noteChange } from '../video/video-lock.ts'
 import type { VideoKey } from '../video/video-store.ts'
 import type { MetadataEntry } from './metadata.ts'

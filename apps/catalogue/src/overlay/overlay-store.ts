@@ -1,7 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Codec, type Db, once, type Transaction } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Codec, type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import type { IdPlace } from '../id-page.ts'
 import { lockMedia } from '../media/media-lock.ts'
 import type { Scope } from '../visibility.ts'

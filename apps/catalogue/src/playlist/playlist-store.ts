@@ -1,7 +1,6 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, once, type Transaction } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, decodePageToken, encodePageToken, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import { newRandomId, parseId } from '../id/id.ts'
 import type { Video } from '../video/video.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from '../video/video-row.ts'

@@ -1,7 +1,6 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, encodePageToken, once, type Transaction } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, encodePageToken, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import { readIdToken } from '../id-page.ts'
 import type { Scope } from '../visibility.ts'
 import { EFFECTIVE_SETTING } from './named-setting.ts'

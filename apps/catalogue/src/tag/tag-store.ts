@@ -1,7 +1,6 @@
 import { invalid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, once } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, decodePageToken, encodePageToken, jsonCodec, once } from '@vitascope/postgres'
 import { parseId } from '../id/id.ts'
 import { checkText } from '../text.ts'
 import { lockVideo } from '../video/video-lock.ts'

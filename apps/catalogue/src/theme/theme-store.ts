@@ -1,7 +1,6 @@
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, once, type Transaction } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, decodePageToken, encodePageToken, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import { parseId } from '../id/id.ts'
 import { readIdToken } from '../id-page.ts'
 import type { Scope } from '../visibility.ts'

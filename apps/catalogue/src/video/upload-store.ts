@@ -1,6 +1,5 @@
 import type { Call } from '@vitascope/grpc'
-import { type Db, once } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, jsonCodec, once } from '@vitascope/postgres'
 import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { insertJob } from '../job/job-store.ts'
 import { insertMedia } from '../media/media-store.ts'

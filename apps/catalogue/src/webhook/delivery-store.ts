@@ -1,7 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, once } from '@vitascope/postgres'
-import { jsonCodec } from '../answer-codec.ts'
+import { type Db, jsonCodec, once } from '@vitascope/postgres'
 import { parseId } from '../id/id.ts'
 import { type Delivery, deliveryWaiting, webhookDisabled } from './webhook.ts'
 import { addOwnEvent, disableWebhook, needWebhook, type WebhookKey } from './webhook-store.ts'

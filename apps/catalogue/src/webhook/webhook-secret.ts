@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { createSeal } from '@vitascope/access'
 import { Webhook as Signer } from 'standardwebhooks'
 
-/** Keeps secrets encrypted (AES-256-GCM: nonce, tag, text), each bound to its webhook. */
+/** Keeps secrets encrypted each bound to its webhook. */
 export interface SecretBox {
   seal(secret: string, webhookId: string): Buffer
   /** Throws when it was changed, is another webhook's, or was sealed with another master key. */
@@ -9,24 +10,12 @@ export interface SecretBox {
 }
 
 const SECRET_BYTES = 32
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 
 export function createSecretBox(masterKey: string): SecretBox {
-  const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'vitascope catalogue webhook secret', 32))
+  const { seal, open } = createSeal(masterKey, 'vitascope catalogue webhook secret')
   return {
-    seal(secret, webhookId) {
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(webhookId))
-      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
-    },
-    open(sealed, webhookId) {
-      const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
-      const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-      cipher.setAAD(Buffer.from(webhookId)).setAuthTag(tag)
-      return Buffer.concat([cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), cipher.final()]).toString('utf8')
-    },
+    seal: (secret, webhookId) => seal(Buffer.from(secret), Buffer.from(webhookId)),
+    open: (sealed, webhookId) => open(sealed, Buffer.from(webhookId)).toString('utf8'),
   }
 }
 

@@ -1,6 +1,5 @@
 import { notFound } from '@vitascope/errors'
-import type { Transaction } from '@vitascope/postgres'
-import { isId } from '../input.ts'
+import { isId, type Transaction } from '@vitascope/postgres'
 import type { Scope } from '../visibility.ts'
 
 export interface EntryKey {

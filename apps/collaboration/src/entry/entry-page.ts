@@ -1,6 +1,5 @@
 import { invalid } from '@vitascope/errors'
-import { decodePageToken, encodePageToken } from '@vitascope/postgres'
-import { isId } from '../input.ts'
+import { decodePageToken, encodePageToken, isId } from '@vitascope/postgres'
 import { type Entry, MOST_ENTRIES } from './entry.ts'
 
 /** What a list rpc is asked for. */

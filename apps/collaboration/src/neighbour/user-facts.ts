@@ -1,7 +1,8 @@
 import { isDomainError, notFound } from '@vitascope/errors'
 import type { Call, Client } from '@vitascope/grpc'
+import { isId } from '@vitascope/postgres'
 import type { UserFact, UserServiceService } from '@vitascope/proto/auth/v1/user'
-import { isId, isStorable } from '../input.ts'
+import { isStorable } from '../input.ts'
 import { byUs } from './by-us.ts'
 
 export type { UserFact }

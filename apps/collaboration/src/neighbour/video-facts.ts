@@ -1,7 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import type { Call, Client } from '@vitascope/grpc'
+import { isId } from '@vitascope/postgres'
 import type { VideoFact, VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
-import { isId } from '../input.ts'
 import type { Scope } from '../visibility.ts'
 import { byUs } from './by-us.ts'
 

@@ -1,5 +1,6 @@
 import { DomainError, type FieldError, invalid, notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
+import { isId } from '@vitascope/postgres'
 import type { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import type { QueueJobStore } from './queue-job-store.ts'
 
@@ -54,8 +55,4 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
-}
-
-function isId(text: string): boolean {
-  return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= 9_223_372_036_854_775_807n
 }

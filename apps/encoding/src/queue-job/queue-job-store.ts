@@ -1,5 +1,5 @@
 import { DomainError } from '@vitascope/errors'
-import { type Codec, type Db, once } from '@vitascope/postgres'
+import { type Db, jsonCodec, once } from '@vitascope/postgres'
 
 export interface NewQueueJob {
   jobName: string
@@ -38,12 +38,10 @@ interface Row {
   create_time: Date
 }
 
-const asText: Codec<string> = { encode: (id) => Buffer.from(id), decode: (bytes) => Buffer.from(bytes).toString() }
-
 export function createQueueJobStore(db: Db, mostJobs = MOST_JOBS): QueueJobStore {
   return {
     add: ({ jobName, priority, data }, call) =>
-      once(db, call, asText, async ({ query }) => {
+      once(db, call, jsonCodec<string>(), async ({ query }) => {
         // The span of the ids is never less than the count, and found at once.
         const [span] = await query<{ ids: string }>('select coalesce(max(job_id) - min(job_id) + 1, 0) as ids from queue_job')
         if (Number(span?.ids) >= mostJobs) {

@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { lockedRun, type RunLimits, sandboxFor } from '@vitascope/media'
 
 /** Where the run's folder is, for the program inside. */
-export const INSIDE = '/work'
+export const INSIDE = '/office'
 
 /**
  * LibreOffice follows what a file points to: a picture at `file:///…` would be drawn. So, on top of the lock that ffmpeg has, it sees no
- * other files than the system's programs and libraries: a room of mounts of its own, in which its folder is /work. $0 is LibreOffice.
+ * other files than the system's programs and libraries: a room of mounts of its own, in which its folder is /office. $0 is LibreOffice.
  */
 const SCRIPT = `set -e
 PATH=$PATH:/usr/sbin:/sbin
 mkdir -p room
 mount -t tmpfs -o size=64m,mode=755 tmpfs room
-mkdir room/work room/usr room/etc room/var room/dev room/tmp
-mount --no-canonicalize --bind . room/work
+mkdir room/office room/usr room/etc room/var room/dev room/tmp
+mount --no-canonicalize --bind . room/office
 for name in bin sbin lib lib32 lib64; do
   if [ -L "/$name" ]; then cp -P "/$name" "room/$name"
   elif [ -d "/$name" ]; then mkdir "room/$name"; mount --rbind "/$name" "room/$name"; fi
@@ -38,7 +38,7 @@ export LD_LIBRARY_PATH
 exec chroot room /bin/sh -c 'cd ${INSIDE} && exec setpriv --pdeathsig KILL -- "$@"' room "$@"
 `
 
-/** Runs a program in the room, with a folder as /work. Throws as `lockedRun` does. */
+/** Runs a program in the room, with a folder as /office. Throws as `lockedRun` does. */
 export async function runInRoom(run: {
   office: string
   /** What is run in it; LibreOffice itself, where nothing is named. */

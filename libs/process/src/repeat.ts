@@ -15,6 +15,17 @@ export async function repeat(
     } catch (error) {
       if (!signal.aborted) log[isDomainError(error) ? 'warn' : 'error']({ err: error }, 'a round of housekeeping failed')
     }
-    await delay(everyMs, undefined, { signal }).catch(() => {})
+    await pause(everyMs, signal)
   }
+}
+
+/** The same with a pause before the first round, for what needs neighbours that are still on their way when a service starts. */
+export async function repeatLater(...[task, everyMs, log, signal]: Parameters<typeof repeat>): Promise<void> {
+  await pause(everyMs, signal)
+  await repeat(task, everyMs, log, signal)
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // A pause that is cut short is over.
+  await delay(ms, undefined, { signal }).catch(() => {})
 }
