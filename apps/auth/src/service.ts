@@ -15,6 +15,7 @@ import { accessListHandlers } from './access-list/access-list-rpc.ts'
 import { createAccessListStore } from './access-list/access-list-store.ts'
 import { apiKeyHandlers } from './api-key/api-key-rpc.ts'
 import { createApiKeyStore } from './api-key/api-key-store.ts'
+import type { ConfiguredKey } from './api-key/authenticate.ts'
 import { eventSender, warnOfExpiry } from './api-key/expiry-warning.ts'
 import { createIdentityStore } from './api-key/identity-store.ts'
 import { createKeyBox } from './api-key/key-box.ts'
@@ -55,16 +56,12 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   const catalogue = openChannel(config.catalogueAddress, { principalKey: key })
   const outbox = createOutbox({ db: outboxDb, handlers: { ...organisationMirror(catalogue), ...eventSender(catalogue) }, log })
 
-  let configuredLookup: Buffer | undefined
-  let isStale = false
+  const configured: ConfiguredKey = { lookup: undefined, isRead: false }
   const readConfigured = () =>
     readConfiguredLookup(db).then(
-      (lookup) => {
-        configuredLookup = lookup
-        isStale = false
-      },
+      (lookup) => Object.assign(configured, { lookup, isRead: true }),
       (error: unknown) => {
-        isStale = true
+        configured.isRead = false
         log.warn({ err: error }, 'the configured system key was not read: it is tried again')
       },
     )
@@ -73,7 +70,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
 
   const server = createGrpcServer({ principalKey: key, log, metrics })
   const lastUsed = createLastUsed({ db, log })
-  const authentication = { identities: createIdentityStore(db), box, configuredLookup: () => configuredLookup, noteUse: lastUsed.note }
+  const authentication = { identities: createIdentityStore(db), box, configured: () => configured, noteUse: lastUsed.note }
   const warn = () =>
     warnOfExpiry({ db, outbox, box, log }).catch((error: unknown) => log.warn({ err: error }, 'keys that expire soon were not looked for'))
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
@@ -111,7 +108,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
     void warn()
     timers.push(
       setInterval(() => db.ping().then((alive) => stopping.signal.aborted || server.setServing(alive)), HEALTH_MS),
-      setInterval(() => isStale && void readConfigured(), HEALTH_MS),
+      setInterval(() => configured.isRead || void readConfigured(), HEALTH_MS),
       setInterval(() => void lastUsed.flush(), LAST_USED_MS),
       setInterval(() => void warn(), WARN_MS),
       setInterval(() => {

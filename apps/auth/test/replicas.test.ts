@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { createGrpcServer, principalKey } from '@vitascope/grpc'
+import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
+import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import { User, UserType } from '@vitascope/proto/auth/v1/user'
 import { type ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
 import { createMetrics } from '@vitascope/telemetry'
-import { testLog, waitFor } from '@vitascope/testing'
+import { freePort, startFaultProxy, testLog, waitFor } from '@vitascope/testing'
 import { as, openTestDatabase, PRINCIPAL_KEY, SYSTEM_KEY, service, startTestAuth, type TestAuth, type TestDatabase } from './test-auth.ts'
 
 const system = as('system')
@@ -120,4 +121,26 @@ test('the catalogue hears of every organisation, also after it was away', async 
   await Promise.all(replicas.map((replica) => replica.stop()))
   replicas = []
   await catalogue.drain(100)
+})
+
+test('one that starts before its database calls no key malformed, and knows the configured one once it is there', async () => {
+  const at = new URL(database.url)
+  const proxy = await startFaultProxy(at.host)
+  proxy.lose = () => true
+  at.host = proxy.address
+  const listen = `127.0.0.1:${await freePort()}`
+  const starting = startTestAuth(at.href, { listen })
+  const channel = openChannel(listen, { principalKey: principalKey(PRINCIPAL_KEY) })
+  try {
+    const apiKeys = channel.client(ApiKeyServiceService)
+    const ask = () => apiKeys.authenticate({ key: SYSTEM_KEY }, service()).then(({ apiKeyId }) => apiKeyId)
+    await waitFor(() => proxy.lost() > 2)
+    for (let n = 0; n < 20; n++) await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' })
+    proxy.lose = () => false
+    replicas.push(await starting)
+    expect(await ask()).toMatch(/^\d+$/)
+  } finally {
+    channel.close()
+    await proxy.close()
+  }
 })

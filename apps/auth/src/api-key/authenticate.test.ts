@@ -10,7 +10,7 @@ const call = serviceCall('gateway', '')
 const CONFIGURED = 'a-configured-system-key'
 
 /** Knows one key, in the given state, and counts the look-ups. */
-function anAuthentication(state: Partial<KeyState> = {}, configured?: string) {
+function anAuthentication(state: Partial<KeyState> = {}, configured?: string, isRead = true) {
   const value = makeKeyValue()
   const seen = { lookups: 0, activated: [] as string[] }
   const known: KeyState = {
@@ -28,7 +28,7 @@ function anAuthentication(state: Partial<KeyState> = {}, configured?: string) {
   }
   const authentication = {
     box,
-    configuredLookup: () => (configured === undefined ? undefined : box.lookup(configured)),
+    configured: () => ({ lookup: configured === undefined ? undefined : box.lookup(configured), isRead }),
     noteUse: () => undefined,
     identities: {
       state: async (lookup: Buffer) => {
@@ -90,6 +90,14 @@ test('a thousand pieces of junk cost no look-up', async () => {
 test('the configured system key is known although it has another form', async () => {
   const { authentication } = anAuthentication({}, CONFIGURED)
   expect(await authenticate(authentication, CONFIGURED, call)).toMatchObject({ apiKeyId: '1' })
+})
+
+test('while nobody knows the configured key, no other form is called malformed', async () => {
+  const { authentication, value, seen } = anAuthentication({}, undefined, false)
+  await expect(authenticate(authentication, CONFIGURED, call)).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 1 })
+  await expect(authenticate(authentication, 'junk', call)).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
+  expect(seen.lookups).toBe(0)
+  expect(await authenticate(authentication, value, call)).toMatchObject({ apiKeyId: '1' })
 })
 
 test('only services ask', async () => {

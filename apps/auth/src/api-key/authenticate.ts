@@ -30,22 +30,24 @@ export interface IdentityStore {
   activate(userId: string, signal: AbortSignal): Promise<void>
 }
 
+/** The one key that has a form of its own, as far as it is known. */
+export interface ConfiguredKey {
+  lookup: Buffer | undefined
+  /** False while it could not be read from the database: then nobody can say that a value is not it. */
+  isRead: boolean
+}
+
 export interface Authentication {
   identities: IdentityStore
   box: KeyBox
-  /** The look-up of the one key that has a form of its own. */
-  configuredLookup(): Buffer | undefined
+  configured(): ConfiguredKey
   /** Takes down that a key was used; costs nothing here. */
   noteUse(apiKeyId: string): void
 }
 
-export async function authenticate(
-  { identities, box, configuredLookup, noteUse }: Authentication,
-  key: string,
-  { principal, signal }: Call,
-) {
+export async function authenticate({ identities, box, configured, noteUse }: Authentication, key: string, { principal, signal }: Call) {
   onlyServices(principal)
-  const lookup = lookupOf(box, key, configuredLookup())
+  const lookup = lookupOf(box, key, configured())
   if (!lookup) throw refusal('KEY_MALFORMED', 'this is not an API key of this platform')
   const state = await identities.state(lookup, signal)
   if (!state) throw refusal('KEY_UNKNOWN', 'no such API key')
@@ -60,11 +62,14 @@ export async function authenticate(
 }
 
 /** Undefined for what cannot be a key: junk costs no query. */
-function lookupOf(box: KeyBox, key: string, configured: Buffer | undefined): Buffer | undefined {
+function lookupOf(box: KeyBox, key: string, configured: ConfiguredKey): Buffer | undefined {
   if (isKeyValue(key)) return box.lookup(key)
-  if (!configured || !isConfiguredForm(key)) return undefined
+  if (!isConfiguredForm(key)) return undefined
   const lookup = box.lookup(key)
-  return sameBytes(lookup, configured) ? lookup : undefined
+  if (configured.lookup && sameBytes(lookup, configured.lookup)) return lookup
+  if (!configured.isRead)
+    throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'keys cannot be checked just now: try again', { retryAfter: 1 })
+  return undefined
 }
 
 function refusal(reason: string, message: string): DomainError {
