@@ -1,5 +1,6 @@
 import { isForbiddenAddress } from './forbidden-address.ts'
-import { parseLiteral, type SourcePolicy } from './policy.ts'
+import { parseLiteral } from './literal.ts'
+import type { SourcePolicy } from './policy.ts'
 
 const longestUrl = 8192
 

@@ -2,7 +2,8 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { checkUrl, hostOf } from './check-url.ts'
 import { isForbiddenAddress } from './forbidden-address.ts'
-import { parseLiteral, type SourcePolicy } from './policy.ts'
+import { parseLiteral } from './literal.ts'
+import type { SourcePolicy } from './policy.ts'
 import { isSourceError, networkFault, SourceError } from './source-error.ts'
 
 // A name may have many addresses; beyond these the host counts as down.
@@ -53,13 +54,13 @@ async function checkedAddresses(host: string, policy: SourcePolicy, signal: Abor
   return addresses
 }
 
-/** The system's look-up cannot be cancelled, only left. */
+/** Not every look-up can be cancelled; all can be left. */
 async function resolved(host: string, policy: SourcePolicy, signal: AbortSignal): Promise<readonly string[]> {
   const left = Promise.withResolvers<never>()
   const leave = () => left.reject(signal.reason)
   signal.addEventListener('abort', leave, { once: true })
   try {
-    return await Promise.race([policy.resolve(host), left.promise])
+    return await Promise.race([policy.resolve(host, signal), left.promise])
   } catch (error) {
     signal.throwIfAborted()
     throw networkFault(host, error)

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
-import { parseLiteral, type SourcePolicy } from './policy.ts'
+import { parseLiteral } from './literal.ts'
+import type { SourcePolicy } from './policy.ts'
 
 /**
  * True for every address that is not a public one, unless the policy allows it. What is not an address at all is forbidden too.

@@ -10,6 +10,8 @@ export { type GuardedAnswer, type GuardedRequest, guardedGet } from './guarded-g
 /** One guarded POST of a small body: to webhooks. */
 export { type GuardedPost, guardedPost } from './guarded-post.ts'
 /** Which addresses may be called; `checkNetwork` judges an item of the allow list. */
-export { checkNetwork, type Network, type Resolve, type SourcePolicy, sourcePolicy } from './policy.ts'
+export { checkNetwork, type Network, type SourcePolicy, sourcePolicy } from './policy.ts'
+/** How names become addresses. */
+export type { Resolve } from './resolve-name.ts'
 /** What is wrong with a source. */
 export { isSourceError, SourceError, type SourceErrorCode } from './source-error.ts'

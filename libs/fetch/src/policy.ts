@@ -1,9 +1,6 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-
-/** All addresses of a name, as text. */
-export type Resolve = (host: string) => Promise<readonly string[]>
+import { type Resolve, resolveName } from './resolve-name.ts'
 
 /** Which addresses may be called, and how names become addresses. */
 export interface SourcePolicy {
@@ -14,14 +11,8 @@ export interface SourcePolicy {
 
 export type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** A policy from the CIDRs of `VITASCOPE_SOURCE_ALLOW`; throws for one that is none. Names are looked up by the system unless told otherwise. */
-export function sourcePolicy({
-  allow = [],
-  resolve = resolveBySystem,
-}: {
-  allow?: readonly string[]
-  resolve?: Resolve
-} = {}): SourcePolicy {
+/** A policy from the CIDRs of `VITASCOPE_SOURCE_ALLOW`; throws for one that is none. Names are looked up by `resolveName` unless told otherwise. */
+export function sourcePolicy({ allow = [], resolve = resolveName }: { allow?: readonly string[]; resolve?: Resolve } = {}): SourcePolicy {
   return { allow: allow.map(parseNetwork), resolve }
 }
 
@@ -35,20 +26,10 @@ export function checkNetwork(text: string): string | undefined {
   return fine ? undefined : 'must be a network such as 192.0.2.0/24 or fd00::/8'
 }
 
-/** Literal spelling only: whatever Node or a resolver would take for an address but does not look like one is undefined. */
-export function parseLiteral(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  return isIP(text) === 0 || text.includes('%') ? undefined : ipaddr.parse(text)
-}
-
 function parseNetwork(text: string): Network {
   const problem = checkNetwork(text)
   if (problem) throw new Error(`${text}: ${problem}`)
   const [address = '', bits] = text.split('/')
   const parsed = ipaddr.parse(address)
   return [parsed, bits === undefined ? (parsed.kind() === 'ipv4' ? 32 : 128) : Number(bits)]
-}
-
-async function resolveBySystem(host: string): Promise<readonly string[]> {
-  const answers = await lookup(host, { all: true, order: 'verbatim' })
-  return answers.map((answer) => answer.address)
 }

@@ -31,7 +31,7 @@ export function isSourceError(error: unknown): error is SourceError {
 /** A fault of the network underneath, told without its words: they name addresses. */
 export function networkFault(host: string, cause: unknown): SourceError {
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
-  if (code === 'ENOTFOUND') return new SourceError(4001, `there is no host named ${host}`, { cause })
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return new SourceError(4001, `there is no host named ${host}`, { cause })
   const certificate =
     code.startsWith('CERT_') || code.startsWith('ERR_TLS_') || code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_')
   if (certificate) return new SourceError(4001, `the certificate of ${host} is not valid`, { cause })

@@ -12,11 +12,14 @@ export interface DnsAnswer {
 }
 
 /** A name server on 127.0.0.1:53 whose every answer has a time to live of 0. `answer` is asked once for each A or AAAA question. */
-export async function startDnsStub(answer: (name: string, type: 'A' | 'AAAA') => DnsAnswer | undefined): Promise<{ stop(): void }> {
+export async function startDnsStub(
+  answer: (name: string, type: 'A' | 'AAAA') => DnsAnswer | 'silence' | undefined,
+): Promise<{ stop(): void }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
     const { name, type, end } = questionOf(query)
-    const found = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : {}
+    const found = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsAnswer)
+    if (found === 'silence') return
     const records: Buffer[] = []
     if (found?.cname) records.push(record(name, typeCname, encodeName(found.cname)))
     const owner = found?.cname ?? name

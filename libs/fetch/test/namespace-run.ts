@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { connect, createServer as createTcpServer } from 'node:net'
@@ -9,7 +10,7 @@ import { type DnsAnswer, startDnsStub } from './dns-stub.ts'
 import { forbiddenHosts } from './forbidden-hosts.ts'
 
 // Runs in a network namespace of its own, where the loopback has a public address and private ones, and tells as JSON what the
-// guard did there, as it is in production: no allow list, the system's resolver. The argument is a scratch folder.
+// guard did there, as it is in production: no allow list, the name servers of resolv.conf. The argument is a scratch folder.
 const scratch = process.argv[2] ?? ''
 const publicAddress = '93.184.216.34'
 const canaryAddresses = ['169.254.169.254', '10.1.2.3', 'fd00::1', '127.0.0.1', '::1']
@@ -43,13 +44,14 @@ const report = {
   ),
   flips: tally(await outcomes(Array.from({ length: 200 }, () => 'http://flip.test/ok'))),
   resume: await resumeAfterFlip(),
+  besideDeadNames: await besideDeadNames(),
   hits,
 }
 console.log(JSON.stringify(report))
 for (const server of [...canaries, ...origins, ...(secure ? [secure] : [])]) server.close()
 dns.stop()
 
-function answerOf(): (name: string, type: 'A' | 'AAAA') => DnsAnswer | undefined {
+function answerOf(): (name: string, type: 'A' | 'AAAA') => DnsAnswer | 'silence' | undefined {
   let flips = 0
   let later = 0
   const six = Buffer.from('fd000000000000000000000000000001', 'hex')
@@ -61,7 +63,7 @@ function answerOf(): (name: string, type: 'A' | 'AAAA') => DnsAnswer | undefined
     if (name === 'six.test') return { a: [publicAddress], aaaa: [six] }
     if (name === 'flip.test') return type === 'AAAA' ? {} : { a: [flips++ % 2 === 0 ? publicAddress : '10.1.2.3'] }
     if (name === 'later.test') return type === 'AAAA' ? {} : { a: [later++ === 0 ? publicAddress : '169.254.169.254'] }
-    return undefined
+    return name.endsWith('.dead.test') ? 'silence' : undefined
   }
 }
 
@@ -81,6 +83,21 @@ function redirectTargets(): (readonly [number, string])[] {
 async function resumeAfterFlip(): Promise<string> {
   const fetching = download('http://later.test/cut', join(scratch, 'source'), { policy, limits: { ...limits, backoffMs: 1 } })
   return fetching.then(() => 'fetched', codeOf)
+}
+
+/** Look-ups that are never answered hold back neither another one nor the work of libuv's threads. */
+async function besideDeadNames() {
+  // No more: their questions must fit into the stub's buffer.
+  let waiting = 50
+  const dead = Array.from({ length: waiting }, (_, n) =>
+    guardedGet(`http://n${n}.dead.test/`, { ...limits, timeoutMs: 5_000, policy }).then(String, (error: unknown) => {
+      waiting--
+      return codeOf(error)
+    }),
+  )
+  const alive = await outcome('http://public.test/ok')
+  await readFile(import.meta.filename)
+  return { alive, stillWaiting: waiting, dead: tally(await Promise.all(dead)) }
 }
 
 async function outcomes(urls: readonly string[]): Promise<string[]> {

@@ -1,0 +1,32 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { resolveName } from './resolve-name.ts'
+
+let folder: string
+let hosts: string
+const never = new AbortController().signal
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-hosts-'))
+  hosts = join(folder, 'hosts')
+  await writeFile(
+    hosts,
+    '# 1.1.1.1 storage.example\n192.0.2.7 Storage.Example store # other.example\n2001:db8::7\tstorage.example\nnonsense x\n',
+  )
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+test('the hosts file comes first, with all addresses of a name, in any case and with the dot of the root', async () => {
+  expect(await resolveName('STORAGE.example.', never, hosts)).toEqual(['192.0.2.7', '2001:db8::7'])
+  expect(await resolveName('store', never, hosts)).toEqual(['192.0.2.7'])
+})
+
+test('a name of one label is asked of the system', async () => {
+  expect(await resolveName('localhost', never, join(folder, 'none'))).toEqual(expect.arrayContaining([expect.stringMatching(/^(127|::1)/)]))
+})
+
+test('a look-up that is given up ends', async () => {
+  const gone = AbortSignal.abort(new Error('given up'))
+  await expect(resolveName('nobody.example', gone, hosts)).rejects.toThrow('given up')
+})
