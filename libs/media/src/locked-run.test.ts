@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chmod, readdir, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { getPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type MediaRoom, openMediaRoom } from '../test/media-fixtures.ts'
@@ -119,7 +120,7 @@ test('it sees no environment of ours, no network, and is another user without ri
     '65534',
     'CapEff:\t0000000000000000',
     'NoNewPrivs:\t1',
-    '10',
+    String(Math.min(19, getPriority() + 10)),
   ])
   expect(await output('network', 'grep : /proc/net/dev | cut -d: -f1')).toEqual(['    lo'])
 
