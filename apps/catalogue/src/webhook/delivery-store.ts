@@ -29,6 +29,8 @@ const LOG_MOST = 10_000
 /** Events of a day of a busy organisation: a webhook for which more wait is disabled. */
 const WAITING_MOST = 100_000
 const TRIMMED_AT_ONCE = 2_000
+/** So that one statement looks at a million entries of the index at most. */
+const LOGS_AT_ONCE = 100
 
 export function createDeliveryStore(
   db: Db,
@@ -80,22 +82,31 @@ export function createDeliveryStore(
         return addOwnEvent(tx, webhook, 'webhook.test', 'waiting')
       }),
     async trim(signal) {
-      signal?.throwIfAborted()
-      // One look along the index for each webhook, over as many entries as its log may have.
-      const edges = await db.query<{ webhook_id: string; delivery_id: string }>(
-        `select w.webhook_id, edge.delivery_id from webhook w cross join lateral (
-           select d.delivery_id from webhook_delivery d where d.webhook_id = w.webhook_id
-           order by d.delivery_id desc offset $1 limit 1) edge`,
-        [logMost],
-      )
-      for (const edge of edges) {
-        if (await tooManyWait(edge.webhook_id, signal)) {
-          const reason = `disabled: more than ${waitingMost} deliveries wait`
-          await db.transaction((tx) => disableWebhook(tx, edge.webhook_id, reason), signal)
+      for (let after: string | undefined = '0'; after !== undefined; ) {
+        signal?.throwIfAborted()
+        const logs: LogEdge[] = await logEdges(after)
+        for (const { webhookId, edge } of logs) {
+          if (edge === undefined) continue
+          if (await tooManyWait(webhookId, signal)) {
+            const reason = `disabled: more than ${waitingMost} deliveries wait`
+            await db.transaction((tx) => disableWebhook(tx, webhookId, reason), signal)
+          }
+          await removeUpTo(webhookId, edge, signal)
         }
-        await removeUpTo(edge, signal)
+        after = logs.at(-1)?.webhookId
       }
     },
+  }
+
+  /** Of the next webhooks, the newest entry of each log that is too much: one look along the index, over as many entries as a log may have. */
+  async function logEdges(after: string): Promise<LogEdge[]> {
+    const rows = await db.query<{ webhook_id: string; delivery_id: string | null }>(
+      `select w.webhook_id, (select d.delivery_id from webhook_delivery d where d.webhook_id = w.webhook_id
+           order by d.delivery_id desc offset $1 limit 1)
+       from webhook w where w.webhook_id > $2 order by w.webhook_id limit $3`,
+      [logMost, after, LOGS_AT_ONCE],
+    )
+    return rows.map((row) => ({ webhookId: row.webhook_id, edge: row.delivery_id ?? undefined }))
   }
 
   async function tooManyWait(webhookId: string, signal?: AbortSignal): Promise<boolean> {
@@ -108,18 +119,23 @@ export function createDeliveryStore(
   }
 
   /** What waits stays: it is tried for its whole day. */
-  async function removeUpTo(edge: { webhook_id: string; delivery_id: string }, signal?: AbortSignal): Promise<void> {
+  async function removeUpTo(webhookId: string, edge: string, signal?: AbortSignal): Promise<void> {
     for (;;) {
       signal?.throwIfAborted()
       const gone = await db.query(
         `delete from webhook_delivery where delivery_id in
            (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 and state <> 'waiting' order by delivery_id limit $3)
          returning 1`,
-        [edge.webhook_id, edge.delivery_id, TRIMMED_AT_ONCE],
+        [webhookId, edge, TRIMMED_AT_ONCE],
       )
       if (gone.length < TRIMMED_AT_ONCE) return
     }
   }
+}
+
+interface LogEdge {
+  webhookId: string
+  edge: string | undefined
 }
 
 interface Row {
