@@ -143,7 +143,8 @@ async function tellSuccess(tx: Transaction, job: Job, before: LockedMedia): Prom
   const [earlier] = await tx.query(`select 1 from job where media_id = $1 and state = 'ok' and job_id <> $2 limit 1`, [mediaId, jobId])
   if (!before.renditions) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
   if (!earlier) await addVideoEvents(tx, 'video.ready', job, { job_id: jobId })
-  if (job.action === 'replace') {
+  // A replacement for an upload that failed makes the video, and replaces nothing.
+  if (before.renditions) {
     const data = { video_id: videoId, media_id: mediaId, organisation_id: organisationId, job_id: jobId }
     await addEvent(tx, { type: 'media.replaced', organisationId, objectKey: `media:${mediaId}`, data })
   } else await queueSuccessMail(tx, job)

@@ -131,6 +131,17 @@ test('who does not want it, a replacement, and a failure bring none', async () =
   expect(await rows()).toEqual([])
 })
 
+test('a replacement that saves a failed upload is its success, and told if the uploader wants it', async () => {
+  for (const notify of [true, false]) {
+    const { jobId, mediaId } = await catalogue.upload({}, { notify })
+    await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
+    const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
+    const second = await catalogue.media.replace({ scope: '1', mediaId }, source, aCall())
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: aSet(second.jobId) }, 1)
+    expect((await rows()).map(({ state }) => state)).toEqual(['waiting'])
+  }
+})
+
 test('a deleted video or user brings none', async () => {
   const server = await smtp()
   const { mediaId } = await catalogue.play()

@@ -137,6 +137,20 @@ describe('events', () => {
     expect(await lanes(webhook)).toEqual([])
     expect((await log(webhook)).every(({ state, responseCode }) => state === 'delivered' && responseCode === 204)).toBe(true)
   })
+  test('of an upload that failed and was saved by a replacement have no replacement', async () => {
+    const webhook = await aWebhook()
+    const { mediaId, jobId } = await upload(webhook)
+    await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
+    const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
+    const second = await catalogue.media.replace({ scope: webhook.organisationId, mediaId }, source, aCall())
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: aSet(second.jobId) }, 1)
+    const seen: string[] = []
+    for (let [sending] = await leaseAll(webhook); sending; [sending] = await leaseAll(webhook)) {
+      seen.push((JSON.parse(sending.body) as { type: string }).type)
+      await sendings.settle(sending, 204)
+    }
+    expect(seen).toEqual(['video.created', 'video.failed', 'video.playable', 'video.ready'])
+  })
   test('reach who asked for them, in its organisation', async () => {
     const [all, ready, other] = [await aWebhook(), await aWebhook({ events: ['video.ready'] }), await aWebhook()]
     const { organisationId } = all
