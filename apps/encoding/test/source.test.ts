@@ -19,14 +19,14 @@ async function start(more: Partial<ReturnType<typeof around.config>['source']> =
   service = await startHere(around, { source: { ...around.config().source, ...more } })
 }
 
-async function create(sourceUrl: string, more: { maxBytes?: number } = {}): Promise<string> {
+async function create(sourceUrl: string): Promise<string> {
   const jobId = String(nextJob++)
-  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, ...more }, service.call)
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   return jobId
 }
 
-async function failure(sourceUrl: string, more: { maxBytes?: number } = {}) {
-  const jobId = await create(sourceUrl, more)
+async function failure(sourceUrl: string) {
+  const jobId = await create(sourceUrl)
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED)
   expect(await around.objects(`source/${jobId}`)).toEqual([])
   await waitFor(async () => (await filesIn(join(around.folder, 'scratch/fetch'))).length === 0)
@@ -51,14 +51,6 @@ describe('a source that cannot be had fails its job', () => {
       response.once('close', () => clearInterval(more))
     })
     expect(await failure(around.origin.url('/endless.mp4'))).toMatchObject({ code: 4003 })
-  })
-  test('with 4003 when the quota of its organisation leaves no room for it, said in other words', async () => {
-    await start({ maxBytes: 1_000_000 })
-    around.origin.serve('/medium.mp4', Buffer.alloc(2000))
-    const message = 'the source is larger than the 1999 bytes that were left of what the organisation may store'
-    expect(await failure(around.origin.url('/medium.mp4'), { maxBytes: 1999 })).toMatchObject({ code: 4003, attempt: 1, message })
-    const jobId = await create(around.origin.url('/medium.mp4'), { maxBytes: 2000 })
-    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING)
   })
   test('with 4001 when it takes too long', async () => {
     await start({ timeoutSeconds: 1 })

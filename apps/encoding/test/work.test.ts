@@ -47,6 +47,18 @@ test('a video that is longer than the minutes left of the quota of its organisat
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
 })
 
+test('a video whose chunks come to more than the quota of its organisation leaves is given up, however large its source is', async () => {
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxBytes: 10 }, service.call)
+  const worker = aWorker()
+  await worker.step()
+  await worker.step()
+  await ended(JobState.JOB_STATE_FAILED)
+  const message = 'the video takes more than the 10 bytes that were left of what the organisation may store'
+  expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
+  for (const kind of ['source', 'work', 'renditions']) await sweptTo(`${kind}/${jobId}`, [])
+})
+
 test('a job goes from its URL to a reported set, and leaves nothing else in storage', async () => {
   await create()
   const worker = aWorker()

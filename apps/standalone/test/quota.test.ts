@@ -68,7 +68,14 @@ describe('bytes and minutes', () => {
     const mp4 = await fetch(video.uri.http['h264_1200'] ?? '', { method: 'HEAD' })
     expect(Number(stored.bytes)).toBeGreaterThan(Number(mp4.headers.get('content-length')))
 
-    await limit(tenant, { bytes: 1 }, 413)
+    await limit(tenant, { bytes: Number(stored.bytes) }, 413)
+    const replaced = await as(tenant).put(`/media/${video.media_id}`, { uri: small() })
+    expect(replaced.status).toBe(200)
+    expect((await settled(as(tenant), id)).status).toMatchObject({ status: 'ok' })
+    await waitFor(async () => (await usage(tenant)).jobs === '0')
+    expect(await usage(tenant)).toMatchObject({ bytes: stored.bytes, bytes_reserved: '0' })
+
+    await limit(tenant, { bytes: 0 }, 413)
     const refused = [
       await send(tenant),
       await as(tenant).post<Problem>('/video/upload', { url: small(), organisation_id: tenant.organisationId, media_id: video.media_id }),
@@ -87,10 +94,11 @@ describe('bytes and minutes', () => {
     expect((await as(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() })).status).toBe(413)
     const deleted = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
     expect(deleted.status).toBe(200)
-    expect(await usage(tenant)).toMatchObject({ bytes: '0', minutes_this_month: stored.minutes_this_month })
+    expect(Number((await usage(tenant)).bytes)).toBe(0)
+    expect(Number((await usage(tenant)).minutes_this_month)).toBeCloseTo((2 * Number(video.duration)) / 60, 1)
   }, 150_000)
 
-  test('that are left bound the source: one that is larger fails with 4003', async () => {
+  test('that are left bound what is made, not its source', async () => {
     const tenant = await aTenant(platform.system)
     const { size } = await stat(join(folder, 'small.mp4'))
     await limit(tenant, { bytes: 0 }, 413)
@@ -98,7 +106,7 @@ describe('bytes and minutes', () => {
     const { id, job_id } = await upload(as(tenant), tenant.organisationId, small())
     expect((await settled(as(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
     const { body } = await as(tenant).get(`/job/${job_id}`)
-    expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`larger than the ${size - 1} bytes`) } })
+    expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`more than the ${size - 1} bytes`) } })
     expect(await usage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
   }, 90_000)
 })

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { sourceLimits } from '../quota/quota.ts'
+import { workLimits } from '../quota/quota.ts'
 import { type Enqueue, enqueueCreated, JOB_CREATED } from './job-messages.ts'
 
 /** A job that stands, but of which nothing was heard for a while. */
@@ -39,7 +39,7 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
         mediaId: row.media_id,
         organisationId: row.organisation_id,
         sourceUrl: row.source_url,
-        ...sourceLimits({ maxBytes: numberOf(row.max_bytes), maxMs: numberOf(row.max_ms) }),
+        ...workLimits({ maxBytes: numberOf(row.max_bytes), maxMs: numberOf(row.max_ms) }),
         handovers: row.handovers,
       }))
     },

@@ -5,7 +5,7 @@ import { closeAddresses } from '../delivery-rule/delivery-set.ts'
 import { newRandomId } from '../id/id.ts'
 import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { endStandingJob, insertJob } from '../job/job-store.ts'
-import { sourceLimits, UNKNOWN_SOURCE } from '../quota/quota.ts'
+import { UNKNOWN_SOURCE, workLimits } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
 import { firstVideo, insertVideo } from '../video/video-store.ts'
 import type { Scope } from '../visibility.ts'
@@ -78,7 +78,8 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         const { videoId } = await firstVideo(tx, mediaId)
         const status = accepted(startsWaiting)
         const { progress } = status
-        const reserved = await reserve(tx, organisationId, UNKNOWN_SOURCE)
+        const reserved = await reserve(tx, organisationId, { ...UNKNOWN_SOURCE, givenBack: renditions?.bytes ?? 0 })
+        const notify = await wishOfUploader(tx, mediaId)
         const jobId = await insertJob(tx, {
           videoId,
           mediaId,
@@ -86,12 +87,12 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           action: 'replace',
           progress,
           sourceUrl,
-          notify: true,
+          notify,
           userId,
           reserved,
         })
         await saveStanding(tx, mediaId, status, renditions)
-        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...sourceLimits(reserved) })
+        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
         return { videoId, jobId, status }
       }),
     publish: (key, userId, call) =>
@@ -117,6 +118,12 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         return row.delete_time
       }, signal),
   }
+}
+
+/** Whether a success is told: it is the first one where the upload failed. */
+async function wishOfUploader(tx: Transaction, mediaId: string): Promise<boolean> {
+  const [upload] = await tx.query<{ notify: boolean }>('select notify from job where media_id = $1 order by job_id limit 1', [mediaId])
+  return upload?.notify ?? true
 }
 
 export interface NewMedia {

@@ -99,7 +99,7 @@ async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource)
       'a file of this presentation is being processed: add the next one when that has ended',
     )
   }
-  const reserved = await reserve(tx, organisationId, { bytes: sourceBytes, isEncoded: false })
+  const reserved = await reserve(tx, organisationId, { bytes: sourceBytes, givenBack: 0, isEncoded: false })
   const [job] = await tx.query<{ job_id: string }>(
     `insert into presentation_job (presentation_id, organisation_id, state, source_object, source_bytes, filename, reserved_bytes, quota_bytes)
      values ($1, $2, 'queued', $3, $4, $5, $6, $7) on conflict (source_object) do nothing returning job_id`,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { admit, ESTIMATE, MINUTE_MS, overrun, type Usage } from './quota.ts'
 
 const none: Usage = { bytes: 0, reservedBytes: 0, ms: 0, reservedMs: 0, jobs: 0 }
-const source = { bytes: 0, isEncoded: true }
+const source = { bytes: 0, givenBack: 0, isEncoded: true }
 const GIB = 1024 ** 3
 
 describe('work is admitted', () => {
@@ -18,14 +18,17 @@ describe('work is admitted', () => {
   })
   test('with its size where it is known, and without minutes where it takes none', () => {
     const usage = { ...none, ms: 99 * MINUTE_MS }
-    expect(admit({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, isEncoded: false })).toMatchObject({ bytes: GIB / 2, ms: 0 })
+    expect(admit({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, givenBack: 0, isEncoded: false })).toMatchObject({
+      bytes: GIB / 2,
+      ms: 0,
+    })
   })
 })
 
 test.each([
   ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600, reservedBytes: 400 }, source],
   ['QUOTA_BYTES', { bytes: 0 }, {}, source],
-  ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600 }, { bytes: 401, isEncoded: false }],
+  ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600 }, { bytes: 401, givenBack: 0, isEncoded: false }],
   ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 2_000 }, source],
   ['QUOTA_MINUTES', { minutesPerMonth: 2 }, { ms: MINUTE_MS, reservedMs: MINUTE_MS }, source],
   ['QUOTA_MINUTES', { minutesPerMonth: 0 }, {}, source],

@@ -10,14 +10,14 @@ export interface Usage {
   jobs: number
 }
 
-/** What a job is accepted with; all of it stands in the job until it ends. An absent limit is none. */
+/** What a job is accepted with; all of it stands in the job until it ends. An absent limit is none. `bytes` is what it may grow by. */
 export interface Reservation {
   bytes: number
   ms: number
   /** The quota at that moment. */
   quotaBytes?: number | undefined
   quotaMs?: number | undefined
-  /** What was left for it then. */
+  /** What it may come to, as far as was left then. */
   maxBytes?: number | undefined
   maxMs?: number | undefined
 }
@@ -26,6 +26,8 @@ export interface Reservation {
 export interface Work {
   /** Known beforehand; 0 when not. */
   bytes: number
+  /** What goes once it is done: the set that is replaced. */
+  givenBack: number
   /** Whether it takes minutes. */
   isEncoded: boolean
 }
@@ -42,21 +44,22 @@ export const MINUTE_MS = 60_000
 const TRY_AGAIN = 10
 
 /** What is known of a source that lies at an address. */
-export const UNKNOWN_SOURCE: Work = { bytes: 0, isEncoded: true }
+export const UNKNOWN_SOURCE: Work = { bytes: 0, givenBack: 0, isEncoded: true }
 
-/** What encoding is told of a quota, so that a source for which there is no room ends early. */
-export function sourceLimits({ maxBytes, maxMs }: Pick<Reservation, 'maxBytes' | 'maxMs'>) {
+/** What encoding is told of a quota, so that work for which there is no room ends early. */
+export function workLimits({ maxBytes, maxMs }: Pick<Reservation, 'maxBytes' | 'maxMs'>) {
   return { maxBytes, maxSeconds: maxMs === undefined ? undefined : maxMs / 1_000 }
 }
 
 /** What a job may set aside: the estimate, or as much of it as is left. Refuses with TOO_MANY_JOBS, QUOTA_BYTES and QUOTA_MINUTES. */
-export function admit(quota: Quota, usage: Usage, { bytes: known, isEncoded }: Work): Reservation {
+export function admit(quota: Quota, usage: Usage, { bytes: known, givenBack, isEncoded }: Work): Reservation {
   const { concurrentJobs, bytes: quotaBytes, minutesPerMonth } = quota
   if (concurrentJobs !== undefined && usage.jobs >= concurrentJobs) {
     const message = `the organisation has ${usage.jobs} jobs under way, and ${concurrentJobs} are allowed at once: try again when one has ended`
     throw new DomainError('exhausted', 'TOO_MANY_JOBS', message, { retryAfter: TRY_AGAIN })
   }
-  const maxBytes = quotaBytes === undefined ? undefined : quotaBytes - usage.bytes - usage.reservedBytes
+  const left = quotaBytes === undefined ? Number.POSITIVE_INFINITY : quotaBytes - usage.bytes - usage.reservedBytes
+  const maxBytes = quotaBytes === undefined ? undefined : left + givenBack
   if (quotaBytes !== undefined && maxBytes !== undefined && maxBytes < Math.max(1, known)) {
     throw new DomainError('exhausted', 'QUOTA_BYTES', `${bytesInWords(quotaBytes, usage)}: delete media, or have the quota raised`)
   }
@@ -70,7 +73,7 @@ export function admit(quota: Quota, usage: Usage, { bytes: known, isEncoded }: W
     )
   }
   return {
-    bytes: Math.min(Math.max(ESTIMATE.bytes, known), maxBytes ?? Number.POSITIVE_INFINITY),
+    bytes: Math.max(0, Math.min(Math.max(ESTIMATE.bytes, known) - givenBack, left)),
     ms: isEncoded ? Math.min(ESTIMATE.ms, maxMs ?? Number.POSITIVE_INFINITY) : 0,
     ...{ quotaBytes, quotaMs, maxBytes, maxMs },
   }

@@ -10,7 +10,8 @@ import { admit, ESTIMATE, overrun, type Reservation, type Usage, type Work } fro
  */
 export async function reserve(tx: Transaction, organisationId: string, work: Work): Promise<Reservation> {
   const quota = await readQuota(tx, organisationId)
-  if (!isLimited(quota)) return { bytes: Math.max(ESTIMATE.bytes, work.bytes), ms: work.isEncoded ? ESTIMATE.ms : 0 }
+  if (!isLimited(quota))
+    return { bytes: Math.max(0, Math.max(ESTIMATE.bytes, work.bytes) - work.givenBack), ms: work.isEncoded ? ESTIMATE.ms : 0 }
   await lockUsage(tx, organisationId)
   return admit(quota, await readUsage(tx.query, organisationId), work)
 }

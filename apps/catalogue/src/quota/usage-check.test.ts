@@ -162,7 +162,11 @@ describe('whatever is done in whatever order, some of it twice at once', () => {
 test('what differs is reported and put right', async () => {
   const [organisationId = ''] = organisations
   const before = await readUsage(catalogue.db.query, organisationId)
-  await catalogue.db.query('update organisation_usage set bytes = bytes + 5 where organisation_id = $1', [organisationId])
+  await catalogue.db.query(
+    `insert into organisation_usage values ($1, 5)
+     on conflict (organisation_id) do update set bytes = organisation_usage.bytes + 5`,
+    [organisationId],
+  )
   await catalogue.db.query(
     `insert into organisation_minutes values ($1, date_trunc('month', now() at time zone 'UTC')::date, 7)
      on conflict (organisation_id, month) do update set used_ms = organisation_minutes.used_ms + 7`,

@@ -4,7 +4,7 @@ import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
 import { insertJob } from '../job/job-store.ts'
 import { insertMedia } from '../media/media-store.ts'
 import { accepted, type Status } from '../media/status.ts'
-import { sourceLimits, UNKNOWN_SOURCE } from '../quota/quota.ts'
+import { UNKNOWN_SOURCE, workLimits } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
 import { needNamedRecords } from './named-records.ts'
 import type { Upload } from './upload.ts'
@@ -36,7 +36,7 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
         const reserved = await reserve(tx, organisationId, UNKNOWN_SOURCE)
         const job = { videoId, mediaId, organisationId, progress, sourceUrl, notify, userId, reserved }
         const jobId = await insertJob(tx, { ...job, action: 'new_video' })
-        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...sourceLimits(reserved) })
+        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
         return { videoId, mediaId, jobId, status }
       }),
   }

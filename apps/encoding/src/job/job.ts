@@ -26,7 +26,7 @@ export interface Job {
   mediaId: string
   organisationId: string
   sourceUrl: string
-  /** What the owner's quota leaves for the source; undefined for any. */
+  /** What the owner's quota leaves for what is made of the source; undefined for any. */
   maxBytes: number | undefined
   maxSeconds: number | undefined
   state: JobState

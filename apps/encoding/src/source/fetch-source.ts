@@ -25,7 +25,7 @@ export interface FetchTools {
 
 /** Brings the source of a job into storage: to its end, to a fault that is told, or back into the queue when this service stops. */
 export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping: AbortSignal): Promise<void> {
-  const { steps, limits, log } = tools
+  const { steps, log } = tools
   const begun = await untilReachable(() => steps.begin(item), stopping)
   if (!begun) return
   const lost = new AbortController()
@@ -41,7 +41,7 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
       await steps.release(item)
       return
     }
-    const fault = faultOf(error, begun.job, limits)
+    const fault = faultOf(error)
     log.info({ err: error, job: begun.job.jobId, code: fault.code }, 'a source could not be fetched')
     await untilReachable(() => steps.fault(item, fault), signal)
   } finally {
@@ -65,7 +65,7 @@ async function bringIn(
   const { bytes, sha256 } = await download(job.sourceUrl, file, {
     policy,
     limits: {
-      maxBytes: Math.min(limits.maxBytes, job.maxBytes ?? limits.maxBytes),
+      maxBytes: limits.maxBytes,
       timeoutMs: limits.timeoutSeconds * 1000,
       minBytesPerSecond: limits.minBytesPerSecond,
     },
@@ -103,10 +103,7 @@ function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: 
   }
 }
 
-function faultOf(error: unknown, { maxBytes }: Pick<Job, 'maxBytes'>, limits: Pick<SourceLimits, 'maxBytes'>): Fault {
-  if (isSourceError(error) && error.code === 4003 && maxBytes !== undefined && maxBytes < limits.maxBytes) {
-    return { code: 4003, message: `the source is larger than the ${maxBytes} bytes that were left of what the organisation may store` }
-  }
+function faultOf(error: unknown): Fault {
   if (isSourceError(error)) return { code: error.code, message: error.message }
   const isStorage = isDomainError(error) || (error instanceof Error && 'code' in error)
   return isStorage ? { code: 5004, message: 'the source could not be stored' } : { code: 5000, message: 'the source could not be fetched' }

@@ -55,6 +55,12 @@ export async function recordChunk(
   }
 }
 
+/** What the finished chunks come to. */
+export async function madeBytes(tx: Transaction, jobId: string): Promise<number> {
+  const [row] = await tx.query<{ bytes: string }>('select coalesce(sum(bytes), 0) as bytes from segment where job_id = $1', [jobId])
+  return Number(row?.bytes ?? 0)
+}
+
 export async function isAllDone(tx: Transaction, jobId: string): Promise<boolean> {
   const [row] = await tx.query<{ all: boolean | null }>('select bool_and(fence > 0) as all from chunk where job_id = $1', [jobId])
   return row?.all ?? false

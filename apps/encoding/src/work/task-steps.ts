@@ -5,7 +5,7 @@ import { endJob } from '../job/end-job.ts'
 import { afterFault, type Fault, isUnderWay, type Job, jobOfKey, percentOf, type StoredSource } from '../job/job.ts'
 import { lockJob, moveJob, raiseProgress } from '../job/job-store.ts'
 import { claimPrefix, dropPrefixes, prefixes } from '../objects/object-prefix.ts'
-import { insertChunks, isAllDone, raiseChunk, recordChunk } from './chunk-store.ts'
+import { insertChunks, isAllDone, madeBytes, raiseChunk, recordChunk } from './chunk-store.ts'
 import { planFor } from './plan.ts'
 import { sendTask } from './send-task.ts'
 import type { ProbeResult, StoredFile, TaskKind, TaskPayload } from './task.ts'
@@ -105,9 +105,14 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         }
       }),
     encoded: (lease, { list, files }) =>
-      finish(lease, async (tx, { jobId, organisationId }, item) => {
+      finish(lease, async (tx, job, item) => {
+        const { jobId, organisationId, maxBytes } = job
         const prefix = prefixes.work(jobId, lease.fence)
         await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
+        if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
+          await endJob(tx, { queue, outbox }, job, { state: 'failed', code: 4003, message: tooManyBytes(maxBytes) })
+          return
+        }
         if (!(await isAllDone(tx, jobId))) return
         await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
         await sendTask(tx, queue, { jobId, organisationId }, 'package')
@@ -175,6 +180,11 @@ function needMinutes({ maxSeconds }: Job, seconds: number): void {
     4003,
     `the video takes ${takes} s, and ${left} s were left of the minutes that the organisation may encode a month`,
   )
+}
+
+/** The parts of a set are judged as they come, so that one for which there is no room ends early; a complete one by its owner's catalogue. */
+function tooManyBytes(left: number): string {
+  return `the video takes more than the ${left} bytes that were left of what the organisation may store`
 }
 
 async function percentNow(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
