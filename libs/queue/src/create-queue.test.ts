@@ -139,10 +139,12 @@ describe('the line', () => {
     expect(ids).toHaveLength(20)
   })
   test('serves a group with one item after at most one more of a group with many', async () => {
-    for (let i = 0; i < 50; i++) await send({ group: 'many' })
+    await db.transaction(async (tx) => {
+      for (let i = 0; i < 1_000; i++) await queue.send(tx, anItem({ key: `job:${i}`, group: 'many' }))
+    })
     await complete(await leased())
-    await send({ group: 'one' })
-    const groups = [(await leased()).group, (await leased()).group]
+    await send({ key: 'job:1000', group: 'one' })
+    const groups = [(await leased('w1')).group, (await leased('w2')).group]
     expect(groups).toContain('one')
   })
   test('puts a higher priority first, and within a group the oldest', async () => {
