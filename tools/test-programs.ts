@@ -1,19 +1,40 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { browserPath, redisPath } from '@vitascope/testing'
+import { browserPath, builtPrograms, redisPath, s3Path } from '@vitascope/testing'
 import { runCommand } from './run-command.ts'
 
-/** What tests need beside Node, and how it is told that a test file needs it. */
-const programs = [
+/** A program that tests need beside Node, and how it is told that a test file needs it. */
+interface Program {
+  what: string
+  find: () => string | undefined
+  neededBy: string
+  tests: string
+}
+
+const packages: readonly (Program & { package: string })[] = [
   { what: 'Chromium', package: 'chromium', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
   { what: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
 ]
 
-/** Installs, as root on Debian, what these test files need and the machine lacks; elsewhere says what to do. */
+const goPrograms: readonly (Program & { module: string })[] = [
+  {
+    what: 'Versity S3 Gateway',
+    module: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0',
+    find: s3Path,
+    neededBy: 'startS3',
+    tests: 'with an S3 store',
+  },
+]
+
+/** Installs what these test files need and the machine lacks: Debian packages as root, Go programs with Go; elsewhere says what to do. */
 export async function provideTestPrograms(testFiles: readonly string[]): Promise<void> {
   const texts = testFiles.map((file) => readFileSync(file, 'utf8'))
-  const missing = programs.filter(({ find, neededBy }) => find() === undefined && texts.some((text) => text.includes(neededBy)))
-  if (missing.length === 0) return
+  const isMissing = ({ find, neededBy }: Program) => find() === undefined && texts.some((text) => text.includes(neededBy))
+  await installPackages(packages.filter(isMissing))
+  for (const program of goPrograms.filter(isMissing)) await buildWithGo(program)
+}
 
+async function installPackages(missing: typeof packages): Promise<void> {
+  if (missing.length === 0) return
   const names = missing.map(({ what }) => what).join(' and ')
   const skipped = missing.map(({ tests }) => tests).join(' and ')
   const install = `apt-get install --yes --no-install-recommends ${missing.map((program) => program.package).join(' ')}`
@@ -26,5 +47,21 @@ export async function provideTestPrograms(testFiles: readonly string[]): Promise
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   await runCommand('apt-get', ['update', '-qq'], env)
   const { code, output } = await runCommand('apt-get', install.split(' ').slice(1), env)
-  if (code !== 0) console.log(`That failed, so the tests ${skipped} are skipped:\n${output.split('\n').slice(-5).join('\n')}`)
+  if (code !== 0) console.log(`That failed, so the tests ${skipped} are skipped:\n${lastLines(output)}`)
+}
+
+/** Into the folder of the checkout's own caches: nothing else of the machine changes, but for Go's caches. */
+async function buildWithGo({ what, module, tests }: (typeof goPrograms)[number]): Promise<void> {
+  const { code: without } = await runCommand('go', ['version'])
+  if (without !== 0) {
+    console.log(`The tests ${tests} are skipped: ${what} missing, and there is no Go to build it: go install ${module}`)
+    return
+  }
+  console.log(`Missing: ${what}; go install ${module} …`)
+  const { code, output } = await runCommand('go', ['install', module], { GOBIN: builtPrograms })
+  if (code !== 0) console.log(`That failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
+}
+
+function lastLines(output: string): string {
+  return output.split('\n').slice(-5).join('\n')
 }

@@ -21,7 +21,7 @@ export interface StartOptions {
   log?: (line: string) => void
 }
 
-/** A server that accepts connections on 127.0.0.1. */
+/** A server that accepts connections on 127.0.0.1; for reading only where the folder is a standby's. */
 export interface RunningPostgres {
   port: number
   /** Of the user `postgres` and the database `postgres`, with the password. */
@@ -108,7 +108,7 @@ async function launch(binaries: Binaries, options: Launch, signal: AbortSignal |
       // Once it runs, its words are for the log alone.
       if (ready) return
       lines.push(line)
-      ready = line.includes('database system is ready to accept connections')
+      ready = /database system is ready to accept (read-only )?connections/.test(line)
       if (ready) settle(true)
     })
     child.once('error', (error) => {

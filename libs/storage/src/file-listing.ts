@@ -20,6 +20,14 @@ export async function* listFolder(folder: string, prefix: string, signal: AbortS
   }
 }
 
+/** The folders in a folder, by their full names. */
+export async function* foldersIn(folder: string, prefix: string): AsyncGenerator<string> {
+  for (const entry of await entriesOf(folder)) {
+    const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
+    if (entry.isDirectory() && isObjectName(name)) yield name
+  }
+}
+
 /** The object at a path; undefined where there is none. */
 export async function infoOf(path: string, name: string): Promise<ObjectInfo | undefined> {
   try {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { DomainError, notFound } from '@vitascope/errors'
 import { type Disk, isErrno, nodeDisk } from './disk.ts'
-import { infoOf, listFolder } from './file-listing.ts'
+import { foldersIn, infoOf, listFolder } from './file-listing.ts'
 import { createObjectWriter } from './file-writing.ts'
 import { checkObjectName, checkObjectPrefix } from './object-name.ts'
 import { type ObjectStorage, resolveRange } from './object-storage.ts'
@@ -64,6 +64,12 @@ export async function openFileStorage({
       const checked = checkObjectPrefix(prefix)
       const path = checked === '' ? root : await locate(checked, signal)
       if (path !== undefined) yield* listFolder(path, checked, signal)
+    },
+
+    async *folders(prefix, signal) {
+      const checked = checkObjectPrefix(prefix)
+      const path = checked === '' ? root : await locate(checked, signal)
+      if (path !== undefined) yield* foldersIn(path, checked)
     },
 
     async delete(name, signal) {

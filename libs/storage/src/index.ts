@@ -15,3 +15,7 @@ export {
   type StoredBytes,
   UnsatisfiableRange,
 } from './object-storage.ts'
+/** Opens what the settings name. */
+export { openStorage } from './open-storage.ts'
+/** Opens a bucket of an S3 store. */
+export { openS3Storage, type S3Options } from './s3-client.ts'

@@ -40,6 +40,8 @@ export interface ObjectInfo {
   name: string
   bytes: number
   modified: Date
+  /** The store's own checksum of the content, without quotes; only of stores that have one, and only from `stat`. */
+  etag?: string
 }
 
 /**
@@ -57,6 +59,8 @@ export interface ObjectStorage {
   stat(name: string, signal?: AbortSignal): Promise<ObjectInfo | undefined>
   /** Every object below the prefix, by name in byte order. What comes or goes meanwhile may or may not be seen. */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ObjectInfo>
+  /** The names of the folders directly below the prefix, in no order; none of the objects is looked at. */
+  folders(prefix: string, signal?: AbortSignal): AsyncIterable<string>
   /** True when it was there. Streams that are open already read on. */
   delete(name: string, signal?: AbortSignal): Promise<boolean>
   /** How many there were. The empty prefix is refused: nothing empties a store by accident. */

@@ -48,6 +48,24 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await exists(file)).toBe(!move)
     })
 
+    test('a large object comes back as it was put, from any kind of source, and is never replaced', async () => {
+      const bytes = randomBytes(35 << 20)
+      const file = join(scratch, 'large')
+      await writeFile(file, bytes)
+      expect(await storage.put('large/one', Readable.from([bytes], { objectMode: false }))).toEqual({
+        bytes: bytes.length,
+        sha256: sha256(bytes),
+      })
+      expect(await storage.put('large/one', { file })).toMatchObject({ sha256: sha256(bytes) })
+      await expect(storage.put('large/one', bytes.subarray(1))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
+      expect(sha256(await read('large/one'))).toBe(sha256(bytes))
+      const { stream } = await storage.open('large/one', { range: { start: 16 << 20, end: (16 << 20) + 9 } })
+      expect((await buffer(stream)).equals(bytes.subarray(16 << 20, (16 << 20) + 10))).toBe(true)
+      const contents = [1, 2, 3].map((n) => Buffer.concat([bytes, Buffer.from(String(n))]))
+      const settled = await Promise.allSettled(contents.map((content) => storage.put('large/race', content)))
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    })
+
     test('an object may be empty', async () => {
       await storage.put('empty', new Uint8Array(0))
       expect(await storage.stat('empty')).toMatchObject({ bytes: 0 })
@@ -113,6 +131,22 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await listed('list')).toEqual([...names].sort())
       expect(await listed('')).toEqual(expect.arrayContaining(names))
       expect(await listed('list/1/a-b')).toEqual([])
+    })
+
+    test('folders are those directly below the prefix', async () => {
+      for (const name of ['tree/1/a', 'tree/1/b/c', 'tree/10/a', 'tree/x']) await storage.put(name, Buffer.from('x'))
+      const folders = async (prefix: string) => {
+        const names: string[] = []
+        for await (const name of storage.folders(prefix)) names.push(name)
+        return names.sort()
+      }
+      expect([await folders('tree'), await folders('tree/1/'), await folders('tree/10'), await folders('none')]).toEqual([
+        ['tree/1', 'tree/10'],
+        ['tree/1/b'],
+        [],
+        [],
+      ])
+      expect(await folders('')).toContain('tree')
     })
 
     test('deleting a prefix leaves its neighbours', async () => {

@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface FaultProxy {
   /** `HOST:PORT` to connect to. */
   address: string
+  /** Where new connections lead, a `HOST:PORT`. */
+  target: string
   /** Asked for each part of a reply: true loses it, and its connection. */
   lose: () => boolean
   /** Milliseconds by which every part is late, in both directions. */
@@ -13,16 +15,18 @@ export interface FaultProxy {
   lost(): number
   /** Connections of the moment. */
   connections(): number
+  /** Ends all connections of the moment. */
+  drop(): void
   close(): Promise<void>
 }
 
 /** `target` is a `HOST:PORT`, which need not be there yet. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
-  const [host, port] = [target.slice(0, target.lastIndexOf(':')), Number(target.slice(target.lastIndexOf(':') + 1))]
   const open = new Set<Socket>()
   let lost = 0
   const server = createServer((near) => {
-    const far = connect(port, host)
+    const colon = proxy.target.lastIndexOf(':')
+    const far = connect(Number(proxy.target.slice(colon + 1)), proxy.target.slice(0, colon))
     open.add(near)
     const end = () => {
       open.delete(near)
@@ -50,10 +54,14 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: FaultProxy = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target,
     lose: () => false,
     delayMs: 0,
     lost: () => lost,
     connections: () => open.size,
+    drop: () => {
+      for (const socket of open) socket.destroy()
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

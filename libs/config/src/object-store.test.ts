@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { readObjectStore } from './object-store.ts'
+import { readEnvironment } from './read-environment.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'vitascope-config-'))
+const secret = join(folder, 'secret')
+writeFileSync(secret, 'a secret\n')
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const read = (env: Record<string, string>) => {
+  const reader = readEnvironment(env)
+  const store = readObjectStore(reader)
+  reader.check()
+  return store
+}
+const s3 = {
+  VITASCOPE_S3_BUCKET: 'videos',
+  VITASCOPE_S3_ENDPOINT: 'http://objects:9000',
+  VITASCOPE_S3_ACCESS_KEY_ID: 'me',
+  VITASCOPE_S3_SECRET_KEY_FILE: secret,
+}
+
+test('objects lie in a folder unless a bucket is named', () => {
+  expect(read({ VITASCOPE_STORAGE_DIR: '/data' })).toEqual({ folder: '/data' })
+  const store = { endpoint: 'http://objects:9000', region: 'us-east-1', bucket: 'videos', accessKeyId: 'me', secretAccessKey: 'a secret' }
+  expect(read({ ...s3, VITASCOPE_STORAGE_DIR: '/data' })).toEqual({ s3: { ...store, virtualHost: false } })
+  expect(read({ ...s3, VITASCOPE_S3_REGION: 'eu-central-1', VITASCOPE_S3_VIRTUAL_HOST: '1' })).toMatchObject({
+    s3: { region: 'eu-central-1', virtualHost: true },
+  })
+})
+
+test('what is missing is named at once', () => {
+  expect(() => read({})).toThrow('VITASCOPE_STORAGE_DIR is missing')
+  expect(() => read({ VITASCOPE_S3_BUCKET: 'videos' })).toThrow(
+    /VITASCOPE_S3_ENDPOINT is missing\n.*VITASCOPE_S3_ACCESS_KEY_ID is missing\n.*VITASCOPE_S3_SECRET_KEY_FILE is missing/,
+  )
+  expect(() => read({ ...s3, VITASCOPE_S3_ENDPOINT: 'objects:9000' })).toThrow('VITASCOPE_S3_ENDPOINT must be a URL')
+})

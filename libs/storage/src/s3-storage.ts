@@ -1,0 +1,307 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+  S3ServiceException,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { DomainError, notFound } from '@vitascope/errors'
+import { checkObjectName, checkObjectPrefix } from './object-name.ts'
+import {
+  type ByteRange,
+  type ObjectInfo,
+  type ObjectSource,
+  type ObjectStorage,
+  type PutOptions,
+  type RangeRequest,
+  resolveRange,
+  type StoredBytes,
+  UnsatisfiableRange,
+} from './object-storage.ts'
+
+/** Of a part of a large object, and the most that a small one has; three of them are in memory for each put at most. */
+const PART_BYTES = 16 << 20
+const PARTS_AT_ONCE = 2
+/** What one request may delete (S3, DeleteObjects). */
+const DELETED_AT_ONCE = 1_000
+
+/**
+ * Objects in a bucket of an S3 store. What was put under a name is never replaced: writes are conditional (`If-None-Match: *`), which the
+ * store must know. Small objects are one request; large ones are uploaded in parts and appear when they are complete.
+ */
+export function createS3Storage({ client, bucket }: { client: S3Client; bucket: string }): ObjectStorage {
+  const storage: ObjectStorage = {
+    async put(name, source, options = {}) {
+      const Key = checkObjectName(name)
+      const stored = await told(name, () => putParts(Key, source, options), options.signal)
+      if (isFile(source) && source.move) await rm(source.file, { force: true })
+      return stored
+    },
+
+    async open(name, { range, signal } = {}) {
+      const Key = checkObjectName(name)
+      if (range && !isRange(range)) throw new UnsatisfiableRange(await bytesOf(name, signal))
+      return told(
+        name,
+        async () => {
+          const answer = await client.send(
+            new GetObjectCommand({ Bucket: bucket, Key, Range: range && rangeHeader(range) }),
+            sending(signal),
+          )
+          return openedOf(answer, range, signal)
+        },
+        signal,
+        async () => new UnsatisfiableRange(await bytesOf(name, signal)),
+      )
+    },
+
+    async stat(name, signal) {
+      const Key = checkObjectName(name)
+      try {
+        const head = await told(name, () => client.send(new HeadObjectCommand({ Bucket: bucket, Key }), sending(signal)), signal)
+        const etag = head.ETag?.replaceAll('"', '')
+        const info = { name, bytes: head.ContentLength ?? 0, modified: head.LastModified ?? new Date(0) }
+        return etag === undefined ? info : { ...info, etag }
+      } catch (error) {
+        if (error instanceof DomainError && error.kind === 'not_found') return undefined
+        throw error
+      }
+    },
+
+    async *list(prefix, signal) {
+      const folder = checkObjectPrefix(prefix)
+      const Prefix = folder === '' ? undefined : `${folder}/`
+      for (let token: string | undefined, more = true; more; ) {
+        const ask = new ListObjectsV2Command({ Bucket: bucket, Prefix, ContinuationToken: token })
+        const page = await told(prefix, () => client.send(ask, sending(signal)), signal)
+        for (const { Key, Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
+          // Stores that are folders underneath name those too.
+          if (Key !== undefined && !Key.endsWith('/')) yield { name: Key, bytes: Size, modified: LastModified } satisfies ObjectInfo
+        }
+        token = page.NextContinuationToken
+        more = page.IsTruncated === true && token !== undefined
+      }
+    },
+
+    async *folders(prefix, signal) {
+      const folder = checkObjectPrefix(prefix)
+      const Prefix = folder === '' ? undefined : `${folder}/`
+      for (let token: string | undefined, more = true; more; ) {
+        const ask = new ListObjectsV2Command({ Bucket: bucket, Prefix, Delimiter: '/', ContinuationToken: token })
+        const page = await told(prefix, () => client.send(ask, sending(signal)), signal)
+        for (const common of page.CommonPrefixes ?? []) if (common.Prefix !== undefined) yield common.Prefix.slice(0, -1)
+        token = page.NextContinuationToken
+        more = page.IsTruncated === true && token !== undefined
+      }
+    },
+
+    async delete(name, signal) {
+      if (!(await storage.stat(name, signal))) return false
+      await told(name, () => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: name }), sending(signal)), signal)
+      return true
+    },
+
+    async deletePrefix(prefix, signal) {
+      if (checkObjectPrefix(prefix) === '') throw new DomainError('invalid', 'BAD_OBJECT_NAME', 'the empty prefix is not for deleting')
+      let count = 0
+      let names: string[] = []
+      const flush = async () => {
+        if (names.length === 0) return
+        const Delete = { Objects: names.map((Key) => ({ Key })), Quiet: true }
+        const { Errors = [] } = await told(
+          prefix,
+          () => client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete }), sending(signal)),
+          signal,
+        )
+        if (Errors.length > 0) throw unavailable(new Error(`${Errors.length} objects were not deleted: ${Errors[0]?.Code ?? ''}`))
+        count += names.length
+        names = []
+      }
+      for await (const { name } of storage.list(prefix, signal)) if (names.push(name) === DELETED_AT_ONCE) await flush()
+      await flush()
+      return count
+    },
+
+    async download(name, targetFile, signal) {
+      const { stream, bytes } = await storage.open(name, signal ? { signal } : {})
+      await rm(targetFile, { force: true })
+      await told(name, () => pipeline(stream, createWriteStream(targetFile, { mode: 0o600 }), { signal }), signal)
+      return { bytes }
+    },
+  }
+  return storage
+
+  async function putParts(Key: string, source: ObjectSource, { contentType, signal }: PutOptions): Promise<StoredBytes> {
+    signal?.throwIfAborted()
+    const target = { Bucket: bucket, Key }
+    const hash = createHash('sha256')
+    let bytes = 0
+    let upload: { UploadId: string | undefined; parts: Promise<{ PartNumber: number; ETag: string | undefined }>[] } | undefined
+    let held: Buffer | undefined
+    const result = () => ({ bytes, sha256: hash.digest('hex') })
+    const begin = async () => {
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...target, ContentType: contentType }), sending(signal))
+      upload = { UploadId, parts: [] }
+      return upload
+    }
+    const send = async (Body: Buffer) => {
+      const { UploadId, parts } = upload ?? (await begin())
+      const PartNumber = parts.length + 1
+      const part = client
+        .send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body }), sending(signal))
+        .then(({ ETag }) => ({ PartNumber, ETag }))
+      // Heard where it is waited for.
+      part.catch(() => {})
+      parts.push(part)
+      await parts.at(-PARTS_AT_ONCE)
+    }
+    try {
+      for await (const part of partsOf(source)) {
+        signal?.throwIfAborted()
+        hash.update(part)
+        bytes += part.length
+        if (held) await send(held)
+        held = part
+      }
+      if (!upload) {
+        const once = { ...target, Body: held ?? Buffer.alloc(0), ContentType: contentType, IfNoneMatch: '*' }
+        await client.send(new PutObjectCommand(once), sending(signal))
+        return result()
+      }
+      if (held) await send(held)
+      const { UploadId, parts } = upload
+      const MultipartUpload = { Parts: await Promise.all(parts) }
+      await client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload, IfNoneMatch: '*' }), sending(signal))
+      return result()
+    } catch (error) {
+      if (upload) await giveUp(target, upload)
+      if (!isTaken(error)) throw error
+      const stored = result()
+      if (await isThere(Key, stored, signal)) return stored
+      throw new DomainError('exists', 'OBJECT_EXISTS', 'other bytes are stored under this name already')
+    }
+  }
+
+  async function bytesOf(name: string, signal: AbortSignal | undefined): Promise<number> {
+    const info = await storage.stat(name, signal)
+    if (!info) throw notFound('object', name)
+    return info.bytes
+  }
+
+  async function giveUp(target: { Bucket: string; Key: string }, upload: { UploadId: string | undefined; parts: Promise<unknown>[] }) {
+    await Promise.allSettled(upload.parts)
+    // What stays behind costs room until the bucket's own rule removes it; the reason why it was given up counts for more.
+    await client.send(new AbortMultipartUploadCommand({ ...target, UploadId: upload.UploadId })).catch(() => {})
+  }
+
+  async function isThere(name: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<boolean> {
+    if ((await storage.stat(name, signal))?.bytes !== stored.bytes) return false
+    const hash = createHash('sha256')
+    await pipeline((await storage.open(name, signal ? { signal } : {})).stream, hash)
+    return hash.digest('hex') === stored.sha256
+  }
+}
+
+function sending(abortSignal: AbortSignal | undefined) {
+  return abortSignal ? { abortSignal } : {}
+}
+
+/** Errors of the SDK in words of ours. */
+async function told<T>(
+  name: string,
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+  unsatisfiable?: () => Promise<UnsatisfiableRange>,
+): Promise<T> {
+  try {
+    signal?.throwIfAborted()
+    return await work()
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (!(error instanceof Error) || error instanceof DomainError) throw error
+    const status = error instanceof S3ServiceException ? (error.$metadata.httpStatusCode ?? 0) : 0
+    if (status === 416 && unsatisfiable) throw await unsatisfiable()
+    if (status === 404) throw notFound('object', name)
+    if (status >= 500 || status === 429 || isNetwork(error)) throw unavailable(error)
+    throw error
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof S3ServiceException && (error.$metadata.httpStatusCode === 412 || error.$metadata.httpStatusCode === 409)
+}
+
+function isNetwork(error: Error): boolean {
+  const code = 'code' in error ? String(error.code) : ''
+  return (
+    /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE)$/.test(code) ||
+    error.name === 'TimeoutError'
+  )
+}
+
+function unavailable(cause: unknown): DomainError {
+  return new DomainError('unavailable', 'STORAGE_UNAVAILABLE', 'the object store is not to be reached: try again', { retryAfter: 1, cause })
+}
+
+function isFile(source: ObjectSource): source is { file: string; move?: boolean } {
+  return typeof source === 'object' && 'file' in source
+}
+
+/** The bytes in pieces of the size of a part; the last one may be shorter. */
+async function* partsOf(source: ObjectSource): AsyncGenerator<Buffer> {
+  if (source instanceof Uint8Array) {
+    const all = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
+    for (let from = 0; from < all.length; from += PART_BYTES) yield all.subarray(from, from + PART_BYTES)
+    return
+  }
+  const stream = isFile(source) ? createReadStream(source.file, { highWaterMark: 1 << 20 }) : source
+  let pieces: Buffer[] = []
+  let held = 0
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    for (let from = 0; from < piece.length; ) {
+      const taken = piece.subarray(from, from + PART_BYTES - held)
+      pieces.push(taken)
+      held += taken.length
+      from += taken.length
+      if (held < PART_BYTES) continue
+      yield Buffer.concat(pieces)
+      pieces = []
+      held = 0
+    }
+  }
+  if (held > 0) yield Buffer.concat(pieces)
+}
+
+/** False for what S3 would not understand, or take for another range. */
+function isRange(range: RangeRequest): boolean {
+  if ('last' in range) return Number.isSafeInteger(range.last) && range.last > 0
+  const { start, end = start } = range
+  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start
+}
+
+function rangeHeader(range: RangeRequest): string {
+  return 'last' in range ? `bytes=-${range.last}` : `bytes=${range.start}-${range.end ?? ''}`
+}
+
+function openedOf(answer: GetObjectCommandOutput, asked: RangeRequest | undefined, signal: AbortSignal | undefined) {
+  const { Body, ContentLength = 0, ContentRange, LastModified = new Date(0) } = answer
+  if (!(Body instanceof Readable)) throw new Error('the object store answered without a body')
+  const total = /\/(\d+)$/.exec(ContentRange ?? '')?.[1]
+  const bytes = total === undefined ? ContentLength : Number(total)
+  const range: ByteRange | undefined = asked && resolveRange(asked, bytes)
+  signal?.throwIfAborted()
+  return { stream: Body, bytes, modified: LastModified, range }
+}

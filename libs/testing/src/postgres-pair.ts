@@ -1,0 +1,89 @@
+import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { initDatabase, type RunningPostgres, startPostgres } from '@vitascope/embedded-postgres'
+import pg from 'pg'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { waitFor } from './wait-for.ts'
+
+/** Two real servers: a primary, and a standby that follows it asynchronously. */
+export interface PostgresPair {
+  /** Of the superuser, at whichever of the two is the primary. */
+  url: string
+  /** Waits until the standby has all that the primary has, and lets it receive nothing any more. */
+  cut(): Promise<void>
+  /** Kills the primary, and makes the standby the primary: what was written since `cut` is gone. */
+  failOver(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startPostgresPair(): Promise<PostgresPair> {
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-pair-'))
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')]
+  const undo: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })]
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const start = async (dir: string) => {
+      const server = await startPostgres({ dir })
+      undo.push(() => server.stop({ immediate: true }))
+      return server
+    }
+    const proxy = async (target: string) => {
+      const way = await startFaultProxy(target)
+      undo.push(way.close)
+      return way
+    }
+    await initDatabase(first, { durable: false })
+    // A database that is at rest is copied by its files.
+    await cp(first, second, { recursive: true, preserveTimestamps: true })
+    const primary = await start(first)
+    const link = await proxy(`127.0.0.1:${primary.port}`)
+    await writeFile(join(second, 'standby.signal'), '')
+    await appendFile(join(second, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo(link)}'\n`)
+    const standby = await start(second)
+    const way = await proxy(`127.0.0.1:${primary.port}`)
+    return {
+      url: `postgres://postgres@${way.address}/postgres`,
+      async cut() {
+        await followed(primary, standby)
+        await link.close()
+      },
+      async failOver() {
+        process.kill(primary.pid, 'SIGKILL')
+        // What its backends still have in hand reaches nobody.
+        way.target = `127.0.0.1:${standby.port}`
+        way.drop()
+        await asking(standby, 'select pg_promote(true, 30) as value')
+      },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function conninfo(link: FaultProxy): string {
+  const [host, port] = link.address.split(':')
+  return `host=${host} port=${port} user=postgres`
+}
+
+async function followed(primary: RunningPostgres, standby: RunningPostgres): Promise<void> {
+  const written = await asking(primary, 'select pg_current_wal_flush_lsn() as value')
+  await waitFor(async () => (await asking(standby, `select pg_last_wal_replay_lsn() >= '${written}' as value`)) === true, {
+    timeout: 30_000,
+    describe: `the standby to reach ${written}`,
+  })
+}
+
+async function asking(server: RunningPostgres, statement: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  try {
+    return (await client.query<{ value: unknown }>(statement)).rows[0]?.value
+  } finally {
+    await client.end()
+  }
+}
