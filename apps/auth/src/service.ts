@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
-import { createOutbox, openPostgres, sweepIdempotency } from '@vitascope/postgres'
+import { createOutbox, openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
 import type { RunningService } from '@vitascope/process'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
@@ -50,9 +50,10 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   const key = principalKey(config.principalKey)
   const metrics = createMetrics('auth')
   const box = createKeyBox(config.masterKey)
-  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log })
+  const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
+  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
   // Apart: each lane of the outbox holds a connection while it sends, and the calls must not wait for that.
-  const outboxDb = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log })
+  const outboxDb = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
   const catalogue = openChannel(config.catalogueAddress, { principalKey: key })
   const outbox = createOutbox({ db: outboxDb, handlers: { ...organisationMirror(catalogue), ...eventSender(catalogue) }, log })
 

@@ -1,7 +1,7 @@
 import { createCaptionReader } from '@vitascope/captions'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { createGrpcServer, openChannel } from '@vitascope/grpc'
-import { createOutbox, type Db, openPostgres, sweepIdempotency } from '@vitascope/postgres'
+import { createOutbox, type Db, openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
 import { type RunningService, repeat } from '@vitascope/process'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
@@ -45,11 +45,12 @@ import { folderHandlers } from './folder/folder-rpc.ts'
 import { createFolderStore } from './folder/folder-store.ts'
 import { idHandlers } from './id/id-rpc.ts'
 import { createIdStore } from './id/id-store.ts'
+import { createAfterFailover } from './job/after-failover.ts'
 import { handoverHandlers } from './job/handover.ts'
 import { jobHandlers } from './job/job-rpc.ts'
 import { createJobStore } from './job/job-store.ts'
 import { createQuietJobs } from './job/quiet-jobs-store.ts'
-import { reconcileJobs } from './job/reconcile.ts'
+import { type ReconcileTimes, reconcileJobs } from './job/reconcile.ts'
 import { locationHandlers } from './location/location-rpc.ts'
 import { createPlacedVideoStore } from './location/placed-video-store.ts'
 import { createPostcodeStore } from './location/postcode-store.ts'
@@ -109,6 +110,8 @@ export interface RunningCatalogue extends RunningService {
 /** Some five minutes of faults; the reconciler sees what became of the job then. */
 const HANDOVER_FAULTS = 20
 const READY_EVERY_MS = 2_000
+/** Between two looks whether there was a failover: a table of a row or two. */
+const FAILOVER_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 60_000
 const MAIL_EVERY_MS = 1_000
 const TRIM_EVERY_MS = 600_000
@@ -121,13 +124,21 @@ const SPOKEN_MS = 30_000
 export async function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningCatalogue> {
   const metrics = createMetrics('catalogue')
   const fair = createFairWriters()
-  const db = fair.db(openPostgres({ url: config.databaseUrl, schema: 'catalogue', log }))
+  const failovers = watchFailovers({ schema: 'catalogue', log, metrics, dense: ['video_search_serial'] })
+  const db = fair.db(openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers }))
   // A message that is being sent holds a connection: calls must not wait for those.
-  const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log })
+  const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers })
   // Large captions take their time, one after another: nobody else's connections.
-  const spokenDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: SPOKEN_MS })
+  const spokenDb = openPostgres({
+    url: config.databaseUrl,
+    schema: 'catalogue',
+    log,
+    poolSize: 1,
+    statementTimeoutMs: SPOKEN_MS,
+    failovers,
+  })
   // What is told to the world, behind the calls: short transactions, many of them.
-  const tellingDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 2 })
+  const tellingDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 2, failovers })
   const encodingChannel = openChannel(config.encodingAddress, config)
   const authChannel = openChannel(config.authAddress, config)
   const encoding = encodingChannel.client(EncodingJobServiceService)
@@ -208,14 +219,14 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   sender.start()
   const stopping = new AbortController()
   const { everyMs, ...times } = config.reconcile
+  const rounds = [
+    (of: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ quiet, jobs, encoding, log, ...of }, signal),
+    (of: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ quiet: quietSlides, jobs: slideJobs, encoding, log, ...of }, signal),
+  ]
+  const afterFailover = createAfterFailover({ db, rounds, resultSeconds: times.resultSeconds, log })
   const loops = [
-    repeat((signal) => reconcileJobs({ quiet, jobs, encoding, log, ...times }, signal), everyMs, log, stopping.signal),
-    repeat(
-      (signal) => reconcileJobs({ quiet: quietSlides, jobs: slideJobs, encoding, log, ...times }, signal),
-      everyMs,
-      log,
-      stopping.signal,
-    ),
+    ...rounds.map((round) => repeat((signal) => round(times, signal).then(() => {}), everyMs, log, stopping.signal)),
+    repeat(afterFailover, FAILOVER_EVERY_MS, log, stopping.signal),
     repeat(spoken.renew, SPOKEN_EVERY_MS, log, stopping.signal),
     repeat(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
     repeat(() => Promise.all([rules.sweep(), sweepIdempotency(db), videoSweep.run()]).then(() => {}), SWEEP_EVERY_MS, log, stopping.signal),

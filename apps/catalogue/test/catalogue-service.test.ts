@@ -161,6 +161,7 @@ describe('who may do what', () => {
     const refused = { kind: 'forbidden', reason: 'SERVICES_ONLY' }
     await expect(ask.jobs.reportJob({ jobId: '1', revision: 1, news: undefined }, call)).rejects.toMatchObject(refused)
     await expect(ask.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
+    await expect(ask.jobs.checkSets({ jobIds: [] }, call)).rejects.toMatchObject(refused)
     await expect(ask.rules.getDeliveryRule({ videoId: '1' }, call)).rejects.toMatchObject(refused)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', revision: 99, active: false })
     await expect(ask.mirror.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)

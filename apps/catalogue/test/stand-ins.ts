@@ -55,6 +55,7 @@ export function encodingStandIn(address: string) {
           state.cancelled.add(jobId)
           return answer()
         },
+        repeatReport: answer,
         async getJob({ jobId }) {
           if (!state.jobs.has(jobId)) throw notFound('job', jobId)
           return { job: Job.fromPartial({ jobId, state: JobState.JOB_STATE_ENCODING }) }

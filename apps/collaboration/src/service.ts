@@ -1,5 +1,5 @@
 import { createGrpcServer, openChannel } from '@vitascope/grpc'
-import { openPostgres, sweepIdempotency } from '@vitascope/postgres'
+import { openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
 import { type RunningService, repeatLater } from '@vitascope/process'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
@@ -30,7 +30,8 @@ const IDEMPOTENCY_EVERY_MS = 3_600_000
 
 export async function startCollaboration(config: CollaborationConfig, log: Logger): Promise<RunningCollaboration> {
   const metrics = createMetrics('collaboration')
-  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log })
+  const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
+  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
   const catalogue = openChannel(config.catalogueAddress, config)
   const auth = openChannel(config.authAddress, config)
   const neighbours = {

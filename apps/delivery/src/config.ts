@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { readEnvironment } from '@vitascope/config'
+import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
 import { principalKey } from '@vitascope/grpc'
 
 /** What this process can be told. */
@@ -8,9 +8,10 @@ export interface DeliveryConfig {
   listen: string
   metricsListen: string
   catalogueAddress: string
+  encodingAddress: string
   principalKey: Uint8Array
   tokenKeys: TokenKeys
-  storageDir: string
+  objects: ObjectStoreSettings
   /** Whose `X-Forwarded-For` counts: the gateway's addresses. */
   trustedProxies: AddressRules
 }
@@ -23,8 +24,9 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     listen: read.address('VITASCOPE_DELIVERY_LISTEN', '127.0.0.1:0'),
     metricsListen: read.address('VITASCOPE_DELIVERY_METRICS_LISTEN', '127.0.0.1:0'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+    encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
-    storageDir: read.text('VITASCOPE_STORAGE_DIR'),
+    objects: readObjectStore(read),
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),
   }
   const tokenKeysFile = read.text('VITASCOPE_TOKEN_KEYS_FILE')

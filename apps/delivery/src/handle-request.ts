@@ -1,23 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { AddressRules } from '@vitascope/access'
 import { type TokenKeys, type TokenVerdict, verifyVideoToken } from '@vitascope/access'
 import { isDomainError } from '@vitascope/errors'
 import type { ObjectStorage } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
-import { admit } from './admission.ts'
+import { admit, type DeliveryRule } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { captionFileOf } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { clientAddress } from './client-address.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
+import { type EarlyFiles, earlyJob } from './early/early-files.ts'
 import { refuse } from './problem.ts'
 import type { RuleCache } from './rule-cache.ts'
-import { serveObject } from './serve-object.ts'
+import { sendText } from './send-text.ts'
+import { PLAYLIST_TYPE, serveObject } from './serve-object.ts'
 
 export interface DeliveryParts {
   rules: RuleCache
   storage: ObjectStorage
   captionTexts: CaptionTexts
+  early: EarlyFiles
   tokenKeys: TokenKeys
   trustedProxies: AddressRules
 }
@@ -52,31 +56,53 @@ export function createRequestHandler(parts: DeliveryParts) {
       return
     }
 
-    const rule = await parts.rules.get(asked)
-    if (!rule) return refuse(response, 404, 'not_found')
-    const address = clientAddress(request, parts.trustedProxies)
-    const token = asked.token === undefined ? undefined : await verify(asked.token, rule.videoId, address)
-    const admission = admit(rule, { version: asked.version, token, address, now: new Date() })
-    if (!admission.admitted) return refuse(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
-    const file = captionFileOf(asked.file, rule.captions)
-    try {
-      if (file) {
-        const { prefix, open } = admission
-        const { storage, captionTexts: texts } = parts
-        return await serveCaptions(request, response, { storage, texts }, { file, rule: rule.captions, prefix, open }, signal)
+    const serve = async (fresh: boolean) => {
+      const rule = await parts.rules.get(asked, { fresh })
+      if (!rule) return refuse(response, 404, 'not_found')
+      const address = clientAddress(request, parts.trustedProxies)
+      const token = asked.token === undefined ? undefined : await verify(asked.token, rule.videoId, address)
+      const admission = admit(rule, { version: asked.version, token, address, now: new Date() })
+      if (!admission.admitted) return refuse(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
+      const file: ServedFile = { request, response, ...admission, file: asked.file, signal }
+      try {
+        return await serveFile(parts, file, rule)
+      } catch (error) {
+        const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
+        if (!isMissing) throw error
+        // A set that was still being made may have been finished since the rule was asked for.
+        if (earlyJob(admission.prefix) !== undefined && !fresh) return serve(true)
+        refuse(response, 404, 'not_found')
       }
-      await serveObject(
-        request,
-        response,
-        { storage: parts.storage, name: `${admission.prefix}/${asked.file}`, open: admission.open },
-        signal,
-      )
-    } catch (error) {
-      if (isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME'))
-        return refuse(response, 404, 'not_found')
-      throw error
     }
+    await serve(false)
   }
+}
+
+interface ServedFile {
+  request: IncomingMessage
+  response: ServerResponse
+  prefix: string
+  open: boolean
+  file: string
+  signal: AbortSignal
+}
+
+async function serveFile({ storage, captionTexts: texts, early }: DeliveryParts, what: ServedFile, { captions }: DeliveryRule) {
+  const { request, response, prefix, open, file, signal } = what
+  const jobId = earlyJob(prefix)
+  // Playlists of whole videos have a few kilobytes.
+  const readPlaylist = async (name: string) =>
+    jobId === undefined ? text((await storage.open(`${prefix}/${name}`, { signal })).stream) : early.playlist(jobId, name)
+  const captionFile = captionFileOf(file, captions)
+  if (captionFile) {
+    const readMaster = () => readPlaylist(captions.masterPath)
+    return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, rule: captions, open })
+  }
+  if (jobId !== undefined && file.endsWith('.m3u8')) {
+    return sendText(request, response, Buffer.from(await readPlaylist(file)), { type: PLAYLIST_TYPE, open })
+  }
+  const name = jobId === undefined ? `${prefix}/${file}` : await early.objectOf(jobId, file)
+  return serveObject(request, response, { storage, name, open }, signal)
 }
 
 /** A player asks with the same token for every segment: a good one is verified once, and then only its end is looked at. */

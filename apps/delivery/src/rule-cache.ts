@@ -24,8 +24,8 @@ export type Asked = Pick<DeliveryPath, 'kind' | 'id'>
 type Kept = { rule: DeliveryRule | undefined; at: number }
 
 export interface RuleCache {
-  /** Undefined: no such thing. Refuses as unavailable when the catalogue is away and nothing recent is known. */
-  get(asked: Asked): Promise<DeliveryRule | undefined>
+  /** Undefined: no such thing. `fresh`: as it is now. Refuses as unavailable when the catalogue is away and nothing recent is known. */
+  get(asked: Asked, options?: { fresh?: boolean }): Promise<DeliveryRule | undefined>
 }
 
 /** Asks the catalogue once for all requests that want the same at the same time. */
@@ -59,10 +59,10 @@ export function createRuleCache(rules: Client<typeof DeliveryRuleServiceService>
   }
 
   return {
-    get(asked) {
+    get(asked, { fresh = false } = {}) {
       const name = `${asked.kind} ${asked.id}`
       const known = kept.get(name)
-      if (known && Date.now() - known.at < FRESH_MS) return Promise.resolve(known.rule)
+      if (known && !fresh && Date.now() - known.at < FRESH_MS) return Promise.resolve(known.rule)
       const running = asking.get(name)
       if (running) return running
       const answer = ask(asked, name).finally(() => asking.delete(name))

@@ -4,8 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import { type ObjectStorage, UnsatisfiableRange } from '@vitascope/storage'
 import { parseRangeHeader } from './range-header.ts'
 
+export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
 const TYPES: Record<string, string> = {
-  m3u8: 'application/vnd.apple.mpegurl',
+  m3u8: PLAYLIST_TYPE,
   mp4: 'video/mp4',
   m4s: 'video/iso.segment',
   jpg: 'image/jpeg',

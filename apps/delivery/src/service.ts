@@ -7,10 +7,12 @@ import { openChannel } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
-import { openFileStorage } from '@vitascope/storage'
+import { EarlyServiceService } from '@vitascope/proto/encoding/v1/early'
+import { openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
+import { createEarlyFiles } from './early/early-files.ts'
 import { createRequestHandler } from './handle-request.ts'
 import { refuse } from './problem.ts'
 import { createRuleCache } from './rule-cache.ts'
@@ -19,10 +21,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const metrics = createMetrics('delivery')
   const seconds = metrics.seconds('vitascope_delivery_request_seconds', 'Requests for files, by status', ['status'])
   const channel = openChannel(config.catalogueAddress, { principalKey: config.principalKey })
+  const encoding = openChannel(config.encodingAddress, { principalKey: config.principalKey })
   const handle = createRequestHandler({
     rules: createRuleCache(channel.client(DeliveryRuleServiceService)),
-    storage: await openFileStorage({ root: config.storageDir }),
+    storage: await openStorage(config.objects),
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
+    early: createEarlyFiles(encoding.client(EarlyServiceService)),
     tokenKeys: config.tokenKeys,
     trustedProxies: config.trustedProxies,
   })
@@ -65,6 +69,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       await closed
       clearTimeout(timer)
       channel.close()
+      encoding.close()
       await page.close()
     },
   }

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/access'
-import { notFound } from '@vitascope/errors'
+import { DomainError, notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
 import {
   DeliveryRuleServiceService,
   GetDeliveryRuleResponse,
   GetPresentationRuleResponse,
 } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { EarlyServiceService } from '@vitascope/proto/encoding/v1/early'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
@@ -22,6 +23,10 @@ const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
 
 let root: string
 let catalogue: GrpcServer
+let encoding: GrpcServer
+/** What encoding has of job 7: the last segment, or nothing any more. */
+let last: number | undefined
+const asked: string[] = []
 let delivery: Awaited<ReturnType<typeof startDelivery>>
 const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
 const presentationRules = new Map<string, Partial<GetPresentationRuleResponse>>()
@@ -32,6 +37,10 @@ beforeAll(async () => {
   const storage = await openFileStorage({ root })
   await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from(PLAYLIST))
   await storage.put('media/1/7-1/h264_100.mp4', BYTES)
+  await storage.put('media/1/7-1/hls/h264_100/index.m3u8', Buffer.from('#EXTM3U all'))
+  await storage.put('work/7/3/h264_100/init.mp4', Buffer.from('init'))
+  await storage.put('work/7/3/h264_100/seg-00001.m4s', Buffer.from('one'))
+  for (const name of ['seg-00002', 'seg-00010']) await storage.put(`work/7/5/h264_100/${name}.m4s`, Buffer.from(name))
   await storage.put('slides/5/8-1/slide-0001.jpg', BYTES)
   await storage.put('slides/5/9-2/slide-0001.jpg', BYTES.subarray(1))
   await storage.put('slides/5/8-1/document.pdf', Buffer.from('%PDF-'))
@@ -50,14 +59,34 @@ beforeAll(async () => {
       return GetPresentationRuleResponse.fromPartial(rule)
     },
   })
+  encoding = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  const need = (jobId: string) => {
+    if (jobId !== '7' || last === undefined) throw new DomainError('not_found', 'EARLY_NOT_FOUND', 'nothing')
+    return last
+  }
+  encoding.implement(EarlyServiceService, {
+    async getEarlyMaster({ jobId }) {
+      need(jobId)
+      return { text: PLAYLIST }
+    },
+    async getEarlyTrack({ jobId, key: track }) {
+      asked.push(track)
+      const folders = [
+        { first: 1, folder: 'work/7/3/h264_100' },
+        { first: 2, folder: 'work/7/5/h264_100' },
+      ]
+      return { playlist: `#EXTM3U ${need(jobId)}`, initObject: 'work/7/3/h264_100/init.mp4', segments: folders }
+    },
+  })
   delivery = await startDelivery(
     {
       listen: '127.0.0.1:0',
       metricsListen: '127.0.0.1:0',
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
+      encodingAddress: await encoding.listen('127.0.0.1:0'),
       principalKey: key,
       tokenKeys,
-      storageDir: root,
+      objects: { folder: root },
       trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
     },
     log,
@@ -66,6 +95,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await delivery.stop()
   await catalogue.drain()
+  await encoding.drain()
   await rm(root, { recursive: true })
 })
 
@@ -134,6 +164,62 @@ describe('a video for everybody', () => {
   })
   test('that has expired is not found', async () => {
     expect((await get(`${aVideo({ expireTime: new Date(Date.now() - 1) })}/v1/h264_100.mp4`)).status).toBe(404)
+  })
+})
+
+describe('a video that is still being encoded', () => {
+  const early = () => [{ version: 'v1', prefix: 'early/7' }]
+  test('has playlists that caches ask for again, and the segments of each chunk from where it lies', async () => {
+    last = 2
+    const id = aVideo({ sets: early() })
+    for (const [file, body] of [
+      ['hls/master.m3u8', PLAYLIST],
+      ['hls/h264_100/index.m3u8', '#EXTM3U 2'],
+      ['hls/h264_100/init.mp4', 'init'],
+      ['hls/h264_100/seg-00001.m4s', 'one'],
+      ['hls/h264_100/seg-00002.m4s', 'seg-00002'],
+      ['hls/h264_100/seg-00010.m4s', 'seg-00010'],
+    ] as const) {
+      const response = await get(`${id}/v1/${file}`)
+      expect([file, response.status, await response.text()]).toEqual([file, 200, body])
+      const caching = file.endsWith('.m3u8') ? 'public, max-age=0, must-revalidate' : 'public, max-age=31536000, immutable'
+      expect(response.headers.get('cache-control')).toBe(caching)
+    }
+    for (const file of ['hls/h264_100/seg-00011.m4s', 'h264_100.mp4', 'hls/h264_100', 'hls/h264_100/seg-1.m4s']) {
+      expect([file, (await get(`${id}/v1/${file}`)).status]).toEqual([file, 404])
+    }
+  })
+  test('grows within seconds, for one question a second', async () => {
+    last = 2
+    const id = aVideo({ sets: early() })
+    asked.length = 0
+    const playlist = async () => (await get(`${id}/v1/hls/h264_250/index.m3u8`)).text()
+    expect(await Promise.all(Array.from({ length: 20 }, playlist))).toEqual(Array(20).fill('#EXTM3U 2'))
+    expect(asked).toEqual(['h264_250'])
+    last = 3
+    await waitFor(async () => (await playlist()) === '#EXTM3U 3')
+    const tag = (await get(`${id}/v1/hls/h264_250/index.m3u8`)).headers.get('etag') ?? ''
+    expect((await get(`${id}/v1/hls/h264_250/index.m3u8`, { headers: { 'if-none-match': tag } })).status).toBe(304)
+  })
+  test('goes on at the same address once it is done, without a refusal between', async () => {
+    last = 2
+    const id = aVideo({ sets: early() })
+    expect((await get(`${id}/v1/hls/h264_360/index.m3u8`)).status).toBe(200)
+    last = undefined
+    aVideo()
+    const seen = new Set<string>()
+    await waitFor(async () => {
+      const response = await get(`${id}/v1/hls/h264_100/index.m3u8`)
+      seen.add(`${response.status} ${await response.text()}`)
+      return seen.has('200 #EXTM3U all')
+    })
+    expect([...seen].filter((answer) => !answer.startsWith('200'))).toEqual([])
+  })
+  test('is as protected as any', async () => {
+    last = 2
+    const id = aVideo({ sets: early(), tokenRequired: true })
+    expect((await get(`${id}/v1/hls/h264_100/seg-00001.m4s`)).status).toBe(403)
+    expect((await get(`${id}/v2/hls/h264_100/seg-00001.m4s`)).status).toBe(404)
   })
 })
 

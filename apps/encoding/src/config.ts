@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readEnvironment } from '@vitascope/config'
+import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 
 /** What the service can be told. */
@@ -11,10 +11,14 @@ export interface EncodingConfig {
   principalKey: string
   /** `HOST:PORT` of catalogue, which it reports to. */
   catalogueAddress: string
+  /** `HOST:PORT` that takes the bytes of uploads from the gateway, by HTTP. */
+  uploadListen: string
+  /** After so long an upload in parts that does not go on is removed. */
+  uploadKeptSeconds: number
   /** `HOST:PORT` of `/metrics`. */
   metricsListen: string
   /** The folder of the objects. */
-  storageDir: string
+  objects: ObjectStoreSettings
   /** Where sources are written while they come in. */
   scratchDir: string
   source: SourceLimits
@@ -55,15 +59,17 @@ const GIB = 1024 ** 3
 
 export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
   const read = readEnvironment(env)
-  const storageDir = read.text('VITASCOPE_STORAGE_DIR')
+  const objects = readObjectStore(read)
   const config: EncodingConfig = {
     listen: read.address('VITASCOPE_ENCODING_LISTEN', '127.0.0.1:0'),
     databaseUrl: read.text('VITASCOPE_ENCODING_DATABASE_URL'),
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+    uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', '127.0.0.1:0'),
+    uploadKeptSeconds: read.int('VITASCOPE_UPLOAD_KEPT_SECONDS', 86_400, { min: 1, max: 30 * 86_400 }),
     metricsListen: read.address('VITASCOPE_ENCODING_METRICS_LISTEN', '127.0.0.1:0'),
-    storageDir,
-    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', `${storageDir}-scratch`), 'fetch'),
+    objects,
+    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), 'fetch'),
     source: {
       allow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
       maxBytes: read.int('VITASCOPE_SOURCE_MAX_BYTES', 20 * GIB, { min: 1, max: 10_240 * GIB }),

@@ -2,10 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
 import type { CrashPoint } from '../src/crash-point.ts'
-import { KNOWN_KINDS } from '../src/worker/run-task.ts'
 import { endProcesses, startServiceProcess } from './running-process.ts'
 import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
-import { standInWorker } from './stand-in-worker.ts'
+import { anAsk, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let nextJob = 1
@@ -63,7 +62,7 @@ test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoi
     const work = async (caller: typeof before) => {
       const worker = standInWorker(caller, around.storage, 'worker-1:a')
       while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
-        const { task } = await caller.work.leaseTask({ workerId: 'worker-1:a', ask: '', waitSeconds: 3, kinds: KNOWN_KINDS }, caller.call)
+        const { task } = await caller.work.leaseTask(anAsk({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
         if (!task) continue
         const result = await worker.make(task)
         // The answer of the service that dies is lost: it is told again to the next one.

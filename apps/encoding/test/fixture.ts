@@ -19,6 +19,14 @@ export async function makeVideo(file: string, seconds: number): Promise<string> 
   return file
 }
 
+/** Makes a long tone; of no picture. */
+export async function makeSound(file: string, seconds: number): Promise<string> {
+  const { ffmpeg } = await findFfmpeg()
+  const tone = ['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=44100:duration=${seconds}`]
+  await promisify(execFile)(ffmpeg, ['-y', '-loglevel', 'error', ...tone, '-c:a', 'aac', '-b:a', '64k', file])
+  return file
+}
+
 /** An ffmpeg that answers what it is asked about itself, and does something else in place of any work. */
 export async function makeFakeFfmpeg(folder: string, instead: string): Promise<string> {
   const real = await findFfmpeg()

@@ -41,7 +41,7 @@ function start(deletePrefix: (prefix: string) => Promise<number>) {
     steps: { fault: async ({ itemId }: { itemId: string }) => Boolean(rescued.push(itemId)) },
     outbox: {},
     desk: {},
-    jobs: {},
+    jobs: { checkSets: async () => ({ usedPrefixes: [] }) },
     storage: { ...around.storage, deletePrefix },
     log: testLog,
     intervalMs: INTERVAL_MS,

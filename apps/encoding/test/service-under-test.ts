@@ -46,7 +46,9 @@ export async function startSurroundings(): Promise<Surroundings> {
       principalKey: SECRET,
       catalogueAddress: catalogue.address,
       metricsListen: '127.0.0.1:0',
-      storageDir: join(folder, 'storage'),
+      uploadListen: '127.0.0.1:0',
+      uploadKeptSeconds: 3_600,
+      objects: { folder: join(folder, 'storage') },
       scratchDir: join(folder, 'scratch/fetch'),
       source: {
         allow: ['127.0.0.0/8'],
@@ -108,6 +110,7 @@ export async function startHere(around: Surroundings, more?: Partial<EncodingCon
   return {
     ...caller,
     address: service.address,
+    uploadAddress: service.uploadAddress,
     async stop() {
       caller.close()
       await service.stop()

@@ -12,6 +12,7 @@ import { makeFakeFfmpeg } from './fixture.ts'
 import { makePdf, nestedForms, plainPage, slowPages } from './pdf.ts'
 import { endProcesses, isAlive, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { anAsk } from './stand-in-worker.ts'
 
 let around: Surroundings
 let caller: Caller
@@ -55,7 +56,7 @@ async function expectSlides(jobId: string, count: number): Promise<SlideSet> {
   const set = await patiently(ended, { describe: `slides of job ${jobId}` })
   if (!('slides' in set)) throw new Error(`job ${jobId} failed: ${set.code} ${set.message}`)
   expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
-  expect(set).toMatchObject({ jobId, prefix: expect.stringMatching(new RegExp(`^slides/8${jobId}/${jobId}-\\d+$`)) })
+  expect(set).toMatchObject({ jobId, prefix: expect.stringMatching(new RegExp(`^slides/8${jobId}/${jobId}-\\d+-[0-9a-f]{12}$`)) })
   expect(set.slides).toHaveLength(count)
   await patiently(async () => (await around.objects(`work/${jobId}`)).length === 0)
   const files = [...set.slides.flatMap(({ path, thumbnailPath }) => [path, thumbnailPath]), set.documentPath]
@@ -210,7 +211,7 @@ describe('a job of slides', () => {
     await start()
     await create(twoPages())
     const lease = (kinds: Parameters<Caller['work']['leaseTask']>[0]['kinds']) =>
-      caller.work.leaseTask({ workerId: 'old:1', ask: '', waitSeconds: 0, kinds }, caller.call)
+      caller.work.leaseTask(anAsk({ workerId: 'old:1', waitSeconds: 0, kinds }), caller.call)
     expect((await lease([])).task).toBeUndefined()
     expect((await lease(['TASK_KIND_SLIDES' as never])).task).toBeDefined()
   })

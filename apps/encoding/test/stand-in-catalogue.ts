@@ -15,6 +15,8 @@ export interface StandInCatalogue {
   unwanted: Set<string>
   /** Jobs that it does not know. */
   unknown: Set<string>
+  /** Prefixes of sets that are not to go. */
+  used: Set<string>
   /** As long as it is set, every call is answered with it. */
   refusal: DomainError | undefined
   published(jobId: string): RenditionSet[]
@@ -32,6 +34,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     reports: [],
     unwanted: new Set(),
     unknown: new Set(),
+    used: new Set(),
     refusal: undefined,
     published: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'published' && one.value.renditions ? [one.value.renditions] : [])),
     slides: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'slidesMade' && one.value.slides ? [one.value.slides] : [])),
@@ -39,9 +42,9 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     progress: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'progress' ? [one.value.percent] : [])),
     stop: () => server.drain(100),
   }
-  const { reportJob, checkJobs } = JobServiceService
+  const { reportJob, checkJobs, checkSets } = JobServiceService
   server.implement(
-    { reportJob, checkJobs },
+    { reportJob, checkJobs, checkSets },
     {
       async reportJob(report) {
         if (catalogue.refusal) throw catalogue.refusal
@@ -51,6 +54,9 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
       },
       async checkJobs({ jobIds }) {
         return { wantedJobIds: jobIds.filter((id) => !catalogue.unwanted.has(id) && !catalogue.unknown.has(id)) }
+      },
+      async checkSets() {
+        return { usedPrefixes: [...catalogue.used] }
       },
     },
   )

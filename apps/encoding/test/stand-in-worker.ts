@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto'
-import type { SetFile, SourceProbe } from '@vitascope/media'
-import type { Task } from '@vitascope/proto/encoding/v1/work'
+import { chunkKeys, planVersion, type SetFile, type SourceAudio, type SourceProbe } from '@vitascope/media'
+import type { LeaseTaskRequest, Task } from '@vitascope/proto/encoding/v1/work'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { EncodeInput, FilesResult, PackageInput, ProbeResult, SlidesInput, StoredFile } from '../src/work/task.ts'
-import { KNOWN_KINDS } from '../src/worker/run-task.ts'
+import { KNOWN_KINDS, LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { Caller } from './service-under-test.ts'
+
+/** Asks for work of any kind. */
+export function anAsk(more: Partial<LeaseTaskRequest>): LeaseTaskRequest {
+  return { workerId: 'w:1', ask: '', waitSeconds: 0, kinds: [...KNOWN_KINDS, ...LIGHT_KINDS], planVersion, ...more }
+}
 
 /** Does what a worker does, but for the encoding: so that a test holds every step in its hand. */
 export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
   const lease = async (waitSeconds = 5): Promise<Task> => {
-    const { task } = await work.leaseTask({ workerId, ask: '', waitSeconds, kinds: KNOWN_KINDS }, call)
+    const { task } = await work.leaseTask(anAsk({ workerId, waitSeconds }), call)
     if (!task) throw new Error('there is no work')
     return task
   }
@@ -21,6 +26,7 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
       case TaskKind.TASK_KIND_PROBE:
         return aProbe()
       case TaskKind.TASK_KIND_ENCODE:
+      case TaskKind.TASK_KIND_AUDIO:
         return makeSegments(storage, JSON.parse(task.inputJson) as EncodeInput)
       case TaskKind.TASK_KIND_SLIDES:
         return makeSlides(storage, JSON.parse(task.inputJson) as SlidesInput)
@@ -33,6 +39,12 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     make,
     complete,
     beat: (task: Task, done = 0) => work.beatTask({ taskId: task.taskId, attempt: task.attempt, done }, call),
+    /** Puts a file and tells of it, while the task goes on. */
+    async add(task: Task, path: string, seconds: number) {
+      const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
+      const stored = await storage.put(`${workPrefix}/${path}`, Buffer.from(`${path} of ${workPrefix}`))
+      await work.addSegments({ taskId: task.taskId, attempt: task.attempt, files: [{ path, ...stored, seconds }] }, call)
+    },
     fail: (task: Task, code: number, message = 'a fault of this test') =>
       work.failTask({ taskId: task.taskId, attempt: task.attempt, code, message }, call),
     release: (task: Task) => work.releaseTask({ taskId: task.taskId, attempt: task.attempt }, call),
@@ -72,9 +84,31 @@ export function aProbe(): ProbeResult {
   return { probe, build: { version: 'n7.0', toneMap: false } }
 }
 
-async function makeSegments(storage: ObjectStorage, { workPrefix, chunk }: EncodeInput): Promise<FilesResult> {
-  const path = `chunk-${chunk}/h264_100/seg-00001.m4s`
-  return putAll(storage, workPrefix, workPrefix, [{ path, content: Buffer.from(`segment of ${workPrefix}`), more: {} }])
+/** Of 20 s, in three chunks, and with sound. */
+export function aLongProbe(): ProbeResult {
+  const { probe, build } = aProbe()
+  const audio: SourceAudio = { index: 1, codec: 'aac', channels: 2, sampleRate: 48_000, language: '', isDefault: true, endSeconds: 20 }
+  return {
+    probe: {
+      ...probe,
+      durationSeconds: 20,
+      ...(probe.video && { video: { ...probe.video, endSeconds: 20, keySeconds: 2 } }),
+      audio: [audio],
+    },
+    build,
+  }
+}
+
+async function makeSegments(storage: ObjectStorage, { workPrefix, plan, chunk }: EncodeInput): Promise<FilesResult> {
+  const first = plan.chunks[chunk]?.firstSegment ?? 1
+  const made = chunkKeys(plan, chunk).flatMap((key): Made[] => {
+    const path = `${key}/seg-${String(first).padStart(5, '0')}.m4s`
+    return [
+      { path: `${key}/init.mp4`, content: Buffer.from(`${key}/init.mp4 of ${workPrefix}`), more: { seconds: 0 } },
+      { path, content: Buffer.from(`${path} of ${workPrefix}`), more: { seconds: 4 } },
+    ]
+  })
+  return putAll(storage, workPrefix, workPrefix, made)
 }
 
 async function makeSet(storage: ObjectStorage, { plan, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {

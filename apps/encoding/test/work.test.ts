@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
-import { TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
+import type { PackageInput } from '../src/work/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { standInWorker } from './stand-in-worker.ts'
+import { anAsk, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
@@ -32,6 +33,8 @@ const cancel = (id = jobId) => service.jobs.cancelJob({ jobId: id }, service.cal
 const aWorker = (id = 'w1:a') => standInWorker(service, around.storage, id)
 const ended = (state: JobState) =>
   waitFor(async () => (await service.job(jobId)).state === state, { describe: `job ${jobId} to be ${state}` })
+/** Where a task that makes a set was told to put it. */
+const setOf = (task: Task) => (JSON.parse(task.inputJson) as PackageInput).setPrefix
 const lost = { kind: 'refused', reason: 'LEASE_LOST' }
 /** As if a lease had run out: its row is the only clock there is. */
 const runOut = () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`)
@@ -82,7 +85,7 @@ test('a job goes from its URL to a reported set, and leaves nothing else in stor
     hasAudio: false,
     hlsPath: 'hls/master.m3u8',
   })
-  expect(set.prefix).toMatch(new RegExp(`^media/${mediaId}/${jobId}-\\d+$`))
+  expect(set.prefix).toMatch(new RegExp(`^media/${mediaId}/${jobId}-\\d+-[0-9a-f]{12}$`))
   const job = await service.job(jobId)
   expect(job).toMatchObject({ state: JobState.JOB_STATE_OK, progress: 100, attempt: 1, code: 0 })
   expect(job.renditions).toHaveLength(6)
@@ -123,7 +126,7 @@ describe('taking jobs', () => {
     expect((await service.jobs.getJob({ jobId }, user('1'))).job?.jobId).toBe(jobId)
     await expect(service.jobs.getJob({ jobId }, user('2'))).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
     await expect(service.jobs.cancelJob({ jobId }, user('1'))).rejects.toMatchObject({ kind: 'forbidden' })
-    await expect(service.work.leaseTask({ workerId: 'w:1', ask: '', waitSeconds: 0, kinds: [] }, user('1'))).rejects.toMatchObject({
+    await expect(service.work.leaseTask(anAsk({ workerId: 'w:1' }), user('1'))).rejects.toMatchObject({
       kind: 'forbidden',
     })
   })
@@ -169,7 +172,7 @@ describe('a stale worker', () => {
     await other.complete(again, await other.make(again))
     await expect(stale.complete(task, late)).rejects.toMatchObject(lost)
     await ended(JobState.JOB_STATE_OK)
-    const prefix = `media/${mediaId}/${jobId}-${again.attempt}`
+    const prefix = setOf(again)
     await waitFor(async () => (await around.objects(`media/${mediaId}`)).every((name) => name.startsWith(`${prefix}/`)))
     expect(await around.objects(prefix)).toHaveLength(6)
   })
@@ -190,7 +193,7 @@ describe('a stale worker', () => {
 
 test('a worker whose answer was lost asks again by the same name and gets its task, at no cost', async () => {
   await create()
-  const ask = (name: string, workerId = 'w1:a') => service.work.leaseTask({ workerId, ask: name, waitSeconds: 5, kinds: [] }, service.call)
+  const ask = (name: string, workerId = 'w1:a') => service.work.leaseTask(anAsk({ workerId, ask: name, waitSeconds: 5 }), service.call)
   const { task } = await ask('1')
   expect(await ask('1')).toEqual({ task })
   await expect(ask('x'.repeat(101))).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'ask' }] })
@@ -214,7 +217,7 @@ describe('a worker that is started again', () => {
     await create()
     const other = aWorker('w2:first')
     const task = await other.lease()
-    await service.work.leaseTask({ workerId: 'w1:first', ask: '', waitSeconds: 0, kinds: [] }, service.call)
+    await service.work.leaseTask(anAsk({ workerId: 'w1:first' }), service.call)
     await other.beat(task)
   })
   test('by its own will has given its task back, which does not count', async () => {
@@ -232,7 +235,7 @@ describe('faults', () => {
     await create()
     const worker = (life: number) => aWorker(`w1:${life}`)
     for (const life of [1, 2, 3]) await worker(life).lease()
-    await service.work.leaseTask({ workerId: 'w1:4', ask: '', waitSeconds: 0, kinds: [] }, service.call)
+    await service.work.leaseTask(anAsk({ workerId: 'w1:4' }), service.call)
     await ended(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 5001, attempt: 3 })
     await waitFor(() => around.catalogue.failed(jobId).length === 1)
@@ -286,7 +289,7 @@ describe('faults', () => {
     await worker.step()
     const task = await worker.lease()
     const result = await worker.make(task)
-    await around.storage.delete(`media/${mediaId}/${jobId}-${task.attempt}/h264_250.mp4`)
+    await around.storage.delete(`${setOf(task)}/h264_250.mp4`)
     await expect(worker.complete(task, result)).rejects.toMatchObject(lost)
     expect(around.catalogue.published(jobId)).toHaveLength(0)
     await worker.step()

@@ -18,6 +18,8 @@ export interface GatewayConfig {
   collaborationAddress: string
   /** Origin of delivery, `http://127.0.0.1:4000`. */
   deliveryUrl: string
+  /** Origin at which encoding takes the bytes of uploads. */
+  uploadUrl: string
   principalKey: Uint8Array
   /** Where limits are shared with other gateways, and revocations told; undefined for neither. */
   redisUrl: string | undefined
@@ -44,9 +46,12 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const origins = read.list('VITASCOPE_CORS_ORIGINS', (origin) =>
     origin === '*' || isOrigin(origin) ? undefined : 'must be * or an origin such as https://www.example.org',
   )
-  const deliveryUrl = read.url('VITASCOPE_DELIVERY_URL', ['http:'])
-  if (deliveryUrl === undefined) read.refuse('VITASCOPE_DELIVERY_URL is missing')
-  else if (new URL(deliveryUrl).pathname !== '/') read.refuse('VITASCOPE_DELIVERY_URL must be an origin, without a path')
+  const origin = (name: string) => {
+    const url = read.url(name, ['http:'])
+    if (url === undefined) read.refuse(`${name} is missing`)
+    else if (new URL(url).pathname !== '/') read.refuse(`${name} must be an origin, without a path`)
+    return url === undefined ? '' : originOf(url)
+  }
   const config = {
     host: read.text('VITASCOPE_HOST', '127.0.0.1'),
     port: read.int('VITASCOPE_PORT', 8080, { min: 0, max: 65_535 }),
@@ -56,7 +61,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     collaborationAddress: read.address('VITASCOPE_COLLABORATION_ADDRESS'),
-    deliveryUrl: deliveryUrl === undefined ? '' : originOf(deliveryUrl),
+    deliveryUrl: origin('VITASCOPE_DELIVERY_URL'),
+    uploadUrl: origin('VITASCOPE_ENCODING_UPLOAD_URL'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     redisUrl: read.url('VITASCOPE_REDIS_URL', ['redis:', 'rediss:']),
     limits: limits.limits ?? DEFAULT_LIMITS,

@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts'
 import type { PayloadShape } from './payload/payload-shape.ts'
 import type { Services } from './services.ts'
 
-export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete'
+export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head'
 
 /**
  * Who may call:
@@ -91,6 +91,13 @@ export interface Route<
     sent: { params: z.output<Params>; payload: Partial<z.output<Payload>>; bad: ReadonlySet<string> },
     context: Context,
   ): Promise<unknown>
+  /**
+   * Where encoding takes the request itself, body and all: the path there, as this one's parameters give it. Its body is no payload, has limits of
+   * its own, and `handle` is never called.
+   */
+  passOn?(params: z.output<Params>): string
+  /** What OPTIONS tells besides the verbs. */
+  optionsHeaders?: Readonly<Record<string, string>>
   handle(
     input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
     context: Context,
@@ -113,7 +120,7 @@ export class Reply {
 /** How a route is written down: one of the verbs with its paths, and whatever differs from the defaults. */
 export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends PayloadShape, Answer extends z.ZodType> = {
   [V in Verb]?: readonly string[]
-} & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'judge' | 'handle'> &
+} & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'judge' | 'passOn' | 'handle'> &
   Partial<
     Pick<
       Route,
@@ -129,6 +136,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'safe'
       | 'audited'
       | 'keyFromQuery'
+      | 'optionsHeaders'
     >
   > & {
     params?: Params
@@ -136,7 +144,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
     payload?: Payload
   }
 
-const VERBS = ['get', 'post', 'put', 'patch', 'delete'] as const
+const VERBS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const
 const NOTHING = z.object({})
 
 /**
@@ -165,7 +173,7 @@ export function route<
     section: declared.section,
     access: declared.access,
     resource: declared.resource ?? `${first.split('/')[1]}::${verb}`,
-    cost: declared.cost ?? (verb === 'get' ? 'read' : 'write'),
+    cost: declared.cost ?? (verb === 'get' || verb === 'head' ? 'read' : 'write'),
     summary: declared.summary,
     description: declared.description ?? '',
     // The default stands in exactly where the type parameter is its default too.
@@ -179,9 +187,11 @@ export function route<
     types: declared.types ?? ['application/json'],
     refusals: declared.refusals ?? {},
     safe: declared.safe ?? true,
-    audited: declared.audited ?? (verb !== 'get' || declared.safe === false),
+    audited: declared.audited ?? ((verb !== 'get' && verb !== 'head') || declared.safe === false),
     ...(declared.keyFromQuery && { keyFromQuery: declared.keyFromQuery }),
     ...(declared.judge && { judge: declared.judge }),
+    ...(declared.passOn && { passOn: declared.passOn }),
+    ...(declared.optionsHeaders && { optionsHeaders: declared.optionsHeaders }),
     handle: declared.handle,
   }
   // The table holds routes of every shape; each one's handler only ever gets what its own schemas parsed.

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { openChannel } from '@vitascope/grpc'
@@ -12,7 +11,9 @@ import type { GatewayConfig } from './config.ts'
 import type { Dependency } from './health/health-pages.ts'
 import { isAnswering, isServing } from './health/service-health.ts'
 import { createHttpServer } from './http/http-server.ts'
+import { listenWide } from './http/listen.ts'
 import { ownBudgets, sharedBudgets } from './limits/budget.ts'
+import { createDoor } from './limits/door.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { createLoadShed } from './limits/load-shed.ts'
 import { createPasswordTries } from './limits/password-tries.ts'
@@ -20,9 +21,10 @@ import { createBodies } from './payload/bodies.ts'
 import { openRedis } from './redis/redis.ts'
 import type { Route } from './route.ts'
 import { connectServices } from './services.ts'
+import { createUploadProxy } from './upload/upload-proxy.ts'
 
-/** Of the requests under way at once; each waits for a service, so more would only wait longer. */
-const MOST_UNDER_WAY = 512
+/** On one slow core, 32 at once keep everything busy and are still answered in time. */
+const PLACES = { least: 32, usual: 80, most: 512 }
 /** What still runs then is cut off: `npm start` as a whole has 10 s. */
 const DRAIN_MS = 5_000
 
@@ -61,6 +63,7 @@ export async function startGateway(
   const policy = sourcePolicy({ allow: config.sourceAllow })
   let bound = ''
   const publicUrl = () => config.publicUrl ?? `http://${bound}`
+  const shed = createLoadShed(PLACES)
   const app = createApp({
     ...config,
     routes,
@@ -70,7 +73,8 @@ export async function startGateway(
     limiter: createLimiter(config.limits, budgets),
     passwordTries: createPasswordTries(budgets),
     bodies: createBodies(),
-    shed: createLoadShed(MOST_UNDER_WAY),
+    shed,
+    passUpload: createUploadProxy({ origin: config.uploadUrl, principalKey, publicUrl, log }),
     publicUrl,
     checkSource: (url) => checkUrl(url, policy),
     checkAnswers,
@@ -78,9 +82,9 @@ export async function startGateway(
     log,
     metrics,
   })
-  const server = createHttpServer(app, publicUrl)
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(config.port, config.host, resolve))
-  bound = `${hostInUrl(config.host)}:${(server.address() as AddressInfo).port}`
+  const server = createHttpServer(createDoor(app, { ...config, shed, routes, publicUrl, log, metrics }), publicUrl)
+  const listening = await listenWide(server, config)
+  bound = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
   const page = await serveMetrics(metrics, metricsListen, log)
 
@@ -89,7 +93,7 @@ export async function startGateway(
     metricsAddress: `${metricsListen.host}:${page.port}`,
     async stop() {
       stopping = true
-      const closed = new Promise((resolve) => server.close(resolve))
+      const closed = listening.close()
       // Connections become idle one by one, as what runs on them ends.
       const sweep = setInterval(() => server.closeIdleConnections(), 20)
       const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)

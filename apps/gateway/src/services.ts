@@ -27,6 +27,7 @@ import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
+import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 
 /** The services behind the gateway, one client for each noun. */
 export interface Services {
@@ -58,6 +59,7 @@ export interface Services {
   clips: Client<typeof ClipServiceService>
   encodingJobs: Client<typeof EncodingJobServiceService>
   queueJobs: Client<typeof QueueJobServiceService>
+  uploads: Client<typeof UploadServiceService>
 }
 
 export function connectServices(channels: { auth: Channel; catalogue: Channel; encoding: Channel; collaboration: Channel }): Services {
@@ -90,5 +92,6 @@ export function connectServices(channels: { auth: Channel; catalogue: Channel; e
     clips: channels.collaboration.client(ClipServiceService),
     encodingJobs: channels.encoding.client(EncodingJobServiceService),
     queueJobs: channels.encoding.client(QueueJobServiceService),
+    uploads: channels.encoding.client(UploadServiceService),
   }
 }

@@ -22,6 +22,8 @@ import { settingRoutes } from './setting/setting-routes.ts'
 import { tagRoutes } from './tag/tag-routes.ts'
 import { themeRoutes } from './theme/theme-routes.ts'
 import { thirdPartyTokenRoutes } from './third-party-token/third-party-token-routes.ts'
+import { tusRoutes } from './upload/tus-routes.ts'
+import { uploadRoutes } from './upload/upload-routes.ts'
 import { userRoutes } from './user/user-routes.ts'
 import { videoPasswordRoutes } from './video/video-password-routes.ts'
 import { videoRoutes } from './video/video-routes.ts'
@@ -56,4 +58,6 @@ export const routes: readonly Route[] = [
   ...entryRoutes,
   ...clipRoutes,
   ...queueJobRoutes,
+  ...uploadRoutes,
+  ...tusRoutes,
 ]

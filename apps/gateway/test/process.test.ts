@@ -45,6 +45,7 @@ test('serves the table from settings of the environment, logs templates only, an
     VITASCOPE_ENCODING_ADDRESS: address,
     VITASCOPE_COLLABORATION_ADDRESS: address,
     VITASCOPE_DELIVERY_URL: delivery.url,
+    VITASCOPE_ENCODING_UPLOAD_URL: delivery.url,
     VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),
   })
   await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
@@ -93,6 +94,7 @@ test('names every bad setting, and ends', async () => {
     'VITASCOPE_AUTH_ADDRESS is missing',
     'VITASCOPE_PRINCIPAL_KEY_FILE is missing',
     'VITASCOPE_DELIVERY_URL is missing',
+    'VITASCOPE_ENCODING_UPLOAD_URL is missing',
   ])
     expect(output()).toContain(problem)
   expect(output()).toMatch(/VITASCOPE_CORS_ORIGINS: \\"example.org\\" must be/)

@@ -20,6 +20,7 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
       encodingAddress: nowhere,
       collaborationAddress: nowhere,
       deliveryUrl: `http://${nowhere}`,
+      uploadUrl: `http://${nowhere}`,
       principalKey: testPrincipalKey,
       redisUrl: undefined,
       limits: 'off',

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { readEnvironment } from '@vitascope/config'
+import { type Reader, readEnvironment } from '@vitascope/config'
 
 /** What `npm start` can be told. */
 export interface StandaloneConfig {
@@ -28,16 +28,44 @@ const PASSED_ON = [
   'VITASCOPE_TRUST_PROXY',
   'VITASCOPE_SOURCE_ALLOW',
   'VITASCOPE_SMTP_URL',
+  'VITASCOPE_S3_ENDPOINT',
+  'VITASCOPE_S3_REGION',
+  'VITASCOPE_S3_BUCKET',
+  'VITASCOPE_S3_ACCESS_KEY_ID',
+  'VITASCOPE_S3_SECRET_KEY_FILE',
+  'VITASCOPE_S3_VIRTUAL_HOST',
   'VITASCOPE_MAIL_FROM',
   ...['MAX_BYTES', 'TIMEOUT_SECONDS', 'MIN_BYTES_PER_SECOND', 'MAX_SECONDS'].map((what) => `VITASCOPE_SOURCE_${what}`),
   ...['SOURCES_PARALLEL', 'SOURCES_AHEAD', 'LEASE_MS', 'FETCH_LEASE_MS', 'RECONCILE_MS', 'RETRY_MS'].map((what) => `VITASCOPE_${what}`),
   ...['SLOTS', 'BEAT_MS', 'STALL_SECONDS'].map((what) => `VITASCOPE_WORKER_${what}`),
+  'VITASCOPE_ENCODING_UPLOAD_LISTEN',
+  'VITASCOPE_ENCODING_UPLOAD_URL',
+  'VITASCOPE_UPLOAD_KEPT_SECONDS',
   'VITASCOPE_FFMPEG',
   'VITASCOPE_LIBREOFFICE',
   'VITASCOPE_STORAGE_DIR',
   'VITASCOPE_SCRATCH_DIR',
   ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS', 'DATABASE_URL'].map((what) => `VITASCOPE_${s}_${what}`)),
 ]
+
+/** Their services judge them in full; what is plainly wrong stops the start before anything runs. */
+function checkPassedOn(read: Reader): void {
+  read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 })
+  read.url('VITASCOPE_REDIS_URL', ['redis:', 'rediss:'])
+  read.url('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:'])
+  read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])
+  const limits = read.text('VITASCOPE_LIMITS', 'default')
+  if (!['default', 'off'].includes(limits) && !isJson(limits)) read.refuse('VITASCOPE_LIMITS must be default, off, or JSON')
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
   const read = readEnvironment(env)
@@ -69,6 +97,7 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
       }),
     ),
   }
+  checkPassedOn(read)
   if (config.opsPort === port) read.refuse('VITASCOPE_OPS_PORT must differ from VITASCOPE_PORT')
   read.refuseUnknown('VITASCOPE_')
   read.check()

@@ -30,6 +30,7 @@ export async function planServices(
   const systemKeyFile = join(folder.path, 'system-key')
   const address: Record<string, string> = {}
   for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'delivery']) address[name] = `127.0.0.1:${await freePort()}`
+  const uploadListen = `127.0.0.1:${await freePort()}`
   const metrics: string[] = []
 
   const secrets = {
@@ -67,7 +68,7 @@ export async function planServices(
       ...(config.systemKey !== undefined && { VITASCOPE_SYSTEM_KEY: config.systemKey }),
     }),
     await child('catalogue', { ...stateful('catalogue'), ...secrets, VITASCOPE_MAIL_DIR: join(folder.path, 'mail') }),
-    await child('encoding', stateful('encoding')),
+    await child('encoding', { ...stateful('encoding'), VITASCOPE_ENCODING_UPLOAD_LISTEN: uploadListen }),
     await child('collaboration', stateful('collaboration')),
     await child('worker', { VITASCOPE_WORKER_NAME: 'worker-1' }, 'encoding/src/worker/main.ts'),
     await child('delivery', {
@@ -78,6 +79,7 @@ export async function planServices(
       VITASCOPE_HOST: config.host,
       VITASCOPE_PORT: String(config.port),
       VITASCOPE_DELIVERY_URL: `http://${address['delivery']}`,
+      VITASCOPE_ENCODING_UPLOAD_URL: `http://${uploadListen}`,
     }),
   ]
   const migrations = services

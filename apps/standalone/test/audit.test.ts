@@ -45,6 +45,25 @@ const withoutEntry = () =>
     return rows.map(({ name }) => name)
   })
 
+test('an empty queue asked for work is no write, and a revoked key is told by its start', async () => {
+  const api = platform.system
+  for (let polls = 0; polls < 3; polls++) expect((await api.get('/queue-job')).body).toBeNull()
+  expect((await api.post('/queue-job', { job_name: 'one', priority: 1 })).status).toBe(200)
+  expect((await api.get('/queue-job')).body).not.toBeNull()
+  const { key } = await aTenant(api)
+  expect((await api.delete(`/apikey/${key}`)).status).toBe(200)
+  const about = async (action: string) => {
+    const { body } = await api.get<{ entries: { object: string }[] }>(`/audit?action=${action}&limit=100`)
+    return body.entries.map(({ object }) => object)
+  }
+  // Endings are written behind the answers.
+  await waitFor(async () => (await about('queue-job::get')).join() === '/queue-job', {
+    timeout: 20_000,
+    describe: 'the entries of the queue',
+  })
+  expect(await about('apikey::delete')).toEqual([`/apikey/${key.slice(0, 8)}`])
+}, 60_000)
+
 test.each(['gateway', 'auth', 'catalogue'])(
   '%s killed in the middle of many writes leaves none without its entry',
   async (victim) => {

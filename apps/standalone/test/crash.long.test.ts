@@ -2,22 +2,32 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { redisPath } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
+import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform } from './support/test-platform.ts'
-import { aTenant } from './support/video-steps.ts'
+import { aTenant, settled, upload } from './support/video-steps.ts'
 
 test('uploads survive ten minutes of kills: each settles, what plays is complete, nothing is left over', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sources-'))
   const sources = await startSourceServer(folder)
   const kinds = ['small.mp4', 'other.mp4', 'good.mp4', 'audio-only.mp3', 'video-only.mp4'] as const
   for (const kind of kinds) await makeSource(folder, kind)
-  const platform = await startTestPlatform()
+  const shared = redisPath() === undefined ? undefined : await startWithRedis()
+  const platform = shared?.platform ?? (await startTestPlatform())
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   try {
     const { organisationId } = await aTenant(platform.system)
-    const report = await crashRun(platform, { seed, seconds: 600, organisationId, sources: kinds.map((kind) => `${sources.url}/${kind}`) })
+    const report = await crashRun(platform, {
+      seed,
+      seconds: 600,
+      organisationId,
+      sources: kinds.map((kind) => `${sources.url}/${kind}`),
+      redis: shared?.redis,
+      gateways: shared?.platform.gateways,
+    })
     process.stderr.write(`crash run: ${JSON.stringify(report)}\n`)
     // A job whose every attempt was killed is given up with its reason: that is an end too.
     expect(Object.keys(report.states).filter((state) => !/^(ok 2000|failed 5\d\d\d)$/.test(state))).toEqual([])
@@ -25,7 +35,33 @@ test('uploads survive ten minutes of kills: each settles, what plays is complete
     throw new Error(`with seed ${seed}: ${(error as Error).message}\n${platform.log().slice(-20_000)}`, { cause: error })
   } finally {
     await platform.remove()
+    await shared?.redis.stop()
     await sources.close()
     await rm(folder, { recursive: true, force: true })
   }
 }, 900_000)
+
+const withRedis = redisPath() === undefined ? test.skip : test
+
+withRedis(
+  'Redis killed, emptied and full: answers fail in the first second at most',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sources-'))
+    const sources = await startSourceServer(folder)
+    await makeSource(folder, 'small.mp4')
+    const { redis, platform } = await startWithRedis()
+    try {
+      const tenant = await aTenant(platform.system)
+      const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)
+      await settled(platform.system, id)
+      const reports = await redisRun(platform, redis, { limitMs: 1_000, watchMs: 20_000, tenant, videoId: id })
+      process.stderr.write(`redis run: ${JSON.stringify(reports)}\n`)
+    } finally {
+      await platform.remove()
+      await redis.stop()
+      await sources.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+  },
+  300_000,
+)

@@ -2,16 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { redisPath, type TestRedis, waitFor } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
 import { ffmpegsOf, isAlive, kill } from './support/nemesis.ts'
+import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import type { TwoGateways } from './support/two-gateways.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+
+/** Without a Redis on this machine everything else is tried all the same. */
+const withRedis = redisPath() === undefined ? test.skip : test
 
 let folder: string
 let platform: TestPlatform
+let shared: { redis: TestRedis; platform: TwoGateways } | undefined
 let sources: SourceServer
 let tenant: Tenant
 
@@ -19,11 +25,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sources-'))
   sources = await startSourceServer(folder)
   for (const kind of ['small.mp4', 'other.mp4', 'good.mp4'] as const) await makeSource(folder, kind)
-  platform = await startTestPlatform()
+  shared = redisPath() === undefined ? undefined : await startWithRedis()
+  platform = shared?.platform ?? (await startTestPlatform())
   tenant = await aTenant(platform.system)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()
+  await shared?.redis.stop()
   await sources?.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -63,6 +71,19 @@ test('ffmpeg dies with its worker, and the job is finished by the next one', asy
   expect((await settled(platform.system, id)).status.status).toBe('ok')
 }, 120_000)
 
+withRedis(
+  'Redis killed, emptied and full: answers fail in the first second at most, no limit is lost and no write is made twice',
+  async () => {
+    if (!shared) throw new Error('there is a Redis')
+    await ready()
+    const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)
+    // One second on a quiet machine.
+    const reports = await redisRun(shared.platform, shared.redis, { limitMs: 10_000, watchMs: 3_000, tenant, videoId: id })
+    process.stderr.write(`redis run: ${JSON.stringify(reports)}\n`)
+  },
+  240_000,
+)
+
 test('uploads survive 30 s of kills: each settles, what plays is complete, nothing is left over', async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   const { organisationId } = await aTenant(platform.system)
@@ -71,6 +92,8 @@ test('uploads survive 30 s of kills: each settles, what plays is complete, nothi
     seconds: 30,
     organisationId,
     sources: ['small.mp4', 'other.mp4'].map((name) => `${sources.url}/${name}`),
+    redis: shared?.redis,
+    gateways: shared?.platform.gateways,
   }).catch((error: Error) => {
     throw new Error(`with seed ${seed}: ${error.message}\n${platform.log().slice(-20_000)}`, { cause: error })
   })

@@ -17,7 +17,7 @@ let values: Values
 
 beforeAll(async () => {
   house = await openHouse()
-  posts = (await operationsOf(house.platform)).filter(({ method }) => method === 'POST')
+  posts = (await operationsOf(house.platform)).filter(({ method, path }) => method === 'POST' && !OWN_WAYS.includes(path))
   values = {}
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(house)) }
 }, 120_000)
@@ -25,6 +25,9 @@ afterAll(() => house?.close())
 
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 const nameOf = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+
+/** Protocols with retries of their own: a name is taken once, an offset goes on; and what an object must lie there for. */
+const OWN_WAYS = ['/upload/object', '/upload/tus', '/upload/success']
 
 /** What the samples leave out, because there it never comes to a call that works. */
 const MORE: Record<string, () => Payload> = {
@@ -52,6 +55,7 @@ const OTHERS: Record<string, Payload> = {
   'POST /setting/{}': { title: 'other' },
   'POST /tag/video/add/{}': { tags: ['other'] },
   'POST /theme/{}': { title: 'other' },
+  'POST /upload/signature': { expiration: new Date(Date.now() + 7_200_000).toISOString() },
   'POST /user': { email: 'other@example.org' },
   'POST /video/upload': { name: 'other' },
   'POST /video/{}/token': { expires_in: 61 },

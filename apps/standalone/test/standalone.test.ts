@@ -118,6 +118,8 @@ describe('a start that cannot be is refused with one line', () => {
     ['a short system key', { VITASCOPE_SYSTEM_KEY: 'short' }, 'VITASCOPE_SYSTEM_KEY must have 20 to 128 characters'],
     ['a data folder that is a file', { VITASCOPE_DATA_DIR: START }, 'is not a folder'],
     ['bad limits', { VITASCOPE_LIMITS: '{"key":' }, 'VITASCOPE_LIMITS'],
+    ['a bad Redis', { VITASCOPE_REDIS_URL: 'foo' }, 'VITASCOPE_REDIS_URL must be a URL'],
+    ['no days of audit', { VITASCOPE_AUDIT_DAYS: '0' }, 'VITASCOPE_AUDIT_DAYS must be a whole number'],
     ['a bad network', { VITASCOPE_SOURCE_ALLOW: '300.0.0.0/8' }, 'VITASCOPE_SOURCE_ALLOW'],
   ])(
     '%s',

@@ -1,57 +1,27 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { freePort, redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
+import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { type Api, createApi } from './support/api.ts'
-import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { startTwoGateways, type TwoGateways } from './support/two-gateways.ts'
 import { aTenant } from './support/video-steps.ts'
 
-const GATEWAY = join(import.meta.dirname, '../../gateway/src/main.ts')
 const withRedis = redisPath() === undefined ? describe.skip : describe
 
 withRedis('a second gateway beside the first, with Redis', () => {
   let redis: TestRedis
-  let platform: TestPlatform
-  let second: ReturnType<typeof spawn>
-  let url: string
+  let platform: TwoGateways
   beforeAll(async () => {
     redis = await startRedis()
-    const addresses: Record<string, string> = {}
-    for (const name of ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION']) {
-      const address = `127.0.0.1:${await freePort()}`
-      addresses[`VITASCOPE_${name}_LISTEN`] = address
-      addresses[`VITASCOPE_${name}_ADDRESS`] = address
-    }
-    const port = await freePort()
-    const shared = { VITASCOPE_REDIS_URL: redis.url, VITASCOPE_LIMITS: '{"key": 5, "burst": 20, "address": 1000}' }
-    platform = await startTestPlatform({ ...addresses, ...shared })
-    second = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', GATEWAY], {
-      env: {
-        ...addresses,
-        ...shared,
-        PATH: process.env['PATH'],
-        VITASCOPE_PORT: String(port),
-        // It serves no files here.
-        VITASCOPE_DELIVERY_URL: 'http://127.0.0.1:9',
-        VITASCOPE_PRINCIPAL_KEY_FILE: join(platform.dataDir, 'secrets', 'principal-key'),
-      },
-      stdio: 'ignore',
+    platform = await startTwoGateways({
+      VITASCOPE_REDIS_URL: redis.url,
+      VITASCOPE_LIMITS: '{"key": 5, "burst": 20, "address": 1000}',
     })
-    url = `http://127.0.0.1:${port}`
-    await waitFor(() => fetch(`${url}/v2/id`).then(({ ok }) => ok), { timeout: 60_000, describe: 'the second gateway to answer' })
   }, 120_000)
   afterAll(async () => {
-    if (second?.exitCode === null) {
-      const gone = once(second, 'exit')
-      second.kill('SIGTERM')
-      await gone
-    }
     await platform?.remove()
     await redis?.stop()
   })
 
-  const both = (key: string): [Api, Api] => [platform.withKey(key), createApi(`${url}/v2`, key)]
+  const both = (key: string): Api[] => platform.gateways.map((url) => createApi(`${url}/v2`, key))
 
   test('refuses a revoked key within a second, as the first does', async () => {
     for (let round = 0; round < 3; round++) {

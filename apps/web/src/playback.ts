@@ -53,7 +53,8 @@ function playByLibrary(hls: Hls, Library: typeof Hls, video: HTMLVideoElement, s
   const captions = captionsByLibrary(hls, Library, wanted, events.changed)
   hls.on(Library.Events.MANIFEST_PARSED, () => {
     keepLevels(hls, source.quality)
-    hls.startLoad()
+    // From the beginning: of a video that is still being encoded, the library would take the newest part, as of a live one.
+    hls.startLoad(0)
     // From here on it loads by itself again: after a media error that was mended.
     hls.config.autoStartLoad = true
     events.changed()

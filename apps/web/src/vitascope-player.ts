@@ -33,6 +33,7 @@ export class VitascopePlayer extends HTMLElement {
   readonly #captionWish: CaptionWish = { chosen: undefined }
   /** Two that begin at once would pull the picture from each other. */
   #begun: Promise<unknown> = Promise.resolve()
+  #endPlayback = () => {}
 
   connectedCallback(): void {
     this.#stage = buildStage(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
@@ -48,6 +49,7 @@ export class VitascopePlayer extends HTMLElement {
     if (!this.#stage) return
     this.#stop.abort()
     this.#stop = new AbortController()
+    this.#endPlayback = () => {}
     this.#stage.badge('')
     void this.#follow(this.#stage, this.#stop.signal)
   }
@@ -76,10 +78,12 @@ export class VitascopePlayer extends HTMLElement {
         plays = true
         stage.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.encoding) return
-      } else if (!plays) {
+      } else if (!plays || isTheEnd(state)) {
+        // Of what could be watched while it was encoded, nothing is left when that fails.
+        this.#endPlayback()
         show(stage, state, title)
         waited ||= state.kind === 'encoding'
-        if (state.kind === 'message' && !state.again) return
+        if (isTheEnd(state)) return
       }
       await pause(pollEvery, signal)
     }
@@ -89,6 +93,7 @@ export class VitascopePlayer extends HTMLElement {
     const address = (media: string) => withToken(media, this.token, location.href)
     const { video } = stage
     let playback: Playback | undefined
+    this.#endPlayback = () => playback?.end()
     stage.showVideo()
     dress(stage, record, address, signal)
     showOverlays(stage.frame, video, readOverlays(record.overlays, location.href), signal)
@@ -126,6 +131,11 @@ export class VitascopePlayer extends HTMLElement {
     }
     this.#begun = this.#begun.then(start).catch(() => events.failed(false))
   }
+}
+
+/** Asking again would change nothing. */
+function isTheEnd(state: PageState): boolean {
+  return state.kind === 'message' && !state.again
 }
 
 /** Its profile says so, or it was opened by its password. */

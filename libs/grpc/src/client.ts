@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CallOptions, credentials, Client as GrpcClient, type Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import type { Call } from './call.ts'
 import { type AnyMethod, isRead, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
-import { fromServiceError } from './error-table.ts'
+import { fromServiceError, isBrokenOff } from './error-table.ts'
 import { writeMetadata } from './metadata.ts'
 
 /** Promise methods for a service: unary ones answer a message, streaming ones an async iterable of them. */
@@ -62,7 +62,8 @@ async function unary(channel: GrpcClient, name: string, method: AnyMethod, reque
       return await once(channel, method, request, metadata, { deadline }, call.signal)
     } catch (error) {
       const failure = error as ServiceError
-      const again = failure.code === status.UNAVAILABLE && failure.metadata?.get('grpc-status-details-bin').length === 0
+      const isAway = failure.code === status.UNAVAILABLE && failure.metadata?.get('grpc-status-details-bin').length === 0
+      const again = isAway || isBrokenOff(failure)
       if (!repeatable || !again || attempt === TRIES || call.signal.aborted) {
         throw call.signal.aborted ? call.signal.reason : fromServiceError(failure, method.path)
       }

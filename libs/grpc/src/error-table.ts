@@ -47,13 +47,21 @@ export function fromServiceError(error: ServiceError, method: string): Error {
   const kind = KIND_OF_CODE.get(error.code)
   const details = readDetails(error.metadata)
   if (kind && details) return new DomainError(kind, details.reason, error.details, { ...details, cause: error })
-  if (error.code === status.UNAVAILABLE || error.code === status.RESOURCE_EXHAUSTED) {
+  if (error.code === status.UNAVAILABLE || error.code === status.RESOURCE_EXHAUSTED || isBrokenOff(error)) {
     return new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service is not to be reached: try again', {
       retryAfter: 1,
       cause: error,
     })
   }
   return new Error(`${method} failed: ${status[error.code]} ${error.details}`, { cause: error })
+}
+
+/**
+ * True when it was not the service that ended the call, but the connection under it: HTTP/2 servers close one on which too many calls were
+ * given up, and with it those of everybody else.
+ */
+export function isBrokenOff(error: ServiceError): boolean {
+  return error.code === status.INTERNAL && error.details.startsWith('Received RST_STREAM')
 }
 
 function refusalStatus(error: DomainError): CallStatus {

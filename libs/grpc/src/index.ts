@@ -1,5 +1,5 @@
 export { type Call, type Idempotency, serviceCall } from './call.ts'
 export { type Channel, type Client, openChannel } from './client.ts'
 export type { RequestOf, ResponseOf, ServiceDefinition } from './definition.ts'
-export { type Principal, principalKey, type UserKind } from './principal.ts'
+export { PRINCIPAL_HEADER, type Principal, principalKey, readPrincipalHeader, signPrincipal, type UserKind } from './principal.ts'
 export { createGrpcServer, type GrpcServer, type Handlers } from './server.ts'

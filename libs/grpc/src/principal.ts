@@ -1,3 +1,4 @@
+import { DomainError } from '@vitascope/errors'
 import { jwtVerify, SignJWT } from 'jose'
 
 export type UserKind = 'uploader' | 'standard' | 'system'
@@ -45,4 +46,17 @@ export async function verifyPrincipal(token: string, key: Uint8Array): Promise<S
   const { payload } = await jwtVerify(token, key, { issuer: ISSUER, algorithms: ['HS256'], clockTolerance: 30 })
   // Only holders of the key write these two claims, so their shape is ours.
   return { principal: payload['principal'] as Principal, requestId: String(payload['request']) }
+}
+
+/** Carries the signed principal where a service is called by plain HTTP. */
+export const PRINCIPAL_HEADER = 'vitascope-principal'
+
+/** The principal of such a call; refuses one without, and one that this key did not sign. */
+export async function readPrincipalHeader(header: string | string[] | undefined, key: Uint8Array): Promise<SignedCall> {
+  if (typeof header !== 'string') throw new DomainError('unauthenticated', 'PRINCIPAL_MISSING', 'the call carries no signed principal')
+  try {
+    return await verifyPrincipal(header, key)
+  } catch (cause) {
+    throw new DomainError('unauthenticated', 'PRINCIPAL_INVALID', 'the signed principal of the call is not valid', { cause })
+  }
 }

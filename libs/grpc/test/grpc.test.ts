@@ -5,6 +5,7 @@ import { ApiKeyServiceService, WatchRevocationsResponse } from '@vitascope/proto
 import { type GetVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { type ServerReflectionResponse, ServerReflectionService } from '@vitascope/proto/grpc/reflection/v1/reflection'
 import { createLogger, createMetrics } from '@vitascope/telemetry'
+import { waitFor } from '@vitascope/testing'
 import { type Call, type Channel, createGrpcServer, type GrpcServer, openChannel, principalKey, serviceCall } from '../src/index.ts'
 
 const key = principalKey('a secret of this test, long enough')
@@ -159,3 +160,24 @@ test('reflection lists the services and describes a message with the well-known 
   expect(text).toContain('google/protobuf/timestamp.proto')
   plain.close()
 })
+
+test('a connection that is closed because too many calls were given up is no fault: whoever waits is told to try again', async () => {
+  let waiting = 0
+  answer = (_, { signal }) => {
+    waiting++
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  }
+  const own = openChannel(address, { principalKey: key })
+  const patient = ask({ ...serviceCall('test', ''), deadline: new Date(Date.now() + 10_000) }, own).catch((error: unknown) => error)
+  // HTTP/2 servers take a burst of some 1,000 streams that are given up, then close the connection.
+  for (let round = 1; round <= 12; round++) {
+    waiting = 0
+    const hangUp = new AbortController()
+    const given = Array.from({ length: 100 }, () => ask(serviceCall('test', '', hangUp.signal), own).catch(() => {}))
+    await waitFor(() => waiting >= 100, { timeout: 500 }).catch(() => {})
+    hangUp.abort()
+    await Promise.all(given)
+  }
+  expect(await patient).toMatchObject({ kind: 'unavailable' })
+  own.close()
+}, 30_000)

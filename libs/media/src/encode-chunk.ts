@@ -1,16 +1,17 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { encodeArguments } from './encode-command.ts'
+import { pictureArguments, soundArguments } from './encode-command.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { lockedRun, type RunEnd } from './locked-run.ts'
 import { EncodeFailed } from './media-errors.ts'
-import type { EncodePlan } from './plan.ts'
+import { audioChunk, type EncodePlan, planVersion } from './plan.ts'
 import { type ProgressReport, progressLines } from './progress.ts'
-import { makeFolderFor, type RunLimits, sandboxFor } from './sandbox.ts'
+import { defaultLimits, makeFolderFor, type RunLimits, sandboxFor } from './sandbox.ts'
 import { placeSource } from './scratch.ts'
 
 export interface ChunkEncode {
   plan: EncodePlan
+  /** Of a chunk of the picture, or `audioChunk(plan)`. */
   chunkIndex: number
   source: string
   scratch: string
@@ -25,34 +26,73 @@ export function chunkFolder(chunkIndex: number): string {
   return `chunk-${String(chunkIndex).padStart(5, '0')}`
 }
 
-/** Encodes one chunk: decodes the source once and leaves the fMP4 segments of every rendition and audio track in the scratch folder. */
+/** Encodes one chunk: leaves the fMP4 segments of every rendition, or of every audio track, in the scratch folder. */
 export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   const { plan, scratch, tools } = work
-  const chunk = plan.chunks[work.chunkIndex]
-  if (!chunk) throw new RangeError(`the plan has no chunk ${work.chunkIndex}`)
-  if (tools.version !== plan.ffmpegVersion) {
+  const keys = chunkKeys(plan, work.chunkIndex)
+  if (keys.length === 0) throw new RangeError(`the plan has no chunk ${work.chunkIndex}`)
+  if (!canCarryOut(plan, tools)) {
     throw new EncodeFailed('incomplete', `planned for ffmpeg ${plan.ffmpegVersion}, this is ${tools.version}: plan again`)
   }
-  const folder = chunkFolder(chunk.index)
+  const folder = chunkFolder(work.chunkIndex)
   const sandbox = await sandboxFor(tools.ffmpeg)
   await placeSource(work.source, scratch, sandbox)
   await rm(join(scratch, folder), { recursive: true, force: true })
   await makeFolderFor(sandbox, join(scratch, folder))
-  for (const key of outputKeys(plan)) await makeFolderFor(sandbox, join(scratch, folder, key))
+  for (const key of keys) await makeFolderFor(sandbox, join(scratch, folder, key))
   return lockedRun({
     tool: tools.ffmpeg,
-    args: encodeArguments(plan, chunk, folder),
+    args: chunkArguments(plan, work.chunkIndex, folder),
     scratch,
-    limits: { cpuSeconds: plan.expectedCpuSeconds * 40 + 300, fileBytes: segmentBytes(plan), ...work.limits },
+    limits: limitsFor(work),
     onLine: progressLines(work.onProgress ?? (() => {})),
     signal: work.signal,
   })
 }
 
-/** The folders of a chunk: a rendition without a picture is its audio track. */
+/** Chunks of two builds, or of two ways to plan, are never joined. */
+export function canCarryOut(
+  plan: Pick<EncodePlan, 'ffmpegVersion'> & { planVersion: number },
+  tools: Pick<FfmpegTools, 'version'>,
+): boolean {
+  return plan.planVersion === planVersion && plan.ffmpegVersion === tools.version
+}
+
+function chunkArguments(plan: EncodePlan, chunkIndex: number, folder: string): string[] {
+  const chunk = plan.chunks[chunkIndex]
+  return chunk ? pictureArguments(plan, chunk, folder) : soundArguments(plan, folder)
+}
+
+/** The folders of the whole: a rendition without a picture is its audio track. */
 export function outputKeys(plan: EncodePlan): string[] {
-  const pictures = plan.renditions.filter((rendition) => rendition.video !== undefined).map((rendition) => rendition.key)
-  return [...pictures, ...(plan.audio?.tracks ?? []).map((track) => track.key)]
+  return [...pictureKeys(plan), ...audioKeys(plan)]
+}
+
+/** The folders of one chunk. */
+export function chunkKeys(plan: EncodePlan, chunkIndex: number): string[] {
+  if (plan.chunks[chunkIndex]) return pictureKeys(plan)
+  return chunkIndex === audioChunk(plan) ? audioKeys(plan) : []
+}
+
+function pictureKeys(plan: EncodePlan): string[] {
+  return plan.renditions.filter((rendition) => rendition.video !== undefined).map((rendition) => rendition.key)
+}
+
+function audioKeys(plan: EncodePlan): string[] {
+  return (plan.audio?.tracks ?? []).map((track) => track.key)
+}
+
+/** What is decoded on the way to the first frame of a chunk shows no progress: twice its length is given to it. */
+function limitsFor({ plan, chunkIndex, limits }: ChunkEncode): Partial<RunLimits> {
+  const chunk = plan.chunks[chunkIndex]
+  const expected = chunk?.expectedCpuSeconds ?? plan.audio?.expectedCpuSeconds ?? 0
+  const entrySeconds = chunk && chunk.startFrame > 0 ? 2 * (plan.video?.keySeconds ?? 0) : 0
+  return {
+    cpuSeconds: expected * 40 + 300,
+    fileBytes: segmentBytes(plan),
+    ...limits,
+    stallSeconds: (limits?.stallSeconds ?? defaultLimits.stallSeconds) + entrySeconds,
+  }
 }
 
 /** Far above what the rate cap allows a segment, far below what could fill a disk. */

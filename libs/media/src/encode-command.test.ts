@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { encodeArguments } from './encode-command.ts'
+import { pictureArguments, soundArguments } from './encode-command.ts'
 import { planEncode } from './plan.ts'
 import type { SourceProbe } from './source-probe.ts'
 
@@ -30,12 +30,18 @@ function aProbe(more: Partial<SourceProbe> = {}): SourceProbe {
   }
 }
 
-function argumentsFor(probe: SourceProbe): string[] {
+function argumentsFor(probe: SourceProbe, index = 0): string[] {
   const plan = planEncode({ probe, tools: { version: '9.0', toneMap: true } })
-  const chunk = plan.chunks[0]
+  const chunk = plan.chunks[index]
   if (!chunk) throw new Error('the plan has a chunk')
-  return encodeArguments(plan, chunk, 'chunk-00000')
+  return pictureArguments(plan, chunk, 'chunk-00000')
 }
+
+function soundFor(probe: SourceProbe): string[] {
+  return soundArguments(planEncode({ probe, tools: { version: '9.0', toneMap: true } }), 'chunk-00001')
+}
+
+const cut = (probe: SourceProbe): SourceProbe => ({ ...probe, ...(probe.video && { video: { ...probe.video, keySeconds: 2 } }) })
 
 test('the plan is plain JSON and follows from the probe alone', () => {
   const plan = planEncode({ probe: aProbe(), tools: { version: '9.0', toneMap: true } })
@@ -45,7 +51,7 @@ test('the plan is plain JSON and follows from the probe alone', () => {
     segmentSeconds: 4.004,
     video: { frames: 300, groupFrames: 60, holdSeconds: 1.5 },
     audio: { silenceSeconds: 1, tracks: [{ key: 'audio_32' }, { key: 'audio_64' }, { key: 'audio_128' }] },
-    chunks: [{ index: 0, startFrame: 0, frames: 300, startSeconds: 0, firstSegment: 1 }],
+    chunks: [{ index: 0, startFrame: 0, frames: 300, startSeconds: 0, firstSegment: 1, expectedCpuSeconds: 9.520848 }],
   })
 })
 
@@ -64,11 +70,11 @@ test('the source is decoded once, from a guarded input of fixed name, each size 
   }
   const graph = args[args.indexOf('-filter_complex') + 1] ?? ''
   expect(graph.match(/scale=\d+:\d+/g)).toEqual(['scale=1280:720', 'scale=854:480', 'scale=640:360', 'scale=426:240', 'scale=256:144'])
-  expect(args.filter((word) => word.endsWith('/index.m3u8'))).toHaveLength(9)
+  expect(args.filter((word) => word.endsWith('/index.m3u8'))).toHaveLength(6)
 })
 
 test('no word of it is other than our own', () => {
-  for (const word of argumentsFor(aProbe())) expect(word).toMatch(/^[\w\-+=:.,;[\]/%|()*\\]+$/)
+  for (const word of [...argumentsFor(cut(aProbe()), 1), ...soundFor(aProbe())]) expect(word).toMatch(/^[\w\-+=:.,;[\]/%|()*\\]+$/)
 })
 
 test('HDR, interlacing and many channels get their filters', () => {
@@ -79,5 +85,20 @@ test('HDR, interlacing and many channels get their filters', () => {
   const args = argumentsFor({ ...probe, video, audio }).join(' ')
   expect(args).toContain('[0:0]bwdif=mode=send_frame,fps=fps=30000/1001')
   expect(args).toContain('tonemap=tonemap=hable')
-  expect(args).toContain('[0:1]pan=stereo|c0=c0|c1=c1,')
+  expect(soundFor({ ...probe, video, audio }).join(' ')).toContain('[0:1]pan=stereo|c0=c0|c1=c1,')
+})
+
+test('a chunk in the middle is entered half a second before it, on the clock of the whole source', () => {
+  const args = argumentsFor(cut(aProbe()), 1).join(' ')
+  expect(args).toContain('-copyts -start_at_zero -ss 3.504 -noaccurate_seek')
+  expect(args).toContain('fps=fps=30000/1001:start_time=4.004000,tpad=stop_mode=clone:stop_duration=1.5,trim=start_frame=0:end_frame=180,')
+  expect(args).toContain('-hls_segment_options movflags=+cmaf+frag_discont:fragment_index=2')
+  expect(args).toContain('-start_number 2')
+})
+
+test('where time may jump, the run of the picture sees the sound, and the other way round', () => {
+  const probe = { ...aProbe(), container: 'mpegts', demuxer: 'mpegts' } as const
+  expect(argumentsFor(probe).join(' ')).toContain('-map 0:1 -c copy -f null')
+  expect(soundFor(probe).join(' ')).toContain('-map 0:0 -c copy -f null')
+  expect([...argumentsFor(aProbe()), ...soundFor(aProbe())].join(' ')).not.toContain('null')
 })

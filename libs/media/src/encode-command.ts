@@ -1,41 +1,82 @@
 import { inputGuards } from './codecs.ts'
-import { type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
-import type { EncodePlan, PlannedAudioTrack, PlannedChunk, PlannedRendition } from './plan.ts'
+import { type FfmpegInput, type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
+import { toNumber } from './frame-rate.ts'
+import type { EncodePlan, PlannedAudioTrack, PlannedRendition } from './plan.ts'
+import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
 
 /** The names inside the folder of a chunk: one folder for each rendition and audio track. */
 export const segmentNames = { init: 'init.mp4', pattern: 'seg-%05d.m4s', list: 'index.m3u8' } as const
 
-/** One run that decodes the source once and makes all renditions and audio tracks of a chunk, as fMP4 segments. */
-export function encodeArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string): string[] {
+/** One run that decodes a stretch of the picture once and makes all renditions of it, as fMP4 segments. */
+export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string): string[] {
   const pictures = plan.renditions.filter((rendition) => rendition.video !== undefined)
-  const tracks = plan.audio?.tracks ?? []
+  const range = rangeOf(plan, chunk)
   return ffmpegArguments({
-    inputs: [
-      {
-        file: sourceName,
-        // A change of size within the source goes to the scalers; a new filter graph would count its frames from zero again.
-        options: [
-          '-filter_complex_threads',
-          '2',
-          '-threads',
-          '2',
-          '-reinit_filter:v',
-          '0',
-          ...inputGuards(plan.demuxer, plan.maxPixels, 'ffmpeg'),
-        ],
-      },
-    ],
-    graphs: [videoGraph(plan, chunk, pictures), audioGraph(plan)].filter((graph) => graph !== ''),
+    inputs: [sourceInput(plan, entryOptions(plan, range))],
+    graphs: [videoGraph(plan, range, pictures)],
     outputs: [
       ...pictures.map((rendition, index) => videoOutput(plan, chunk, rendition, index, folder)),
-      ...tracks.map((track, index) => audioOutput(plan, chunk, track, index, folder)),
+      ...witness(plan, plan.audio?.streamIndex),
     ],
   })
 }
 
+/** One run that makes all audio tracks of the whole source, as fMP4 segments. */
+export function soundArguments(plan: EncodePlan, folder: string): string[] {
+  const tracks = plan.audio?.tracks ?? []
+  return ffmpegArguments({
+    inputs: [sourceInput(plan, [])],
+    graphs: [audioGraph(plan)],
+    outputs: [...tracks.map((track, index) => audioOutput(plan, track, index, folder)), ...witness(plan, plan.video?.streamIndex)],
+  })
+}
+
+/** A change of size within the source goes to the scalers; a new filter graph would count its frames from zero again. */
+function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
+  const threads = ['-filter_complex_threads', '2', '-threads', '2', '-reinit_filter:v', '0']
+  return { file: sourceName, options: [...threads, ...entry, ...inputGuards(plan.demuxer, plan.maxPixels, 'ffmpeg')] }
+}
+
+/**
+ * Where time may jump within a file, ffmpeg closes the gap by the first stream that shows it. Picture and sound are made by two runs, which
+ * must close it alike: each sees the packets of the other stream, too, without decoding them.
+ */
+function witness({ demuxer }: EncodePlan, streamIndex: number | undefined): FfmpegOutput[] {
+  if (streamIndex === undefined || !jumpingDemuxers.includes(demuxer)) return []
+  return [{ file: 'none', options: ['-map', `0:${streamIndex}`, '-c', 'copy', '-f', 'null'] }]
+}
+
+const jumpingDemuxers = ['mpegts', 'mpeg', 'flv', 'ogg']
+
+/** Output frames of the constant rate: those from `from` on are made, those of the chunk are kept. */
+interface FrameRange {
+  from: number
+  start: number
+  end: number
+}
+
+/** What holds the last frame of the source must have seen it: a chunk behind it begins a group before it. */
+function rangeOf({ video }: EncodePlan, { startFrame, frames }: PlannedChunk): FrameRange {
+  const lastEntry = video ? Math.max(0, video.sourceFrames - video.groupFrames) : 0
+  return { from: Math.min(startFrame, lastEntry), start: startFrame, end: startFrame + frames }
+}
+
+/** So that the frame shown at the start is there, whatever rounds, and those before that a filter looks back to. */
+const entrySeconds = 0.5
+
+/**
+ * Decoding begins at the last key frame half a second or more before the range. Times stay those of the whole source, to the last tick: so the same
+ * frame falls on the same place of the constant rate in every run.
+ */
+function entryOptions(plan: EncodePlan, { from }: FrameRange): string[] {
+  if (!plan.video || plan.chunks.length < 2) return []
+  const seconds = from / toNumber(plan.video.frameRate) - entrySeconds
+  return ['-copyts', '-start_at_zero', ...(seconds > 0 ? ['-ss', seconds.toFixed(3), '-noaccurate_seek'] : [])]
+}
+
 /** The largest picture is scaled from the source, each smaller one from the next larger; the last part hands each size to its encoders. */
-function videoGraph(plan: EncodePlan, chunk: PlannedChunk, pictures: readonly PlannedRendition[]): string {
+function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly PlannedRendition[]): string {
   if (!plan.video) return ''
   const { streamIndex, frameRate, holdSeconds, deinterlace, limitRange, toneMap } = plan.video
   const sizes = sizesOf(pictures)
@@ -43,9 +84,9 @@ function videoGraph(plan: EncodePlan, chunk: PlannedChunk, pictures: readonly Pl
   if (!largest) return ''
   const before = [
     ...(deinterlace ? ['bwdif=mode=send_frame'] : []),
-    `fps=fps=${frameRate.numerator}/${frameRate.denominator}:start_time=0`,
+    `fps=fps=${frameRate.numerator}/${frameRate.denominator}:start_time=${(range.from / toNumber(frameRate)).toFixed(6)}`,
     `tpad=stop_mode=clone:stop_duration=${holdSeconds}`,
-    `trim=end_frame=${chunk.frames}`,
+    `trim=start_frame=${range.start - range.from}:end_frame=${range.end - range.from}`,
   ]
   const after = [...(toneMap ? toneMapping : []), 'setsar=1', 'format=yuv420p']
   return sizes
@@ -102,7 +143,8 @@ function audioGraph(plan: EncodePlan): string {
 
 /**
  * Constant quality under a cap of one second's buffer. One thread for each encoder: with more, x264's rate control depends on which thread is
- * first, and two runs differ; the encoders themselves run side by side.
+ * first, and two runs differ; the encoders themselves run side by side. A chunk begins with half of that buffer, about what the one before it
+ * left: with a full one, each seam of a picture that is hard to encode would add its bytes to the average.
  */
 function videoOutput(plan: EncodePlan, chunk: PlannedChunk, rendition: PlannedRendition, index: number, folder: string): FfmpegOutput {
   const { kbps = 0, profile = 'high' } = rendition.video ?? {}
@@ -115,21 +157,24 @@ function videoOutput(plan: EncodePlan, chunk: PlannedChunk, rendition: PlannedRe
     ['-crf', '23'],
     ['-maxrate', `${kbps}k`],
     ['-bufsize', `${kbps}k`],
-    ['-x264-params', `keyint=${group}:min-keyint=${group}:scenecut=0:open-gop=0:force-cfr=1`],
+    ['-x264-params', `${chunk.startFrame > 0 ? 'vbv-init=0.5:' : ''}keyint=${group}:min-keyint=${group}:scenecut=0:open-gop=0:force-cfr=1`],
   ]
-  return output(plan, chunk, `[v${index}]`, codec, `${folder}/${rendition.key}`)
+  return output(plan, chunk.firstSegment, `[v${index}]`, codec, `${folder}/${rendition.key}`)
 }
 
-function audioOutput(plan: EncodePlan, chunk: PlannedChunk, track: PlannedAudioTrack, index: number, folder: string): FfmpegOutput {
+function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, index: number, folder: string): FfmpegOutput {
   const codec = [
     ['-c:a', 'aac'],
     ['-b:a', `${track.kbps}k`],
   ]
-  return output(plan, chunk, `[a${index}]`, codec, `${folder}/${track.key}`)
+  return output(plan, 1, `[a${index}]`, codec, `${folder}/${track.key}`)
 }
 
-/** CMAF's signed offsets let every rendition begin at exactly 0, with and without B frames; edit lists would be lost on many players. */
-function output(plan: EncodePlan, chunk: PlannedChunk, label: string, codec: string[][], folder: string): FfmpegOutput {
+/**
+ * CMAF's signed offsets let every rendition begin at exactly 0, with and without B frames; edit lists would be lost on many players. A chunk
+ * goes on in time and number where the one before it ends, as one run of all would.
+ */
+function output(plan: EncodePlan, firstSegment: number, label: string, codec: string[][], folder: string): FfmpegOutput {
   const options = [
     ['-map', label],
     ...codec,
@@ -141,11 +186,11 @@ function output(plan: EncodePlan, chunk: PlannedChunk, label: string, codec: str
     ['-hls_time', plan.segmentSeconds.toFixed(6)],
     ['-hls_playlist_type', 'vod'],
     ['-hls_segment_type', 'fmp4'],
-    ['-hls_segment_options', 'movflags=+cmaf'],
+    ['-hls_segment_options', firstSegment === 1 ? 'movflags=+cmaf' : `movflags=+cmaf+frag_discont:fragment_index=${firstSegment}`],
     ['-hls_fmp4_init_filename', segmentNames.init],
     ['-hls_segment_filename', `${folder}/${segmentNames.pattern}`],
     ['-hls_flags', '+temp_file+independent_segments'],
-    ['-start_number', String(chunk.firstSegment)],
+    ['-start_number', String(firstSegment)],
   ]
   return { file: `${folder}/${segmentNames.list}`, options: options.flat() }
 }

@@ -18,19 +18,19 @@ export function readSegmentList(text: string): { name: string; seconds: number }
   return segments
 }
 
-/** The playlist of one rendition or audio track. */
-export function mediaPlaylist(init: string, segments: readonly Segment[]): string {
-  const target = Math.max(1, ...segments.map((segment) => Math.round(segment.seconds)))
+/** The playlist of one rendition or audio track. While it grows, `targetSeconds` is the length of a segment: the target must not change. */
+export function mediaPlaylist(init: string, segments: readonly Segment[], { isGrowing = false, targetSeconds = 0 } = {}): string {
+  const target = Math.max(1, Math.round(targetSeconds), ...segments.map((segment) => Math.round(segment.seconds)))
   return lines([
     '#EXTM3U',
     '#EXT-X-VERSION:7',
     `#EXT-X-TARGETDURATION:${target}`,
     '#EXT-X-MEDIA-SEQUENCE:1',
-    '#EXT-X-PLAYLIST-TYPE:VOD',
+    `#EXT-X-PLAYLIST-TYPE:${isGrowing ? 'EVENT' : 'VOD'}`,
     '#EXT-X-INDEPENDENT-SEGMENTS',
     `#EXT-X-MAP:URI="${init}"`,
     ...segments.flatMap((segment) => [`#EXTINF:${segment.seconds.toFixed(6)},`, segment.name]),
-    '#EXT-X-ENDLIST',
+    ...(isGrowing ? [] : ['#EXT-X-ENDLIST']),
   ])
 }
 

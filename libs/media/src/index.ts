@@ -1,10 +1,24 @@
-export { type ChunkEncode, chunkFolder, encodeChunk } from './encode-chunk.ts'
+export { type ChunkEncode, canCarryOut, chunkFolder, chunkKeys, encodeChunk } from './encode-chunk.ts'
+export { segmentNames } from './encode-command.ts'
 export { type FfmpegTools, findFfmpeg } from './find-ffmpeg.ts'
+export { toNumber } from './frame-rate.ts'
+export { masterPlaylist, mediaPlaylist, type Segment } from './hls-playlist.ts'
 export { aliasKeys, type FrameSize, ladder, type Rung, sizeFor, standardKeys } from './ladder.ts'
 export { type LockedRun, lockedRun, type RunEnd } from './locked-run.ts'
 export { EncodeFailed, type FailureKind, isEncodeFailed, isSourceRefused, type RefusalCode, SourceRefused } from './media-errors.ts'
+export { codecName, readSegmentHead, type SegmentHead } from './mp4-boxes.ts'
 export { type Packaging, packageRenditions } from './package-renditions.ts'
-export { type EncodePlan, type PlannedAudioTrack, type PlannedChunk, type PlannedRendition, type PlanQuestion, planEncode } from './plan.ts'
+export {
+  audioChunk,
+  chunkNumbers,
+  type EncodePlan,
+  type PlannedAudioTrack,
+  type PlannedRendition,
+  type PlanQuestion,
+  planEncode,
+  planVersion,
+} from './plan.ts'
+export type { PlannedChunk } from './plan-chunks.ts'
 export { type ProbeQuestion, probeSource } from './probe.ts'
 export { createProgress, type ProgressReport, progressLines } from './progress.ts'
 export { defaultLimits, makeFolderFor, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'

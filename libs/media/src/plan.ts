@@ -1,6 +1,7 @@
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { groupFrames, outputFrameRate, toNumber } from './frame-rate.ts'
 import { ladder, type Rung, sizeFor, standardKeys, videoKbps } from './ladder.ts'
+import { type PlannedChunk, planChunks } from './plan-chunks.ts'
 import type { Rational, SourceAudio, SourceProbe, SourceVideo } from './source-probe.ts'
 
 /** One rendition of a plan. */
@@ -19,20 +20,12 @@ export interface PlannedAudioTrack {
   kbps: number
 }
 
-/** A stretch of the source that is encoded by one run; all of them begin with a key frame and lean on nothing outside. */
-export interface PlannedChunk {
-  index: number
-  startFrame: number
-  frames: number
-  startSeconds: number
-  /** Number of its first segment. */
-  firstSegment: number
-}
+/** Plans of another version cannot be carried out: the job plans again. */
+export const planVersion = 2
 
 /** Everything that later steps need to know, as plain JSON: with one build of ffmpeg the same plan gives the same frames on any machine. */
 export interface EncodePlan {
-  /** Grows when old plans can no longer be carried out. */
-  planVersion: 1
+  planVersion: typeof planVersion
   ffmpegVersion: string
   demuxer: string
   durationSeconds: number
@@ -40,7 +33,11 @@ export interface EncodePlan {
     streamIndex: number
     frameRate: Rational
     frames: number
+    /** How many of them the source itself fills; the rest holds its last one. */
+    sourceFrames: number
     groupFrames: number
+    /** Seconds from any place of the source back to a frame that can be decoded by itself, at most, as far as was looked. 0 where it is not cut. */
+    keySeconds: number
     /** Seconds that the last frame is held, because sound goes on or a few frames may be lost. */
     holdSeconds: number
     deinterlace: boolean
@@ -56,8 +53,11 @@ export interface EncodePlan {
     tracks: PlannedAudioTrack[]
     /** Seconds of silence at the end, because the picture goes on. */
     silenceSeconds: number
+    /** As of a chunk: sound is encoded by a run of its own, once for the whole. */
+    expectedCpuSeconds: number
   }
   segmentSeconds: number
+  /** Of the picture; none where there is no picture. */
   chunks: PlannedChunk[]
   renditions: PlannedRendition[]
   images: { key: 'poster' | 'thumbnail' | 'thumb-25' | 'thumb-50' | 'thumb-75'; atSeconds: number; shortSide: number }[]
@@ -82,20 +82,33 @@ export function planEncode({ probe, tools, keys = standardKeys }: PlanQuestion):
   const planned = video && planVideo(video, durationSeconds, tools.toneMap)
   const frames = planned?.frames ?? 0
   const renditions = rungs.map((rung) => planRendition(rung, video, planned, audio !== undefined))
+  const soundCpuSeconds = audio ? durationSeconds * 0.03 : 0
+  const cpuSecondsPerFrame = frameCpuSeconds(renditions, video)
   return {
-    planVersion: 1,
+    planVersion,
     ffmpegVersion: tools.version,
     demuxer: probe.demuxer,
     durationSeconds,
     ...(planned ? { video: planned } : {}),
-    ...(audio ? { audio: planAudio(audio, rungs, durationSeconds) } : {}),
+    ...(audio ? { audio: planAudio(audio, rungs, durationSeconds, soundCpuSeconds) } : {}),
     segmentSeconds: planned ? Math.round(((planned.groupFrames * 2) / toNumber(planned.frameRate)) * 1e6) / 1e6 : 4,
-    chunks: [{ index: 0, startFrame: 0, frames, startSeconds: 0, firstSegment: 1 }],
+    chunks: planned ? cutPicture(planned, cpuSecondsPerFrame) : [],
     renditions,
     images: planImages(durationSeconds),
     maxPixels: 35_389_440,
-    expectedCpuSeconds: expectedCpuSeconds(renditions, video, frames, audio ? durationSeconds : 0),
+    expectedCpuSeconds: Math.ceil(frames * cpuSecondsPerFrame + soundCpuSeconds + 1),
   }
+}
+
+/** The number of the piece of work that is the sound of the whole, after those of the picture. */
+export function audioChunk(plan: EncodePlan): number {
+  return plan.chunks.length
+}
+
+/** The numbers of all pieces of work, in the order in which they should be done. */
+export function chunkNumbers(plan: EncodePlan): number[] {
+  const pictures = plan.chunks.map(({ index }) => index)
+  return plan.audio ? [audioChunk(plan), ...pictures] : pictures
 }
 
 /** Frames that damage at the end of a source may cost; what is lost beyond them makes the encode fail. */
@@ -109,6 +122,8 @@ function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: bool
     streamIndex: video.index,
     frameRate,
     frames: Math.max(1, Math.round(seconds * toNumber(frameRate))),
+    sourceFrames: Math.max(1, Math.round(video.endSeconds * toNumber(frameRate))),
+    keySeconds: video.keySeconds ?? 0,
     groupFrames: groupFrames(frameRate),
     holdSeconds: round(seconds - video.endSeconds + spareSeconds),
     deinterlace: video.interlaced,
@@ -117,7 +132,19 @@ function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: bool
   }
 }
 
-function planAudio(audio: SourceAudio, rungs: readonly Rung[], durationSeconds: number): NonNullable<EncodePlan['audio']> {
+function cutPicture(
+  { frames, frameRate, groupFrames, keySeconds }: NonNullable<EncodePlan['video']>,
+  cpuSecondsPerFrame: number,
+): PlannedChunk[] {
+  return planChunks({ frames, frameRate, segmentFrames: groupFrames * 2, cpuSecondsPerFrame, canCut: keySeconds > 0 })
+}
+
+function planAudio(
+  audio: SourceAudio,
+  rungs: readonly Rung[],
+  durationSeconds: number,
+  expectedCpuSeconds: number,
+): NonNullable<EncodePlan['audio']> {
   const rates = [...new Set(rungs.map((rung) => rung.audioKbps))].sort((a, b) => a - b)
   return {
     streamIndex: audio.index,
@@ -125,6 +152,7 @@ function planAudio(audio: SourceAudio, rungs: readonly Rung[], durationSeconds: 
     language: audio.language,
     tracks: rates.map((kbps) => ({ key: audioKey(kbps), kbps })),
     silenceSeconds: round(durationSeconds - audio.endSeconds + spareSeconds),
+    expectedCpuSeconds: round(expectedCpuSeconds),
   }
 }
 
@@ -158,13 +186,8 @@ function round(seconds: number): number {
 }
 
 /** Measured: 15 ns a pixel encoded, 3 ns a pixel decoded and filtered, 30 ms a second of sound in three rates. */
-function expectedCpuSeconds(
-  renditions: readonly PlannedRendition[],
-  video: SourceVideo | undefined,
-  frames: number,
-  soundSeconds: number,
-): number {
+function frameCpuSeconds(renditions: readonly PlannedRendition[], video: SourceVideo | undefined): number {
   const encoded = renditions.reduce((pixels, { video: size }) => pixels + (size ? size.width * size.height : 0), 0)
   const decoded = video ? video.width * video.height : 0
-  return Math.ceil(frames * (encoded * 15e-9 + decoded * 3e-9) + soundSeconds * 0.03 + 1)
+  return encoded * 15e-9 + decoded * 3e-9
 }

@@ -2,6 +2,7 @@ import { audioCodecs, inputGuards, videoCodecs } from './codecs.ts'
 import { type ProbedFile, type ProbedStream, readProbedFile } from './ffprobe-json.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
+import { measureKeys } from './measure-keys.ts'
 import { isEncodeFailed, SourceRefused } from './media-errors.ts'
 import { type FfprobeRun, ffprobeText } from './run-ffprobe.ts'
 import { type RunLimits, sandboxFor } from './sandbox.ts'
@@ -40,7 +41,10 @@ export async function probeSource(question: ProbeQuestion): Promise<SourceProbe>
   checkDuration(file.durationSeconds, limits)
   const statesLength = container.name === 'mp4' || container.name === 'matroska'
   const ends = await measureEnds({ run, guards, file, streams, statesLength })
-  return describe(container, file, video, audio, ends, limits)
+  const found = describe(container, file, video, audio, ends, limits)
+  if (!video || !found.video) return found
+  const keySeconds = await measureKeys({ run, guards, container: container.name, file, video, endSeconds: found.video.endSeconds })
+  return keySeconds === undefined ? found : { ...found, video: { ...found.video, keySeconds } }
 }
 
 /** ffprobe's own failure on a file is the file's fault, unless a signal, a limit or the caller ended it. */

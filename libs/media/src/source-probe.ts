@@ -27,6 +27,11 @@ export interface SourceVideo {
   transfer: string
   /** Seconds from the start of the file to the end of this stream. */
   endSeconds: number
+  /**
+   * Seconds from any place back to a key frame, at most, as far as was looked; above 0. Absent where decoding can begin, exactly and at a
+   * bearable cost, at the start only.
+   */
+  keySeconds?: number
 }
 
 export interface SourceAudio {

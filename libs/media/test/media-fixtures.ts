@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
+  type ChunkEncode,
+  chunkNumbers,
   type EncodePlan,
   encodeChunk,
   type FfmpegTools,
@@ -63,7 +65,7 @@ export async function openMediaRoom(): Promise<MediaRoom> {
       const work = { source, scratch: scratch('encode'), tools }
       const probe = await probeSource(work)
       const plan = planEncode({ probe, tools, ...(keys ? { keys } : {}) })
-      await encodeChunk({ ...work, plan, chunkIndex: 0 })
+      await encodeAll({ ...work, plan })
       await packageRenditions({ ...work, plan })
       return { probe, plan, files: await verifySet({ ...work, plan }), set: join(work.scratch, setFolder) }
     },
@@ -77,6 +79,11 @@ export async function openMediaRoom(): Promise<MediaRoom> {
     close: () => rm(folder, { recursive: true, force: true }),
   }
   return room
+}
+
+/** All chunks, one after another. */
+export async function encodeAll(work: Omit<ChunkEncode, 'chunkIndex'>): Promise<void> {
+  for (const chunkIndex of chunkNumbers(work.plan)) await encodeChunk({ ...work, chunkIndex })
 }
 
 export function sound(seconds: number): string {

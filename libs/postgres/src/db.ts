@@ -5,6 +5,7 @@ import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
+import type { FailoverWatch } from './failover.ts'
 
 /** Runs one statement with parameters; identifiers in `text` come from constants only. */
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
@@ -45,6 +46,8 @@ export interface PostgresOptions {
   poolSize?: number
   /** Milliseconds that one statement may take; 5,000 by default. */
   statementTimeoutMs?: number
+  /** Looks at every new connection before it is used, and at every ping; shared by all that a service opens. */
+  failovers?: FailoverWatch
 }
 
 const TRIES = 5
@@ -71,7 +74,7 @@ export function openPostgres(options: PostgresOptions): Db {
     reading: (look, signal) => transactionOnce(plain, 'begin read only', ({ query }) => look(query), signal),
     ping: async () => {
       try {
-        await plain.query('select 1')
+        await ping(plain, options.failovers)
         return true
       } catch {
         return false
@@ -94,12 +97,28 @@ function openPool(options: PostgresOptions): pg.Pool {
     idle_in_transaction_session_timeout: 30_000,
     application_name: `vitascope-${options.schema}`,
     options: `-c search_path=${quoteIdentifier(options.schema)}`,
+    ...(options.failovers && { onConnect: options.failovers.look }),
   })
   // Without a listener the shutdown of the server would end this process.
   // A connection may end in the very moment in which it is handed over, when nobody else listens: the next statement on it is refused.
   pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'a database connection ended')))
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection ended'))
   return pool
+}
+
+/** A pooler in front may lead a connection that stands to another server: one that is open already is looked at, too. */
+async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promise<void> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('select 1')
+    await failovers?.look(client)
+  } catch (error) {
+    broken = error as Error
+    throw error
+  } finally {
+    client.release(broken)
+  }
 }
 
 /** True for a breach of a unique constraint or index, of the named one when a name is given. */

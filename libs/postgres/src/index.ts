@@ -1,6 +1,8 @@
 export { type Db, isUniqueViolation, openPostgres, type PostgresOptions, type Query, type Transaction } from './db.ts'
+export { type FailoverWatch, watchFailovers } from './failover.ts'
 export { isId } from './id.ts'
 export { answeredBefore, type Codec, jsonCodec, once, sweepIdempotency } from './idempotency.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
+export { type OpenFailover, openFailover, settleFailover } from './open-failover.ts'
 export { createOutbox, type Outbox, type OutboxHandlers, type OutboxMessage } from './outbox.ts'
 export { decodePageToken, encodePageToken } from './page-token.ts'

@@ -56,7 +56,7 @@ export function createAuditStore(db: Db, mostLookedAt = MOST_LOOKED_AT): AuditSt
            select * from audit_entry where ${led} order by ${order} limit ${bind(mostLookedAt)}
          ), shown as (
            select l.* from looked_at l left join audit_outcome o using (entry_id)
-           where (o.status is null or o.status < 400 or o.status >= 500) ${others.map((other) => `and ${other}`).join(' ')}
+           where (o.status is null or o.status < 400 and o.status <> 304 or o.status >= 500) ${others.map((other) => `and ${other}`).join(' ')}
            order by entry_id desc limit ${bind(size + 1)}
          )
          select (select count(*)::int from looked_at) as looked_at,

@@ -20,16 +20,17 @@ interface Row {
 }
 
 const FIND = `
-  select v.delivery_version as version, m.renditions ->> 'prefix' as prefix, m.token_required, v.expire_time,
+  select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.expire_time,
     ${BINDING_IPS} as allowed_ips,
-    m.renditions ->> 'hlsPath' as master_path, (m.renditions ->> 'durationSeconds')::float8 as duration_seconds,
+    playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
     v.captions_show_on_load as show_on_load,
     coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${captionsOf('m.media_id')} as captions,
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.expire_time desc)
               from delivery_set s where s.video_id = v.video_id and s.expire_time > now()), '[]') as earlier
-  from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id
+  from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id,
+    lateral (select coalesce(m.renditions, m.early) as set) playing
   where v.video_id = $1 and v.enabled and o.active and (v.expire_time is null or v.expire_time > now())
-    and v.delivery_version <> '' and m.renditions is not null`
+    and v.delivery_version <> '' and playing.set is not null`
 
 export function createDeliveryRuleStore(db: Db): DeliveryRuleStore {
   return {

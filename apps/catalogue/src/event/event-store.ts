@@ -38,10 +38,16 @@ export function createEventStore(db: Db): EventStore {
 
 const ASKED = `exists (select from webhook w where w.organisation_id = $2 and w.enabled and $1 = any (w.events))`
 
+/** What happened to a job has one id for ever, so that receivers know it when it is told again by a database that went back in time. */
+const ID = (data: string, of: string) => `case when ${data} ? 'job_id'
+  then 'evt_' || md5(concat_ws('/', $1::text, ${data} ->> 'job_id', ${of}))
+  else 'evt_' || replace(gen_random_uuid()::text, '-', '') end`
+
 /** Writes an event in the transaction of its cause, where a webhook asks for it; the database queues its deliveries. */
 export async function addEvent(tx: Transaction, { type, organisationId, objectKey, data }: NewEvent): Promise<void> {
   await tx.query(
-    `insert into event (type, organisation_id, object_key, data) select $1::text, $2::bigint, $3::text, $4::jsonb where ${ASKED}`,
+    `insert into event (event_id, type, organisation_id, object_key, data)
+     select ${ID('$4::jsonb', '$3::text')}, $1::text, $2::bigint, $3::text, $4::jsonb where ${ASKED} on conflict (event_id) do nothing`,
     [type, organisationId, objectKey, JSON.stringify(data)],
   )
 }
@@ -54,10 +60,11 @@ export async function addVideoEvents(
   more: NewEvent['data'] = {},
 ): Promise<void> {
   await tx.query(
-    `insert into event (type, organisation_id, object_key, data)
-     select $1::text, $2::bigint, 'media:' || v.media_id,
+    `insert into event (event_id, type, organisation_id, object_key, data)
+     select ${ID('$4::jsonb', 'v.video_id')}, $1::text, $2::bigint, 'media:' || v.media_id,
        jsonb_build_object('video_id', v.video_id::text, 'media_id', v.media_id::text, 'organisation_id', v.organisation_id::text) || $4::jsonb
-     from video v where v.media_id = $3 and ${ASKED} order by v.create_time, v.video_id`,
+     from video v where v.media_id = $3 and ${ASKED} order by v.create_time, v.video_id
+     on conflict (event_id) do nothing`,
     [type, organisationId, mediaId, JSON.stringify(more)],
   )
 }

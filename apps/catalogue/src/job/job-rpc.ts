@@ -11,12 +11,17 @@ import type { JobStore } from './job-store.ts'
 
 const CHECKED_AT_ONCE = 1_000
 
-export function jobHandlers(jobs: JobStore, slideJobs: Pick<SlideJobStore, 'apply' | 'wanted'>): Handlers<typeof JobServiceService> {
+export function jobHandlers(
+  jobs: JobStore,
+  slideJobs: Pick<SlideJobStore, 'apply' | 'wanted' | 'usedSets'>,
+): Handlers<typeof JobServiceService> {
   /** Jobs of media and of presentations share their ids: the job is one of them, or there never was such a job. */
   const take = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
     const slideNews = toSlideNews(report)
     const news = report.news?.$case === 'slidesMade' ? undefined : toNews(report)
-    const wanted = news && (await jobs.apply(report.jobId, news, report.revision, signal))
+    // That it plays is told once, while reports of progress may come before it with a higher revision.
+    const revision = news?.kind === 'playable' ? undefined : report.revision
+    const wanted = news && (await jobs.apply(report.jobId, news, revision, signal))
     if (wanted !== undefined || !slideNews) return wanted
     return slideJobs.apply(report.jobId, slideNews, report.revision, signal)
   }
@@ -40,36 +45,53 @@ export function jobHandlers(jobs: JobStore, slideJobs: Pick<SlideJobStore, 'appl
     },
     async checkJobs({ jobIds }, { principal, signal }) {
       requireService(principal)
-      if (jobIds.length > CHECKED_AT_ONCE) throw invalid([{ field: 'job_ids', message: `must be at most ${CHECKED_AT_ONCE}` }])
-      const asked = jobIds.flatMap((id) => parseId(id) ?? [])
+      const asked = checkIds(jobIds)
       const [wanted, wantedSlides] = await Promise.all([jobs.wanted(asked, signal), slideJobs.wanted(asked, signal)])
       return { wantedJobIds: [...wanted, ...wantedSlides] }
     },
+    async checkSets({ jobIds }, { principal, signal }) {
+      requireService(principal)
+      const asked = checkIds(jobIds)
+      const [used, usedSlides] = await Promise.all([jobs.usedSets(asked, signal), slideJobs.usedSets(asked, signal)])
+      return { usedPrefixes: [...used, ...usedSlides] }
+    },
   }
+}
+
+function checkIds(jobIds: readonly string[]): string[] {
+  if (jobIds.length > CHECKED_AT_ONCE) throw invalid([{ field: 'job_ids', message: `must be at most ${CHECKED_AT_ONCE}` }])
+  return jobIds.flatMap((id) => parseId(id) ?? [])
 }
 
 function toNews({ jobId, news }: ReportJobRequest): News {
   switch (news?.$case) {
     case 'progress':
       return { kind: 'progress', percent: news.value.percent }
+    case 'playable':
+      return { kind: 'playable', early: checkPlace('playable.early', jobId, news.value.early) }
     case 'published':
       return { kind: 'published', renditions: checkSet(jobId, news.value.renditions) }
     case 'failed':
       return { kind: 'failed', code: news.value.code, message: news.value.message }
     default:
-      throw invalid([{ field: 'news', message: 'must be progress, published or failed' }])
+      throw invalid([{ field: 'news', message: 'must be progress, playable, published or failed' }])
   }
 }
 
 /** A set that could not be played must not become the one that plays. */
-function checkSet(jobId: string, set: RenditionSet | undefined): RenditionSet {
-  if (!set) throw invalid([{ field: 'published.renditions', message: 'is missing' }])
+function checkSet(jobId: string, named: RenditionSet | undefined): RenditionSet {
+  const set = checkPlace('published.renditions', jobId, named)
+  if (set.renditions.length === 0) throw invalid([{ field: 'published.renditions.renditions', message: 'must not be empty' }])
+  return set
+}
+
+function checkPlace(field: string, jobId: string, set: RenditionSet | undefined): RenditionSet {
+  if (!set) throw invalid([{ field, message: 'is missing' }])
   const problems = [
-    ...(set.jobId === jobId ? [] : [{ field: 'published.renditions.job_id', message: 'must be the job of the report' }]),
+    ...(set.jobId === jobId ? [] : [{ field: `${field}.job_id`, message: 'must be the job of the report' }]),
     ...(set.prefix === '' || set.prefix.endsWith('/')
-      ? [{ field: 'published.renditions.prefix', message: 'must be a folder, without a slash at the end' }]
+      ? [{ field: `${field}.prefix`, message: 'must be a folder, without a slash at the end' }]
       : []),
-    ...(set.renditions.length === 0 ? [{ field: 'published.renditions.renditions', message: 'must not be empty' }] : []),
   ]
   if (problems.length > 0) throw invalid(problems)
   return set

@@ -14,7 +14,7 @@ import { type Enqueue, enqueueCancelled } from './job-messages.ts'
 export interface JobStore {
   find(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job | undefined>
   /**
-   * Applies news to a job that stands, unless its revision is not above the last one. Answers whether the job is wanted after it;
+   * Applies news to a job that stands; progress only with a revision above the last one. Answers whether the job is wanted after it;
    * undefined when there never was such a job.
    */
   apply(jobId: string, news: News, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
@@ -22,6 +22,8 @@ export interface JobStore {
   cancel(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job>
   /** Those of the jobs that stand, or whose set a media uses or keeps. */
   wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+  /** The prefixes of those sets of the jobs that a media uses or keeps. */
+  usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
 
 export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
@@ -38,10 +40,12 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
       db.transaction(async (tx) => {
         const locked = await lockJob(tx, jobId, null)
         if (!locked) return undefined
-        if (!stands(locked.job) || (revision !== undefined && revision <= locked.revision)) return isWanted(tx, jobId)
+        if (!stands(locked.job)) return isWantedAfter(tx, jobId, news)
+        // How a job ends is told once: by one that went back in time with its database, with a revision of before.
+        if (news.kind === 'progress' && revision !== undefined && revision <= locked.revision) return true
         const outcome = await withinQuota(tx, locked, news)
         await settleLocked(tx, locked, outcome, revision)
-        return outcome.kind === 'progress' || outcome.kind === 'published'
+        return outcome.kind !== 'failed' && outcome.kind !== 'cancelled'
       }, signal),
     cancel: (scope, jobId, signal) =>
       db.transaction(async (tx) => {
@@ -57,6 +61,10 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
     async wanted(jobIds, signal) {
       signal?.throwIfAborted()
       return (await db.query<{ job_id: string }>(WANTED, [jobIds])).map(({ job_id }) => job_id)
+    },
+    async usedSets(jobIds, signal) {
+      signal?.throwIfAborted()
+      return (await db.query<{ prefix: string }>(USED_SETS, [jobIds])).map(({ prefix }) => prefix)
     },
   }
 }
@@ -125,11 +133,17 @@ async function settleLocked(tx: Transaction, { job, media }: LockedJob, news: Ne
      where job_id = $1`,
     [job.jobId, after.job.state, after.job.progress, after.job.code, after.job.message, revision ?? null],
   )
-  await saveStanding(tx, job.mediaId, after.media.status, after.media.renditions)
+  await saveStanding(tx, job.mediaId, after.media)
+  const { early } = after.media
+  if (early && !media.early) {
+    await moveToNewSet(tx, job.mediaId, undefined)
+    await addVideoEvents(tx, 'video.playable', job, { job_id: job.jobId })
+  }
   if (news.kind === 'published') {
-    await moveToNewSet(tx, job.mediaId, media.renditions)
+    // Whoever watches already goes on at the same addresses.
+    if (!media.early) await moveToNewSet(tx, job.mediaId, media.renditions)
     await tellSuccess(tx, job, media)
-  } else if (news.kind !== 'progress') {
+  } else if (news.kind === 'failed' || news.kind === 'cancelled') {
     const { code, message } = after.job
     await addVideoEvents(tx, 'video.failed', job, { job_id: job.jobId, action: ACTIONS[job.action], code, message })
   }
@@ -141,7 +155,7 @@ const ACTIONS = { new_video: 'new video', replace: 'replace' } as const
 async function tellSuccess(tx: Transaction, job: Job, before: LockedMedia): Promise<void> {
   const { jobId, mediaId, videoId, organisationId } = job
   const [earlier] = await tx.query(`select 1 from job where media_id = $1 and state = 'ok' and job_id <> $2 limit 1`, [mediaId, jobId])
-  if (!before.renditions) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
+  if (!before.renditions && !before.early) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
   if (!earlier) await addVideoEvents(tx, 'video.ready', job, { job_id: jobId })
   // A replacement for an upload that failed makes the video, and replaces nothing.
   if (before.renditions) {
@@ -162,9 +176,16 @@ async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<Lo
   return row && { job: toJob(row), revision: Number(row.revision), media }
 }
 
-async function isWanted(tx: Transaction, jobId: string): Promise<boolean> {
-  return (await tx.query(WANTED, [[jobId]])).length > 0
+/** A job that has ended here is under way no more; of its sets only the one is wanted that was taken first. */
+async function isWantedAfter(tx: Transaction, jobId: string, news: News): Promise<boolean> {
+  if (news.kind === 'progress') return false
+  if (news.kind !== 'published') return (await tx.query(WANTED, [[jobId]])).length > 0
+  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === news.renditions.prefix)
 }
+
+const USED_SETS = `
+  select renditions ->> 'prefix' as prefix from media where set_job_id = any($1::bigint[])
+  union select prefix from delivery_set where job_id = any($1::bigint[]) and expire_time > now()`
 
 const WANTED = `
   select j.job_id from job j

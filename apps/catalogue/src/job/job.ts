@@ -27,10 +27,13 @@ export type JobStanding = Pick<Job, 'state' | 'progress' | 'code' | 'message'>
 export interface MediaStanding {
   status: Status
   renditions: RenditionSet | undefined
+  /** What plays while the first set is being made. */
+  early: RenditionSet | undefined
 }
 
 export type News =
   | { kind: 'progress'; percent: number }
+  | { kind: 'playable'; early: RenditionSet }
   | { kind: 'published'; renditions: RenditionSet }
   | { kind: 'failed'; code: number; message: string }
   | { kind: 'cancelled'; message: string }
@@ -48,10 +51,15 @@ export function settle(job: JobStanding, media: MediaStanding, news: News): { jo
         job: { ...job, state: 'running', progress: Math.max(job.progress, workPercent(news.percent)) },
         media: { ...media, status: progressed(media.status, news.percent) },
       }
+    case 'playable':
+      return {
+        job: { ...job, state: 'running' },
+        media: { ...media, status: progressed(media.status, media.status.progress), early: media.renditions ? undefined : news.early },
+      }
     case 'published':
       return {
         job: { state: 'ok', progress: 100, code: 0, message: '' },
-        media: { status: playable(), renditions: news.renditions },
+        media: { status: playable(), renditions: news.renditions, early: undefined },
       }
     case 'failed':
       return givenUpBy(job, media, 'failed', failureCode(news.code), news.message)
@@ -64,6 +72,6 @@ function givenUpBy(job: JobStanding, media: MediaStanding, state: 'failed' | 'ca
   const message = tidy(reason, 1_000)
   return {
     job: { state, progress: job.progress, code, message },
-    media: { ...media, status: givenUp(media.status, code, message, media.renditions !== undefined) },
+    media: { ...media, early: undefined, status: givenUp(media.status, code, message, media.renditions !== undefined) },
   }
 }

@@ -6,6 +6,8 @@ import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-
 import { createQuietJobs } from './quiet-jobs-store.ts'
 import { reconcileJobs } from './reconcile.ts'
 
+/** Jobs of which encoding was asked to report the end again. */
+const repeated: string[] = []
 let catalogue: CatalogueDatabase
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
@@ -13,6 +15,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await catalogue.db.query('truncate outbox')
   await catalogue.db.query('delete from job')
+  repeated.length = 0
 })
 afterAll(() => catalogue.close())
 
@@ -23,6 +26,10 @@ async function aMinuteLater(says: Partial<EncodingJob> | Error, times = { quietS
     getJob: async () => {
       if (says instanceof Error) throw says
       return { job: EncodingJob.fromPartial(says) }
+    },
+    repeatReport: async ({ jobId = '' }) => {
+      repeated.push(jobId)
+      return {}
     },
   }
   const quiet = createQuietJobs(catalogue.db, catalogue.enqueue)
@@ -65,15 +72,17 @@ describe('a job that ended in encoding without a report', () => {
     const { jobId } = await catalogue.upload()
     await aMinuteLater(says)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
+    expect(repeated).toEqual([jobId])
     await aMinuteLater(says)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', ...outcome })
   })
-  test('successfully: its set is waited for longer, and then given up', async () => {
+  test('successfully: its report is asked for again, its set waited for longer, and then given up', async () => {
     const { jobId } = await catalogue.upload()
     const says = { state: JobState.JOB_STATE_OK }
     await aMinuteLater(says)
     await aMinuteLater(says)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
+    expect(repeated).toEqual([jobId, jobId])
     await aMinuteLater(says, { quietSeconds: 30, resultSeconds: 60 })
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 5002 })
   })

@@ -69,11 +69,14 @@ export function createMailStore(db: Db): MailStore {
   }
 }
 
-/** Queues the message to the uploader in the transaction of the success, if he wants it; of one job once. */
+/**
+ * Queues the message to the uploader in the transaction of the success, if he wants it; of one job once. Its id is made of the job, so that
+ * mailboxes know it again when a database that went back in time has it sent twice.
+ */
 export async function queueSuccessMail(tx: Transaction, { jobId }: { jobId: string }): Promise<void> {
   await tx.query(
-    `insert into mail (job_id, video_id, organisation_id, user_id)
-     select job_id, video_id, organisation_id, user_id from job where job_id = $1 and notify and user_id <> ''
+    `insert into mail (message_id, job_id, video_id, organisation_id, user_id)
+     select md5(concat_ws('/', 'mail', job_id, video_id))::uuid, job_id, video_id, organisation_id, user_id from job where job_id = $1 and notify and user_id <> ''
      on conflict (job_id) do nothing`,
     [jobId],
   )

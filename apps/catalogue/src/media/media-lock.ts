@@ -14,6 +14,8 @@ export interface LockedMedia {
   updateTime: Date
   status: Status
   renditions: RenditionSet | undefined
+  /** What plays while the first set is being made. */
+  early: RenditionSet | undefined
 }
 
 interface Row {
@@ -29,6 +31,7 @@ interface Row {
   code: number
   message: string
   renditions: RenditionSet | null
+  early: RenditionSet | null
 }
 
 /**
@@ -38,7 +41,7 @@ interface Row {
 export async function lockMedia(tx: Transaction, mediaId: string, scope: Scope): Promise<LockedMedia | undefined> {
   const [row] = await tx.query<Row>(
     `select media_id, organisation_id, title, original_filename, token_required, gif_status, update_time, state, progress, code, message,
-       renditions
+       renditions, early
      from media where media_id = $1 and ($2::bigint is null or organisation_id = $2) for update`,
     [mediaId, scope],
   )
@@ -53,14 +56,19 @@ export async function lockMedia(tx: Transaction, mediaId: string, scope: Scope):
       updateTime: row.update_time,
       status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
       renditions: row.renditions ?? undefined,
+      early: row.early ?? undefined,
     }
   )
 }
 
 /** Stores where a locked media stands. */
-export async function saveStanding(tx: Transaction, mediaId: string, status: Status, renditions: RenditionSet | undefined): Promise<void> {
+export async function saveStanding(
+  tx: Transaction,
+  mediaId: string,
+  { status, renditions, early }: Pick<LockedMedia, 'status' | 'renditions' | 'early'>,
+): Promise<void> {
   await tx.query(
-    'update media set state = $2, progress = $3, code = $4, message = $5, renditions = $6, set_job_id = $7 where media_id = $1',
+    'update media set state = $2, progress = $3, code = $4, message = $5, renditions = $6, set_job_id = $7, early = $8 where media_id = $1',
     [
       mediaId,
       status.state,
@@ -69,6 +77,7 @@ export async function saveStanding(tx: Transaction, mediaId: string, status: Sta
       status.message,
       renditions ? JSON.stringify(renditions) : null,
       renditions?.jobId ?? null,
+      early ? JSON.stringify(early) : null,
     ],
   )
 }

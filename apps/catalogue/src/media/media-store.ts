@@ -91,16 +91,16 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           userId,
           reserved,
         })
-        await saveStanding(tx, mediaId, status, renditions)
+        await saveStanding(tx, mediaId, { status, renditions, early: undefined })
         await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
         return { videoId, jobId, status }
       }),
     publish: (key, userId, call) =>
       once(db, call, jsonCodec<{ videoId: string; mediaId: string }>(), async (tx) => {
-        const { mediaId, organisationId, renditions } = await needMedia(tx, key)
+        const { mediaId, organisationId, renditions, early } = await needMedia(tx, key)
         const videoId = newRandomId()
         const first = await firstVideo(tx, mediaId)
-        await insertVideo(tx, { ...first, videoId, mediaId, organisationId, userId, plays: renditions !== undefined })
+        await insertVideo(tx, { ...first, videoId, mediaId, organisationId, userId, plays: (renditions ?? early) !== undefined })
         return { videoId, mediaId }
       }),
     remove: (key, { userId, callerId, notes }, signal) =>

@@ -205,7 +205,7 @@ describe('a file', () => {
     const once = await find(presentationId)
     expect(await jobs.apply(jobId, made(presentationId, jobId, 2), 5)).toBe(true)
     expect(await jobs.apply(jobId, made(presentationId, jobId, 2), 9)).toBe(true)
-    expect(await jobs.apply(jobId, { kind: 'progress', percent: 30 }, 4)).toBe(true)
+    expect(await jobs.apply(jobId, { kind: 'progress', percent: 30 }, 4)).toBe(false)
     expect(await jobs.apply(jobId, failure, 10)).toBe(true)
     expect(await find(presentationId)).toEqual(once)
     expect(await jobs.apply('999999999', failure, 1)).toBeUndefined()

@@ -31,12 +31,14 @@ export interface SlideJobStore {
    */
   add(source: SlideSource, signal?: AbortSignal): Promise<{ presentationId: string; jobId: string }>
   /**
-   * Applies news to a job that stands, unless its revision is not above the last one. Answers whether the job is wanted after it;
+   * Applies news to a job that stands; progress only with a revision above the last one. Answers whether the job is wanted after it;
    * undefined when there never was such a job.
    */
   apply(jobId: string, news: SlideNews, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
   /** Those of the jobs that stand, or whose slides a presentation has. */
   wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+  /** The prefixes of the slides that the jobs made, where a presentation has them. */
+  usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
 
 export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
@@ -54,7 +56,8 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
           [jobId],
         )
         const stands = job?.state === 'queued' || job?.state === 'running'
-        if (!presentation || !stands || (revision !== undefined && revision <= Number(job.revision))) return isWanted(tx, jobId)
+        if (!presentation || !stands) return isWantedAfter(tx, jobId, news)
+        if (news.kind === 'progress' && revision !== undefined && revision <= Number(job.revision)) return true
         const outcome = await withinQuota(tx, { jobId, organisationId: presentation.organisationId }, news)
         const { state, standing, added } = settleSlides(presentation.standing, presentation.slides.length, outcome)
         await tx.query(
@@ -73,6 +76,10 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
     async wanted(jobIds, signal) {
       signal?.throwIfAborted()
       return (await db.query<{ job_id: string }>(WANTED, [jobIds])).map(({ job_id }) => job_id)
+    },
+    async usedSets(jobIds, signal) {
+      signal?.throwIfAborted()
+      return (await db.query<{ prefix: string }>(USED_SETS, [jobIds])).map(({ prefix }) => prefix)
     },
   }
 }
@@ -176,9 +183,14 @@ interface SlidesOwner {
   videoId: string
 }
 
-async function isWanted(tx: Transaction, jobId: string): Promise<boolean> {
-  return (await tx.query(WANTED, [[jobId]])).length > 0
+/** A job that has ended here is under way no more; of its sets only the one is wanted that was taken first. */
+async function isWantedAfter(tx: Transaction, jobId: string, news: SlideNews): Promise<boolean> {
+  if (news.kind === 'progress') return false
+  if (news.kind !== 'slides') return (await tx.query(WANTED, [[jobId]])).length > 0
+  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === news.set.prefix)
 }
+
+const USED_SETS = 'select prefix from slide_set where job_id = any($1::bigint[])'
 
 const WANTED = `
   select j.job_id from presentation_job j

@@ -61,7 +61,7 @@ export const SELECT_VIDEO = `
     ${SHOWN_PRESENTATION} as presentation_id,
     ${SHOWN_CONTACT_FORM} as contact_form_id,
     v.allowed_ips, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time, v.delivery_version, lower(v.title) as title_key,
-    m.title as media_title, m.token_required, m.state, m.progress, m.code, m.message, m.renditions,
+    m.title as media_title, m.token_required, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.early) as renditions,
     ${captionsOf('v.media_id')} as captions,
     ${SHOWN_OVERLAYS} as overlays,
     ${METADATA_ENTRIES} as metadata,

@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '@vitascope/postgres'
-import { disableWebhook } from './webhook-store.ts'
+import { disableWebhook, testLane } from './webhook-store.ts'
 
 /** A delivery that this process may try until its lease ends. */
 export interface Sending {
@@ -23,8 +23,8 @@ export interface Busy {
   organisationIds: readonly string[]
 }
 
-/** `lost`: somebody else has taken the lane since, and nothing was changed. */
-export type Settled = 'delivered' | 'again' | 'disabled' | 'lost'
+/** `failed`: a test call is given up; `lost`: somebody else has taken the lane since, and nothing was changed. */
+export type Settled = 'delivered' | 'again' | 'failed' | 'disabled' | 'lost'
 
 export interface SendingStore {
   /** The oldest delivery of a lane that is due, leased for 30 s by the database's clock. */
@@ -39,6 +39,8 @@ const LEASE = `interval '30 seconds'`
 /** From 2 s, doubled with each try up to 2 h, a quarter more or less. */
 const BACKOFF = `least(7200, 2 ^ least($3::int, 13)) * (0.75 + random() / 2) * interval '1 second'`
 const GIVE_UP = `interval '24 hours'`
+/** Whoever asks for a test call waits for it, and what it meets says nothing of events. */
+const TEST_TRIES = 3
 
 export function createSendingStore(db: Db): SendingStore {
   return {
@@ -63,15 +65,17 @@ export function createSendingStore(db: Db): SendingStore {
         // In the order in which everybody locks them: the webhook, then its lanes.
         await tx.query('select 1 from webhook where webhook_id = $1 for no key update', [webhookId])
         if (!(await holdLane(tx, sending))) return 'lost'
+        const isTest = objectKey === testLane(webhookId)
         const isTaken = status !== undefined && status >= 200 && status < 300
         const [row] = await tx.query<{ late: boolean }>(
           `update webhook_delivery set response_code = $2,
-             state = case when $3 then 'delivered' when first_try_time < now() - ${GIVE_UP} then 'failed' else 'waiting' end
+             state = case when $3 then 'delivered' when $4 or first_try_time < now() - ${GIVE_UP} then 'failed' else 'waiting' end
            where delivery_id = $1 and state = 'waiting' returning state = 'failed' as late`,
-          [deliveryId, status ?? null, isTaken],
+          [deliveryId, status ?? null, isTaken, isTest && attempt >= TEST_TRIES],
         )
         if (row?.late) {
           await leaveLane(tx, webhookId, objectKey)
+          if (isTest) return 'failed'
           await disableWebhook(tx, webhookId, 'disabled: an event could not be delivered for 24 hours')
           return 'disabled'
         }

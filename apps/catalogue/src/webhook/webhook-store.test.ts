@@ -107,6 +107,7 @@ describe('events', () => {
     const webhook = await aWebhook()
     const { organisationId } = webhook
     const { videoId, mediaId, jobId } = await upload(webhook)
+    for (const _ of [1, 2]) await catalogue.jobs.apply(jobId, { kind: 'playable', early: aSet(jobId, { renditions: [] }) }, undefined)
     await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
     const second = await catalogue.media.replace({ scope: organisationId, mediaId }, source, aCall())
@@ -261,6 +262,34 @@ describe('a delivery', () => {
     const sending = await leaseOne(webhook)
     await Promise.all([sendings.settle(sending, 200), catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)])
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.playable' })
+  })
+})
+
+describe('a test call', () => {
+  test('that fails is given up after three tries, says nothing of the webhook, and makes room for the next', async () => {
+    const webhook = await aWebhook({ events: ['video.created'] })
+    for (let round = 0; round < 2; round++) {
+      await deliveries.test(webhook.key, aCall())
+      const ends: string[] = []
+      for (let tries = 0; tries < 3; tries++) {
+        await makeDue(webhook)
+        ends.push(await sendings.settle(await leaseOne(webhook), 404))
+      }
+      expect(ends).toEqual(['again', 'again', 'failed'])
+      expect(await lanes(webhook)).toEqual([])
+    }
+    expect(await webhooks.need(webhook.key)).toMatchObject({ enabled: true, disabledReason: '' })
+    expect((await log(webhook)).map(({ event, state, responseCode }) => [event, state, responseCode])).toEqual(
+      [1, 2].map(() => ['webhook.test', 'failed', 404]),
+    )
+  })
+  test('and all that waits, is tried at once at another address', async () => {
+    const webhook = await aWebhook({ events: ['video.created'] })
+    await upload(webhook)
+    await sendings.settle(await leaseOne(webhook), 404)
+    expect(await leaseAll(webhook)).toEqual([])
+    await webhooks.update(webhook.key, (now) => ({ ...now, url: 'https://other.example/hook' }))
+    expect(await leaseOne(webhook)).toMatchObject({ url: 'https://other.example/hook', attempt: 2 })
   })
 })
 

@@ -74,7 +74,8 @@ export function createWebhookStore(db: Db, masterKey: string): WebhookStore {
           [before.webhookId, url, events, enabled, reason],
         )
         if (!row) throw new Error(`webhook ${before.webhookId} went away under its lock`)
-        if (enabled && !before.enabled) await resumeLanes(tx, before.webhookId)
+        // What failed at another address is tried at this one at once.
+        if (enabled && (!before.enabled || url !== before.url)) await resumeLanes(tx, before.webhookId)
         if (!enabled && before.enabled) await stopLanes(tx, before.webhookId)
         return toWebhook(row)
       }, signal),
@@ -118,6 +119,11 @@ export async function disableWebhook(tx: Transaction, webhookId: string, reason:
   await addOwnEvent(tx, { webhookId, organisationId: webhook.organisation_id }, 'webhook.disabled', 'note', { reason })
 }
 
+/** The lane of what is for one webhook alone. */
+export function testLane(webhookId: string): string {
+  return `webhook:${webhookId}`
+}
+
 /** An event that is for one webhook alone, with its delivery; answers the delivery's id. */
 export async function addOwnEvent(
   tx: Transaction,
@@ -129,7 +135,7 @@ export async function addOwnEvent(
   const data = JSON.stringify({ webhook_id: webhookId, organisation_id: organisationId, ...more })
   const [event] = await tx.query<{ event_id: string }>(
     'insert into event (type, organisation_id, object_key, data) values ($1, $2, $3, $4) returning event_id',
-    [type, organisationId, `webhook:${webhookId}`, data],
+    [type, organisationId, testLane(webhookId), data],
   )
   const [row] = await tx.query<{ delivery_id: string }>(
     'insert into webhook_delivery (webhook_id, event_id, object_key, state) values ($1, $2, $3, $4) returning delivery_id',

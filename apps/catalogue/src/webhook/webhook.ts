@@ -67,5 +67,9 @@ export function webhookDisabled(): DomainError {
 }
 
 export function deliveryWaiting(): DomainError {
-  return new DomainError('refused', 'DELIVERY_WAITING', 'this delivery has not ended yet: it is tried by itself')
+  return new DomainError(
+    'refused',
+    'DELIVERY_WAITING',
+    'this delivery has not ended yet: it is tried by itself, and at once when the url is changed',
+  )
 }

@@ -167,6 +167,7 @@ async function driveVideos(ask: Rooms, index: number): Promise<void> {
     internal,
   )
   await ask.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
+  await ask.jobs.checkSets({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
   const source = { mediaId: upload.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '', startsWaiting: false }
   const { jobId } = await ask.media.replaceSource(source, owner)
   await ask.jobs.cancelJob({ jobId }, owner)

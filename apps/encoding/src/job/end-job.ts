@@ -2,7 +2,7 @@ import type { Outbox, Transaction } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 import { type Job, keyOfJob } from './job.ts'
-import { finishJob } from './job-store.ts'
+import { finishJob, nextRevision } from './job-store.ts'
 
 /** How a job ends. */
 export type JobEnd =
@@ -36,6 +36,11 @@ export async function endJob(tx: Transaction, tools: { queue: Queue; outbox: Out
   await tools.queue.cancel(tx, keyOfJob(jobId))
   await dropPrefixes(tx, jobId)
   if (end.state === 'failed') await report(tx, tools.outbox, { jobId, revision })
+}
+
+/** Reports the end of a job once more. */
+export async function reportEnd(tx: Transaction, outbox: Outbox, jobId: string): Promise<void> {
+  await report(tx, outbox, { jobId, revision: await nextRevision(tx, jobId) })
 }
 
 function report(tx: Transaction, outbox: Outbox, payload: JobEnded): Promise<void> {

@@ -4,6 +4,7 @@ import type { Db } from '@vitascope/postgres'
 import type { CreateJobRequest, CreateSlideJobRequest, JobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { isObjectName } from '@vitascope/storage'
 import { maySee, onlyServices } from '../caller.ts'
+import { readUploadSource, sourceOfJob } from '../upload/upload-source.ts'
 import type { JobDesk } from './accept-job.ts'
 import { isJobId, type NewJob } from './job.ts'
 import { toMessage } from './job-message.ts'
@@ -32,6 +33,11 @@ export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<t
       if (isJobId(jobId)) await desk.cancel(jobId, signal)
       return {}
     },
+    async repeatReport({ jobId }, { principal, signal }) {
+      onlyServices(principal)
+      if (isJobId(jobId)) await desk.repeatReport(jobId, signal)
+      return {}
+    },
   }
 }
 
@@ -40,10 +46,13 @@ const LONGEST_URL = 8_192
 /** Ids become names of objects. The URL itself was checked when it was accepted, and each address is when it is called. */
 function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds }: CreateJobRequest): NewJob {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
+  const upload = readUploadSource(sourceUrl)
   const url = sourceUrl.length <= LONGEST_URL && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
-  if (!url || !['http:', 'https:'].includes(url.protocol)) fields.push({ field: 'source_url', message: 'must be an http or https URL' })
+  if (!upload && (!url || !['http:', 'https:'].includes(url.protocol)))
+    fields.push({ field: 'source_url', message: 'must be an http or https URL' })
   if (fields.length > 0) throw invalid(fields)
-  return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl, maxBytes, maxSeconds }
+  const source = upload ? sourceOfJob(upload) : sourceUrl
+  return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl: source, maxBytes, maxSeconds }
 }
 
 function checkedSlides({ jobId, presentationId, organisationId, sourceObject, sourceBytes }: CreateSlideJobRequest): NewJob {

@@ -79,6 +79,23 @@ export async function finishJob(
   return row.revision
 }
 
+/** The revision of another report of a locked job that has ended. */
+export async function nextRevision(tx: Transaction, jobId: string): Promise<string> {
+  const [row] = await tx.query<{ revision: string }>('update job set revision = revision + 1 where job_id = $1 returning revision', [jobId])
+  if (!row) throw new Error(`job ${jobId} is locked, but not there`)
+  return row.revision
+}
+
+/** Has a published job under way again whose objects were given up; false for any other. */
+export async function reviveJob(tx: Transaction, jobId: string): Promise<boolean> {
+  const rows = await tx.query(
+    `update job set state = 'queued', progress = 5, attempt = 0, result = null, finish_time = null, is_dropped = false, unwanted_time = null
+     where job_id = $1 and state = 'ok' and is_dropped returning 1`,
+    [jobId],
+  )
+  return rows.length === 1
+}
+
 /** Raises the progress of a job that is under way; false when that changes nothing. */
 export async function raiseProgress(query: Query, jobId: string, percent: number): Promise<boolean> {
   const rows = await query('update job set progress = $2 where job_id = $1 and progress < $2 and state = any($3) returning 1', [

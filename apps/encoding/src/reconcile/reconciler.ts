@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@vitascope/grpc'
-import type { Db, Outbox } from '@vitascope/postgres'
+import { type Db, type Outbox, openFailover } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
@@ -54,7 +54,13 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
       const expired = await tools.queue.expired(RESCUES_A_PASS)
       lastReached = performance.now()
       if (!isSteady) return
+      // Held by somebody who finished it, or gave it back, in a time that was lost: no fault of the job's.
+      const isUncounted = expired.length > 0 && (await openFailover(tools.db.query)) !== undefined
       for (const held of expired) {
+        if (isUncounted) {
+          await tools.steps.release(held)
+          continue
+        }
         const rescued = await tools.steps.fault(held, { code: 5001, message: 'the worker was lost' }, { onlyExpired: true })
         if (rescued)
           log.warn({ task: held.itemId, kind: held.kind, job: held.key, holder: held.holder }, 'a lease ran out: its task is tried again')

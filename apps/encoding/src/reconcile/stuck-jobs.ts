@@ -1,11 +1,9 @@
 import type { Db, Outbox } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import { endJob } from '../job/end-job.ts'
-import { afterFault, isUnderWay, keyOfJob, UNDER_WAY } from '../job/job.ts'
+import { afterFault, isUnderWay, UNDER_WAY } from '../job/job.ts'
 import { lockJob, moveJob } from '../job/job-store.ts'
-import { dropPrefixes } from '../objects/object-prefix.ts'
-import { removeChunks } from '../work/chunk-store.ts'
-import { sendFirstTask } from '../work/send-task.ts'
+import { beginAgain } from '../work/begin-again.ts'
 
 const WITHOUT_WORK = `not exists (select 1 from work_item w where w.key = 'job:' || j.job_id and w.state in ('waiting', 'leased'))`
 
@@ -28,10 +26,7 @@ export async function restartStuckJobs(tools: { db: Db; queue: Queue; outbox: Ou
       const after = afterFault(job, fault, 0)
       if (after.next === 'failed') return endJob(tx, tools, job, { state: 'failed', ...fault })
       await moveJob(tx, jobId, { state: 'queued', attempt: after.attempt })
-      await queue.cancel(tx, keyOfJob(jobId))
-      await removeChunks(tx, jobId)
-      await dropPrefixes(tx, jobId)
-      await sendFirstTask(tx, queue, job)
+      await beginAgain(tx, queue, job)
     })
   }
   return stuck.map((row) => row.job_id)

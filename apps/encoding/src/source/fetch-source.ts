@@ -2,18 +2,23 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDomainError } from '@vitascope/errors'
 import { download, isSourceError, type SourcePolicy } from '@vitascope/fetch'
+import { isSourceRefused } from '@vitascope/media'
 import type { LeasedItem } from '@vitascope/queue'
-import type { ObjectStorage } from '@vitascope/storage'
+import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { SourceLimits } from '../config.ts'
 import type { ReachPoint } from '../crash-point.ts'
 import type { Fault, Job } from '../job/job.ts'
-import type { TaskPlaces, TaskSteps } from '../work/task-steps.ts'
+import type { TaskPlaces } from '../objects/object-prefix.ts'
+import type { UploadBringer } from '../upload/bring-upload.ts'
+import { readUploadSource } from '../upload/upload-source.ts'
+import type { TaskSteps } from '../work/task-steps.ts'
 import { untilReachable } from './until-reachable.ts'
 
 export interface FetchTools {
   steps: TaskSteps
   storage: ObjectStorage
+  uploads: UploadBringer
   policy: SourcePolicy
   limits: SourceLimits
   /** The folder for sources that come in. */
@@ -58,25 +63,37 @@ async function bringIn(
   beats: Beats,
   signal: AbortSignal,
 ): Promise<void> {
-  const { steps, storage, policy, limits, reach } = tools
+  const { steps, storage, uploads, policy, limits, reach } = tools
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'source')
   reach('fetch-began')
-  const { bytes, sha256 } = await download(job.sourceUrl, file, {
-    policy,
-    limits: {
-      maxBytes: limits.maxBytes,
-      timeoutMs: limits.timeoutSeconds * 1000,
-      minBytesPerSecond: limits.minBytesPerSecond,
-    },
-    signal,
-    onProgress: (progress) => beats.done(progress.total ? progress.bytes / progress.total : 0),
-  })
   const object = `${places.source}/source`
-  await storage.put(object, { file, move: true }, { signal })
+  const { bytes, sha256 } = await stored()
   reach('fetch-stored')
   await untilReachable(() => steps.fetched(item, { object, bytes, sha256 }), signal)
   reach('fetch-recorded')
+
+  async function stored(): Promise<StoredBytes> {
+    const upload = readUploadSource(job.sourceUrl)
+    if (!upload) return fetched()
+    const { maxBytes } = limits
+    return uploads.bring(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: beats.done }, signal)
+  }
+
+  async function fetched(): Promise<StoredBytes> {
+    const found = await download(job.sourceUrl, file, {
+      policy,
+      limits: {
+        maxBytes: limits.maxBytes,
+        timeoutMs: limits.timeoutSeconds * 1000,
+        minBytesPerSecond: limits.minBytesPerSecond,
+      },
+      signal,
+      onProgress: (progress) => beats.done(progress.total ? progress.bytes / progress.total : 0),
+    })
+    await storage.put(object, { file, move: true }, { signal })
+    return found
+  }
 }
 
 interface Beats {
@@ -104,7 +121,7 @@ function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: 
 }
 
 function faultOf(error: unknown): Fault {
-  if (isSourceError(error)) return { code: error.code, message: error.message }
+  if (isSourceError(error) || isSourceRefused(error)) return { code: error.code, message: error.message }
   const isStorage = isDomainError(error) || (error instanceof Error && 'code' in error)
   return isStorage ? { code: 5004, message: 'the source could not be stored' } : { code: 5000, message: 'the source could not be fetched' }
 }

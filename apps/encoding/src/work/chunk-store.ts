@@ -46,16 +46,51 @@ export async function recordChunk(
     list,
   ])
   await tx.query('delete from segment where job_id = $1 and chunk = $2', [jobId, chunk])
+  await insertSegments(tx, jobId, chunk, files)
+}
+
+async function insertSegments(tx: Transaction, jobId: string, chunk: number, files: readonly StoredFile[]): Promise<void> {
   for (let from = 0; from < files.length; from += BATCH) {
     await tx.query(
-      `insert into segment (job_id, chunk, path, bytes, sha256)
-       select $1, $2, path, bytes, sha256 from json_to_recordset($3::json) as s (path text, bytes bigint, sha256 text)`,
+      `insert into segment (job_id, chunk, path, bytes, sha256, seconds)
+       select $1, $2, path, bytes, sha256, coalesce(seconds, 0)
+       from json_to_recordset($3::json) as s (path text, bytes bigint, sha256 text, seconds float8)
+       on conflict (job_id, chunk, path) do nothing`,
       [jobId, chunk, JSON.stringify(files.slice(from, from + BATCH))],
     )
   }
 }
 
-/** What the finished chunks come to. */
+/** Keeps what one lease has made of a chunk so far, so that it can be watched. */
+export async function addSegments(
+  tx: Transaction,
+  made: { jobId: string; chunk: number; prefix: string; files: readonly StoredFile[] },
+): Promise<void> {
+  const { jobId, chunk, prefix, files } = made
+  await tx.query('update chunk set prefix = $3 where job_id = $1 and chunk = $2 and prefix is distinct from $3', [jobId, chunk, prefix])
+  await insertSegments(tx, jobId, chunk, files)
+}
+
+/** Forgets what was made of a chunk by a lease that ended without a result. */
+export async function forgetSegments(tx: Transaction, jobId: string, chunk: number): Promise<void> {
+  const open = await tx.query(
+    'update chunk set prefix = null where job_id = $1 and chunk = $2 and fence = 0 and prefix is not null returning 1',
+    [jobId, chunk],
+  )
+  if (open.length > 0) await tx.query('delete from segment where job_id = $1 and chunk = $2', [jobId, chunk])
+}
+
+/** How often the encode of a chunk has failed. */
+export async function chunkFaults(tx: Transaction, jobId: string, chunk: number): Promise<number> {
+  const [row] = await tx.query<{ faults: number }>('select faults from chunk where job_id = $1 and chunk = $2', [jobId, chunk])
+  return row?.faults ?? 0
+}
+
+export async function countFault(tx: Transaction, jobId: string, chunk: number): Promise<void> {
+  await tx.query('update chunk set faults = faults + 1 where job_id = $1 and chunk = $2', [jobId, chunk])
+}
+
+/** What all chunks come to so far. */
 export async function madeBytes(tx: Transaction, jobId: string): Promise<number> {
   const [row] = await tx.query<{ bytes: string }>('select coalesce(sum(bytes), 0) as bytes from segment where job_id = $1', [jobId])
   return Number(row?.bytes ?? 0)
@@ -77,5 +112,5 @@ export async function resetChunks(tx: Transaction, jobId: string): Promise<{ chu
 }
 
 export function readChunks(query: Query, jobId: string): Promise<ChunkFiles[]> {
-  return query<ChunkFiles>('select prefix, list from chunk where job_id = $1 and fence > 0 order by chunk', [jobId])
+  return query<ChunkFiles>('select chunk, prefix, list from chunk where job_id = $1 and fence > 0 order by chunk', [jobId])
 }

@@ -2,9 +2,9 @@ import type { EncodePlan } from '@vitascope/media'
 import type { Query } from '@vitascope/postgres'
 import type { LeasedItem } from '@vitascope/queue'
 import type { Job } from '../job/job.ts'
+import type { TaskPlaces } from '../objects/object-prefix.ts'
 import { readChunks } from './chunk-store.ts'
 import type { EncodeInput, PackageInput, ProbeInput, SlidesInput, TaskPayload, WorkerTaskKind } from './task.ts'
-import type { TaskPlaces } from './task-steps.ts'
 
 /** What a worker is told of a task. */
 export async function inputFor(
@@ -19,6 +19,7 @@ export async function inputFor(
     case 'probe':
       return { source, maxSeconds: limits.maxSourceSeconds }
     case 'encode':
+    case 'audio':
       return { source, plan: planOf(job), chunk: (item.payload as TaskPayload).chunk ?? 0, workPrefix: places.work }
     case 'package':
       return { plan: planOf(job), chunks: await readChunks(query, job.jobId), setPrefix: places.set, workPrefix: places.work }

@@ -7,7 +7,7 @@ import type { Logger } from '@vitascope/telemetry'
 import type { ReachPoint } from '../crash-point.ts'
 import { jobOfKey } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
-import { prefixes } from '../objects/object-prefix.ts'
+import { placesOf } from '../objects/object-prefix.ts'
 import { checkFiles, FilesDiffer, readFileList } from './file-list.ts'
 import { publishedSet } from './published-set.ts'
 import { slideSet } from './slide-set.ts'
@@ -44,6 +44,7 @@ export function createTaskResults(tools: ResultTools): TaskResults {
           case 'probe':
             return await takeProbe(tools, lease, result as ProbeResult)
           case 'encode':
+          case 'audio':
             return await takeChunk(tools, lease, jobId, result as FilesResult, signal)
           case 'package':
           case 'slides':
@@ -66,10 +67,19 @@ async function takeProbe({ steps, reach }: ResultTools, lease: Lease, result: Pr
   return taken
 }
 
-async function takeChunk({ steps, storage, reach }: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal) {
-  const list = `${prefixes.work(jobId, lease.fence)}/${FILE_LIST}`
+async function takeChunk(
+  { db, steps, storage, reach }: ResultTools,
+  lease: Lease,
+  jobId: string,
+  result: FilesResult,
+  signal: AbortSignal,
+) {
+  const { work } = await placesOf(db.query, jobId, lease.fence)
+  // The lease is over: its places were given up.
+  if (work === '') return steps.isTaken(lease)
+  const list = `${work}/${FILE_LIST}`
   const files = await readFileList(storage, list, result.list, signal)
-  const taken = await steps.encoded(lease, { list, files })
+  const taken = await steps.encoded(lease, { prefix: work, list, files })
   reach('chunk-recorded')
   return taken
 }
@@ -78,14 +88,14 @@ async function takeChunk({ steps, storage, reach }: ResultTools, lease: Lease, j
 async function takeSet(tools: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal): Promise<boolean> {
   const { db, steps, storage, reach } = tools
   const job = await readJob(db.query, jobId)
-  if (!job) return false
-  const files = await readFileList(storage, `${prefixes.work(jobId, lease.fence)}/${FILE_LIST}`, result.list, signal)
-  const prefix = prefixes.set(job, lease.fence)
+  const { work, set: prefix } = await placesOf(db.query, jobId, lease.fence)
+  if (!job || work === '' || prefix === '') return steps.isTaken(lease)
+  const files = await readFileList(storage, `${work}/${FILE_LIST}`, result.list, signal)
   await checkFiles(storage, prefix, files, signal)
   reach('publish-undecided')
   // The list of a set tells more of each file than its name and size.
   const set = job.kind === 'slides' ? slideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
-  const taken = await steps.packaged(lease, set)
+  const taken = await steps.packaged(lease, prefix, set)
   reach('publish-recorded')
   return taken
 }

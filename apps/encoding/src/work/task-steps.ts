@@ -1,40 +1,48 @@
-import { isSourceRefused, SourceRefused } from '@vitascope/media'
+import { chunkNumbers, isSourceRefused, SourceRefused } from '@vitascope/media'
 import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
 import type { FoundItem, Lease, LeasedItem, Queue } from '@vitascope/queue'
+import { tellPlayable } from '../early/tell-playable.ts'
 import { endJob } from '../job/end-job.ts'
-import { afterFault, type Fault, isUnderWay, type Job, jobOfKey, percentOf, type StoredSource } from '../job/job.ts'
+import { type AfterFault, afterFault, type Fault, isUnderWay, type Job, jobOfKey, percentOf, type StoredSource } from '../job/job.ts'
 import { lockJob, moveJob, raiseProgress } from '../job/job-store.ts'
-import { claimPrefix, dropPrefixes, prefixes } from '../objects/object-prefix.ts'
-import { insertChunks, isAllDone, madeBytes, raiseChunk, recordChunk } from './chunk-store.ts'
-import { planFor } from './plan.ts'
+import { claimPlaces, dropPrefixes, type Place, placesOf, type TaskPlaces } from '../objects/object-prefix.ts'
+import {
+  addSegments,
+  chunkFaults,
+  countFault,
+  forgetSegments,
+  insertChunks,
+  isAllDone,
+  madeBytes,
+  raiseChunk,
+  recordChunk,
+} from './chunk-store.ts'
+import { kindOfChunk, planFor } from './plan.ts'
 import { sendTask } from './send-task.ts'
 import type { ProbeResult, StoredFile, TaskKind, TaskPayload } from './task.ts'
 import { tryAgain } from './try-again.ts'
-
-/** Where a lease may put objects; empty where its kind of work leaves none. */
-export interface TaskPlaces {
-  source: string
-  work: string
-  set: string
-}
 
 /**
  * What happens to a job, step by step. Each step is one transaction that locks the job, then the work item under its fencing number, and
  * does nothing and answers false where that lease is over:
  *
- *     create: [fetch] --fetched--> [probe] --probed--> [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
+ *     create: [fetch] --fetched--> [probe] --probed--> [audio], [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
  *     create, of slides: [slides] --packaged--> ok
  *
- * A fault of ours gives the item back and counts as an attempt; a fault of the source, or the third attempt, ends the job as failed.
+ * A fault of ours gives the item back and counts as an attempt; a fault of the source, or the third attempt, ends the job as failed. Chunks
+ * count their attempts each for itself, and the job shows the most of any.
  */
 export interface TaskSteps {
   /** Readies a leased item: its job moves on to the state of this kind of work, and its places in storage are written down. */
   begin(item: LeasedItem): Promise<{ job: Job; places: TaskPlaces } | undefined>
   fetched(lease: Lease, source: StoredSource): Promise<boolean>
   probed(lease: Lease, found: ProbeResult): Promise<boolean>
-  encoded(lease: Lease, made: { list: string; files: StoredFile[] }): Promise<boolean>
-  /** The set is complete; `set` is what is reported to catalogue. */
-  packaged(lease: Lease, set: unknown): Promise<boolean>
+  /** Files that the holder has put below its work prefix, while it goes on. */
+  addSegments(lease: Lease, files: readonly StoredFile[]): Promise<boolean>
+  /** Files are those below `prefix`, of which `list` is the list. */
+  encoded(lease: Lease, made: { prefix: string; list: string; files: StoredFile[] }): Promise<boolean>
+  /** The set below `prefix` is complete; `set` is what is reported to catalogue. */
+  packaged(lease: Lease, prefix: string, set: unknown): Promise<boolean>
   /** Renews the lease and raises the progress of the job; `done` is that of the task, 0 to 1. */
   beat(lease: Lease, done: number): Promise<boolean>
   /** Ends an attempt without a result; `onlyExpired`: if the lease has run out. */
@@ -58,12 +66,16 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
   const { db, queue, outbox } = tools
 
   /** Runs a change under both locks, when the job is under way and `take` finds that the lease still stands. */
-  const step = async (lease: Lease, take: (tx: Transaction, job: Job) => Promise<boolean>, change: Change): Promise<boolean> => {
+  const step = async (
+    lease: Lease,
+    take: (tx: Transaction, job: Job, item: FoundItem) => Promise<boolean>,
+    change: Change,
+  ): Promise<boolean> => {
     const item = await queue.find(lease.itemId)
     if (!item) return false
     return db.transaction(async (tx) => {
       const job = await lockJob(tx, jobOfKey(item.key))
-      if (!job || !isUnderWay(job.state) || !(await take(tx, job))) return false
+      if (!job || !isUnderWay(job.state) || !(await take(tx, job, item))) return false
       await change(tx, job, item)
       tx.afterCommit(() => tools.onProgress(job.jobId))
       return true
@@ -98,30 +110,36 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
           needMinutes(job, plan.durationSeconds)
           await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
-          for (const chunk of weights.keys()) await sendTask(tx, queue, job, 'encode', { chunk })
+          for (const chunk of chunkNumbers(plan)) await sendTask(tx, queue, job, kindOfChunk(plan, chunk), { chunk })
         } catch (error) {
           if (!isSourceRefused(error)) throw error
           await endJob(tx, { queue, outbox }, job, { state: 'failed', code: error.code, message: error.message })
         }
       }),
-    encoded: (lease, { list, files }) =>
+    addSegments: (lease, files) =>
+      step(
+        lease,
+        (tx) => queue.beat(lease, tx),
+        async (tx, job, item) => {
+          const { work: prefix } = await placesOf(tx.query, job.jobId, lease.fence)
+          await addSegments(tx, { jobId: job.jobId, chunk: chunkOf(item), prefix, files })
+          await tellPlayable(tx, outbox, job)
+        },
+      ),
+    encoded: (lease, { prefix, list, files }) =>
       finish(lease, async (tx, job, item) => {
         const { jobId, organisationId, maxBytes } = job
-        const prefix = prefixes.work(jobId, lease.fence)
         await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
         if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
           await endJob(tx, { queue, outbox }, job, { state: 'failed', code: 4003, message: tooManyBytes(maxBytes) })
           return
         }
+        await tellPlayable(tx, outbox, job)
         if (!(await isAllDone(tx, jobId))) return
         await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
         await sendTask(tx, queue, { jobId, organisationId }, 'package')
       }),
-    packaged: (lease, set) =>
-      finish(lease, (tx, job) => {
-        const prefix = prefixes.set(job, lease.fence)
-        return endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix })
-      }),
+    packaged: (lease, prefix, set) => finish(lease, (tx, job) => endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix })),
     async beat(lease, done) {
       const item = await queue.find(lease.itemId)
       if (!item || !(await queue.beat(lease))) return false
@@ -131,17 +149,18 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     },
     async fault(lease, fault, { onlyExpired = false } = {}) {
       const back = onlyExpired ? queue.rescue : queue.retry
+      let after: AfterFault = { next: 'failed' }
       return step(
         lease,
-        (tx, job) => {
-          const after = afterFault(job, fault, tools.retryMs)
+        async (tx, job, item) => {
+          after = afterFault({ attempt: await attemptOf(tx, job, item, fault) }, fault, tools.retryMs)
           return back(tx, lease, after.next === 'again' ? after.delayMs : 0)
         },
         async (tx, job, item) => {
-          await dropPrefixes(tx, job.jobId, { fence: lease.fence })
-          const after = afterFault(job, fault, tools.retryMs)
+          await forgetLease(tx, job, item, lease)
+          if (isChunk(item)) await countFault(tx, job.jobId, chunkOf(item))
           if (after.next === 'failed') await endJob(tx, { queue, outbox }, job, { state: 'failed', ...fault })
-          else await tryAgain(tx, queue, job, item, fault, after.attempt)
+          else await tryAgain(tx, queue, job, item, fault, Math.max(job.attempt, after.attempt))
         },
       )
     },
@@ -149,7 +168,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       step(
         lease,
         (tx) => queue.release(tx, lease),
-        (tx, job) => dropPrefixes(tx, job.jobId, { fence: lease.fence }),
+        (tx, job, item) => forgetLease(tx, job, item, lease),
       ),
     isTaken,
   }
@@ -160,16 +179,26 @@ type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
 async function beginTask(tx: Transaction, job: Job, { kind, fence }: LeasedItem): Promise<{ job: Job; places: TaskPlaces }> {
   const { jobId } = job
   const attempt = Math.max(1, job.attempt)
-  const states = { fetch: 'fetching', probe: 'probing', encode: 'encoding', package: 'publishing', slides: 'encoding' } as const
+  const states = {
+    fetch: 'fetching',
+    probe: 'probing',
+    encode: 'encoding',
+    audio: 'encoding',
+    package: 'publishing',
+    slides: 'encoding',
+  } as const
   const task = kind as TaskKind
   await moveJob(tx, jobId, { state: states[task], attempt })
-  const places = {
-    source: task === 'fetch' ? prefixes.source(jobId, fence) : '',
-    work: task === 'encode' || task === 'package' || task === 'slides' ? prefixes.work(jobId, fence) : '',
-    set: task === 'package' || task === 'slides' ? prefixes.set(job, fence) : '',
-  }
-  for (const prefix of Object.values(places)) if (prefix !== '') await claimPrefix(tx, prefix, jobId, fence)
-  return { job: { ...job, attempt }, places }
+  return { job: { ...job, attempt }, places: await claimPlaces(tx, job, fence, PLACES[task]) }
+}
+
+const PLACES: Readonly<Record<TaskKind, readonly Place[]>> = {
+  fetch: ['source'],
+  probe: [],
+  encode: ['work'],
+  audio: ['work'],
+  package: ['work', 'set'],
+  slides: ['work', 'set'],
 }
 
 /** A source for whose minutes there is no room is not encoded in vain. */
@@ -188,8 +217,23 @@ function tooManyBytes(left: number): string {
 }
 
 async function percentNow(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
-  const kind = item.kind as TaskKind
-  return percentOf(kind, kind === 'encode' ? await raiseChunk(query, jobId, chunkOf(item), done) : done)
+  if (isChunk(item)) return percentOf('encode', await raiseChunk(query, jobId, chunkOf(item), done))
+  return percentOf(item.kind as Exclude<TaskKind, 'encode' | 'audio'>, done)
+}
+
+function isChunk({ kind }: FoundItem): boolean {
+  return kind === 'encode' || kind === 'audio'
+}
+
+/** A job of many chunks is not worn out by their number: each has three attempts. A plan for another build is a fault of them all. */
+async function attemptOf(tx: Transaction, job: Job, item: FoundItem, fault: Fault): Promise<number> {
+  return isChunk(item) && fault.code !== 5005 ? 1 + (await chunkFaults(tx, job.jobId, chunkOf(item))) : job.attempt
+}
+
+/** Gives up what a lease made that ended without a result. */
+async function forgetLease(tx: Transaction, { jobId }: Job, item: FoundItem, { fence }: Lease): Promise<void> {
+  await dropPrefixes(tx, jobId, { fence })
+  if (isChunk(item)) await forgetSegments(tx, jobId, chunkOf(item))
 }
 
 function chunkOf(item: FoundItem): number {

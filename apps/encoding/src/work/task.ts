@@ -3,16 +3,19 @@ import type { StoredSource } from '../job/job.ts'
 
 /** What is to be done for a job; a source is fetched by this service itself, the rest is for workers. */
 export type TaskKind = 'fetch' | WorkerTaskKind
-export type WorkerTaskKind = 'probe' | 'encode' | 'package' | 'slides'
+export type WorkerTaskKind = 'probe' | 'encode' | 'audio' | 'package' | 'slides'
 
-export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package', 'slides']
+export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audio', 'package', 'slides']
 
-/** A probe is short and tells soonest what is wrong; slides take seconds; then what is nearly done comes before what has not begun. */
-export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, slides: 25, package: 20, encode: 10 }
+/**
+ * A probe is short and tells soonest what is wrong; slides take seconds; then what is nearly done comes before what has not begun. Sound costs
+ * little, and nothing can be watched before it.
+ */
+export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, slides: 25, package: 20, audio: 15, encode: 10 }
 
 /** What the queue keeps of a task; the rest is read from the job when the task is leased. */
 export interface TaskPayload {
-  /** Which chunk of the plan, for `encode`. */
+  /** Which chunk of the plan, for `encode`; the number behind the last one for `audio`. */
   chunk?: number
 }
 
@@ -25,6 +28,8 @@ export interface StoredFile {
   bytes: number
   /** Lower-case hex. */
   sha256: string
+  /** Length of a segment. */
+  seconds?: number
 }
 
 export interface ProbeInput {
@@ -38,6 +43,7 @@ export interface ProbeResult {
   build: { version: string; toneMap: boolean }
 }
 
+/** Of `encode` and `audio`. */
 export interface EncodeInput {
   source: StoredSource
   plan: EncodePlan
@@ -51,8 +57,9 @@ export interface FilesResult {
   list: Omit<StoredFile, 'path'>
 }
 
-/** The segments of one chunk. */
+/** The segments of one chunk: `KEY/init.mp4` and `KEY/seg-00001.m4s` on. */
 export interface ChunkFiles {
+  chunk: number
   prefix: string
   list: string
 }

@@ -1,13 +1,15 @@
 import { DomainError, type FieldError, invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
+import { planVersion } from '@vitascope/media'
 import type { Db } from '@vitascope/postgres'
-import { TaskKind as KindCode, type Task, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import { TaskKind as KindCode, type SegmentFile, type Task, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import type { Lease, LeasedItem, Queue } from '@vitascope/queue'
+import { isObjectName } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import { onlyServices } from '../caller.ts'
 import { isOfSource } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
-import { WORKER_KINDS, type WorkerTaskKind } from './task.ts'
+import { type StoredFile, WORKER_KINDS, type WorkerTaskKind } from './task.ts'
 import { inputFor } from './task-input.ts'
 import type { TaskResults } from './task-results.ts'
 import type { TaskSteps } from './task-steps.ts'
@@ -26,9 +28,11 @@ export interface WorkTools {
 }
 
 const MOST_WAIT_SECONDS = 20
+const MOST_FILES = 5_000
 const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   probe: KindCode.TASK_KIND_PROBE,
   encode: KindCode.TASK_KIND_ENCODE,
+  audio: KindCode.TASK_KIND_AUDIO,
   package: KindCode.TASK_KIND_PACKAGE,
   slides: KindCode.TASK_KIND_SLIDES,
 }
@@ -38,7 +42,7 @@ const FIRST_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
   const { db, steps, results, log } = tools
   return {
-    async leaseTask({ workerId, waitSeconds, ask, kinds }, { principal, signal, deadline }) {
+    async leaseTask({ workerId, waitSeconds, ask, kinds, planVersion: known }, { principal, signal, deadline }) {
       onlyServices(principal)
       if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
         throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
@@ -50,7 +54,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       return {
         task: await nextTask(
           tools,
-          { holder: workerId, kinds: knownKinds(kinds), ...(ask !== '' && { ask }) },
+          { holder: workerId, kinds: knownKinds(kinds, known), ...(ask !== '' && { ask }) },
           Math.max(0, Math.min(waitMs, leftMs)),
           signal,
         ),
@@ -59,6 +63,12 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
     async beatTask({ taskId, attempt, done }, { principal }) {
       onlyServices(principal)
       if (!(await steps.beat(leaseOf(taskId, attempt), Number.isFinite(done) ? done : 0))) throw await leaseLost(db, attempt)
+      return {}
+    },
+    async addSegments({ taskId, attempt, files }, { principal }) {
+      onlyServices(principal)
+      if (files.length < 1 || files.length > MOST_FILES) throw invalid([{ field: 'files', message: `must be 1 to ${MOST_FILES}` }])
+      if (!(await steps.addSegments(leaseOf(taskId, attempt), files.map(toFile)))) throw await leaseLost(db, attempt)
       return {}
     },
     async completeTask({ taskId, attempt, resultJson }, { principal, signal }) {
@@ -137,8 +147,16 @@ async function readyTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
   }
 }
 
-function knownKinds(codes: readonly KindCode[]): readonly WorkerTaskKind[] {
-  return codes.length === 0 ? FIRST_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
+/** A worker of an older release would encode something else than what is planned: it gets what does not depend on a plan. */
+function knownKinds(codes: readonly KindCode[], known: number): readonly WorkerTaskKind[] {
+  const kinds = codes.length === 0 ? FIRST_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
+  return known >= planVersion ? kinds : kinds.filter((kind) => kind === 'probe' || kind === 'slides')
+}
+
+function toFile({ path, bytes, sha256, seconds }: SegmentFile, index: number): StoredFile {
+  const isGood = isObjectName(path) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256) && seconds >= 0 && Number.isFinite(seconds)
+  if (!isGood) throw invalid([{ field: `files[${index}]`, message: 'must have a path, bytes, a checksum and a length' }])
+  return { path, bytes, sha256, seconds }
 }
 
 function leaseOf(taskId: string, attempt: number): Lease {

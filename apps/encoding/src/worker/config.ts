@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { readEnvironment } from '@vitascope/config'
+import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
 
 /** What a worker can be told. */
 export interface WorkerConfig {
@@ -12,7 +12,7 @@ export interface WorkerConfig {
   name: string
   /** How many tasks at once. */
   slots: number
-  storageDir: string
+  objects: ObjectStoreSettings
   /** Emptied at the start. */
   scratchDir: string
   /** Path of ffmpeg; undefined looks for one. */
@@ -35,7 +35,7 @@ export const defaultWorkerTiming: WorkerTiming = { beatMs: 5_000, stallSeconds: 
 
 export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const read = readEnvironment(env)
-  const storageDir = read.text('VITASCOPE_STORAGE_DIR')
+  const objects = readObjectStore(read)
   const name = read.text('VITASCOPE_WORKER_NAME', hostname())
   if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) read.refuse('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
   const config: WorkerConfig = {
@@ -43,8 +43,8 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     name,
     slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),
-    storageDir,
-    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', `${storageDir}-scratch`), `worker-${name}`),
+    objects,
+    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), `worker-${name}`),
     ffmpeg: read.optional('VITASCOPE_FFMPEG'),
     office: read.optional('VITASCOPE_LIBREOFFICE'),
     metricsListen: read.address('VITASCOPE_WORKER_METRICS_LISTEN', '127.0.0.1:0'),

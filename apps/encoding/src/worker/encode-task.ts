@@ -1,35 +1,55 @@
-import { chunkFolder, EncodeFailed, encodeChunk } from '@vitascope/media'
-import type { EncodeInput, FilesResult } from '../work/task.ts'
-import { getSource } from './get-files.ts'
-import { filesBelow, putFiles, putList } from './put-files.ts'
+import { join } from 'node:path'
+import { canCarryOut, chunkFolder, chunkKeys, EncodeFailed, encodeChunk } from '@vitascope/media'
+import type { EncodeInput, FilesResult, StoredFile } from '../work/task.ts'
+import { filesBelow, putList } from './put-files.ts'
+import { feedWhile, putSegments } from './segment-feed.ts'
 import { AnotherBuild, type TaskWork } from './task-work.ts'
 
 /** What share of the task the encode is; the rest is putting the segments into storage. */
 const ENCODE_SHARE = 0.97
 
-/** Encodes one chunk and puts its segments into storage. */
-export async function encodeTask(work: TaskWork, { source, plan, chunk, workPrefix }: EncodeInput): Promise<FilesResult> {
-  const { storage, tools, scratch, signal, onDone, stallSeconds, speed } = work
-  if (plan.ffmpegVersion !== tools.version) throw new AnotherBuild()
+/** Encodes one chunk, or the sound of the whole, and puts its segments into storage. */
+export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<FilesResult> {
+  const { storage, tools, scratch, signal, onDone, stallSeconds } = work
+  const { plan, chunk, workPrefix } = input
+  if (!canCarryOut(plan, tools)) throw new AnotherBuild()
+  const keys = chunkKeys(plan, chunk)
+  if (keys.length === 0) throw new Error(`the plan has no chunk ${chunk}`)
+  const source = await work.getSource(input.source)
   const planned = plan.chunks[chunk]
-  if (!planned) throw new Error(`the plan has no chunk ${chunk}`)
-  const started = performance.now()
-  await encodeChunk({
-    plan,
-    chunkIndex: chunk,
-    source: await getSource(work, source),
-    scratch,
-    tools,
-    limits: { stallSeconds },
-    signal,
-    onProgress: ({ frame, seconds }) =>
-      onDone(ENCODE_SHARE * (planned.frames > 0 ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
-  })
-  // One chunk spans the whole; with more of them its share of the frames is its share of the time.
-  const share = plan.video ? planned.frames / plan.video.frames : 1
-  speed.set((plan.durationSeconds * share * 1000) / (performance.now() - started))
-  const paths = await filesBelow(scratch, chunkFolder(chunk))
+  const run = (runSignal: AbortSignal) =>
+    encodeChunk({
+      plan,
+      chunkIndex: chunk,
+      source,
+      scratch,
+      tools,
+      limits: { stallSeconds },
+      signal: runSignal,
+      onProgress: ({ frame, seconds }) =>
+        onDone(ENCODE_SHARE * (planned ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
+    })
+  const fed = await timed(work, input, () => (isLong(input) ? feedWhile(work, { chunk, keys, workPrefix }, run) : run(signal).then(none)))
+  const folder = join(scratch, chunkFolder(chunk))
+  const paths = await filesBelow(folder, '')
   if (paths.length === 0) throw new EncodeFailed('incomplete', 'the chunk has no segments')
-  const files = await putFiles(storage, { folder: scratch, prefix: workPrefix, paths }, signal)
+  const files = [...fed, ...(await putSegments(work, folder, workPrefix, paths))]
   return { list: await putList(storage, workPrefix, files, signal) }
+}
+
+const none = (): StoredFile[] => []
+
+/** Sound, and a picture that cannot be cut: they may take hours, and what there is of them can be watched meanwhile. */
+function isLong({ plan, chunk }: EncodeInput): boolean {
+  return plan.chunks[chunk] === undefined || plan.chunks.length === 1
+}
+
+/** Tells how fast a picture is encoded; sound alone where there is none. */
+async function timed<Made>({ speed }: TaskWork, { plan, chunk }: EncodeInput, make: () => Promise<Made>): Promise<Made> {
+  const planned = plan.chunks[chunk]
+  const share = planned && plan.video ? planned.frames / plan.video.frames : 1
+  const started = performance.now()
+  const made = await make()
+  if (planned || !plan.video) speed.set((plan.durationSeconds * share * 1000) / (performance.now() - started))
+  return made
 }

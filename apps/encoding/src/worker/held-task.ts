@@ -5,6 +5,7 @@ import { type Call, type Client, serviceCall } from '@vitascope/grpc'
 import type { Task, WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import type { Logger } from '@vitascope/telemetry'
 import type { Fault } from '../job/job.ts'
+import type { StoredFile } from '../work/task.ts'
 
 /** A task in this worker's hands: renewed at intervals, told how far it is, and ended in one of three ways. */
 export interface HeldTask {
@@ -12,6 +13,8 @@ export interface HeldTask {
   lost: AbortSignal
   /** How far the task is, 0 to 1. */
   done(share: number): void
+  /** Tells of files, again and again until it is answered; throws when the lease is over. */
+  addFiles(files: readonly StoredFile[], signal: AbortSignal): Promise<void>
   /** Each is repeated until it is answered; false when the lease was over. */
   complete(result: unknown, signal: AbortSignal): Promise<boolean>
   fail(fault: Fault, signal: AbortSignal): Promise<boolean>
@@ -61,7 +64,7 @@ export function holdTask(work: Client<typeof WorkServiceService>, task: Task, be
         if (isLeaseLost(error)) return false
         if (!isDomainError(error) || error.kind !== 'unavailable') faults++
         if (faults >= FAULTS) throw error
-        log.warn({ err: error, task: task.taskId, tries }, 'the end of a task could not be told: telling it again')
+        log.warn({ err: error, task: task.taskId, tries }, 'news of a task could not be told: telling it again')
         await delay(Math.min(LONGEST_PAUSE_MS, 100 * 2 ** tries), undefined, { signal })
       }
     }
@@ -72,6 +75,12 @@ export function holdTask(work: Client<typeof WorkServiceService>, task: Task, be
     done(now) {
       share = Math.min(1, Math.max(share, now))
       if (performance.now() - lastBeat >= PROGRESS_MS) void beat()
+    },
+    async addFiles(files, signal) {
+      const segments = files.map(({ seconds = 0, ...file }) => ({ ...file, seconds }))
+      if (await settle((call) => work.addSegments({ ...lease, files: segments }, call), signal)) return
+      lost.abort(new Error('the lease is over'))
+      lost.signal.throwIfAborted()
     },
     complete: (result, signal) => settle((call) => work.completeTask({ ...lease, resultJson: JSON.stringify(result) }, call), signal),
     fail: (fault, signal) => settle((call) => work.failTask({ ...lease, ...fault }, call), signal),

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
-import { EncodeFailed, packageRenditions, setFolder, verifySet } from '@vitascope/media'
+import { canCarryOut, EncodeFailed, packageRenditions, setFolder, verifySet } from '@vitascope/media'
 import type { FilesResult, PackageInput } from '../work/task.ts'
 import { getChunk } from './get-files.ts'
 import { putFiles, putList } from './put-files.ts'
-import type { TaskWork } from './task-work.ts'
+import { AnotherBuild, type TaskWork } from './task-work.ts'
 
 /** Makes the set from all segments, verifies it, and puts it into storage with a list of what it is made of. */
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, onDone } = work
+  if (!canCarryOut(plan, tools)) throw new AnotherBuild()
   for (const [index, chunk] of chunks.entries()) {
     await getChunk(work, chunk)
     onDone((0.2 * (index + 1)) / chunks.length)

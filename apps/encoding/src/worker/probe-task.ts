@@ -1,13 +1,12 @@
 import { probeSource } from '@vitascope/media'
 import type { ProbeInput, ProbeResult } from '../work/task.ts'
-import { getSource } from './get-files.ts'
 import type { TaskWork } from './task-work.ts'
 
 /** Looks at a source; what it is, and with which build it would be encoded. */
 export async function probeTask(work: TaskWork, { source, maxSeconds }: ProbeInput): Promise<ProbeResult> {
   const { tools, scratch, signal, stallSeconds } = work
   const probe = await probeSource({
-    source: await getSource(work, source),
+    source: await work.getSource(source),
     scratch,
     tools,
     limits: { maxSeconds },

@@ -5,11 +5,11 @@ import { FILE_LIST, type StoredFile } from '../work/task.ts'
 
 const PUTS_AT_ONCE = 4
 
-/** Every file below `root/folder`, as paths from `root`, in order; links and other oddities are not looked at. */
+/** Every file below `root/folder`, as paths from `root`, in order; links and other oddities are not looked at. The empty folder is the root. */
 export async function filesBelow(root: string, folder: string): Promise<string[]> {
   const paths: string[] = []
   for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
-    const path = `${folder}/${entry.name}`
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
     if (entry.isDirectory()) paths.push(...(await filesBelow(root, path)))
     else if (entry.isFile()) paths.push(path)
   }

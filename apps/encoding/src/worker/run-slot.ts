@@ -2,27 +2,48 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
-import type { Task } from '@vitascope/proto/encoding/v1/work'
-import { KNOWN_KINDS, runTask, type TaskTools } from './run-task.ts'
+import { planVersion } from '@vitascope/media'
+import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { runTask, type TaskTools } from './run-task.ts'
+import type { SourceHold, SourceShelf } from './source-hold.ts'
 
 /** Below the ten seconds that a call may last. */
 const WAIT_SECONDS = 8
 const LONGEST_PAUSE_MS = 3_000
 /** Answers that are no absence are faults of the service; after so many of them, another task is asked for. */
 const FAULTS = 5
+/** After these the next task is mostly a chunk of the same source. */
+const BEFORE_ENCODE: readonly TaskKind[] = [TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE]
 
-/** One task after another, until the signal. Throws when another process has taken this worker's place. */
-export async function runSlot(tools: TaskTools & { workerId: string }, stopping: AbortSignal): Promise<void> {
+export interface SlotTools extends TaskTools {
+  workerId: string
+  shelf: SourceShelf
+}
+
+/** One task of these kinds after another, until the signal. Throws when another process has taken this worker's place. */
+export async function runSlot(tools: SlotTools, kinds: TaskKind[], stopping: AbortSignal): Promise<void> {
+  const sources = tools.shelf.hold()
+  try {
+    await runTasks(tools, kinds, sources, stopping)
+  } finally {
+    await sources.drop()
+  }
+}
+
+async function runTasks(tools: SlotTools, kinds: TaskKind[], sources: SourceHold, stopping: AbortSignal): Promise<void> {
   let failures = 0
   let faults = 0
   // Asked by the same name until there is an answer: an answer that was lost on its way has leased a task to it.
   let ask = randomUUID()
+  let lastJob: string | undefined
   while (!stopping.aborted) {
     try {
-      const task = await nextTask(tools, ask, stopping)
+      const task = await nextTask(tools, kinds, ask, stopping)
       failures = 0
       ask = randomUUID()
-      if (task) await runTask(tools, task, stopping)
+      if (task?.jobId !== lastJob || task?.kind === TaskKind.TASK_KIND_PACKAGE) await sources.drop()
+      lastJob = task?.jobId
+      if (task && !((await runTask(tools, task, sources, stopping)) && BEFORE_ENCODE.includes(task.kind))) await sources.drop()
     } catch (error) {
       if (stopping.aborted) return
       if (isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') throw error
@@ -36,12 +57,8 @@ export async function runSlot(tools: TaskTools & { workerId: string }, stopping:
   }
 }
 
-async function nextTask(
-  { work, workerId }: TaskTools & { workerId: string },
-  ask: string,
-  stopping: AbortSignal,
-): Promise<Task | undefined> {
-  const request = { workerId, ask, waitSeconds: WAIT_SECONDS, kinds: KNOWN_KINDS }
+async function nextTask({ work, workerId }: SlotTools, kinds: TaskKind[], ask: string, stopping: AbortSignal): Promise<Task | undefined> {
+  const request = { workerId, ask, waitSeconds: WAIT_SECONDS, kinds, planVersion }
   const { task } = await work.leaseTask(request, serviceCall('worker', randomUUID(), stopping))
   return task
 }

@@ -14,6 +14,7 @@ import { holdTask } from './held-task.ts'
 import { packageTask } from './package-task.ts'
 import { probeTask } from './probe-task.ts'
 import { slidesTask } from './slides-task.ts'
+import type { SourceHold } from './source-hold.ts'
 import { AnotherBuild, type TaskWork } from './task-work.ts'
 
 export interface TaskTools {
@@ -29,8 +30,8 @@ export interface TaskTools {
   tasks: ReturnType<Metrics['counter']>
 }
 
-/** Does one task, to its result, its fault, or back into the queue; what it left in its folder is gone afterwards. */
-export async function runTask(tools: TaskTools, task: Task, stopping: AbortSignal): Promise<void> {
+/** Does one task, to its result, its fault, or back into the queue; what it left in its folder is gone afterwards. True for a result. */
+export async function runTask(tools: TaskTools, task: Task, sources: SourceHold, stopping: AbortSignal): Promise<boolean> {
   const { log, tasks } = tools
   const kind = kindNames[task.kind] ?? 'unknown'
   const told = { task: task.taskId, attempt: task.attempt, job: task.jobId, kind }
@@ -40,12 +41,20 @@ export async function runTask(tools: TaskTools, task: Task, stopping: AbortSigna
   const end = (outcome: string) => {
     tasks.inc({ kind, outcome })
     log.info({ ...told, outcome }, 'a task ended')
+    return outcome === 'ok'
   }
   log.info(told, 'a task begins')
   try {
     await makeFolderFor(await sandboxFor(tools.tools.ffmpeg), scratch)
-    const result = await doTask(task, { ...tools, scratch, onDone: held.done, signal })
-    end((await held.complete(result, stopping)) ? 'ok' : 'lost')
+    const result = await doTask(task, {
+      ...tools,
+      scratch,
+      getSource: (source) => sources.get(source, signal),
+      onFiles: (files) => held.addFiles(files, signal),
+      onDone: held.done,
+      signal,
+    })
+    return end((await held.complete(result, stopping)) ? 'ok' : 'lost')
   } catch (error) {
     if (held.lost.aborted) return end('lost')
     if (stopping.aborted) {
@@ -57,7 +66,7 @@ export async function runTask(tools: TaskTools, task: Task, stopping: AbortSigna
       { ...told, err: error, code: fault.code, detail: isEncodeFailed(error) ? error.detail.slice(-2_000) : undefined },
       'a task failed',
     )
-    end((await held.fail(fault, stopping)) ? 'failed' : 'lost')
+    return end((await held.fail(fault, stopping)) ? 'failed' : 'lost')
   } finally {
     held.stop()
     await rm(scratch, { recursive: true, force: true })
@@ -67,11 +76,15 @@ export async function runTask(tools: TaskTools, task: Task, stopping: AbortSigna
 const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
   [TaskKind.TASK_KIND_PROBE]: 'probe',
   [TaskKind.TASK_KIND_ENCODE]: 'encode',
+  [TaskKind.TASK_KIND_AUDIO]: 'audio',
   [TaskKind.TASK_KIND_PACKAGE]: 'package',
   [TaskKind.TASK_KIND_SLIDES]: 'slides',
 }
 
-/** What this worker knows how to do. */
+/** What costs little, and is done beside all else. */
+export const LIGHT_KINDS: TaskKind[] = [TaskKind.TASK_KIND_AUDIO]
+
+/** What else this worker knows how to do. */
 export const KNOWN_KINDS: TaskKind[] = [
   TaskKind.TASK_KIND_PROBE,
   TaskKind.TASK_KIND_ENCODE,
@@ -86,6 +99,7 @@ function doTask(task: Task, work: TaskWork): Promise<unknown> {
     case TaskKind.TASK_KIND_PROBE:
       return probeTask(work, input as ProbeInput)
     case TaskKind.TASK_KIND_ENCODE:
+    case TaskKind.TASK_KIND_AUDIO:
       return encodeTask(work, input as EncodeInput)
     case TaskKind.TASK_KIND_PACKAGE:
       return packageTask(work, input as PackageInput)

@@ -6,7 +6,6 @@ import { type DrawnPage, readyRenderer, renderPages } from '../slides/render-pag
 import { PAGES_AT_ONCE, slideLimits } from '../slides/slide-limits.ts'
 import { sniffPresentation } from '../slides/sniff-presentation.ts'
 import type { FilesResult, SlidesFile, SlidesInput } from '../work/task.ts'
-import { getSource } from './get-files.ts'
 import { putFiles, putList } from './put-files.ts'
 import type { TaskWork } from './task-work.ts'
 
@@ -20,7 +19,7 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
   if (source.bytes > slideLimits.bytes) {
     throw new SourceRefused(4002, `this file is too large: ${slideLimits.bytes / 2 ** 20} MiB are the most`)
   }
-  const file = await getSource(work, source)
+  const file = await work.getSource(source)
   const format = await sniffPresentation(file)
   const pdf = format === 'pdf' ? file : await convertToPdf({ file, format, folder: join(scratch, 'office'), office, signal })
   onDone(BEFORE)

@@ -1,6 +1,8 @@
 import type { FfmpegTools } from '@vitascope/media'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Metrics } from '@vitascope/telemetry'
+import type { StoredSource } from '../job/job.ts'
+import type { StoredFile } from '../work/task.ts'
 
 /** What a task is done with. */
 export interface TaskWork {
@@ -13,6 +15,10 @@ export interface TaskWork {
   stallSeconds: number
   /** Seconds of video encoded in a second. */
   speed: ReturnType<Metrics['gauge']>
+  /** The source as a local file under a name of ours. */
+  getSource: (source: StoredSource) => Promise<string>
+  /** Tells of files below the work prefix while the task goes on; answers when they are recorded. */
+  onFiles: (files: readonly StoredFile[]) => Promise<void>
   /** How far it is, 0 to 1. */
   onDone: (share: number) => void
   signal: AbortSignal

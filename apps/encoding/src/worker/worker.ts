@@ -6,12 +6,14 @@ import { openChannel, principalKey } from '@vitascope/grpc'
 import { findFfmpeg, type Sandbox, sandboxFor } from '@vitascope/media'
 import type { RunningService } from '@vitascope/process'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
-import { openFileStorage } from '@vitascope/storage'
+import { openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { findOffice } from '../slides/find-office.ts'
 import { whyNoRoom } from '../slides/office-room.ts'
 import type { WorkerConfig } from './config.ts'
 import { runSlot } from './run-slot.ts'
+import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
+import { createSourceShelf } from './source-hold.ts'
 
 /** Leases tasks and does them, each in a folder of its own; it holds no state, and any other worker could do what it does next. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
@@ -23,7 +25,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     warnOfOpenLocks(name, await sandboxFor(tool), log)
   }
   await emptyFolder(config.scratchDir)
-  const storage = await openFileStorage({ root: config.storageDir })
+  const storage = await openStorage(config.objects)
   const channel = openChannel(config.encodingAddress, { principalKey: principalKey(config.principalKey) })
   const metrics = createMetrics('worker')
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
@@ -37,12 +39,17 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     scratchDir: config.scratchDir,
     beatMs: config.timing.beatMs,
     stallSeconds: config.timing.stallSeconds,
+    shelf: createSourceShelf({ storage, folder: config.scratchDir }),
     workerId: `${config.name}:${randomUUID()}`,
     speed: metrics.gauge('vitascope_encode_speed', 'Seconds of video encoded in a second, of the last chunk'),
     tasks: metrics.counter('vitascope_worker_tasks_total', 'Tasks by kind and outcome', ['kind', 'outcome']),
   }
   log.info({ ffmpeg: tools.ffmpeg, version: tools.version, slots: config.slots, network, office, worker: shared.workerId }, 'working')
-  const slots = Array.from({ length: config.slots }, () => runSlot(shared, stopping.signal))
+  const slots = [
+    ...Array.from({ length: config.slots }, () => runSlot(shared, KNOWN_KINDS, stopping.signal)),
+    // One more, so that the sound of one long source does not hold back all others.
+    ...Array.from({ length: config.slots + 1 }, () => runSlot(shared, LIGHT_KINDS, stopping.signal)),
+  ]
   // A slot ends by itself only when another process works under this name.
   const ended = Promise.all(slots)
   ended.catch((error: unknown) => {

@@ -86,12 +86,17 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     ...(Object.keys(route.refusals).length > 0 && { 'x-refusals': route.refusals }),
     request: { params: paramsOf(target, names), query: queryOf(target), ...headersOf(target), ...body(target, payload) },
     responses: {
-      [String(route.status)]: { description: 'Success', headers: answerHeaders(target), content: answerContent(route) },
+      [String(route.status)]: {
+        description: 'Success',
+        headers: answerHeaders(target),
+        ...(route.types.length > 0 && { content: answerContent(route) }),
+      },
       ...(verb === 'get' && route.safe && { '304': { description: 'Nothing has changed since the `ETag` that `If-None-Match` names.' } }),
       ...Object.fromEntries(
         Object.entries(statuses).map(([status, text]) => [
           status,
-          { description: text, content: { 'application/problem+json': { schema: problemSchema } } },
+          // The answer to HEAD has no body.
+          { description: text, ...(verb !== 'head' && { content: { 'application/problem+json': { schema: problemSchema } } }) },
         ]),
       ),
     },

@@ -33,6 +33,11 @@ export function generalRefusals(route: Route, verb: Verb): Record<string, string
       413: 'The body has more than 1 MiB.',
       415: 'The content type is none of the three.',
     }),
+    ...(route.optionsHeaders?.['Tus-Version'] !== undefined && {
+      412: 'The version of tus is another one.',
+      423: 'Another request goes on with the upload.',
+      ...(verb !== 'head' && { 460: 'The bytes are not those of the checksum.' }),
+    }),
     ...(verb === 'post' && { 422: 'The idempotency key was used with another payload.' }),
     431: 'Address and headers have more than 16 KiB.',
     429: 'Too many requests: `Retry-After`, `RateLimit`, `RateLimit-Policy`.',

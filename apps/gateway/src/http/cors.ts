@@ -1,27 +1,36 @@
 import type { Request, RequestHandler, Response } from 'express'
 
-const ALLOWED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id'
-const EXPOSED_HEADERS = 'Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Job-Id, X-Request-Id'
+const ALLOWED_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-None-Match, Tus-Resumable, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-Request-Id'
+const EXPOSED_HEADERS =
+  'Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Tus-Extension, Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Expires, Upload-Length, Upload-Metadata, Upload-Offset, X-Job-Id, X-Request-Id, X-Video-Id'
 /** Browsers ask again after this many seconds. */
 const PREFLIGHT_SECONDS = 600
 
 /** Lets the pages of the given origins read the answers; without credentials of the browser's own, keys being headers here. */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
-  const all = origins.includes('*')
+  const headersFor = originHeaders(origins)
   return (request, response, next) => {
-    const { origin } = request.headers
-    if (!all) response.vary('Origin')
-    if (all || (origin !== undefined && origins.includes(origin))) {
-      response.setHeader('Access-Control-Allow-Origin', all ? '*' : `${origin}`)
-      response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS)
-    }
+    const { Vary: vary, ...headers } = headersFor(request.headers.origin)
+    if (vary !== undefined) response.vary(vary)
+    response.setHeaders(new Map(Object.entries(headers)))
     next()
   }
 }
 
+/** The headers that do so, for the origin of a request. */
+export function originHeaders(origins: readonly string[]): (origin: string | undefined) => Readonly<Record<string, string>> {
+  const allowed = (origin: string) => ({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+  if (origins.includes('*')) {
+    const anybody = allowed('*')
+    return () => anybody
+  }
+  return (origin) => ({ Vary: 'Origin', ...(origin !== undefined && origins.includes(origin) && allowed(origin)) })
+}
+
 /** Answers OPTIONS, preflight or not, for a path that takes these verbs. */
-export function answerOptions(request: Request, response: Response, verbs: string): void {
-  response.setHeader('Allow', verbs)
+export function answerOptions(request: Request, response: Response, verbs: string, more: Readonly<Record<string, string>> = {}): void {
+  response.setHeaders(new Map(Object.entries({ Allow: verbs, ...more })))
   if (request.headers['access-control-request-method'] !== undefined && response.hasHeader('Access-Control-Allow-Origin')) {
     response.setHeader('Access-Control-Allow-Methods', verbs)
     response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS)

@@ -51,7 +51,7 @@ export function hangUpSignal(response: ServerResponse): AbortSignal {
 }
 
 /** The caller's own id where it is a sane one. */
-function requestId(request: IncomingMessage): string {
+export function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { titleOf } from './problem.ts'
 
-/** A request is there by then; with the time between two looks and the lingering, a slow caller is gone after 15 s. */
-const REQUEST_MS = 13_000
+/** The body of a request is there by then; with the lingering, a slow caller is gone after 15 s. */
+const BODY_MS = 13_000
 const HEADERS_MS = 8_000
 const LOOK_MS = 500
 /** Nobody reads or writes for so long: a call that waits for its answer, the bytes of delivery apart. */
@@ -20,7 +20,8 @@ export function createHttpServer(listener: RequestListener, publicUrl: () => str
       // Looked at with the other odd requests, whose answer says what is wrong.
       requireHostHeader: false,
       headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
+      // Uploads take as long as they need, so the time of bodies is kept below.
+      requestTimeout: 0,
       connectionsCheckingInterval: LOOK_MS,
       // Longer than the 60 s of most balancers, which otherwise meet a connection that has just been closed.
       keepAliveTimeout: 65_000,
@@ -28,7 +29,12 @@ export function createHttpServer(listener: RequestListener, publicUrl: () => str
     listener,
   )
   server.timeout = SILENT_MS
-  server.on('request', ({ socket }, response) => {
+  server.on('request', (request, response) => {
+    const { socket } = request
+    limitBody(request, () => {
+      if (response.headersSent && !response.writableFinished) socket.destroy()
+      else refuseConnection(Object.assign(new Error('too slow'), { code: TOO_SLOW }), socket, publicUrl())
+    })
     // Requests that come one behind the other give no more time to take the answers before them.
     if (socket.writableLength === 0) socket.setTimeout(SILENT_MS)
     response.once('prefinish', () => socket.setTimeout(TAKING_MS))
@@ -42,9 +48,25 @@ export function createHttpServer(listener: RequestListener, publicUrl: () => str
   return server
 }
 
+const bodyTimers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
+
+function limitBody(request: IncomingMessage, cut: () => void): void {
+  const { headers } = request
+  if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return
+  const timer = setTimeout(() => request.complete || cut(), BODY_MS)
+  bodyTimers.set(request, timer)
+  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer))
+}
+
+/** Lets the body of a request come for as long as anything comes. */
+export function waiveRequestTime(request: IncomingMessage): void {
+  clearTimeout(bodyTimers.get(request))
+}
+
+const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'
 const REFUSALS: Readonly<Record<string, { status: number; code: string; detail: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', detail: 'the headers have more than 16 KiB' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', detail: 'the request took too long to arrive' },
+  [TOO_SLOW]: { status: 408, code: 'request_timeout', detail: 'the request took too long to arrive' },
 }
 /** What is still on its way is read for so long, so that the refusal is not lost with a reset; then the connection is gone. */
 const LINGER_MS = 1_000

@@ -8,6 +8,8 @@ export interface Budget {
   readonly duration: number
   /** Rejects with what is left, a `RateLimiterRes`, when that is not enough. */
   consume(name: string, points: number): Promise<RateLimiterRes>
+  /** Takes a consumption back; answers what is left then. */
+  giveBack(name: string, points: number): Promise<RateLimiterRes>
   /** What is left; null where nothing was used. */
   get(name: string): Promise<RateLimiterRes | null>
 }
@@ -16,7 +18,15 @@ export interface Budget {
 export type Budgets = (name: string, bounds: { points: number; duration: number }) => Budget
 
 /** Kept by this process alone. */
-export const ownBudgets: Budgets = (_, bounds) => new RateLimiterMemory(bounds)
+export const ownBudgets: Budgets = (_, bounds) => {
+  const own = new RateLimiterMemory(bounds)
+  return {
+    ...bounds,
+    consume: (who, points) => own.consume(who, points),
+    giveBack: (who, points) => own.reward(who, points),
+    get: (who) => own.get(who),
+  }
+}
 
 /** Shared by all gateways, at the cost of a round trip to Redis; while that is away, kept by this process alone. */
 export function sharedBudgets(redis: SharedRedis): Budgets {
@@ -40,6 +50,11 @@ export function sharedBudgets(redis: SharedRedis): Budgets {
         ask(
           () => shared.consume(who, points),
           () => own.consume(who, points),
+        ),
+      giveBack: (who, points) =>
+        ask(
+          () => shared.reward(who, points),
+          () => own.reward(who, points),
         ),
       get: (who) =>
         ask(

@@ -64,7 +64,8 @@ export async function consume(policy: string, budget: Budget, name: string, poin
     return await budget.consume(name, points)
   } catch (left) {
     if (left instanceof Error) throw left
-    // The limiter rejects with what is left when that is not enough.
+    // The limiter rejects with what is left when that is not enough, and has booked it all the same.
+    if (points > 1) throw tooMany(policy, budget, await budget.giveBack(name, points))
     throw tooMany(policy, budget, left as RateLimiterRes)
   }
 }

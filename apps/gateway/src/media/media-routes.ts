@@ -7,7 +7,8 @@ import { isSystemCaller } from '../organisation-rule.ts'
 import { changedFields, given, shown, timestampText } from '../public-form.ts'
 import { withPublicNames } from '../public-names.ts'
 import { type Context, Reply, route } from '../route.ts'
-import { checkSourceAddress, sourceAddress } from '../source-rule.ts'
+import { sourceAddress } from '../source-rule.ts'
+import { sourceForMedia } from '../upload/upload-link.ts'
 import { QUOTA_REFUSALS } from '../video/quota-refusals.ts'
 import { MediaRecord, mediaDetailsView, mediaView } from './media-view.ts'
 
@@ -110,9 +111,10 @@ export const publishMedia = route({
 export const mediaRoutes = [getMedia, updateMedia, deleteMedia, publishMedia]
 
 async function replaceSource(mediaId: string, uri: string, context: Context): Promise<string> {
-  checkSourceAddress('uri', uri, context)
-  const request = { mediaId, sourceUrl: uri, organisationId: '', startsWaiting: false }
-  const { jobId } = await withPublicNames({ source_url: 'uri', url: 'uri' }, context.services.media.replaceSource(request, context.call))
+  const names = { source_url: 'uri', url: 'uri' }
+  const { sourceUrl, isUpload } = await withPublicNames(names, sourceForMedia('uri', uri, mediaId, context))
+  const request = { mediaId, sourceUrl, organisationId: '', startsWaiting: isUpload }
+  const { jobId } = await withPublicNames(names, context.services.media.replaceSource(request, context.call))
   return jobId
 }
 

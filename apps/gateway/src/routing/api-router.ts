@@ -14,8 +14,9 @@ import type { Bodies } from '../payload/bodies.ts'
 import { readPayload } from '../payload/payload.ts'
 import { type Pair, parsePercentForm } from '../payload/percent-form.ts'
 import { badField } from '../payload/refusals.ts'
-import type { Context, Route, Verb } from '../route.ts'
+import { type Context, Reply, type Route, type Verb } from '../route.ts'
 import type { Services } from '../services.ts'
+import type { UploadProxy } from '../upload/upload-proxy.ts'
 import { checkAnswer, sendAnswer } from './answer.ts'
 import { idempotencyOf } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas, publicName } from './input.ts'
@@ -31,6 +32,7 @@ export interface ApiParts {
   passwordTries: PasswordTries
   bodies: Bodies
   shed: LoadShed
+  passUpload: UploadProxy
   publicUrl: () => string
   /** What is wrong with the address of a source, as far as the address itself shows. */
   checkSource: (url: string) => readonly string[]
@@ -54,12 +56,13 @@ function dispatcher(entry: PathEntry, begun: ReadonlyMap<string, string>, parts:
   const targets = new Map([...entry.targets].map(([verb, target]) => [verb, serveTarget(target, parts)]))
   const get = entry.targets.get('get')
   const verbs = allowedVerbs(entry)
+  const options = Object.assign({}, ...[...entry.targets.values()].map(({ route }) => route.optionsHeaders))
   return (request, response) => {
     const asked = request.method.toLowerCase()
-    const serve = asked === 'head' ? (get?.route.safe ? targets.get('get') : undefined) : targets.get(asked as Verb)
+    const serve = targets.get(asked as Verb) ?? (asked === 'head' && get?.route.safe ? targets.get('get') : undefined)
     if (serve) return serve(request, response)
     nameExchange(exchangeOf(response), anyTarget(entry), request)
-    if (asked === 'options') return answerOptions(request, response, verbs)
+    if (asked === 'options') return answerOptions(request, response, verbs, options)
     const longer = begun.get(request.path.replace(/\/$/, ''))
     if (longer !== undefined)
       throw refusal(
@@ -85,11 +88,22 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
     const payer = holder ? ({ policy: 'key', keyId: holder.keyId } as const) : ({ policy: 'address', address: exchange.address } as const)
     response.setHeaders(new Map(Object.entries(await parts.limiter.take(payer, route.cost))))
 
+    if (route.passOn) {
+      const input = await checkInput(route, schemas, { params, query, payload: undefined }, async () => undefined)
+      const path = `${route.passOn(input.params)}${query.length > 0 ? `?${rawQuery(request)}` : ''}`
+      const to = { path, principal: principalOf(caller) }
+      const asked = { route, params: input.params }
+      await audited(asked, { holder, exchange, signal: hangUpSignal(response) }, parts.audit, async () => {
+        await parts.passUpload(request, response, to)
+        return new Reply('', { status: response.statusCode })
+      })
+      return
+    }
     // A place is taken when all is there: nobody holds one by sending slowly.
     const bytes = await bodyOf(request, response, target, payer, parts)
     if (response.destroyed) return
     const running = parts.shed.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
-    response.once('close', running.end)
+    response.once('close', () => running.end(response.writableFinished && response.statusCode < 400))
     const signal = hangUpSignal(response)
     const context: Context = {
       caller,
@@ -165,7 +179,7 @@ function rawQuery(request: Request): string {
 
 function allowedVerbs({ targets }: PathEntry): string {
   const verbs = [...targets.keys()].map((verb) => verb.toUpperCase())
-  return [...verbs, ...(targets.get('get')?.route.safe ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ')
+  return [...new Set([...verbs, ...(targets.get('get')?.route.safe ? ['HEAD'] : []), 'OPTIONS'])].sort().join(', ')
 }
 
 function anyTarget({ targets }: PathEntry): Target {

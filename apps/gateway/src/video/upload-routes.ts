@@ -5,7 +5,8 @@ import { namedOrganisation } from '../organisation-rule.ts'
 import { given, shown } from '../public-form.ts'
 import { withPublicNames } from '../public-names.ts'
 import { type Context, route } from '../route.ts'
-import { checkSourceAddress, sourceAddress } from '../source-rule.ts'
+import { sourceAddress } from '../source-rule.ts'
+import { sourceOf } from '../upload/upload-link.ts'
 import { callbackName, jsonpReply } from './jsonp.ts'
 import { QUOTA_REFUSALS } from './quota-refusals.ts'
 import { description, descriptionPrivate, pixels, tags } from './video-changes.ts'
@@ -87,15 +88,15 @@ export const uploadVideoByScript = route({
 async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean, context: Context) {
   const { caller, services, call } = context
   const organisationId = namedOrganisation(caller, sent.organisation_id)
-  checkSourceAddress(field, sent.url, context)
   const names = { source_url: field, url: field, title: 'name', setting_id: 'settings_id' }
+  const { sourceUrl, isUpload } = await withPublicNames(names, sourceOf(field, sent.url, organisationId, context))
   if (sent.media_id !== undefined) {
-    const request = { mediaId: sent.media_id, sourceUrl: sent.url, organisationId, startsWaiting }
+    const request = { mediaId: sent.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
     return await withPublicNames(names, services.media.replaceSource(request, call))
   }
   const request = UploadVideoRequest.create({
     organisationId,
-    sourceUrl: sent.url,
+    sourceUrl,
     name: sent.name,
     description: sent.description,
     descriptionPrivate: sent.description_private,
@@ -105,7 +106,7 @@ async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean,
     themeId: sent.theme_id,
     settingId: sent.settings_id,
     notify: sent.notify,
-    startsWaiting,
+    startsWaiting: startsWaiting || isUpload,
   })
   return await withPublicNames(names, services.videos.uploadVideo(request, call))
 }

@@ -21,6 +21,8 @@ import { securityRows } from './security.ts'
 import { settingRows } from './setting.ts'
 import { tagRows } from './tag.ts'
 import { themeRows } from './theme.ts'
+import { tusRows } from './tus.ts'
+import { uploadRows } from './upload.ts'
 import { userRows } from './user.ts'
 import { videoRows } from './video.ts'
 import { videoPasswordRows } from './video-password.ts'
@@ -54,4 +56,6 @@ export const nouns: readonly NounRows[] = [
   locationRows,
   presentationRows,
   webhookRows,
+  uploadRows,
+  tusRows,
 ]

@@ -1,9 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { waitFor } from '@vitascope/testing'
-import { kill, seeded } from './nemesis.ts'
-import type { TestPlatform } from './test-platform.ts'
+import { type TestRedis, waitFor } from '@vitascope/testing'
+import { type Api, createApi } from './api.ts'
+import { kill, REDIS_FAULTS, seeded } from './nemesis.ts'
+import { SYSTEM_KEY, type TestPlatform } from './test-platform.ts'
 import { type Accepted, settled, type VideoRecord } from './video-steps.ts'
 
 const VICTIMS = ['worker', 'ffmpeg', 'encoding', 'catalogue', 'gateway', 'auth', 'delivery', 'postgres']
@@ -19,35 +20,61 @@ export interface CrashReport {
   recoverySeconds: number
 }
 
+export interface CrashOptions {
+  seed: number
+  seconds: number
+  organisationId: string
+  sources: readonly string[]
+  /** Suffers too, where the platform has one. */
+  redis?: TestRedis | undefined
+  /** Asked in turn; the platform's own when not given. */
+  gateways?: readonly string[] | undefined
+}
+
 /**
- * Uploads again and again while random processes are killed; then waits until every acknowledged upload has settled, and checks that
- * what plays is complete, that nothing was uploaded twice, and that storage holds what plays and nothing else.
+ * Uploads again and again while random processes are killed, and Redis is killed, emptied and filled; then waits until every acknowledged
+ * upload has settled, and checks that what plays is complete, that nothing was uploaded twice, and that storage holds what plays and nothing
+ * else.
  */
-export async function crashRun(
-  platform: TestPlatform,
-  options: { seed: number; seconds: number; organisationId: string; sources: readonly string[] },
-): Promise<CrashReport> {
+export async function crashRun(platform: TestPlatform, options: CrashOptions): Promise<CrashReport> {
   const random = seeded(options.seed)
+  const { redis, gateways = [platform.url] } = options
+  const apis = gateways.map((url) => createApi(`${url}/v2`, SYSTEM_KEY))
+  const victims = [...VICTIMS, ...(gateways.length > 1 ? ['gateway-2'] : []), ...(redis ? Object.keys(REDIS_FAULTS) : [])]
   const kills: Record<string, number> = {}
   const accepted: Accepted[] = []
   const until = Date.now() + options.seconds * 1_000
   let lastKill = Date.now()
+  let redisHeals = Promise.resolve()
 
+  /** The others go on to be killed until it is well again. */
+  const hurtRedis = async (name: string) => {
+    const fault = REDIS_FAULTS[name]
+    if (!fault || !redis) return false
+    await redisHeals
+    await fault.begin(redis)
+    redisHeals = delay(1_000 + random() * 3_000).then(() => fault.end(redis))
+    // Its failure is that of the run, which awaits it later.
+    redisHeals.catch(() => {})
+    return true
+  }
   const nemesis = async () => {
     while (Date.now() < until) {
       await delay(1_000 + random() * 3_000)
-      const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] ?? 'worker'
-      if (!kill(platform, victim)) continue
+      const victim = victims[Math.floor(random() * victims.length)] ?? 'worker'
+      if (!(await hurtRedis(victim)) && !kill(platform, victim)) continue
       kills[victim] = (kills[victim] ?? 0) + 1
       lastKill = Date.now()
     }
+    await redisHeals
   }
   const uploads = async () => {
     for (let n = 0; Date.now() < until; n++) {
       const url = options.sources[n % options.sources.length]
+      apis.reverse()
       accepted.push(
         await uploadUntilAcknowledged(
-          platform,
+          apis,
           { url, organisation_id: options.organisationId, name: `upload ${n}` },
           `crash-${options.seed}-${n}`,
         ),
@@ -76,9 +103,10 @@ export async function crashRun(
   }
 }
 
-async function uploadUntilAcknowledged(platform: TestPlatform, payload: object, key: string): Promise<Accepted> {
-  for (;;) {
-    const answer = await platform.system.post<Accepted>('/video/upload', payload, { 'idempotency-key': key }).catch(() => undefined)
+async function uploadUntilAcknowledged(apis: readonly Api[], payload: object, key: string): Promise<Accepted> {
+  for (let nth = 0; ; nth++) {
+    const api = apis[nth % apis.length]
+    const answer = await api?.post<Accepted>('/video/upload', payload, { 'idempotency-key': key }).catch(() => undefined)
     if (answer?.status === 200) return answer.body
     if (answer && ![409, 500, 502, 503, 504].includes(answer.status))
       throw new Error(`refused: ${answer.status} ${JSON.stringify(answer.body)}`)

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { TestRedis } from '@vitascope/testing'
 import type { TestPlatform } from './test-platform.ts'
 
 /** A repeatable source of numbers in [0, 1): mulberry32. */
@@ -24,6 +25,13 @@ export function kill(platform: TestPlatform, name: string): boolean {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
     throw error
   }
+}
+
+/** What Redis may suffer, and how it gets over it. */
+export const REDIS_FAULTS: Readonly<Record<string, { begin(redis: TestRedis): Promise<void>; end(redis: TestRedis): Promise<void> }>> = {
+  'redis killed': { begin: (redis) => redis.kill(), end: (redis) => redis.start() },
+  'redis emptied': { begin: (redis) => redis.flush(), end: async () => {} },
+  'redis full': { begin: (redis) => redis.fill(), end: (redis) => redis.makeRoom() },
 }
 
 /** The ffmpeg processes below a process, however deep. */

@@ -1,0 +1,57 @@
+import type { Db, Query } from '@vitascope/postgres'
+import type { Queue } from '@vitascope/queue'
+import type { ObjectStorage } from '@vitascope/storage'
+import { isUnderWay, type Job, UNDER_WAY } from '../job/job.ts'
+import { lockJob, moveJob, readJob } from '../job/job-store.ts'
+import { beginAgain } from '../work/begin-again.ts'
+import { checkFiles, FilesDiffer } from '../work/file-list.ts'
+import type { StoredFile } from '../work/task.ts'
+
+/**
+ * Jobs under way of whose source or segments something is not in storage any more: they had ended in the time that was lost, and what they
+ * had needed was removed. They begin again, which does not count as an attempt: it was no fault of theirs. Answers their ids.
+ */
+export async function restartGuttedJobs(
+  { db, queue, storage }: { db: Db; queue: Queue; storage: ObjectStorage },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const begun: string[] = []
+  const rows = await db.query<{ job_id: string }>(
+    `select job_id from job where state = any($1) and kind = 'renditions' and source is not null order by job_id`,
+    [UNDER_WAY],
+  )
+  for (const { job_id: jobId } of rows) {
+    const job = await readJob(db.query, jobId)
+    if (!job || (await isWhole(db.query, storage, job, signal))) continue
+    await db.transaction(async (tx) => {
+      const now = await lockJob(tx, jobId)
+      // It has been given another source meanwhile.
+      if (!now || !isUnderWay(now.state) || now.source?.object !== job.source?.object) return
+      await moveJob(tx, jobId, { state: 'queued' })
+      await beginAgain(tx, queue, now)
+      begun.push(jobId)
+    }, signal)
+  }
+  return begun
+}
+
+async function isWhole(query: Query, storage: ObjectStorage, { jobId, source }: Job, signal: AbortSignal): Promise<boolean> {
+  try {
+    if (source && (await storage.stat(source.object, signal))?.bytes !== source.bytes) return false
+    const chunks = await query<{ chunk: number; prefix: string }>(
+      'select chunk, prefix from chunk where job_id = $1 and prefix is not null order by chunk',
+      [jobId],
+    )
+    for (const { chunk, prefix } of chunks) {
+      const files = await query<StoredFile>('select path, bytes::float8 as bytes, sha256 from segment where job_id = $1 and chunk = $2', [
+        jobId,
+        chunk,
+      ])
+      await checkFiles(storage, prefix, files, signal)
+    }
+    return true
+  } catch (error) {
+    if (error instanceof FilesDiffer) return false
+    throw error
+  }
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { DomainError, invalid } from '@vitascope/errors'
+import type { ObjectStorage } from '@vitascope/storage'
+import type { TusPart, TusStore, TusUpload } from './tus-store.ts'
+
+/** What a kill at any moment loses at most. */
+const PART_BYTES = 16 * 1024 * 1024
+const BEAT_MS = 1_000
+
+export interface ReceiveTools {
+  uploads: TusStore
+  storage: ObjectStorage
+  keptSeconds: number
+}
+
+/**
+ * Adds the body of a request to an upload whose lease the caller holds, part by part; each is durable before the next begins. Where the body
+ * breaks off, or the lease is asked for, what came is kept. Bytes under a checksum count when it is right, or not at all. Answers the
+ * new offset.
+ */
+export async function receiveParts(
+  { uploads, storage, keptSeconds }: ReceiveTools,
+  upload: TusUpload,
+  request: IncomingMessage,
+  { checksum, mostBytes, stopping }: { checksum: Checksum | undefined; mostBytes: number; stopping: AbortSignal },
+): Promise<number> {
+  const { uploadId, fence } = upload
+  const wanted = new AbortController()
+  const beats = setInterval(() => {
+    uploads.beat(uploadId, fence).then(
+      (held) => held || wanted.abort(),
+      () => {},
+    )
+  }, BEAT_MS)
+  const ended = AbortSignal.any([wanted.signal, stopping])
+  const body = bytesOf(request, ended)
+  const hash = checksum && createHash(checksum.algorithm)
+  const held: TusPart[] = []
+  let received = upload.received
+  let isOver = false
+  try {
+    for (let number = 0; ; number++) {
+      let bytes = 0
+      const part = body.upTo(PART_BYTES, (chunk) => {
+        bytes += chunk.length
+        hash?.update(chunk)
+        if (received + bytes > mostBytes) isOver = true
+      })
+      if (!(await part.hasBytes())) break
+      const object = `tus/${uploadId}/${fence}-${number}`
+      await storage.put(object, part.stream())
+      if (isOver) throw invalid([{ field: 'Upload-Length', message: `the body goes beyond the ${mostBytes} bytes of the upload` }])
+      received += bytes
+      held.push({ object, bytes })
+      if (!checksum) await keep()
+    }
+    if (checksum) {
+      if (!body.isWhole()) throw new DOMException('the caller hung up', 'AbortError')
+      if (hash?.digest('base64') !== checksum.value)
+        throw new DomainError('invalid', 'CHECKSUM_MISMATCH', 'the bytes are not those of the checksum')
+      await keep()
+    }
+    return received
+  } finally {
+    clearInterval(beats)
+    for (const { object } of held) await storage.delete(object).catch(() => false)
+  }
+
+  async function keep(): Promise<void> {
+    if (held.length === 0) return
+    if (!(await uploads.addParts(uploadId, fence, held, keptSeconds))) {
+      throw new DomainError('conflict', 'UPLOAD_LOCKED', 'somebody else goes on with this upload', { retryAfter: 1 })
+    }
+    held.length = 0
+  }
+}
+
+export interface Checksum {
+  algorithm: string
+  /** Base64. */
+  value: string
+}
+
+/** `Upload-Checksum: sha1 …`. */
+export function readChecksum(header: string | string[] | undefined): Checksum | undefined {
+  if (header === undefined) return undefined
+  const [, algorithm, value] = /^(md5|sha1|sha256) ([A-Za-z0-9+/]+={0,2})$/.exec(String(header)) ?? []
+  if (algorithm !== undefined && value !== undefined) return { algorithm, value }
+  throw invalid([{ field: 'Upload-Checksum', message: 'must be md5, sha1 or sha256, and Base64' }])
+}
+
+/** The bytes of a body in portions. They end where the body ends, breaks off, or is not waited for any more. */
+function bytesOf(request: IncomingMessage, ended: AbortSignal) {
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+  const over = new Promise<IteratorResult<Buffer>>((resolve) => {
+    const end = () => resolve({ done: true, value: undefined })
+    if (ended.aborted) end()
+    else ended.addEventListener('abort', end, { once: true })
+  })
+  let rest: Buffer | undefined
+  let isDone = false
+  const next = async (): Promise<Buffer | undefined> => {
+    if (rest) return rest
+    if (isDone) return undefined
+    // What breaks off has ended for us.
+    const found = await Promise.race([chunks.next(), over]).catch(() => ({ done: true as const, value: undefined }))
+    isDone = found.done === true
+    rest = found.done ? undefined : found.value
+    return rest
+  }
+  return {
+    isWhole: () => request.complete && rest === undefined && !ended.aborted,
+    upTo(most: number, seen: (chunk: Buffer) => void) {
+      async function* portion(): AsyncGenerator<Buffer> {
+        for (let left = most; left > 0; ) {
+          const chunk = await next()
+          if (!chunk) return
+          const taken = chunk.subarray(0, left)
+          rest = taken.length < chunk.length ? chunk.subarray(taken.length) : undefined
+          left -= taken.length
+          seen(taken)
+          yield taken
+        }
+      }
+      return { hasBytes: async () => (await next()) !== undefined, stream: () => Readable.from(portion(), { objectMode: false }) }
+    },
+  }
+}

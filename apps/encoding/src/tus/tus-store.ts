@@ -1,0 +1,215 @@
+import type { Principal } from '@vitascope/grpc'
+import type { Db } from '@vitascope/postgres'
+
+export type Owner = Extract<Principal, { kind: 'user' }>
+
+/** An upload that comes in parts. */
+export interface TusUpload {
+  uploadId: string
+  organisationId: string
+  owner: Owner
+  metadata: string
+  title: string
+  filename: string
+  /** Undefined until it is told. */
+  length: number | undefined
+  /** What is durable. */
+  received: number
+  parts: number
+  fence: number
+  /** Empty until it is a video. */
+  videoId: string
+  jobId: string
+  refusal: TusRefusal | undefined
+  expires: Date
+}
+
+/** Why a complete upload became no video. */
+export interface TusRefusal {
+  kind: string
+  reason: string
+  message: string
+}
+
+export interface TusPart {
+  object: string
+  bytes: number
+}
+
+export type NewTusUpload = Pick<TusUpload, 'uploadId' | 'organisationId' | 'owner' | 'metadata' | 'title' | 'filename' | 'length'>
+
+export interface TusStore {
+  create(upload: NewTusUpload, keptSeconds: number): Promise<TusUpload>
+  find(uploadId: string, signal?: AbortSignal): Promise<TusUpload | undefined>
+  /** Makes the caller the only writer for some seconds; while there is another one, he is asked to leave, and the answer is undefined. */
+  lease(uploadId: string): Promise<TusUpload | undefined>
+  /** Renews the lease; false where it is over, or another one asks for it. */
+  beat(uploadId: string, fence: number): Promise<boolean>
+  release(uploadId: string, fence: number): Promise<void>
+  /** Writes down parts that are in storage; false where the lease is over. The upload is kept for another while. */
+  addParts(uploadId: string, fence: number, parts: readonly TusPart[], keptSeconds: number): Promise<boolean>
+  setLength(uploadId: string, fence: number, length: number): Promise<void>
+  /** In their order. */
+  partsOf(uploadId: string): Promise<TusPart[]>
+  /** Complete, and neither a video nor refused yet. */
+  complete(limit: number): Promise<TusUpload[]>
+  made(uploadId: string, what: { videoId: string; jobId: string }): Promise<void>
+  refused(uploadId: string, refusal: TusRefusal): Promise<void>
+  /** False where it is a video, or gone. */
+  drop(uploadId: string): Promise<boolean>
+  /** Has those go that are over, and those whose job needs them no more; answers the ones that are going. */
+  dropOld(limit: number): Promise<string[]>
+  forget(uploadId: string): Promise<void>
+}
+
+const LEASE_SECONDS = 3
+/** A video whose job never came is looked after by catalogue for days. */
+const LATEST_JOB_SECONDS = 7 * 86_400
+
+export function createTusStore(db: Db): TusStore {
+  const one = async (text: string, values: unknown[]) => {
+    const [row] = await db.query<Row>(text, values)
+    return row && toUpload(row)
+  }
+  const changed = async (text: string, values: unknown[]) => (await db.query(text, values)).length === 1
+
+  return {
+    async create({ uploadId, organisationId, owner, metadata, title, filename, length }, keptSeconds) {
+      const made = await one(
+        `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time)
+         values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second') returning ${COLUMNS}`,
+        [uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, keptSeconds],
+      )
+      if (!made) throw new Error('the insert of an upload answered no row')
+      return made
+    },
+    async find(uploadId, signal) {
+      signal?.throwIfAborted()
+      return one(`select ${COLUMNS} from tus_upload where upload_id = $1 and drop_time is null`, [uploadId])
+    },
+    async lease(uploadId) {
+      const held = await one(
+        `update tus_upload set fence = fence + 1, is_wanted = false, lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
+         where upload_id = $1 and drop_time is null and (lease_end is null or lease_end < now()) returning ${COLUMNS}`,
+        [uploadId],
+      )
+      if (!held) await db.query('update tus_upload set is_wanted = true where upload_id = $1', [uploadId])
+      return held
+    },
+    beat: (uploadId, fence) =>
+      changed(
+        `update tus_upload set lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
+         where upload_id = $1 and fence = $2 and not is_wanted and drop_time is null returning 1`,
+        [uploadId, fence],
+      ),
+    async release(uploadId, fence) {
+      await db.query('update tus_upload set lease_end = null where upload_id = $1 and fence = $2', [uploadId, fence])
+    },
+    addParts: (uploadId, fence, parts, keptSeconds) =>
+      db.transaction(async (tx) => {
+        const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+        const [row] = await tx.query<{ parts: number }>(
+          `update tus_upload set received = received + $3, parts = parts + $4, expire_time = now() + $5::int * interval '1 second'
+           where upload_id = $1 and fence = $2 and drop_time is null returning parts`,
+          [uploadId, fence, bytes, parts.length, keptSeconds],
+        )
+        if (!row) return false
+        const first = row.parts - parts.length
+        for (const [index, part] of parts.entries()) {
+          const values = [uploadId, first + index, part.object, part.bytes]
+          await tx.query('insert into tus_part (upload_id, part, object, bytes) values ($1, $2, $3, $4)', values)
+        }
+        return true
+      }),
+    async setLength(uploadId, fence, length) {
+      await db.query('update tus_upload set length = $3 where upload_id = $1 and fence = $2 and length is null', [uploadId, fence, length])
+    },
+    async partsOf(uploadId) {
+      const rows = await db.query<{ object: string; bytes: string }>(
+        'select object, bytes from tus_part where upload_id = $1 order by part',
+        [uploadId],
+      )
+      return rows.map(({ object, bytes }) => ({ object, bytes: Number(bytes) }))
+    },
+    async complete(limit) {
+      const rows = await db.query<Row>(
+        `select ${COLUMNS} from tus_upload where received = length and video_id is null and refusal is null and drop_time is null
+         order by create_time limit $1`,
+        [limit],
+      )
+      return rows.map(toUpload)
+    },
+    async made(uploadId, { videoId, jobId }) {
+      await db.query('update tus_upload set video_id = $2, job_id = $3 where upload_id = $1', [uploadId, videoId, jobId])
+    },
+    async refused(uploadId, refusal) {
+      await db.query('update tus_upload set refusal = $2 where upload_id = $1 and video_id is null', [uploadId, JSON.stringify(refusal)])
+    },
+    drop: (uploadId) =>
+      changed(
+        `update tus_upload set drop_time = now() where upload_id = $1 and drop_time is null and video_id is null
+           and (refusal is not null or length is null or received < length) returning 1`,
+        [uploadId],
+      ),
+    async dropOld(limit) {
+      await db.query(
+        `update tus_upload set drop_time = now() where upload_id in (
+           select upload_id from tus_upload u where expire_time < now() and drop_time is null
+             and (video_id is null and (refusal is not null or length is null or received < length)
+               or video_id is not null and (expire_time < now() - ${LATEST_JOB_SECONDS} * interval '1 second'
+                 or exists (select from job where source_url = 'tus:' || u.upload_id)))
+             and not exists (select from job where source_url = 'tus:' || u.upload_id
+               and state in ('queued', 'fetching', 'probing', 'encoding', 'publishing'))
+           order by expire_time limit $1)`,
+        [limit],
+      )
+      const rows = await db.query<{ upload_id: string }>(
+        'select upload_id from tus_upload where drop_time is not null order by expire_time limit $1',
+        [limit],
+      )
+      return rows.map(({ upload_id }) => upload_id)
+    },
+    async forget(uploadId) {
+      await db.query('delete from tus_upload where upload_id = $1 and drop_time is not null', [uploadId])
+    },
+  }
+}
+
+const COLUMNS =
+  'upload_id, organisation_id, owner, metadata, title, filename, length, received, parts, fence, video_id, job_id, refusal, expire_time'
+
+interface Row {
+  upload_id: string
+  organisation_id: string
+  owner: Owner
+  metadata: string
+  title: string
+  filename: string
+  length: string | null
+  received: string
+  parts: number
+  fence: number
+  video_id: string | null
+  job_id: string | null
+  refusal: TusRefusal | null
+  expire_time: Date
+}
+
+function toUpload(row: Row): TusUpload {
+  return {
+    uploadId: row.upload_id,
+    organisationId: row.organisation_id,
+    owner: row.owner,
+    metadata: row.metadata,
+    title: row.title,
+    filename: row.filename,
+    length: row.length === null ? undefined : Number(row.length),
+    received: Number(row.received),
+    parts: row.parts,
+    fence: row.fence,
+    videoId: row.video_id ?? '',
+    jobId: row.job_id ?? '',
+    refusal: row.refusal ?? undefined,
+    expires: row.expire_time,
+  }
+}

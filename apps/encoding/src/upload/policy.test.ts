@@ -1,0 +1,163 @@
+import { expect, test } from '@jest/globals'
+import { isDomainError } from '@vitascope/errors'
+import { checkPolicy, exactKey, type GivenCondition, organisationOfKey } from './policy.ts'
+import { encodePolicy, signPolicy } from './policy-signature.ts'
+import { admitPost } from './post-policy.ts'
+
+const now = new Date('2030-05-01T12:00:00Z')
+const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', region: 'eu-central-1' }
+const rules = { bucket: 'videos', keyPrefix: 'uploads/2/', maxBytes: 1_000_000, keys }
+const inHours = (hours: number) => new Date(now.getTime() + hours * 3_600_000).toISOString()
+
+const eq = (name: string, value: string): GivenCondition => ({ operator: 'eq', name, value, most: '' })
+const begins = (name: string, value: string): GivenCondition => ({ operator: 'starts-with', name, value, most: '' })
+const range = (value: string, most: string): GivenCondition => ({ operator: 'content-length-range', name: '', value, most })
+const uuid = '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'
+const good = [eq('bucket', 'videos'), eq('key', 'uploads/2/a.mp4'), range('1', '1000')]
+const without = (name: string) => good.filter((one) => (one.name || one.operator) !== name)
+const instead = (...more: GivenCondition[]) => [
+  ...good.filter(({ name, operator }) => !more.some((m) => (m.name || m.operator) === (name || operator))),
+  ...more,
+]
+
+function refusalOf(conditions: GivenCondition[], expiration = inHours(1)): string[] {
+  try {
+    checkPolicy({ expiration, conditions }, rules, now)
+    return []
+  } catch (error) {
+    if (!isDomainError(error)) throw error
+    return error.fields.map(({ field }) => field)
+  }
+}
+
+const EVIL: [string, GivenCondition[], string?][] = [
+  ['a foreign bucket', instead(eq('bucket', 'other'))],
+  ['an empty bucket', instead(eq('bucket', ''))],
+  ['a beginning of the bucket', instead(begins('bucket', 'vid'))],
+  ['the bucket twice', [...good, eq('bucket', 'videos')]],
+  ['the bucket again in capitals', [...good, eq('Bucket', 'other')]],
+  ['no bucket', without('bucket')],
+  ['no key', without('key')],
+  ['a foreign prefix', instead(eq('key', 'uploads/3/a.mp4'))],
+  ['a prefix that begins as the own one', instead(eq('key', 'uploads/22/a.mp4'))],
+  ['the own prefix left again', instead(eq('key', 'uploads/2/../3/a.mp4'))],
+  ['an empty segment', instead(eq('key', 'uploads/2//a.mp4'))],
+  ['the prefix alone', instead(eq('key', 'uploads/2/'))],
+  ['an empty beginning of the key', instead(begins('key', ''))],
+  ['the beginning of all uploads', instead(begins('key', 'uploads/'))],
+  ['the prefix without its slash', instead(begins('key', 'uploads/2'))],
+  ['a foreign beginning', instead(begins('key', 'uploads/3/'))],
+  ['a beginning that leaves', instead(begins('key', 'uploads/2/../'))],
+  ['a published object', instead(eq('key', 'media/1/1-1/h264_250.mp4'))],
+  ['a bare name', instead(eq('key', 'a.mp4'))],
+  ['a UUID without extension', instead(eq('key', uuid))],
+  ['a UUID in capitals', instead(eq('key', `${uuid.toUpperCase()}.mp4`))],
+  ['a UUID with a path behind', instead(eq('key', `${uuid}.mp4/x`))],
+  ['the beginning of a UUID', instead(begins('key', uuid))],
+  ['a variable in the key', instead(eq('key', 'uploads/2/$'.concat('{filename}')))],
+  ['two keys', [...good, begins('key', 'uploads/3/')]],
+  ['no range', without('content-length-range')],
+  ['a huge range', instead(range('0', '1000001'))],
+  ['a range turned round', instead(range('10', '9'))],
+  ['a range below nothing', instead(range('-1', '10'))],
+  ['a range of nothing', instead(range('0', '0'))],
+  ['a range in words', instead(range('0', '1e3'))],
+  ['two ranges', [...good, range('0', '1000000')]],
+  ['a public acl', [...good, eq('acl', 'public-read')]],
+  ['the beginning of an acl', [...good, begins('acl', 'p')]],
+  ['an unknown field', [...good, eq('x-amz-website-redirect-location', 'https://evil.example')]],
+  ['a redirect', [...good, eq('success_action_redirect', 'https://evil.example')]],
+  ['an odd status', [...good, eq('success_action_status', '302')]],
+  ['any content type', [...good, begins('Content-Type', '')]],
+  ['an unknown operator', [...good, { operator: 'ne', name: 'acl', value: 'private', most: '' }]],
+  ['another algorithm', [...good, eq('x-amz-algorithm', 'AWS4-HMAC-SHA1')]],
+  ['the credential of others', [...good, eq('x-amz-credential', 'OTHER/20300501/eu-central-1/s3/aws4_request')]],
+  ['a credential of last year', [...good, eq('x-amz-credential', 'AKIDEXAMPLE/20290501/eu-central-1/s3/aws4_request')]],
+  ['a date of next year', [...good, eq('x-amz-date', '20310501T120000Z')]],
+  ['25 hours', good, inHours(25)],
+  ['a time that is over', good, inHours(-1)],
+  ['no time', good, ''],
+  ['a time in words', good, 'tomorrow'],
+]
+
+test.each(EVIL)('a policy with %s is not signed, and what is wrong is named', (_, conditions, expiration) => {
+  const fields = refusalOf(conditions, expiration)
+  expect(fields.length).toBeGreaterThan(0)
+  for (const field of fields) expect(field).toMatch(/^(expiration|conditions(\[\d+\])?)$/)
+})
+
+test('all bad conditions are named by their place, at once', () => {
+  const conditions = [eq('bucket', 'other'), eq('key', 'uploads/2/a.mp4'), eq('acl', 'public-read')]
+  expect(refusalOf(conditions, inHours(25))).toEqual(['expiration', 'conditions[0]', 'conditions[2]', 'conditions'])
+})
+
+test('a good policy gets what its signature needs', () => {
+  const asked = [...good, eq('acl', 'private'), eq('Content-Type', 'video/mp4'), eq('x-amz-meta-qqfilename', 'Mein Film.mp4')]
+  const policy = checkPolicy({ expiration: inHours(24), conditions: asked }, rules, now)
+  expect(exactKey(policy)).toBe('uploads/2/a.mp4')
+  expect(JSON.parse(Buffer.from(encodePolicy(policy), 'base64').toString())).toEqual({
+    expiration: '2030-05-02T12:00:00.000Z',
+    conditions: [
+      { bucket: 'videos' },
+      { key: 'uploads/2/a.mp4' },
+      ['content-length-range', 1, 1000],
+      { acl: 'private' },
+      { 'Content-Type': 'video/mp4' },
+      { 'x-amz-meta-qqfilename': 'Mein Film.mp4' },
+      { 'x-amz-algorithm': 'AWS4-HMAC-SHA256' },
+      { 'x-amz-credential': 'AKIDEXAMPLE/20300501/eu-central-1/s3/aws4_request' },
+      { 'x-amz-date': '20300501T120000Z' },
+    ],
+  })
+  expect(refusalOf(instead(eq('key', `${uuid}.mp4`)))).toEqual([])
+  expect(refusalOf(instead(begins('key', 'uploads/2/')))).toEqual([])
+  expect([organisationOfKey('uploads/22/a'), organisationOfKey(`${uuid}.mp4`)]).toEqual(['22', undefined])
+})
+
+test('the signature is the one of the AWS documentation', () => {
+  const policy =
+    'eyAiZXhwaXJhdGlvbiI6ICIyMDE1LTEyLTMwVDEyOjAwOjAwLjAwMFoiLA0KICAiY29uZGl0aW9ucyI6IFsNCiAgICB7ImJ1Y2tldCI6ICJzaWd2NGV4YW1wbGVidWNrZXQifSwNCiAgICBbInN0YXJ0cy13aXRoIiwgIiRrZXkiLCAidXNlci91c2VyMS8iXSwNCiAgICB7ImFjbCI6ICJwdWJsaWMtcmVhZCJ9LA0KICAgIHsic3VjY2Vzc19hY3Rpb25fcmVkaXJlY3QiOiAiaHR0cDovL3NpZ3Y0ZXhhbXBsZWJ1Y2tldC5zMy5hbWF6b25hd3MuY29tL3N1Y2Nlc3NmdWxfdXBsb2FkLmh0bWwifSwNCiAgICBbInN0YXJ0cy13aXRoIiwgIiRDb250ZW50LVR5cGUiLCAiaW1hZ2UvIl0sDQogICAgeyJ4LWFtei1tZXRhLXV1aWQiOiAiMTQzNjUxMjM2NTEyNzQifSwNCiAgICB7IngtYW16LXNlcnZlci1zaWRlLWVuY3J5cHRpb24iOiAiQUVTMjU2In0sDQogICAgWyJzdGFydHMtd2l0aCIsICIkeC1hbXotbWV0YS10YWciLCAiIl0sDQoNCiAgICB7IngtYW16LWNyZWRlbnRpYWwiOiAiQUtJQUlPU0ZPRE5ON0VYQU1QTEUvMjAxNTEyMjkvdXMtZWFzdC0xL3MzL2F3czRfcmVxdWVzdCJ9LA0KICAgIHsieC1hbXotYWxnb3JpdGhtIjogIkFXUzQtSE1BQy1TSEEyNTYifSwNCiAgICB7IngtYW16LWRhdGUiOiAiMjAxNTEyMjlUMDAwMDAwWiIgfQ0KICBdDQp9'
+  const published = { accessKeyId: '', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', region: 'us-east-1' }
+  expect(signPolicy(policy, published, '20151229')).toBe('8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e')
+})
+
+const signed = (conditions = [...good, eq('Content-Type', 'video/mp4'), eq('success_action_status', '201')]) => {
+  const policy = encodePolicy(checkPolicy({ expiration: inHours(1), conditions }, rules, now))
+  return new Map([
+    ['key', 'uploads/2/a.mp4'],
+    ['content-type', 'video/mp4'],
+    ['success_action_status', '201'],
+    ['x-amz-algorithm', 'AWS4-HMAC-SHA256'],
+    ['x-amz-credential', 'AKIDEXAMPLE/20300501/eu-central-1/s3/aws4_request'],
+    ['x-amz-date', '20300501T120000Z'],
+    ['policy', policy],
+    ['x-amz-signature', signPolicy(policy, keys, '20300501')],
+  ])
+}
+
+test('a form is let in as its policy says', () => {
+  expect(admitPost(signed(), rules, now)).toEqual({
+    key: 'uploads/2/a.mp4',
+    contentType: 'video/mp4',
+    leastBytes: 1,
+    mostBytes: 1000,
+    status: 201,
+  })
+})
+
+test.each<[string, (fields: Map<string, string>) => void, Date?]>([
+  ['another key', (fields) => fields.set('key', 'uploads/2/b.mp4')],
+  ['another bucket', (fields) => fields.set('bucket', 'other')],
+  ['a field that the policy does not know', (fields) => fields.set('acl', 'private')],
+  ['a field missing', (fields) => fields.delete('content-type')],
+  ['another policy', (fields) => fields.set('policy', Buffer.from('{"expiration":"2031-01-01","conditions":[]}').toString('base64'))],
+  ['a signature of somebody else', (fields) => fields.set('x-amz-signature', 'a'.repeat(64))],
+  ['a short signature', (fields) => fields.set('x-amz-signature', 'a')],
+  ['another credential', (fields) => fields.set('x-amz-credential', 'OTHER/20300501/eu-central-1/s3/aws4_request')],
+  ['the signature missing', (fields) => fields.delete('x-amz-signature')],
+  ['nothing but that its policy is over', () => {}, new Date('2030-05-01T13:00:00Z')],
+])('a form with %s is not let in', (_, change, at = now) => {
+  const fields = signed()
+  change(fields)
+  expect(() => admitPost(fields, rules, at)).toThrow(expect.objectContaining({ kind: expect.stringMatching(/forbidden|invalid/) }))
+})

@@ -1,0 +1,175 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+import { isObjectName } from '@vitascope/storage'
+import type { Condition, Policy } from './policy-document.ts'
+import { ALGORITHM, credentialOf, readCredential, type SigningKeys } from './policy-signature.ts'
+
+/** A condition as it comes: nothing of it is checked. */
+export interface GivenCondition {
+  operator: string
+  name: string
+  value: string
+  most: string
+}
+
+export interface PolicyRules {
+  bucket: string
+  /** `uploads/ORGANISATION/`. */
+  keyPrefix: string
+  maxBytes: number
+  keys: SigningKeys
+}
+
+const LONGEST_MS = 24 * 3_600_000
+const MOST_CONDITIONS = 50
+const LONGEST_VALUE = 1_024
+const BARE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.[A-Za-z0-9]{1,10}$/
+const META = /^x-amz-meta-[a-z0-9-]{1,100}$/
+const EXACT = new Map([
+  ['acl', ['private']],
+  ['success_action_status', ['200', '201', '204']],
+  ['x-amz-algorithm', [ALGORITHM]],
+])
+
+/**
+ * The policy that is signed for what an organisation asked for: it may put one object of bounded size below its own prefix, or under a
+ * random name of its own, within a day, and nothing else. Refuses with every bad condition at once.
+ */
+export function checkPolicy(
+  { expiration, conditions: given }: { expiration: string; conditions: readonly GivenCondition[] },
+  rules: PolicyRules,
+  now: Date,
+): Policy {
+  const problems: FieldError[] = []
+  const expires = checkExpiration(expiration, now, problems)
+  if (given.length > MOST_CONDITIONS) throw invalid([{ field: 'conditions', message: `must be at most ${MOST_CONDITIONS}` }])
+  const seen = new Set<string>()
+  const conditions = given.flatMap((one, index) => {
+    const bad = (message: string) => {
+      problems.push({ field: `conditions[${index}]`, message })
+      return []
+    }
+    const subject = one.operator === 'content-length-range' ? one.operator : one.name.toLowerCase()
+    if (seen.has(subject)) return bad(`names ${shown(subject)} a second time`)
+    seen.add(subject)
+    const checked = checkCondition({ ...one, name: subject }, rules, now)
+    return typeof checked === 'string' ? bad(checked) : [checked]
+  })
+  for (const [needed, sentence] of [
+    ['bucket', `must name the bucket ${rules.bucket}`],
+    ['key', `must name a key that begins with ${rules.keyPrefix}, or a UUID with an extension`],
+    ['content-length-range', 'must have a content-length-range'],
+  ] as const) {
+    if (!seen.has(needed)) problems.push({ field: 'conditions', message: sentence })
+  }
+  if (problems.length > 0 || !expires) throw invalid(problems)
+  const policy = { expires, conditions: [...conditions, ...missing(seen, rules.keys, conditions, now)] }
+  const odd = oddDates(policy.conditions)
+  if (odd !== undefined) throw invalid([{ field: 'conditions', message: odd }])
+  return policy
+}
+
+/** The key that the policy lets in alone; undefined where it lets in any below a prefix. */
+export function exactKey({ conditions }: Policy): string | undefined {
+  const key = conditions.find((one) => one.operator === 'eq' && one.name === 'key')
+  return key?.operator === 'eq' ? key.value : undefined
+}
+
+/** The organisation below whose prefix a key lies; undefined for any other key. */
+export function organisationOfKey(key: string): string | undefined {
+  return /^uploads\/([1-9]\d{0,18})\/./.exec(key)?.[1]
+}
+
+export function keyPrefixOf(organisationId: string): string {
+  return `uploads/${organisationId}/`
+}
+
+function checkExpiration(expiration: string, now: Date, problems: FieldError[]): Date | undefined {
+  const bad = (message: string) => {
+    problems.push({ field: 'expiration', message })
+    return undefined
+  }
+  const isForm = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?Z?$/.test(expiration)
+  const time = isForm ? new Date(`${expiration.replace(' ', 'T').replace(/Z$/, '')}Z`) : undefined
+  if (!time || Number.isNaN(time.getTime())) return bad('must be a time in UTC such as 2030-12-31T23:59:59.000Z')
+  if (time <= now) return bad('must lie in the future')
+  if (time.getTime() - now.getTime() > LONGEST_MS) return bad('must be at most 24 hours ahead')
+  return time
+}
+
+/** The condition, or what is wrong with it. */
+function checkCondition(given: GivenCondition, rules: PolicyRules, now: Date): Condition | string {
+  const { operator, name, value } = given
+  if (operator === 'content-length-range') return checkRange(given, rules.maxBytes)
+  if (operator !== 'eq' && operator !== 'starts-with') return 'must be an object of one field, or eq, starts-with or content-length-range'
+  if (value.length > LONGEST_VALUE || /\p{Cc}/u.test(value) || !value.isWellFormed()) return 'has no value that a form field can have'
+  if (value.includes('$'.concat('{'))) return 'must not hold a variable in braces: the store would put something else in its place'
+  if (name === 'key') return checkKey(operator, value, rules.keyPrefix) ?? { operator, name, value }
+  if (operator === 'starts-with') {
+    if (name !== 'content-type' && !META.test(name)) return `${shown(name)} must be exact`
+    return value === '' ? 'must say with what it starts' : { operator, name, value }
+  }
+  if (name === 'bucket') return value === rules.bucket ? { operator, name, value } : `must name the bucket ${rules.bucket}`
+  const allowed = EXACT.get(name)
+  if (allowed) return allowed.includes(value) ? { operator, name, value } : `must be ${allowed.join(' or ')}`
+  if (name === 'x-amz-credential')
+    return isOwnCredential(value, rules.keys, now) ? { operator, name, value } : 'is not the credential of this store'
+  if (name === 'x-amz-date') return isNear(value, now) ? { operator, name, value } : 'must be the time of now, as in 20301231T235959Z'
+  if (name === 'content-type' || META.test(name)) return value === '' ? 'must not be empty' : { operator, name, value }
+  return `${shown(name)} is not a field that uploads may have`
+}
+
+function checkKey(operator: string, value: string, prefix: string): string | undefined {
+  const wanted = `must begin with ${prefix} and go on with letters, digits, dots, hyphens and underscores, or be a UUID in lower case with an extension`
+  if (operator === 'starts-with') {
+    return value === prefix || (value.startsWith(prefix) && isObjectName(`${value}x`)) ? undefined : wanted
+  }
+  if (BARE_UUID.test(value)) return undefined
+  return value.startsWith(prefix) && isObjectName(value) ? undefined : wanted
+}
+
+function checkRange({ value, most: text }: GivenCondition, maxBytes: number): Condition | string {
+  const [least, most] = [value, text].map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : Number.NaN))
+  const isRange = least !== undefined && most !== undefined && least <= most && most >= 1 && most <= maxBytes
+  if (!isRange) return `must be a range of bytes within 0 and ${maxBytes}`
+  return { operator: 'content-length-range', least, most }
+}
+
+function isOwnCredential(value: string, keys: SigningKeys, now: Date): boolean {
+  const read = readCredential(value)
+  return read !== undefined && isNear(`${read.date}T000000Z`, now) && value === credentialOf(keys, read.date)
+}
+
+/** Within a day of now: whatever a clock shows, in any zone. */
+function isNear(text: string, now: Date): boolean {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
+  if (year === undefined) return false
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Math.abs(time - now.getTime()) <= 2 * LONGEST_MS
+}
+
+/** What a store needs of a policy to check its signature. */
+function missing(seen: ReadonlySet<string>, keys: SigningKeys, conditions: readonly Condition[], now: Date): Condition[] {
+  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const given = valueIn(conditions, 'x-amz-date') ?? stamp
+  const date = readCredential(valueIn(conditions, 'x-amz-credential') ?? '')?.date
+  const wanted = [
+    ['x-amz-algorithm', ALGORITHM],
+    ['x-amz-credential', credentialOf(keys, given.slice(0, 8))],
+    ['x-amz-date', date === undefined || date === given.slice(0, 8) ? given : `${date}T000000Z`],
+  ] as const
+  return wanted.flatMap(([name, value]) => (seen.has(name) ? [] : [{ operator: 'eq' as const, name, value }]))
+}
+
+function oddDates(conditions: readonly Condition[]): string | undefined {
+  const date = readCredential(valueIn(conditions, 'x-amz-credential') ?? '')?.date
+  return valueIn(conditions, 'x-amz-date')?.slice(0, 8) === date ? undefined : 'x-amz-date must be of the day of x-amz-credential'
+}
+
+function valueIn(conditions: readonly Condition[], name: string): string | undefined {
+  const found = conditions.find((one) => one.operator === 'eq' && one.name === name)
+  return found?.operator === 'eq' ? found.value : undefined
+}
+
+function shown(name: string): string {
+  return name.slice(0, 100)
+}

@@ -1,0 +1,14 @@
+import type { Transaction } from '@vitascope/postgres'
+import type { Queue } from '@vitascope/queue'
+import { type Job, keyOfJob } from '../job/job.ts'
+import { dropPrefixes } from '../objects/object-prefix.ts'
+import { removeChunks } from './chunk-store.ts'
+import { sendFirstTask } from './send-task.ts'
+
+/** The work for a locked job, which is under way, begins anew: what was made is given up, and whoever still works for it has lost his lease. */
+export async function beginAgain(tx: Transaction, queue: Queue, job: Pick<Job, 'jobId' | 'organisationId' | 'kind'>): Promise<void> {
+  await queue.cancel(tx, keyOfJob(job.jobId))
+  await removeChunks(tx, job.jobId)
+  await dropPrefixes(tx, job.jobId)
+  await sendFirstTask(tx, queue, job)
+}

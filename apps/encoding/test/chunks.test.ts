@@ -1,0 +1,163 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { waitFor } from '@vitascope/testing'
+import type { EncodeInput, PackageInput } from '../src/work/task.ts'
+import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { aLongProbe, anAsk, standInWorker } from './stand-in-worker.ts'
+
+let around: Surroundings
+let service: Awaited<ReturnType<typeof startHere>>
+let worker: ReturnType<typeof standInWorker>
+let nextJob = 1
+let jobId: string
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+})
+beforeEach(async () => {
+  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  service = await startHere(around)
+  worker = standInWorker(service, around.storage, 'w1:a')
+  jobId = String(nextJob++)
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
+  await worker.complete(await worker.lease(), aLongProbe())
+})
+afterEach(() => service.stop())
+afterAll(() => around.close())
+
+const AUDIO = 3
+const chunkOf = (task: Task) => (JSON.parse(task.inputJson) as EncodeInput).chunk
+const segments = (chunk: number) =>
+  around.db.query<{ path: string; seconds: number }>('select path, seconds from segment where job_id = $1 and chunk = $2 order by path', [
+    jobId,
+    chunk,
+  ])
+const chunkRow = async (chunk: number) =>
+  (
+    await around.db.query<{ prefix: string | null; fence: number }>('select prefix, fence from chunk where job_id = $1 and chunk = $2', [
+      jobId,
+      chunk,
+    ])
+  )[0]
+const lost = { kind: 'refused', reason: 'LEASE_LOST' }
+
+test('sound and the first chunk come first, and the set is made of all of them in order', async () => {
+  const tasks: Task[] = []
+  for (let steps = 0; steps < 4; steps++) tasks.push(await worker.step())
+  expect(tasks.map((task) => [task.kind, chunkOf(task)])).toEqual([
+    [TaskKind.TASK_KIND_AUDIO, AUDIO],
+    [TaskKind.TASK_KIND_ENCODE, 0],
+    [TaskKind.TASK_KIND_ENCODE, 1],
+    [TaskKind.TASK_KIND_ENCODE, 2],
+  ])
+  const last = await worker.lease()
+  expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
+  expect((JSON.parse(last.inputJson) as PackageInput).chunks.map(({ chunk }) => chunk)).toEqual([0, 1, 2, AUDIO])
+  expect(await segments(1)).toContainEqual({ path: 'h264_250/seg-00002.m4s', seconds: 4 })
+  expect(await segments(AUDIO)).toContainEqual({ path: 'audio_64/init.mp4', seconds: 0 })
+  await worker.complete(last, await worker.make(last))
+  await waitFor(() => around.catalogue.published(jobId).length === 1)
+})
+
+test('each chunk counts its own share of the progress', async () => {
+  await worker.step()
+  const before = (await service.job(jobId)).progress
+  expect(before).toBeLessThan(40)
+  await worker.step()
+  await worker.step()
+  const task = await worker.lease()
+  await worker.beat(task, 0.5)
+  expect((await service.job(jobId)).progress).toBeGreaterThan(before + 20)
+})
+
+describe('what a task has put so far', () => {
+  let task: Task
+  beforeEach(async () => {
+    task = await worker.lease()
+    await worker.add(task, 'audio_64/init.mp4', 0)
+    await worker.add(task, 'audio_64/seg-00001.m4s', 3.989333)
+  })
+  const added = [
+    { path: 'audio_64/init.mp4', seconds: 0 },
+    { path: 'audio_64/seg-00001.m4s', seconds: 3.989333 },
+  ]
+
+  test('is recorded, once, with where it is, before the task is done', async () => {
+    await worker.add(task, 'audio_64/seg-00001.m4s', 3.989333)
+    expect(await segments(AUDIO)).toEqual(added)
+    const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
+    expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: 0 })
+    await worker.complete(task, await worker.make(task))
+    expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: task.attempt })
+    expect(await segments(AUDIO)).toHaveLength(6)
+  })
+  test.each([
+    ['fails', () => worker.fail(task, 5002)],
+    ['is given back', () => worker.release(task)],
+    ['is lost', () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`)],
+  ])('is forgotten when the task %s, and its files go', async (_, end) => {
+    const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
+    await end()
+    await waitFor(async () => (await segments(AUDIO)).length === 0)
+    expect(await chunkRow(AUDIO)).toEqual({ prefix: null, fence: 0 })
+    await waitFor(async () => (await around.objects(workPrefix)).length === 0)
+    await expect(worker.add(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(lost)
+    expect(await segments(AUDIO)).toEqual([])
+  })
+  test('leaves what others have finished alone', async () => {
+    const other = standInWorker(service, around.storage, 'w2:a')
+    const first = await other.step()
+    await worker.fail(task, 5002)
+    await waitFor(async () => (await segments(AUDIO)).length === 0)
+    expect(await chunkRow(0)).toMatchObject({ fence: first.attempt })
+    expect((await segments(0)).length).toBeGreaterThan(0)
+  })
+  test('is checked', async () => {
+    const bad = { path: '../a', bytes: 1, sha256: 'a'.repeat(64), seconds: 0 }
+    for (const files of [[], [bad], [{ ...bad, path: 'a', seconds: Number.NaN }], [{ ...bad, path: 'a', sha256: 'x' }]]) {
+      const request = { taskId: task.taskId, attempt: task.attempt, files }
+      await expect(service.work.addSegments(request, service.call)).rejects.toMatchObject({ kind: 'invalid' })
+    }
+  })
+})
+
+describe('faults', () => {
+  test('only the chunk that failed is made again, and each has attempts of its own', async () => {
+    const seen: number[] = []
+    for (;;) {
+      const task = await worker.lease()
+      if (task.kind === TaskKind.TASK_KIND_PACKAGE) {
+        await worker.complete(task, await worker.make(task))
+        break
+      }
+      const chunk = chunkOf(task)
+      seen.push(chunk)
+      if (seen.filter((one) => one === chunk).length < 3) await worker.fail(task, 5002)
+      else await worker.complete(task, await worker.make(task))
+    }
+    expect(seen.toSorted()).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3])
+    expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 3 })
+  })
+  test('a chunk that fails three times ends the job', async () => {
+    for (let times = 0; times < 3; times++) {
+      const task = await waitFor(async () => {
+        const leased = await worker.lease()
+        if (chunkOf(leased) === 1) return leased
+        await worker.complete(leased, await worker.make(leased))
+        return undefined
+      })
+      await worker.fail(task, 5002)
+    }
+    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED)
+    expect(await service.job(jobId)).toMatchObject({ code: 5002, attempt: 3 })
+  })
+})
+
+test('a worker of an older release gets nothing that depends on a plan', async () => {
+  const older = await service.work.leaseTask(anAsk({ workerId: 'old:1', planVersion: 0 }), service.call)
+  expect(older.task).toBeUndefined()
+  expect((await worker.lease()).kind).toBe(TaskKind.TASK_KIND_AUDIO)
+})

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { waitFor } from '@vitascope/testing'
+import { findMissingSets } from '../src/objects/unknown-objects.ts'
+import type { PackageInput } from '../src/work/task.ts'
+import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { standInWorker } from './stand-in-worker.ts'
+
+const TABLES = ['job', 'chunk', 'segment', 'object_prefix', 'worker', 'work_item', 'outbox']
+const LEASE_MS = 500
+
+let around: Surroundings
+let service: Awaited<ReturnType<typeof startHere>>
+let nextJob = 1
+let jobId: string
+let mediaId: string
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+})
+beforeEach(async () => {
+  await around.db.query(`truncate ${TABLES}, failover`)
+  Object.assign(around.catalogue, { reports: [], unwanted: new Set(), used: new Set() })
+  const timing = { leaseMs: LEASE_MS, fetchLeaseMs: 2_000, reconcileMs: 100, retryMs: 20 }
+  service = await startHere(around, { timing })
+  jobId = String(nextJob++)
+  mediaId = `9${jobId}`
+})
+afterEach(() => service.stop())
+afterAll(() => around.close())
+
+const create = (media = mediaId) =>
+  service.jobs.createJob({ jobId, mediaId: media, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, service.call)
+const aWorker = (id = 'w1:a') => standInWorker(service, around.storage, id)
+const setOf = (task: Task) => (JSON.parse(task.inputJson) as PackageInput).setPrefix
+const state = async () => (await service.job(jobId)).state
+const ended = (wanted: JobState) => waitFor(async () => (await state()) === wanted, { describe: `job ${jobId} to be ${wanted}` })
+const sweptTo = (prefix: string, left: number) =>
+  waitFor(async () => (await around.objects(prefix)).length === left, { describe: `${prefix} to hold ${left} objects` })
+const settled = () =>
+  waitFor(async () => (await around.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
+
+/** Keeps all rows as they are now; the answer puts them back, and has it noticed. */
+async function remember() {
+  for (const table of TABLES) {
+    await around.db.query(`drop table if exists past_${table}`)
+    await around.db.query(`create table past_${table} as table ${table}`)
+  }
+  return async () => {
+    await around.db.transaction(async ({ query }) => {
+      await query(`truncate ${TABLES}`)
+      for (const table of TABLES) await query(`insert into ${table} overriding system value table past_${table}`)
+      await query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
+    })
+  }
+}
+
+test('a set that plays stays, whatever is given up here: neither written to nor removed, until it plays no more', async () => {
+  await create()
+  const worker = aWorker()
+  await worker.step()
+  await worker.step()
+  const goBack = await remember()
+  const task = await worker.step()
+  await ended(JobState.JOB_STATE_OK)
+  await sweptTo(`work/${jobId}`, 0)
+  const set = await around.objects(setOf(task))
+  expect(set).not.toEqual([])
+  around.catalogue.used.add(setOf(task))
+  await goBack()
+  // Its segments are gone: it begins again, and that is no fault of its own.
+  const waiting = async () =>
+    (await around.db.query<{ kind: string }>(`select kind from work_item where state = 'waiting'`)).map(({ kind }) => kind)
+  await waitFor(async () => `${await waiting()}` === 'probe', { timeout: 10_000, describe: 'the job to begin again' })
+  await worker.step()
+  await worker.step()
+  const again = await worker.step()
+  expect(again.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
+  await ended(JobState.JOB_STATE_OK)
+  expect((await service.job(jobId)).attempt).toBe(1)
+  const second = setOf(again)
+  expect(second).not.toBe(setOf(task))
+  await settled()
+  expect(await around.objects(setOf(task))).toEqual(set)
+
+  around.catalogue.used.clear()
+  await around.db.query('update object_prefix set next_sweep = now() where next_sweep is not null')
+  await sweptTo(setOf(task), 0)
+  expect(await around.objects(second)).not.toEqual([])
+}, 30_000)
+
+test('objects without a row go, those of others stay', async () => {
+  await create()
+  const worker = aWorker()
+  for (let step = 0; step < 3; step++) await worker.step()
+  await ended(JobState.JOB_STATE_OK)
+  const kept = (await around.objects(`media/${mediaId}`)).length
+  const names = [
+    `source/${jobId}/900`,
+    `work/${jobId}/901-00aa`,
+    `media/${mediaId}/${jobId}-902-00bb`,
+    'slides/7/77777-9',
+    'media/8/88888-9-00cc',
+  ]
+  for (const name of names) await around.storage.put(`${name}/a`, Buffer.from('lost'))
+  await around.storage.put('uploads/1/a', Buffer.from('of somebody else'))
+  await around.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
+  await settled()
+  for (const name of names) await sweptTo(name, 0)
+  expect((await around.objects(`media/${mediaId}`)).length).toBe(kept)
+  expect(await around.objects('uploads')).toEqual(['uploads/1/a'])
+}, 30_000)
+
+test('a published set whose objects are gone is found', async () => {
+  await create()
+  const worker = aWorker()
+  for (let step = 0; step < 3; step++) await worker.step()
+  await ended(JobState.JOB_STATE_OK)
+  const missing = () => findMissingSets(around, AbortSignal.timeout(10_000))
+  expect(await missing()).toEqual([])
+  const [name = ''] = await around.objects(`media/${mediaId}`)
+  const prefix = name.slice(0, name.lastIndexOf('/'))
+  await around.storage.deletePrefix(prefix)
+  expect(await missing()).toEqual([prefix])
+})
+
+test('a lease that runs out after a failover counts as no attempt', async () => {
+  await create()
+  const worker = aWorker()
+  await worker.lease()
+  await around.db.query('update job set attempt = 3')
+  await around.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
+  for (let step = 0; step < 3; step++) await worker.step()
+  await ended(JobState.JOB_STATE_OK)
+  expect((await service.job(jobId)).attempt).toBe(3)
+}, 30_000)
+
+test('a caller who lost the report of a job gets it again, and the job anew when its set is gone', async () => {
+  await create()
+  const worker = aWorker()
+  for (let step = 0; step < 3; step++) await worker.step()
+  await waitFor(() => around.catalogue.published(jobId).length === 1)
+  await service.jobs.repeatReport({ jobId }, service.call)
+  await waitFor(() => around.catalogue.published(jobId).length === 2)
+  const [first, second] = around.catalogue.published(jobId)
+  expect(second).toEqual(first)
+  await service.jobs.repeatReport({ jobId: '999' }, service.call)
+
+  around.catalogue.unwanted.add(jobId)
+  await service.jobs.cancelJob({ jobId }, service.call)
+  await sweptTo(`media/${mediaId}`, 0)
+  around.catalogue.unwanted.clear()
+  await service.jobs.repeatReport({ jobId }, service.call)
+  for (let step = 0; step < 3; step++) await worker.step()
+  await waitFor(() => around.catalogue.published(jobId).length === 3)
+  expect(await around.objects(around.catalogue.published(jobId)[2]?.prefix)).not.toEqual([])
+}, 30_000)
+
+test('an id that is given out a second time is refused', async () => {
+  await create()
+  await create()
+  await expect(create('8')).rejects.toMatchObject({ kind: 'invalid', reason: 'JOB_ID_TAKEN' })
+})

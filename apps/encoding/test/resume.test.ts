@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
+import { findFfmpeg } from '@vitascope/media'
+import { waitFor } from '@vitascope/testing'
+import { makeSound, makeVideo } from './fixture.ts'
+import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+
+let around: Surroundings
+let caller: Caller
+let service: Awaited<ReturnType<typeof startServiceProcess>>
+const PATIENCE_MS = 200_000
+jest.setTimeout(2 * PATIENCE_MS)
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/video.mp4', await makeVideo(join(around.folder, 'video.mp4'), 26))
+  around.origin.serve('/sound.m4a', await makeSound(join(around.folder, 'sound.m4a'), 480))
+  service = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '600000' })
+  caller = openCaller(service.address)
+})
+afterEach(() => around.db.query('truncate job, chunk, segment, object_prefix, work_item, outbox'))
+afterAll(async () => {
+  caller.close()
+  await endProcesses()
+  await around.close()
+})
+
+const create = (jobId: string, path: string) =>
+  caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url(path) }, caller.call)
+const patiently = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const published = (jobId: string) => patiently(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
+const chunks = (jobId: string) =>
+  around.db.query<{ chunk: number; fence: number }>('select chunk, fence from chunk where job_id = $1 order by chunk', [jobId])
+const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
+
+/** The hash of each frame and each block of sound of all files of a set. */
+async function framesOf(jobId: string): Promise<string[]> {
+  const { prefix, renditions } = await published(jobId)
+  const { ffmpeg } = await findFfmpeg()
+  return Promise.all(
+    renditions.map(async ({ path }) => {
+      const file = join(around.folder, 'storage', prefix, path)
+      const { stdout } = await promisify(execFile)(ffmpeg, ['-loglevel', 'error', '-i', file, '-map', '0', '-f', 'framemd5', '-'], {
+        maxBuffer: 64 << 20,
+      })
+      return stdout
+    }),
+  )
+}
+
+async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
+  const pids = await patiently(async () => {
+    const found = await ffmpegsBelow(worker.pid)
+    return found.length > 0 ? found : undefined
+  }, 'ffmpeg to be at work')
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
+}
+
+test('after a killed ffmpeg and a killed worker only what was unfinished is made again, and the frames are those of an undisturbed run', async () => {
+  const first = await startWorkerProcess(around, service.address)
+  await create('1', '/video.mp4')
+  const undisturbed = await framesOf('1')
+
+  await create('2', '/video.mp4')
+  await patiently(async () => (await finished('2')).length >= 1, 'a chunk to be done')
+  await killFfmpegsOf(first)
+  await patiently(async () => (await finished('2')).length >= 2, 'another chunk to be done')
+  first.kill('SIGKILL')
+  await first.exited
+  const before = await finished('2')
+  const second = await startWorkerProcess(around, service.address)
+  await published('2')
+  expect((await chunks('2')).length).toBeGreaterThanOrEqual(4)
+  for (const chunk of before) expect(await chunks('2')).toContainEqual(chunk)
+  expect(await framesOf('2')).toEqual(undisturbed)
+  expect(around.catalogue.published('2')).toHaveLength(1)
+  second.kill('SIGTERM')
+  expect(await second.exited).toBe(0)
+})
+
+test('the sound of a long source can be heard long before all of it is done', async () => {
+  const worker = await startWorkerProcess(around, service.address)
+  await create('3', '/sound.m4a')
+  const rows = () =>
+    around.db.query<{ path: string; seconds: number; bytes: string; prefix: string; fence: number }>(
+      `select s.path, s.seconds, s.bytes, c.prefix, c.fence from segment s join chunk c using (job_id, chunk)
+       where s.job_id = 3 and s.path like 'audio_64/%' order by s.path`,
+    )
+  const early = await patiently(async () => {
+    const found = await rows()
+    return found.length > 2 ? found : undefined
+  }, 'the first segments')
+  const [head, segment] = early
+  expect(early.every(({ fence }) => fence === 0)).toBe(true)
+  expect(head).toMatchObject({ path: 'audio_64/init.mp4', seconds: 0 })
+  expect(segment?.path).toBe('audio_64/seg-00001.m4s')
+  expect(Math.abs((segment?.seconds ?? 0) - 4)).toBeLessThan(0.05)
+  expect((await around.storage.stat(`${segment?.prefix}/${segment?.path}`))?.bytes).toBe(Number(segment?.bytes))
+  await patiently(async () => (await finished('3')).length === 1, 'all of it')
+  const all = await rows()
+  // All segments, the head and the list.
+  expect(all).toHaveLength(120 + 2)
+  expect(all.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(480, 0)
+  expect(all).toEqual(expect.arrayContaining(early.map(({ path, bytes }) => expect.objectContaining({ path, bytes }))))
+  await published('3')
+  worker.kill('SIGTERM')
+  expect(await worker.exited).toBe(0)
+})

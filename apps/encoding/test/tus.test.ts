@@ -1,0 +1,158 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { PRINCIPAL_HEADER, type Principal, principalKey, signPrincipal } from '@vitascope/grpc'
+import { waitFor } from '@vitascope/testing'
+import { createTusStore } from '../src/tus/tus-store.ts'
+import { sweepUploads } from '../src/upload/sweep-uploads.ts'
+import { createUploadStore } from '../src/upload/upload-store.ts'
+import { SECRET } from './secret.ts'
+import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+
+let around: Surroundings
+let service: Awaited<ReturnType<typeof startHere>>
+const key = principalKey(SECRET)
+const user = (organisationId = '2'): Principal => ({ kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' })
+const PARTS = 'application/offset+octet-stream'
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  service = await startHere(around)
+})
+afterEach(async () => {
+  await around.storage.deletePrefix('tus')
+  await around.db.query('truncate tus_upload, tus_part, job, work_item, object_prefix cascade')
+})
+afterAll(async () => {
+  await service.stop()
+  await around.close()
+})
+
+async function headersFor(more: Record<string, string>, as = user()) {
+  return { [PRINCIPAL_HEADER]: await signPrincipal({ principal: as, requestId: 'r-1' }, key), 'tus-resumable': '1.0.0', ...more }
+}
+
+async function send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer, as = user()) {
+  const response = await fetch(`http://${service.uploadAddress}${path}`, {
+    method,
+    headers: await headersFor(headers, as),
+    body: body ? new Uint8Array(body) : null,
+  })
+  const text = await response.text()
+  const reason = text === '' ? '' : ((JSON.parse(text) as { reason?: string }).reason ?? '')
+  return { status: response.status, headers: response.headers, reason, offset: response.headers.get('upload-offset') }
+}
+
+async function create(length: number | undefined, more: Record<string, string> = {}, body?: Buffer): Promise<string> {
+  const lengthHeader = length === undefined ? { 'upload-defer-length': '1' } : { 'upload-length': String(length) }
+  const answer = await send('POST', '/tus', { ...lengthHeader, ...more }, body)
+  expect(answer.status).toBe(201)
+  return `/tus/${answer.headers.get('location')?.split('/').at(-1)}`
+}
+const patch = (path: string, offset: number, body: Buffer, more: Record<string, string> = {}) =>
+  send('PATCH', path, { 'content-type': PARTS, 'upload-offset': String(offset), ...more }, body)
+
+async function stored(path: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for (const { object } of await createTusStore(around.db).partsOf(path.slice(5))) {
+    for await (const chunk of (await around.storage.open(object)).stream) chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Begins a PATCH, sends some bytes of it, and leaves it open. */
+async function begin(path: string, offset: number, all: number, sent: Buffer) {
+  const headers = await headersFor({ 'content-type': PARTS, 'upload-offset': String(offset), 'content-length': String(all) })
+  const request = httpRequest(`http://${service.uploadAddress}${path}`, { method: 'PATCH', headers })
+  request.on('error', () => {}).write(sent)
+  await waitFor(async () => (await around.db.query('select 1 from tus_upload where lease_end is not null')).length === 1)
+  return request
+}
+
+test('bytes come in any number of requests, and the offset is what is durable', async () => {
+  const file = randomBytes(40_000_000)
+  const path = await create(file.length + 1, { 'upload-metadata': `filename ${Buffer.from('a.mp4').toString('base64')}` })
+  expect((await patch(path, 0, file.subarray(0, 3))).offset).toBe('3')
+  expect((await patch(path, 0, file.subarray(0, 3))).reason).toBe('OFFSET_MISMATCH')
+  expect((await patch(path, 3, file.subarray(3))).offset).toBe(String(file.length))
+  const head = await send('HEAD', path)
+  expect([head.status, head.offset, head.headers.get('upload-length')]).toEqual([200, String(file.length), String(file.length + 1)])
+  expect(head.headers.get('upload-metadata')).toBe('filename YS5tcDQ=')
+  expect((await stored(path)).equals(file)).toBe(true)
+  expect((await patch(path, file.length, randomBytes(2))).status).toBe(400)
+  expect((await send('HEAD', path)).offset).toBe(String(file.length))
+})
+
+test('what came of a body that breaks off is kept', async () => {
+  const file = randomBytes(9_000_000)
+  const path = await create(file.length + 1)
+  const request = await begin(path, 0, file.length + 1, file.subarray(0, 5_000_000))
+  await waitFor(() => request.writableLength === 0)
+  request.destroy()
+  const offset = await waitFor(async () => {
+    const found = Number((await send('HEAD', path)).offset)
+    return found > 0 ? String(found) : undefined
+  })
+  expect((await patch(path, Number(offset), file.subarray(Number(offset)))).offset).toBe(String(file.length))
+  expect((await stored(path)).equals(file)).toBe(true)
+})
+
+test('who goes on takes the place of one who does not come to an end, and no two write at once', async () => {
+  const file = randomBytes(1_000_000)
+  const path = await create(file.length + 1)
+  const stuck = await begin(path, 0, file.length + 1, file.subarray(0, 400_000))
+  const { offset } = await send('HEAD', path)
+  const rest = file.subarray(Number(offset))
+  const answers = await Promise.all([patch(path, Number(offset), rest), patch(path, Number(offset), rest)])
+  expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
+  stuck.destroy()
+  expect((await send('HEAD', path)).offset).toBe(String(file.length))
+  expect((await stored(path)).equals(file)).toBe(true)
+}, 30_000)
+
+test('bytes under a checksum count when it is right, or not at all', async () => {
+  const file = randomBytes(100_000)
+  const path = await create(file.length + 1)
+  const sum = (bytes: Buffer, algorithm = 'sha1') => ({
+    'upload-checksum': `${algorithm} ${createHash(algorithm).update(bytes).digest('base64')}`,
+  })
+  expect((await patch(path, 0, file, sum(Buffer.from('other')))).reason).toBe('CHECKSUM_MISMATCH')
+  expect([(await send('HEAD', path)).offset, await around.objects('tus')]).toEqual(['0', []])
+  expect((await patch(path, 0, file, { 'upload-checksum': 'crc32 AAAA' })).status).toBe(400)
+  expect((await patch(path, 0, file, sum(file, 'sha256'))).offset).toBe(String(file.length))
+})
+
+test('the length may be told later, and first bytes may come with the creation', async () => {
+  const path = await create(undefined, { 'content-type': PARTS }, Buffer.from('abc'))
+  const head = await send('HEAD', path)
+  expect([head.offset, head.headers.get('upload-defer-length')]).toEqual(['3', '1'])
+  expect((await patch(path, 3, Buffer.from('def'), { 'upload-length': '100' })).offset).toBe('6')
+  expect((await patch(path, 6, Buffer.from('g'), { 'upload-length': '101' })).status).toBe(400)
+  expect((await send('HEAD', path)).headers.get('upload-length')).toBe('100')
+})
+
+test('others do not see it, and what is no tus is refused', async () => {
+  const path = await create(10)
+  expect((await send('HEAD', path, {}, undefined, user('3'))).status).toBe(400)
+  expect((await send('DELETE', path, {}, undefined, user('3'))).reason).toBe('UPLOAD_NOT_FOUND')
+  expect((await send('PATCH', path, { 'upload-offset': '0', 'content-type': 'video/mp4' }, Buffer.from('a'))).reason).toBe(
+    'UNSUPPORTED_MEDIA_TYPE',
+  )
+  expect((await send('POST', '/tus', { 'upload-length': '1', 'tus-resumable': '0.2.2' })).reason).toBe('TUS_VERSION_UNKNOWN')
+  expect((await send('POST', '/tus', { 'upload-length': '50000001' })).reason).toBe('UPLOAD_TOO_LARGE')
+  for (const headers of [{}, { 'upload-length': '0' }, { 'upload-length': 'x' }, { 'upload-length': '5', 'upload-metadata': 'a b c' }]) {
+    expect((await send('POST', '/tus', headers as Record<string, string>)).status).toBe(400)
+  }
+})
+
+test('one that is given up, or does not go on in time, leaves nothing', async () => {
+  const path = await create(10, { 'content-type': PARTS }, Buffer.from('abc'))
+  expect(await around.objects('tus')).toHaveLength(1)
+  expect((await send('DELETE', path)).status).toBe(204)
+  expect((await send('HEAD', path)).status).toBe(400)
+  await create(10, { 'content-type': PARTS }, Buffer.from('abc'))
+  await around.db.query(`update tus_upload set expire_time = now() - interval '1 second'`)
+  const tools = { uploads: createUploadStore(around.db), tusUploads: createTusStore(around.db), storage: around.storage }
+  await sweepUploads(tools, new AbortController().signal)
+  expect([await around.objects('tus'), await around.db.query('select 1 from tus_upload')]).toEqual([[], []])
+})

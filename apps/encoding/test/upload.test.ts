@@ -1,0 +1,186 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { type Call, openChannel, PRINCIPAL_HEADER, type Principal, principalKey, signPrincipal } from '@vitascope/grpc'
+import { PolicyCondition, UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
+import { waitFor } from '@vitascope/testing'
+import { createTusStore } from '../src/tus/tus-store.ts'
+import { sweepUploads } from '../src/upload/sweep-uploads.ts'
+import { createUploadStore } from '../src/upload/upload-store.ts'
+import { SECRET } from './secret.ts'
+import { filesIn, type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+
+let around: Surroundings
+let service: Awaited<ReturnType<typeof startHere>>
+let channel: ReturnType<typeof openChannel>
+const key = principalKey(SECRET)
+const user = (organisationId: string): Principal => ({ kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' })
+const callAs = (principal: Principal): Call => ({ principal, requestId: 'r-1', signal: new AbortController().signal })
+const uploads = () => channel.client(UploadServiceService)
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  service = await startHere(around)
+  channel = openChannel(service.address, { principalKey: key })
+})
+afterEach(async () => {
+  await around.storage.deletePrefix('uploads')
+  await around.db.query('truncate upload, job, work_item, object_prefix cascade')
+})
+afterAll(async () => {
+  channel.close()
+  await service.stop()
+  await around.close()
+})
+
+const aKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
+
+async function signed(objectKey: string, { organisationId = '2', least = 1, most = 10_000_000, status = '' } = {}) {
+  const condition = (name: string, value: string) => PolicyCondition.create({ operator: 'eq', name, value })
+  const conditions = [
+    condition('bucket', 'vitascope'),
+    condition('key', objectKey),
+    PolicyCondition.create({ operator: 'content-length-range', value: String(least), most: String(most) }),
+    ...(status === '' ? [] : [condition('success_action_status', status)]),
+  ]
+  const expiration = new Date(Date.now() + 3_600_000).toISOString()
+  const { policy, signature } = await uploads().signPolicy({ organisationId, expiration, conditions }, callAs(user(organisationId)))
+  const written = JSON.parse(Buffer.from(policy, 'base64').toString()) as { conditions: Record<string, string>[] }
+  const form = new Map<string, string>()
+  for (const one of written.conditions) if (!Array.isArray(one)) for (const [name, value] of Object.entries(one)) form.set(name, value)
+  form.delete('bucket')
+  return form.set('policy', policy).set('x-amz-signature', signature)
+}
+
+async function post(form: Map<string, string>, file: Buffer, headers: Record<string, string> = {}) {
+  const body = new FormData()
+  for (const [name, value] of form) body.set(name, value)
+  body.set('file', new Blob([new Uint8Array(file)]), 'a.mp4')
+  const principal = await signPrincipal({ principal: { kind: 'guest' }, requestId: 'r-2' }, key)
+  const response = await fetch(`http://${service.uploadAddress}/object`, {
+    method: 'POST',
+    body,
+    headers: { [PRINCIPAL_HEADER]: principal, 'vitascope-public-url': 'http://here', ...headers },
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+const reasonOf = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
+const complete = (objectKey: string, more: { etag?: string; bucket?: string } = {}, as = user('2')) =>
+  uploads().completeUpload(
+    { key: objectKey, bucket: '', etag: '', filename: 'Film.mp4', isPresentation: false, presentationId: '', ...more },
+    callAs(as),
+  )
+
+test('a file that was let in is there, and becomes the source of a job', async () => {
+  const file = randomBytes(3_000_000)
+  const name = aKey()
+  const answer = await post(await signed(name, { status: '201' }), file)
+  const md5 = createHash('md5').update(file).digest('hex')
+  expect([answer.status, answer.headers.get('etag')]).toEqual([201, `"${md5}"`])
+  expect(answer.text).toContain(`<Bucket>vitascope</Bucket><Key>${name}</Key><ETag>"${md5}"</ETag>`)
+  expect(await around.objects('uploads')).toEqual([name])
+  const link = await complete(name, { etag: `"${md5}"` })
+  const again = await complete(name)
+  expect(again.uploadId).toBe(link.uploadId)
+  const { recognised, sourceUrl } = await uploads().claimUpload({ ...link, organisationId: '2' }, callAs(user('2')))
+  expect([recognised, sourceUrl]).toEqual([true, `upload://${link.uploadId}/Film.mp4`])
+  await service.jobs.createJob({ jobId: '1', mediaId: '9', organisationId: '2', sourceUrl }, service.call)
+  await waitFor(async () => (await around.objects('source/1')).length === 1)
+  const [source] = await around.objects('source/1')
+  expect((await around.storage.stat(String(source)))?.bytes).toBe(file.length)
+  const read = await fetch(`http://${service.uploadAddress}/file/${link.uploadId}?expires=${link.expires}&signature=${link.signature}`, {
+    headers: { [PRINCIPAL_HEADER]: await signPrincipal({ principal: { kind: 'guest' }, requestId: 'r' }, key) },
+  })
+  expect(Buffer.from(await read.arrayBuffer()).equals(file)).toBe(true)
+  expect(read.headers.get('content-disposition')).toContain('Film.mp4')
+})
+
+test('what is no upload of the caller is not found, and a wrong etag is a conflict: no link comes of it', async () => {
+  const name = aKey()
+  await expect(complete(name)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
+  await post(await signed(name), Buffer.from('abc'))
+  await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
+  await expect(complete(name, { bucket: 'other' })).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
+  await expect(complete(`uploads/2/../2/${name.slice(10)}`)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
+  await expect(complete(name, { etag: 'a'.repeat(32) })).rejects.toMatchObject({ kind: 'refused', reason: 'ETAG_MISMATCH' })
+  const link = await complete(name)
+  const claim = (more: object, organisationId = '2') =>
+    uploads().claimUpload({ ...link, organisationId, ...more }, callAs(user(organisationId)))
+  expect(await claim({ signature: 'a'.repeat(64) })).toEqual({ recognised: false, sourceUrl: '' })
+  expect(await claim({ expires: link.expires + 1 })).toEqual({ recognised: false, sourceUrl: '' })
+  await expect(claim({}, '3')).rejects.toMatchObject({ kind: 'invalid' })
+})
+
+test('a random name is bound to the organisation that had it signed first', async () => {
+  const name = `${randomUUID()}.mp4`
+  const form = await signed(name)
+  await expect(signed(name, { organisationId: '3' })).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'conditions[1]' }] })
+  expect((await post(form, Buffer.from('abc'))).status).toBe(204)
+  await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
+  expect((await complete(name)).signature).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('sizes outside of the policy, other bytes and forged forms leave nothing', async () => {
+  const name = aKey()
+  expect(reasonOf(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
+  expect(reasonOf(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
+  const form = await signed(name)
+  expect(reasonOf(await post(new Map(form).set('key', aKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(reasonOf(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(await around.objects('uploads')).toEqual([])
+  expect((await post(form, Buffer.from('abc'))).status).toBe(204)
+  expect((await post(form, Buffer.from('abc'))).status).toBe(204)
+  expect(reasonOf(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
+  expect(await around.db.query('select bytes from upload')).toEqual([{ bytes: '3' }])
+})
+
+test('a body that breaks off, or is no form, leaves nothing', async () => {
+  const form = await signed(aKey())
+  const boundary = 'cut-here'
+  const fields = [...form].map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+  const opening = `${fields.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: video/mp4\r\n\r\n`
+  const principal = await signPrincipal({ principal: { kind: 'guest' }, requestId: 'r-3' }, key)
+  const headers = { [PRINCIPAL_HEADER]: principal, 'content-type': `multipart/form-data; boundary=${boundary}` }
+  const incoming = async () => (await filesIn(`${around.folder}/storage`)).filter((name) => name.startsWith('.incoming/'))
+  const cut = httpRequest(`http://${service.uploadAddress}/object`, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': 50_000_000 },
+  })
+  cut.on('error', () => {}).write(opening)
+  cut.write(randomBytes(5_000_000))
+  await waitFor(async () => (await incoming()).length === 1)
+  cut.destroy()
+  await waitFor(async () => (await incoming()).length === 0)
+  const sent = async (body: string) => {
+    const answer = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', headers, body })
+    return reasonOf({ text: await answer.text() })
+  }
+  expect(await sent(`${opening}abc`)).toBe('MALFORMED_PAYLOAD')
+  expect(await sent(`${opening}abc\r\n--cut-`)).toBe('MALFORMED_PAYLOAD')
+  expect(await sent(fields.join(''))).toBe('MALFORMED_PAYLOAD')
+  expect(await sent('')).toBe('MALFORMED_PAYLOAD')
+  expect([await around.objects('uploads'), await incoming()]).toEqual([[], []])
+  const bare = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', body: 'x' })
+  expect(reasonOf({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
+})
+
+test('an upload that nobody used goes after a day, one that a job reads does not', async () => {
+  const [used, unused] = [aKey(), aKey()]
+  for (const name of [used, unused]) await post(await signed(name), Buffer.from('abc'))
+  const { uploadId } = await complete(used)
+  await around.db.query(
+    `insert into job (job_id, media_id, organisation_id, source_url, state) values (77, '9', '2', 'upload:' || $1, 'encoding')`,
+    [uploadId],
+  )
+  const tools = { uploads: createUploadStore(around.db), tusUploads: createTusStore(around.db), storage: around.storage }
+  const sweep = () => sweepUploads(tools, new AbortController().signal)
+  await sweep()
+  expect((await around.objects('uploads')).sort()).toEqual([used, unused].sort())
+  await around.db.query(`update upload set expire_time = now() - interval '1 second'`)
+  await sweep()
+  expect(await around.objects('uploads')).toEqual([used])
+  await expect(complete(unused)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
+  await around.db.query(`update job set state = 'ok'`)
+  await sweep()
+  expect([await around.objects('uploads'), await around.db.query('select * from upload')]).toEqual([[], []])
+})

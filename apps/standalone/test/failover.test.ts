@@ -1,0 +1,302 @@
+import { createReadStream } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { type PostgresPair, startPostgresPair, waitFor } from '@vitascope/testing'
+import pg from 'pg'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+
+const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration']
+/** Short, so that what is waited for a lease or two is waited for shortly. */
+const TIMES = {
+  VITASCOPE_LEASE_MS: '3000',
+  VITASCOPE_FETCH_LEASE_MS: '2000',
+  VITASCOPE_WORKER_BEAT_MS: '500',
+  VITASCOPE_RECONCILE_MS: '300',
+}
+
+let folder: string
+let sources: SourceServer
+let scene: Scene | undefined
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'other.mp4')
+}, 60_000)
+afterEach(async () => {
+  await scene?.close()
+  scene = undefined
+}, 30_000)
+afterAll(async () => {
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Event {
+  id: string
+  type: string
+  video: string
+}
+
+/**
+ * A house of which some services stand on a database with a stale standby: `early` plays, `late` was accepted before the cut and plays since,
+ * `lost` was accepted after it and plays.
+ */
+interface Scene {
+  platform: TestPlatform
+  tenant: Tenant
+  events: Event[]
+  early: VideoRecord
+  late: VideoRecord
+  lost: VideoRecord
+  lostJob: Accepted
+  /** Names of the objects that there are. */
+  objects(): Promise<string[]>
+  /** Asks the database that was failed over. */
+  ask<Row>(statement: string): Promise<Row[]>
+  close(): Promise<void>
+}
+
+/** Up to the moment at which the platform has been led to the standby. `settings` tells it which services stand on the pair. */
+async function failOver(settings: (pair: PostgresPair) => Record<string, string>): Promise<Scene> {
+  const pair = await startPostgresPair()
+  const platform = await startTestPlatform({ ...TIMES, ...settings(pair) }).catch(async (error: unknown) => {
+    await pair.stop()
+    throw error
+  })
+  const close = async () => {
+    await platform.remove()
+    await pair.stop()
+  }
+  try {
+    const tenant = await aTenant(platform.system)
+    const api = platform.withKey(tenant.key)
+    const events: Event[] = []
+    sources.answer('/hook', async (request, response) => {
+      const { type, data } = JSON.parse(await text(request)) as { type: string; data: { video_id: string } }
+      events.push({ id: `${request.headers['webhook-id']}`, type, video: data.video_id })
+      response.end()
+    })
+    const hook = await api.post('/webhook', { url: `${sources.url}/hook`, events: ['video.ready', 'video.failed'] })
+    expect(hook.status).toBe(201)
+    const open = hold('/held.mp4')
+
+    const add = (name: string, more: object) => upload(api, tenant.organisationId, `${sources.url}/${name}`, { ...more })
+    const first = await add('other.mp4', { name: 'early' })
+    const second = await add('held.mp4', { name: 'late' })
+    const early = await settled(api, first.id)
+    await waitFor(() => open.asked(), { timeout: 20_000, describe: 'the source of the second to be asked for' })
+    await waitFor(() => events.length === 1, { timeout: 20_000, describe: 'the event of the first' })
+    await pair.cut()
+    open.now()
+    const lostJob = await add('other.mp4', { name: 'lost' })
+    const [late, lost] = [await settled(api, second.id), await settled(api, lostJob.id)]
+    const isTold = async () => events.length === 3 && (await mailsOf(platform)).length === 3
+    await waitFor(isTold, { timeout: 20_000, describe: 'the events and mails of the others' })
+    expect([early, late, lost].map(({ status }) => status.status)).toEqual(['ok', 'ok', 'ok'])
+    // What a finished job needed no more is removed: nobody who begins again finds it.
+    await waitFor(async () => !(await objectsOf(platform)).some((name) => /^(source|work)\//.test(name)), { timeout: 20_000 })
+    await pair.failOver()
+    return {
+      ...{ platform, tenant, events, early, late, lost, lostJob, close },
+      objects: () => objectsOf(platform),
+      ask: <Row>(statement: string) => asking<Row>(pair.url, statement),
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Leaves requests for a file unanswered until told. */
+function hold(path: string) {
+  const waiting: ServerResponse[] = []
+  let isOpen = false
+  const send = (response: ServerResponse) => createReadStream(join(folder, 'other.mp4')).pipe(response)
+  sources.answer(path, (_, response) => {
+    if (isOpen) send(response)
+    else waiting.push(response)
+  })
+  return {
+    asked: () => waiting.length > 0,
+    now() {
+      isOpen = true
+      waiting.splice(0).forEach(send)
+    },
+  }
+}
+
+async function asking<Row>(url: string, statement: string): Promise<Row[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows as Row[]
+  } finally {
+    await client.end()
+  }
+}
+
+async function objectsOf({ dataDir }: TestPlatform): Promise<string[]> {
+  const root = join(dataDir, 'storage')
+  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const names = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
+  return names.filter((name) => !name.startsWith('.')).sort()
+}
+
+const mailsOf = async ({ dataDir }: TestPlatform) =>
+  (await readdir(join(dataDir, 'mail')).catch(() => [])).filter((file) => file.endsWith('.eml'))
+
+/** The prefixes of the sets that lie in storage for a media. */
+const setsOf = (names: readonly string[], { media_id }: VideoRecord) => [
+  ...new Set(names.filter((name) => name.startsWith(`media/${media_id}/`)).map((name) => name.split('/').slice(0, 3).join('/'))),
+]
+
+async function expectPlays(video: VideoRecord): Promise<void> {
+  const { uri } = video
+  for (const url of [uri.hls, uri.poster_frame, uri.thumbnail, ...Object.values(uri.http), ...Object.values(uri.all_thumbnails)]) {
+    expect([url, (await fetch(url)).status]).toEqual([url, 200])
+  }
+}
+
+/** Each service says that its database went back in time, and counts it; the others do not. */
+async function expectReported({ platform }: Scene, services: readonly string[]): Promise<void> {
+  const counted = (page: string, service: string) =>
+    Number(new RegExp(`^vitascope_${service}_database_failovers_total\\S* (\\d+)$`, 'm').exec(page)?.[1])
+  const counts = async () => {
+    const page = await (await fetch(platform.metricsUrl)).text()
+    return SERVICES.map((service) => counted(page, service))
+  }
+  const wanted = SERVICES.map((service) => (services.includes(service) ? 1 : 0))
+  await waitFor(async () => `${await counts()}` === `${wanted}`, {
+    timeout: 30_000,
+    describe: 'each service to count its failover',
+  })
+  const said = platform.log().split('the database went back in time').length - 1
+  expect(said).toBe(services.length)
+}
+
+/** The failover is over for a service: all was looked through. */
+const settledIn = ({ ask }: Scene, service: string) =>
+  waitFor(async () => (await ask(`select from ${service}.failover where settle_time is null`)).length === 0, {
+    timeout: 30_000,
+    describe: `${service} to have looked through everything`,
+  })
+
+/** As a viewer sees it, once the platform answers again. */
+function recordOf({ platform, tenant }: Scene, { video_id }: VideoRecord): Promise<VideoRecord> {
+  const api = platform.withKey(tenant.key)
+  return waitFor(
+    async () => {
+      const answer = await api.get<VideoRecord>(`/video/${video_id}`).catch(() => undefined)
+      return answer?.status === 200 ? answer.body : undefined
+    },
+    { timeout: 30_000, describe: `video ${video_id} to be answered` },
+  )
+}
+
+const eventsOf = ({ events }: Scene, type: string, { video_id }: VideoRecord) =>
+  new Set(events.filter((event) => event.type === type && event.video === video_id).map(({ id }) => id)).size
+
+async function expectNewUploads(now: Scene): Promise<void> {
+  const { platform, tenant, lostJob } = now
+  const api = platform.withKey(tenant.key)
+  const added = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name: 'new' })
+  const video = await settled(api, added.id)
+  expect(video.status.status).toBe('ok')
+  await expectPlays(video)
+  expect(Number(added.job_id)).not.toBe(Number(lostJob.job_id))
+  await waitFor(() => eventsOf(now, 'video.ready', video) === 1, { timeout: 20_000 })
+}
+
+test('a house that goes back in time: what was accepted before plays, each set is published once, and nothing is left of what was lost', async () => {
+  const now = await failOver(({ url }) => ({ VITASCOPE_DATABASE_URL: url }))
+  scene = now
+  const before = await now.objects()
+  const [formerSet] = setsOf(before, now.late)
+  expect(await recordOf(now, now.early)).toEqual(now.early)
+  await expectPlays(now.early)
+  await expectReported(now, SERVICES)
+  await recordOf(now, now.late)
+  const late = await settled(now.platform.withKey(now.tenant.key), now.late.video_id)
+  expect(late.status.status).toBe('ok')
+  await expectPlays(late)
+  expect((await now.platform.system.get(`/video/${now.lost.video_id}`)).status).toBe(404)
+  await settledIn(now, 'catalogue')
+  await settledIn(now, 'encoding')
+  let left: string[] = []
+  await waitFor(
+    async () => {
+      left = (await now.objects()).filter((name) => ![now.early, late].some(({ media_id }) => name.startsWith(`media/${media_id}/`)))
+      return left.length === 0 && setsOf(await now.objects(), late).length === 1
+    },
+    { timeout: 30_000, describe: () => `objects of nobody to go, but for ${left.slice(0, 10)}` },
+  )
+  expect(setsOf(await now.objects(), late)).not.toEqual([formerSet])
+  expect(setsOf(await now.objects(), now.early)).toEqual(setsOf(before, now.early))
+  await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the event of the second to come again' })
+  expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
+  const sent = `select from catalogue.mail where video_id = ${late.video_id} and state = 'sent'`
+  await waitFor(async () => (await now.ask(sent)).length === 1, { timeout: 20_000, describe: 'the mail of the second to be sent again' })
+  expect(await mailsOf(now.platform)).toHaveLength(3)
+  const [usage] = await now.ask<{ counted: string; real: string }>(
+    `select bytes as counted, (select sum((renditions ->> 'bytes')::bigint) from catalogue.media m where m.organisation_id = u.organisation_id) as real
+     from catalogue.organisation_usage u where organisation_id = ${now.tenant.organisationId}`,
+  )
+  expect(usage?.counted).toBe(usage?.real)
+  await expectNewUploads(now)
+}, 180_000)
+
+test('encoding alone goes back: what is published plays on untouched, and nothing is made or told twice', async () => {
+  const now = await failOver(({ url }) => ({ VITASCOPE_ENCODING_DATABASE_URL: url }))
+  scene = now
+  const before = (await now.objects()).filter((name) => name.startsWith('media/'))
+  await expectReported(now, ['encoding'])
+  await settledIn(now, 'encoding')
+  await waitFor(
+    async () => (await now.ask<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
+    { timeout: 30_000, describe: 'no job to be under way' },
+  )
+  for (const video of [now.early, now.late, now.lost]) {
+    expect(await recordOf(now, video)).toEqual(video)
+    await expectPlays(video)
+    expect([eventsOf(now, 'video.ready', video), eventsOf(now, 'video.failed', video)]).toEqual([1, 0])
+  }
+  expect(now.events).toHaveLength(3)
+  await waitFor(async () => `${await now.objects()}` === `${before}`, {
+    timeout: 30_000,
+    describe: 'storage to hold what plays, and no more',
+  })
+  // They were looked at and left; when they play no more, they go at the next look.
+  expect((await now.platform.withKey(now.tenant.key).delete(`/media?media_id=${now.lost.media_id}`)).status).toBe(200)
+  await now.ask('update encoding.object_prefix set next_sweep = now() where next_sweep is not null')
+  await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, { timeout: 30_000, describe: 'a deleted media to go' })
+  await expectNewUploads(now)
+}, 180_000)
+
+test('the catalogue alone goes back: what encoding has made is reported again, not made again, and what nobody knows goes', async () => {
+  const now = await failOver(({ url }) => ({ VITASCOPE_CATALOGUE_DATABASE_URL: url }))
+  scene = now
+  const before = await now.objects()
+  await recordOf(now, now.late)
+  const late = await settled(now.platform.withKey(now.tenant.key), now.late.video_id)
+  expect(late.status.status).toBe('ok')
+  await expectReported(now, ['catalogue'])
+  await settledIn(now, 'catalogue')
+  await expectPlays(now.early)
+  await expectPlays(late)
+  expect(setsOf(await now.objects(), late)).toEqual(setsOf(before, late))
+  await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
+    timeout: 30_000,
+    describe: 'the set of the lost video to go',
+  })
+  await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the event of the second to come again' })
+  expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
+  await expectNewUploads(now)
+}, 180_000)

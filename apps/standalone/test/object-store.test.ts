@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type ObjectStorage, openS3Storage } from '@vitascope/storage'
+import { s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+
+const withS3 = s3Path() === undefined ? describe.skip : describe
+
+withS3('with a bucket of an S3 store', () => {
+  let folder: string
+  let store: TestS3
+  let storage: ObjectStorage
+  let platform: TestPlatform
+  let sources: SourceServer
+  let tenant: Tenant
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sources-'))
+    await makeSource(folder, 'small.mp4')
+    sources = await startSourceServer(folder)
+    store = await startS3()
+    storage = openS3Storage(store)
+    const secret = join(folder, 'secret-key')
+    await writeFile(secret, store.secretAccessKey, { mode: 0o600 })
+    platform = await startTestPlatform({
+      VITASCOPE_S3_ENDPOINT: store.endpoint,
+      VITASCOPE_S3_BUCKET: store.bucket,
+      VITASCOPE_S3_ACCESS_KEY_ID: store.accessKeyId,
+      VITASCOPE_S3_SECRET_KEY_FILE: secret,
+      VITASCOPE_RETRY_MS: '1000',
+    })
+    tenant = await aTenant(platform.system)
+  }, 120_000)
+  afterAll(async () => {
+    await platform?.remove()
+    await store?.stop()
+    await sources?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const objects = async () => {
+    const names: string[] = []
+    for await (const { name } of storage.list('')) names.push(name)
+    return names
+  }
+  const start = () => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/small.mp4`)
+
+  test('a video is made, delivered with ranges, and leaves nothing when it is deleted', async () => {
+    const video = await settled(platform.system, (await start()).id)
+    expect(video.status.status).toBe('ok')
+    const mp4 = video.uri.http['h264_1200'] ?? ''
+    const whole = Buffer.from(await (await fetch(mp4)).arrayBuffer())
+    expect(whole.toString('latin1', 4, 8)).toBe('ftyp')
+    const part = await fetch(mp4, { headers: { range: 'bytes=100-199' } })
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 100-199/${whole.length}`])
+    expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(100, 200))).toBe(true)
+    for (const url of [video.uri.hls, video.uri.poster_frame, video.uri.thumbnail]) expect((await fetch(url)).status).toBe(200)
+    await waitFor(async () => (await objects()).every((name) => name.startsWith(`media/${video.media_id}/`)), { timeout: 60_000 })
+    const answer = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
+    expect(answer.status).toBe(200)
+    await waitFor(async () => (await objects()).length === 0, { timeout: 60_000, describe: 'the bucket to be empty' })
+  }, 150_000)
+
+  test('a store that is away for a while delays videos, and loses none', async () => {
+    const { id } = await start()
+    await store.kill()
+    await waitFor(() => /STORAGE_UNAVAILABLE|not to be reached|could not be stored|storage failed/.test(platform.log()), {
+      timeout: 60_000,
+    })
+    expect((await platform.system.get<{ status: { status: string } }>(`/video/${id}`)).body.status.status).toBe('encoding')
+    await store.start()
+    expect((await settled(platform.system, id, 120_000)).status.status).toBe('ok')
+  }, 240_000)
+})

@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { startRedis, type TestRedis, waitFor } from '@vitascope/testing'
+import { type Api, createApi } from './api.ts'
+import { REDIS_FAULTS } from './nemesis.ts'
+import { startTwoGateways, type TwoGateways } from './two-gateways.ts'
+import type { Tenant } from './video-steps.ts'
+
+/** More than any run asks for, so that nothing is refused; every request asks Redis all the same. */
+const WIDE_LIMITS = '{"key": 100000, "address": 100000, "burst": 4}'
+
+/** Two gateways with a Redis, which believe the tests what address they call from. */
+export async function startWithRedis(): Promise<{ redis: TestRedis; platform: TwoGateways }> {
+  const redis = await startRedis()
+  try {
+    const env = { VITASCOPE_REDIS_URL: redis.url, VITASCOPE_LIMITS: WIDE_LIMITS, VITASCOPE_TRUST_PROXY: '127.0.0.1' }
+    return { redis, platform: await startTwoGateways(env) }
+  } catch (error) {
+    await redis.stop()
+    throw error
+  }
+}
+
+/** What one fault did to answers. */
+export interface RedisReport {
+  fault: string
+  answers: number
+  /** Answers of 500 and above, and broken connections. */
+  failures: number
+  /** Milliseconds from the fault, and from its end, until the last of them. */
+  lastFailureMs: number
+  slowestMs: number
+}
+
+interface Answered {
+  at: number
+  ms: number
+  failed: boolean
+}
+
+const AT_ONCE = 3
+/** Tries of a password at a video that an address has in a minute, whatever the other limits are. */
+const TRIES = 10
+
+/**
+ * Hurts nothing but Redis, in every way, while both gateways are asked without a pause. Throws when an answer of 500 or above comes later than
+ * `limitMs` after a fault or its end, when a request within its budget is refused, when a retried write is made twice, or when somebody
+ * has more tries of a password than there are.
+ */
+export async function redisRun(
+  platform: TwoGateways,
+  redis: TestRedis,
+  { limitMs, watchMs, tenant, videoId }: { limitMs: number; watchMs: number; tenant: Tenant; videoId: string },
+): Promise<RedisReport[]> {
+  const apis = platform.gateways.map((url) => createApi(`${url}/v2`, tenant.key))
+  const guests = platform.gateways.map((url) => createApi(`${url}/v2`))
+  const probe = startProbe(apis, tenant, videoId)
+  const reports: RedisReport[] = []
+  let address = 0
+  /** Tries from a new address, at both gateways in turn, until it has had none left for a while; answers how many it had. */
+  const tries = async (meanwhile: (nth: number) => Promise<void> | void = () => {}) => {
+    const headers = { 'x-forwarded-for': `198.18.${++address >> 8}.${address & 255}` }
+    let had = 0
+    for (let nth = 0; nth < 2 * TRIES + 6; nth++) {
+      await meanwhile(nth)
+      const { status } = (await guests[nth % 2]?.get(`/video/${videoId}/password/wrong`, headers)) ?? { status: 0 }
+      if (status !== 200 && status !== 429) throw new Error(`a try of a password was answered ${status}`)
+      if (status === 200) had++
+    }
+    return had
+  }
+  const settle = async (since: number) => {
+    const calm = () => {
+      const after = probe.answers.filter(({ at }) => at > since)
+      const last = Math.max(since, ...after.filter(({ failed }) => failed).map(({ at }) => at))
+      return performance.now() - last > 1_000 && after.filter(({ at }) => at > last).length > 2 * AT_ONCE
+    }
+    await waitFor(calm, { timeout: limitMs + 1_000, describe: `a second without a failure (${probe.failures().join('; ')})` })
+  }
+
+  try {
+    const together = () =>
+      waitFor(async () => (await tries()) === TRIES, { timeout: 30_000, describe: 'both gateways to count tries together' })
+    await together()
+    for (const [fault, { begin, end }] of Object.entries(REDIS_FAULTS)) {
+      const from = probe.answers.length
+      const began = performance.now()
+      await begin(redis)
+      await settle(began)
+      // Emptied, it counts on from nothing; away or full, each gateway counts by itself.
+      const emptyAgain = (nth: number) => (fault === 'redis emptied' && nth === TRIES + 2 ? redis.flush() : undefined)
+      const had = await tries(emptyAgain)
+      if (had <= TRIES || had > 2 * TRIES) throw new Error(`${fault}: an address had ${had} tries of a password`)
+      await delay(Math.max(0, began + watchMs - performance.now()))
+      const mended = performance.now()
+      await end(redis)
+      await settle(mended)
+      await together()
+      reports.push(reportOf(fault, probe.answers.slice(from), [began, mended]))
+    }
+  } finally {
+    await probe.stop()
+  }
+  const late = reports.filter(({ lastFailureMs }) => lastFailureMs > limitMs)
+  if (late.length > 0) throw new Error(`answers failed too long: ${JSON.stringify(late)}; ${probe.failures().join('; ')}`)
+  await checkFolders(apis, tenant, probe.made)
+  return reports
+}
+
+function reportOf(fault: string, answers: readonly Answered[], [began, mended]: readonly [number, number]): RedisReport {
+  const failed = answers.filter((answer) => answer.failed)
+  return {
+    fault,
+    answers: answers.length,
+    failures: failed.length,
+    lastFailureMs: Math.round(Math.max(0, ...failed.map(({ at }) => at - (at > mended ? mended : began)))),
+    slowestMs: Math.round(Math.max(...answers.map(({ ms }) => ms))),
+  }
+}
+
+/** Reads with a key and without, and writes that are sent twice, once to each gateway, with one idempotency key. */
+function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: string) {
+  const answers: Answered[] = []
+  /** Folders by their names, as first answered. */
+  const made = new Map<string, string>()
+  const unexpected: string[] = []
+  let running = true
+
+  const asked = async (call: () => Promise<{ status: number; body: unknown; headers: Headers }> | undefined) => {
+    const start = performance.now()
+    const answer = await call()?.catch(() => undefined)
+    const failed = answer === undefined || answer.status >= 500
+    answers.push({ at: performance.now(), ms: performance.now() - start, failed })
+    if (failed) unexpected.push(`${answer?.status ?? 'no answer'} ${JSON.stringify(answer?.body ?? '')}`)
+    else if (answer.status !== 200) throw new Error(`a probe was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    else if (!/^"key";r=\d+/.test(answer.headers.get('ratelimit') ?? '')) throw new Error('a probe was not told its budget')
+    return failed ? undefined : answer
+  }
+  const reader = async (api: Api) => {
+    while (running) await asked(() => api.get(`/video/${videoId}`))
+  }
+  const writer = async (nth: number) => {
+    for (let n = 0; running; n++) {
+      const name = `folder ${nth} ${n}`
+      for (let sent = 0; sent < 2; ) {
+        const payload = { organisation_id: organisationId, name }
+        const answer = await asked(() => apis[(n + sent) % apis.length]?.post('/folder', payload, { 'idempotency-key': name }))
+        if (!answer) continue
+        const { created } = answer.body as { created: string }
+        if ((made.get(name) ?? created) !== created) throw new Error(`${name} was made twice: ${made.get(name)} and ${created}`)
+        made.set(name, created)
+        sent++
+      }
+    }
+  }
+  const all = Promise.all([
+    ...apis.flatMap((api) => Array.from({ length: AT_ONCE }, () => reader(api))),
+    ...Array.from({ length: AT_ONCE }, (_, nth) => writer(nth)),
+  ])
+  // Told by `stop`.
+  all.catch(() => {})
+  return {
+    answers,
+    made,
+    failures: () => unexpected.slice(-5),
+    async stop() {
+      running = false
+      await all
+    },
+  }
+}
+
+/** There is a folder for each name, and no other. */
+async function checkFolders([api]: readonly Api[], { organisationId }: Tenant, made: ReadonlyMap<string, string>): Promise<void> {
+  const found: string[] = []
+  for (let start = 1; start <= found.length + 1; start += 1_000) {
+    const answer = await api?.get<Record<string, { name: string }>[]>(`/folder/${organisationId}?start=${start}&limit=1000`)
+    found.push(...Object.entries(answer?.body[0] ?? {}).map(([id, { name }]) => `${id} ${name}`))
+  }
+  const wanted = [...made].map(([name, id]) => `${id} ${name}`)
+  if (found.toSorted().join() !== wanted.toSorted().join()) throw new Error(`${wanted.length} writes made ${found.length} folders`)
+}

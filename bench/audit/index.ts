@@ -1,0 +1,74 @@
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { startTwoGateways } from '../../apps/standalone/test/support/two-gateways.ts'
+import { aTenant, type Tenant } from '../../apps/standalone/test/support/video-steps.ts'
+import { endOnSignal } from '../end-on-signal.ts'
+import { type Ask, type LoadGenerator, startLoadGenerator } from '../load-order.ts'
+import { median, medianRatio } from '../ratio.ts'
+
+const TENANTS = 8
+const WARM_SECONDS = 4
+
+/** Writes a second of a gateway beside those of the same gateway without its audit log, by one writer and by sixteen; there is no goal. */
+export async function bench(args: string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: { pairs: { type: 'string', default: '9' }, seconds: { type: 'string', default: '4' } },
+  })
+  const [pairs, seconds] = [Math.max(1, Number.parseInt(values.pairs, 10) || 1), Number(values.seconds)]
+  if (!(seconds > 0)) throw new Error('--seconds is a number above 0')
+  const platform = await startTwoGateways({}, fileURLToPath(new URL('without-audit.ts', import.meta.url)))
+  const generator = startLoadGenerator()
+  const end = async () => {
+    await generator.stop()
+    await platform.remove()
+  }
+  endOnSignal(end)
+  try {
+    const tenants: Tenant[] = []
+    while (tenants.length < TENANTS) tenants.push(await aTenant(platform.system))
+    console.log(`audit: POST /folder, ${pairs} interleaved pairs of ${seconds} s, on a database that writes through to the disk`)
+    for (const writers of [1, 16]) await compare(generator, platform.gateways, tenants, { writers, pairs, seconds })
+    return true
+  } finally {
+    await end()
+  }
+}
+
+async function compare(
+  generator: LoadGenerator,
+  gateways: readonly [string, string],
+  tenants: readonly Tenant[],
+  { writers, pairs, seconds }: { writers: number; pairs: number; seconds: number },
+): Promise<void> {
+  const rates: [number[], number[]] = [[], []]
+  const times: [number[], number[]] = [[], []]
+  const measure = async (which: 0 | 1, name: string, length = seconds) => {
+    const asks = tenants.map((tenant) => newFolder(gateways[which], tenant))
+    const figures = await generator.run({ name, asks, seconds: length, connections: writers })
+    const done = figures.counts['write 200'] ?? 0
+    if (Object.keys(figures.counts).join() !== 'write 200') throw new Error(`not every write was done: ${JSON.stringify(figures.counts)}`)
+    return { rate: done / figures.seconds, p50: figures.writes.fromSent.p50 }
+  }
+  for (const which of [0, 1] as const) await measure(which, `warm ${writers} ${which}`, WARM_SECONDS)
+  for (let pair = 0; pair < pairs; pair++) {
+    // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
+    for (const which of pair % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const { rate, p50 } = await measure(which, `${writers} ${pair} ${which}`)
+      rates[which].push(rate)
+      times[which].push(p50)
+    }
+  }
+  const { median: middle, low, high } = medianRatio(rates[0].map((rate, pair) => rate / (rates[1][pair] ?? rate)))
+  const shown = ([all, half]: [number[], number[]]) => `${median(all).toFixed(0)}/s, p50 ${median(half).toFixed(1)} ms`
+  console.log(
+    `${writers === 1 ? 'one writer' : `${writers} writers`}: with the audit log ${shown([rates[0], times[0]])}; without ${shown([rates[1], times[1]])}`,
+  )
+  console.log(`  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`)
+}
+
+function newFolder(url: string, { key, organisationId }: Tenant): Ask {
+  const headers = { authorization: `Bearer ${key}` }
+  const body = JSON.stringify({ organisation_id: organisationId, name: 'folder {n}' })
+  return { kind: 'write', method: 'POST', url: `${url}/v2/folder`, headers, body }
+}

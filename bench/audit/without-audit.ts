@@ -1,0 +1,8 @@
+import { runProcess } from '@vitascope/process'
+import { readGatewayConfig } from '../../apps/gateway/src/config.ts'
+import { startGateway } from '../../apps/gateway/src/service.ts'
+import { routes } from '../../apps/gateway/src/table.ts'
+
+// The gateway as it is, but that no route of its table is audited.
+const unaudited = routes.map((route) => ({ ...route, audited: false }))
+await runProcess('gateway-2', (log) => startGateway(readGatewayConfig(process.env), unaudited, log))

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSourceServer } from '../../apps/standalone/test/support/source-server.ts'
+import { makeSource } from '../../apps/standalone/test/support/sources.ts'
+import { startTestPlatform, type TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
+import { aTenant, aUser, settled, upload } from '../../apps/standalone/test/support/video-steps.ts'
+
+/** A video and the keys of its organisation. */
+export interface Filled {
+  videoId: string
+  keys: readonly string[]
+}
+
+const ORGANISATIONS = 4
+const KEYS_EACH = 4
+
+/** The whole platform as `npm start` has it, but without limits, and this many videos that play, dealt out to four organisations. */
+export async function startFilledPlatform(videos: number): Promise<{ platform: TestPlatform; filled: Filled[]; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-overload-'))
+  const sources = await startSourceServer(folder)
+  const undo = async () => {
+    await sources.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  let platform: TestPlatform | undefined
+  try {
+    await makeSource(folder, 'small.mp4')
+    platform = await startTestPlatform({ VITASCOPE_LIMITS: 'off', VITASCOPE_TRUST_PROXY: '127.0.0.1' })
+    const { system } = platform
+    const filled: Filled[] = []
+    for (let nth = 0; nth < ORGANISATIONS; nth++) {
+      const { organisationId, key } = await aTenant(system)
+      const keys = [key]
+      while (keys.length < KEYS_EACH) keys.push((await aUser(system, organisationId, 'standard')).key)
+      const { id } = await upload(system, organisationId, `${sources.url}/small.mp4`, { name: 'Rocket launch', tags: ['space', 'rocket'] })
+      const { media_id, status } = await settled(system, id)
+      if (status.status !== 'ok') throw new Error(`the source does not play: ${JSON.stringify(status)}`)
+      const ids = [id]
+      while (ids.length < videos / ORGANISATIONS) {
+        const { body } = await platform.withKey(key).post<{ video_id: string }>(`/media/${media_id}/publish`)
+        ids.push(body.video_id)
+      }
+      for (const videoId of ids) filled.push({ videoId, keys })
+    }
+    const started = platform
+    return {
+      platform: started,
+      filled,
+      async stop() {
+        await started.remove()
+        await undo()
+      },
+    }
+  } catch (error) {
+    await platform?.remove()
+    await undo()
+    throw error
+  }
+}

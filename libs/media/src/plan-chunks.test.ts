@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals'
+import { type PictureToCut, planChunks } from './plan-chunks.ts'
+
+const picture = (more: Partial<PictureToCut> = {}): PictureToCut => ({
+  frames: 25 * 600,
+  frameRate: { numerator: 25, denominator: 1 },
+  segmentFrames: 100,
+  cpuSecondsPerFrame: 0.01,
+  canCut: true,
+  ...more,
+})
+const seconds = (more?: Partial<PictureToCut>) => planChunks(picture(more)).map(({ frames }) => frames / 25)
+
+test('the first chunk is one segment, the next are twice as long each, up to a minute', () => {
+  expect(seconds()).toEqual([4, 8, 16, 32, ...Array.from({ length: 9 }, () => 60)])
+})
+
+test('chunks lie side by side, each at a segment', () => {
+  const chunks = planChunks(picture({ frames: 14_987 }))
+  let [frame, segment] = [0, 1]
+  for (const chunk of chunks) {
+    expect([chunk.startFrame, chunk.firstSegment, chunk.startSeconds]).toEqual([frame, segment, frame / 25])
+    expect(chunk.expectedCpuSeconds).toBeCloseTo(chunk.frames * 0.01, 6)
+    frame += chunk.frames
+    segment += chunk.frames / 100
+  }
+  expect(frame).toBe(14_987)
+})
+
+test('costly ones stay below forty processor seconds, and above two segments', () => {
+  expect(seconds({ cpuSecondsPerFrame: 0.05 })).toEqual([4, 8, 16, ...Array.from({ length: 17 }, () => 32), 28])
+  expect(new Set(seconds({ cpuSecondsPerFrame: 1 }).slice(1))).toEqual(new Set([8, 4]))
+})
+
+test('a short rest goes with its neighbour, and what cannot be cut stays whole', () => {
+  expect(seconds({ frames: 25 * 5 })).toEqual([5])
+  expect(seconds({ frames: 25 * 6 })).toEqual([4, 2])
+  expect(seconds({ frames: 25 * 62 })).toEqual([4, 8, 16, 34])
+  expect(seconds({ frames: 1 })).toEqual([0.04])
+  expect(seconds({ canCut: false })).toEqual([600])
+})

@@ -1,0 +1,228 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  canCarryOut,
+  chunkFolder,
+  chunkNumbers,
+  type EncodePlan,
+  encodeChunk,
+  packageRenditions,
+  planEncode,
+  probeSource,
+  readSegmentHead,
+  setFolder,
+  verifySet,
+} from '../src/index.ts'
+import { encodeAll, type MediaRoom, openMediaRoom, sound } from './media-fixtures.ts'
+
+let room: MediaRoom
+
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+
+/** Twelve bands, black or white: the number of each frame in binary, so that a decoded frame tells which one it is. */
+function numbered(rate: string | number, seconds: number): string {
+  const bits = "lum='255*mod(floor(N/pow(2,floor(X/16))),2)'"
+  return `-f lavfi -i color=black:s=192x64:r=${rate}:d=${seconds},format=gray,geq=${bits},format=yuv420p`
+}
+
+/** The numbers of all frames of a file, in order. */
+async function numbersIn(file: string, [width, height]: [number, number]): Promise<number[]> {
+  const raw = `${file}.gray`
+  await room.ffmpeg('-y', '-i', file, '-map', '0:v', '-fps_mode', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', raw)
+  const bytes = await readFile(raw)
+  const frame = (index: number) => bytes.subarray(index * width * height, (index + 1) * width * height)
+  const pixel = (band: number) => {
+    const [long, short] = [Math.floor(((band + 0.5) / 12) * Math.max(width, height)), Math.floor(Math.min(width, height) / 2)]
+    return width > height ? short * width + long : long * width + short
+  }
+  return Array.from({ length: bytes.length / (width * height) }, (_, index) =>
+    Array.from({ length: 12 }, (_, band) => ((frame(index)[pixel(band)] ?? 0) > 127 ? 2 ** band : 0)).reduce((sum, bit) => sum + bit, 0),
+  )
+}
+
+async function planOf(source: string): Promise<EncodePlan> {
+  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
+  return planEncode({ probe, tools: room.tools, keys: ['h264_100', 'h264_360'] })
+}
+
+/** The same plan with a single chunk, which decodes the source from its beginning to its end. */
+function whole(plan: EncodePlan): EncodePlan {
+  const [first] = plan.chunks
+  if (!plan.video || !first) throw new Error('the plan has a picture')
+  return { ...plan, chunks: [{ ...first, frames: plan.video.frames }] }
+}
+
+async function encoded(source: string, plan: EncodePlan): Promise<{ numbers: number[]; baseline: number[] }> {
+  const work = { source, scratch: room.scratch('chunks'), tools: room.tools, plan }
+  await encodeAll(work)
+  await packageRenditions(work)
+  await verifySet(work)
+  const { width = 0, height = 0 } = plan.renditions[0]?.video ?? {}
+  const numbers = (key: string) => numbersIn(join(work.scratch, setFolder, `${key}.mp4`), [width, height])
+  const [high, baseline] = [await numbers('h264_100'), await numbers('h264_360')]
+  return { numbers: high, baseline }
+}
+
+const x264 = '-c:v libx264 -preset veryfast -bf 3 -b_strategy 0'
+
+describe('over all seams every frame is there once, at its place', () => {
+  test.each([
+    ['MP4 with B frames and key frames ten seconds apart', 'long.mp4', `${numbered(30, 21)} ${x264} -g 300`, 3],
+    ['MP4 with open groups', 'open.mp4', `${numbered(25, 16)} ${x264} -g 50 -x264-params open-gop=1`, 3],
+    ['29.97 frames a second', 'ntsc.mp4', `${numbered('30000/1001', 16)} ${sound(14)} ${x264} -g 77 -c:a aac`, 3],
+    ['120 frames a second, of which 60 are kept', 'fast.mp4', `${numbered(120, 16)} ${x264} -g 240`, 3],
+    ['Matroska', 'film.mkv', `${numbered('24000/1001', 16)} ${sound(14)} ${x264} -g 100 -c:a libopus`, 3],
+    ['WebM', 'film.webm', `${numbered(25, 16)} ${sound(14)} -c:v libvpx -deadline realtime -b:v 500k -g 90 -c:a libopus`, 3],
+    [
+      'HEVC with open groups',
+      'hevc.mp4',
+      `${numbered(25, 16)} -c:v libx265 -preset ultrafast -x265-params log-level=none:keyint=60:open-gop=1`,
+      3,
+    ],
+    ['interlaced fields', 'fields.mp4', `${numbered(50, 16)} -vf interlace -flags +ilme+ildct ${x264} -g 60`, 3],
+    ['a fragmented MP4', 'fragments.mp4', `${numbered(25, 16)} ${x264} -g 50 -movflags +frag_keyframe+empty_moov`, 3],
+    ['MPEG-TS', 'film.ts', `${numbered(25, 16)} ${sound(14)} ${x264} -g 60 -c:a aac`, 1],
+    ['AVI', 'film.avi', `${numbered(25, 16)} ${sound(14)} -c:v mpeg4 -g 60 -c:a mp3`, 1],
+  ])(
+    '%s',
+    async (_, name, line, chunks) => {
+      const source = await room.make(name, line)
+      const plan = await planOf(source)
+      expect(plan.chunks).toHaveLength(chunks)
+      const frames = await encoded(source, plan)
+      expect(frames.numbers).toHaveLength(plan.video?.frames ?? 0)
+      expect(frames.baseline).toEqual(frames.numbers)
+      if (chunks > 1) expect(frames.numbers).toEqual((await encoded(source, whole(plan))).numbers)
+      // Fields are woven together, and a container may show the first or the last frame for longer.
+      const distances = frames.numbers.slice(1).map((number, index) => number - (frames.numbers[index] ?? 0))
+      const step = name === 'fast.mp4' ? 2 : 1
+      if (chunks > 1 && name !== 'fields.mp4') expect(new Set(distances)).toEqual(new Set([step]))
+      else expect(distances.every((distance) => distance >= 0)).toBe(true)
+    },
+    120_000,
+  )
+
+  test('frames that are held for seconds, over seams and up to the end', async () => {
+    const kept = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
+    const select = `-vf select=${kept.join('+').replaceAll(',', '\\,')}`
+    const source = await room.make('held.mp4', `${numbered(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`)
+    const plan = await planOf(source)
+    expect(plan.chunks.length).toBeGreaterThan(2)
+    const { numbers } = await encoded(source, plan)
+    expect(numbers).toEqual((await encoded(source, whole(plan))).numbers)
+    expect(numbers.at(-1)).toBeGreaterThanOrEqual(439)
+  }, 120_000)
+
+  test('times that begin below zero, an edit list that skips the beginning, and a picture that comes late', async () => {
+    const plain = await room.make('plain.mp4', `${numbered(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
+    const made = await Promise.all([
+      // Copied from the middle of a group: the edit list hides the frames before.
+      room.make('edited.mp4', `-ss 1.7 -i ${plain} -c copy`),
+      room.make('late.mkv', `-i ${plain} -itsoffset 1.3 -i ${plain} -map 0:a -map 1:v -c copy`),
+      room.make('early.mkv', `-itsoffset -0.5 -i ${plain} -c copy -avoid_negative_ts disabled`),
+      room.make('offset.mp4', `-itsoffset 100 -i ${plain} -c copy -copyts`),
+    ])
+    for (const source of made) {
+      const plan = await planOf(source)
+      expect([source, plan.chunks.length]).toEqual([source, 3])
+      expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)
+    }
+  }, 240_000)
+
+  test('a portrait by rotation', async () => {
+    const flat = await room.make('flat.mp4', `${numbered(30, 16)} ${x264} -g 90`)
+    const turn = room.tools.version.startsWith('5')
+      ? `-i ${flat} -c copy -metadata:s:v rotate=90`
+      : `-display_rotation 90 -i ${flat} -c copy`
+    const source = await room.make('turned.mp4', turn)
+    const plan = await planOf(source)
+    expect(plan.renditions[0]?.video).toMatchObject({ width: 64, height: 192 })
+    expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)
+  }, 120_000)
+})
+
+test('the frames are the same in whatever order chunks are made, and after an ffmpeg was killed in the middle', async () => {
+  const film = '-f lavfi -i mandelbrot=s=640x360:r=25,noise=alls=20:allf=t'
+  const source = await room.make('again.mp4', `${film} ${sound(18)} -t 18 -c:v libx264 -preset ultrafast -g 75 -pix_fmt yuv420p -c:a aac`)
+  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
+  const plan = planEncode({ probe, tools: room.tools })
+  expect(plan.chunks).toHaveLength(3)
+  const work = (name: string) => ({ plan, source, scratch: room.scratch(name), tools: room.tools })
+  const undisturbed = work('undisturbed')
+  await encodeAll(undisturbed)
+
+  const disturbed = work('disturbed')
+  for (const chunkIndex of chunkNumbers(plan).reverse()) {
+    const killed = new AbortController()
+    const run = encodeChunk({ ...disturbed, chunkIndex, signal: killed.signal, onProgress: () => killed.abort() })
+    await expect(run).rejects.toMatchObject({ kind: 'aborted' })
+    await encodeChunk({ ...disturbed, chunkIndex })
+  }
+
+  const hashes = async ({ scratch }: { scratch: string }) => {
+    await packageRenditions({ plan, scratch, tools: room.tools })
+    const files = await verifySet({ plan, scratch, tools: room.tools })
+    const films = files.filter(({ kind }) => kind === 'mp4' || kind === 'hls_playlist').map(({ path }) => join(scratch, setFolder, path))
+    return Promise.all(films.map(async (file) => (await room.ffmpeg('-i', file, '-map', '0', '-f', 'framemd5', '-')).stdout))
+  }
+  const expected = await hashes(undisturbed)
+  expect(expected[0]).toMatch(/0, +\d+, +\d+/)
+  expect(await hashes(disturbed)).toEqual(expected)
+}, 180_000)
+
+test('the head of a segment tells what its playlist says', async () => {
+  const source = await room.make('heads.mp4', `${numbered('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
+  const plan = await planOf(source)
+  const work = { source, scratch: room.scratch('heads'), tools: room.tools, plan }
+  await encodeAll(work)
+  await packageRenditions(work)
+  const files = (await verifySet(work)).filter(({ kind }) => kind === 'hls_segment')
+  expect(files.length).toBeGreaterThan(8)
+  for (const { path, durationSeconds } of files) {
+    const head = await readSegmentHead(join(work.scratch, setFolder, path))
+    expect([path, head?.seconds.toFixed(6)]).toEqual([path, durationSeconds?.toFixed(6)])
+  }
+}, 60_000)
+
+describe('a seam that does not fit is found', () => {
+  let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaRoom['tools'] }
+  beforeAll(async () => {
+    const source = await room.make('seams.mp4', `${numbered(25, 12)} ${x264} -g 50`)
+    work = { source, scratch: room.scratch('seams'), tools: room.tools, plan: await planOf(source) }
+    await encodeAll(work)
+  }, 60_000)
+
+  const place = (chunk: number, name: string) => join(work.scratch, chunkFolder(chunk), 'h264_100', name)
+  test.each([
+    ['a chunk with another head', 'init.mp4', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('00000008free', 'latin1')])],
+    ['a segment of another time', 'seg-00002.m4s', () => readFile(place(1, 'seg-00003.m4s'))],
+    [
+      'a segment that is missing in the list',
+      'index.m3u8',
+      (bytes: Buffer) => Buffer.from(`${bytes}`.replace(/#EXTINF.*\nseg-00002.m4s\n/, '')),
+    ],
+    ['a segment that was cut', 'seg-00003.m4s', (bytes: Buffer) => bytes.subarray(0, 100)],
+  ])(
+    '%s',
+    async (_, name, damage) => {
+      const file = place(1, name)
+      const bytes = await readFile(file)
+      await rename(file, `${file}.kept`)
+      await writeFile(file, await damage(bytes))
+      await expect(packageRenditions(work)).rejects.toMatchObject({ kind: 'incomplete' })
+      await rename(`${file}.kept`, file)
+      await expect(packageRenditions(work)).resolves.toContain(setFolder)
+    },
+    60_000,
+  )
+
+  test('a plan of another build, or of an older way to plan, is not carried out', async () => {
+    expect(canCarryOut(work.plan, room.tools)).toBe(true)
+    expect(canCarryOut({ ...work.plan, planVersion: 1 }, room.tools)).toBe(false)
+    expect(canCarryOut(work.plan, { version: 'another' })).toBe(false)
+  })
+})

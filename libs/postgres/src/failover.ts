@@ -1,0 +1,154 @@
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import pg from 'pg'
+
+/**
+ * Notices that the database is another one in time: that a standby was promoted, which may lack the last transactions, or that a backup was
+ * restored. Looked for on every new connection before its first statement, and at every ping.
+ */
+export interface FailoverWatch {
+  /** Looks at the database behind a connection. Refuses a standby, which takes no writes yet. */
+  look(client: pg.ClientBase): Promise<void>
+}
+
+export interface FailoverOptions {
+  /** The schema, which is the name of the service. */
+  schema: string
+  log: Logger
+  metrics: Metrics
+  /** Sequences that give out no ids, and must not leap. */
+  dense?: readonly string[]
+}
+
+/** What a look shows. Positions in the write-ahead log are bytes since the birth of the database. */
+interface Sight {
+  system: string
+  timeline: string
+  /** What is on disk. */
+  position: string
+  /** Where the standby stopped that this server was; null when it was started as a primary. */
+  promoted: string | null
+  /** The newest row of `failover`; null before the first. */
+  known: string | null
+  known_system: string | null
+  known_timeline: string | null
+}
+
+interface Memory extends Sight {
+  at: number
+}
+
+/** Ids that the lost tail handed out never come again: more than a tail can have used, and never above a thousandth of what is left. */
+const SKIPPED_IDS = 1_000_000
+/** The functions are not there, not allowed, or the table is not: as in a schema that is not migrated. */
+const NOT_TO_BE_SEEN = ['42501', '42883', '42P01']
+
+/** A server in recovery has no position of its own, and takes no writes. */
+const IN_RECOVERY = '55000'
+const STARTING_UP = '57P03'
+
+/** One for all connections of a service in a process. */
+export function watchFailovers({ schema, log, metrics, dense = [] }: FailoverOptions): FailoverWatch {
+  const noticed = metrics.counter(
+    `vitascope_${schema}_database_failovers_total`,
+    'How often the database was found to be another one in time: what was acknowledged last may be lost',
+  )
+  let memory: Memory | undefined
+  let blind = false
+
+  return {
+    async look(client) {
+      const sight = await see(client).catch((error: unknown) => {
+        const code = error instanceof pg.DatabaseError ? error.code : undefined
+        if (code === IN_RECOVERY) throw Object.assign(new Error('the database is a standby'), { code: STARTING_UP, cause: error })
+        if (!NOT_TO_BE_SEEN.includes(code ?? '')) throw error
+        if (!blind) log.warn({ err: error }, 'whether the database is failed over to a stale standby cannot be seen: see docs/operators.md')
+        blind = true
+      })
+      if (!sight) return
+      blind = false
+      const before = memory
+      const wentBack = isBehind(sight, before)
+      if (wentBack || !isKnown(sight)) {
+        const isNew = await note(client, sight, wentBack, dense)
+        if (isNew && sight.known !== null) {
+          noticed.inc()
+          tell(log, sight, before)
+        }
+      }
+      memory = { ...sight, at: performance.now() }
+    },
+  }
+}
+
+async function see(client: pg.ClientBase): Promise<Sight> {
+  const { rows } = await client.query<Sight>(
+    `select s.system_identifier::text as system, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) as timeline,
+       (pg_current_wal_flush_lsn() - '0/0')::text as position, (pg_last_wal_replay_lsn() - '0/0')::text as promoted,
+       f.failover_id::text as known, f.system_id as known_system, f.timeline as known_timeline
+     from pg_control_system() s left join lateral (select * from failover order by failover_id desc limit 1) f on true`,
+  )
+  const [sight] = rows
+  if (!sight) throw new Error('a look at the database answered no row')
+  return sight
+}
+
+function isKnown(sight: Sight): boolean {
+  return sight.known !== null && sight.system === sight.known_system && sight.timeline === sight.known_timeline
+}
+
+/** The same database, with less in it than this process saw, and nobody has noticed: a disk was put back. */
+function isBehind(sight: Sight, before: Memory | undefined): boolean {
+  if (!before || sight.system !== before.system || sight.timeline !== before.timeline) return false
+  return BigInt(sight.position) < BigInt(before.position) && BigInt(sight.known ?? 0) <= BigInt(before.known ?? 0)
+}
+
+/** Writes it down, once for all that notice at the same time, behind a leap of all sequences; false when somebody else did. */
+async function note(client: pg.ClientBase, sight: Sight, wentBack: boolean, dense: readonly string[]): Promise<boolean> {
+  await client.query('begin')
+  try {
+    await client.query(`select pg_advisory_xact_lock(hashtextextended('failover:' || current_schema(), 0))`)
+    const now = await see(client)
+    const isFirst = now.known === null
+    if (wentBack ? now.known !== sight.known : isKnown(now)) {
+      await client.query('rollback')
+      return false
+    }
+    if (!isFirst) {
+      await client.query(
+        `select setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, start_value)
+           + least($1, (max_value - coalesce(last_value, start_value)) / 1000))
+         from pg_sequences where schemaname = current_schema() and not sequencename = any($2::text[])
+           and has_sequence_privilege(format('%I.%I', schemaname, sequencename), 'select, update')`,
+        [SKIPPED_IDS, dense],
+      )
+    }
+    await client.query('insert into failover (system_id, timeline, settle_time) values ($1, $2, case when $3 then now() end)', [
+      sight.system,
+      sight.timeline,
+      isFirst,
+    ])
+    await client.query('commit')
+    return true
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+/** `lost_bytes` is what this process saw on disk and is gone; what was written after its last look is not known, and a moment at most. */
+function tell(log: Logger, sight: Sight, before: Memory | undefined): void {
+  const comparable = before !== undefined && before.system === sight.system
+  const kept = BigInt(sight.promoted ?? sight.position)
+  const lost = comparable ? BigInt(before.position) - kept : undefined
+  log.warn(
+    {
+      timeline: sight.timeline,
+      timeline_before: before?.timeline ?? sight.known_timeline,
+      other_system: sight.system !== (before?.system ?? sight.known_system),
+      lost_bytes: lost === undefined ? 'unknown' : Number(lost > 0n ? lost : 0n),
+      last_look_ms_ago: before ? Math.round(performance.now() - before.at) : 'never',
+    },
+    'the database went back in time: it was failed over or restored, and what was acknowledged last may be lost. Ids leap, and jobs and ' +
+      'objects are looked through now. See "Failover of the database" in docs/operators.md',
+  )
+}

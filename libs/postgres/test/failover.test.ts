@@ -1,0 +1,182 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
+import { createLogger, createMetrics, type Logger, type Metrics } from '@vitascope/telemetry'
+import { freshDatabase, type PostgresPair, startFaultProxy, startPostgresPair, waitFor } from '@vitascope/testing'
+import pg from 'pg'
+import { type Db, migrate, openFailover, openPostgres, settleFailover, watchFailovers } from '../src/index.ts'
+
+const silent = createLogger({ service: 'test', level: 'silent' })
+const undo: (() => Promise<unknown>)[] = []
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'migrations-'))
+  await writeFile(
+    join(folder, '0001-thing.sql'),
+    `create table thing (thing_id bigint generated always as identity primary key, name text);
+     create sequence small as int; create sequence place;`,
+  )
+})
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true })
+})
+
+interface Line {
+  msg: string
+  lost_bytes?: unknown
+}
+
+/** A service's database as its ordinary role, and what was said and counted of it. */
+function watched(url: string) {
+  const lines: Line[] = []
+  // Only what the watch says is of interest.
+  const log = { warn: (fields: object, msg: string) => void lines.push({ ...fields, msg }) } as unknown as Logger
+  const metrics = createMetrics('thing')
+  const failovers = watchFailovers({ schema: 'thing', log, metrics, dense: ['place'] })
+  const dbs = [1, 2].map(() => openPostgres({ url, schema: 'thing', log: silent, failovers, poolSize: 2 }))
+  const [db, other] = dbs as [Db, Db]
+  let closed: Promise<unknown> | undefined
+  const close = () => (closed ??= Promise.all([db.close(), other.close()]))
+  undo.push(close)
+  return { db, other, close, lines, count: () => counted(metrics) }
+}
+
+async function counted(metrics: Metrics): Promise<number> {
+  return Number(/^vitascope_thing_database_failovers_total\S* (\d+)$/m.exec(await metrics.text())?.[1])
+}
+
+async function asSuperuser(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+
+const add = async (db: Db, name: string) =>
+  Number((await db.query<{ thing_id: string }>('insert into thing (name) values ($1) returning thing_id', [name]))[0]?.thing_id)
+
+async function asRole(pair: PostgresPair): Promise<string> {
+  await asSuperuser(
+    pair.url,
+    `create role thing_role login`,
+    'create schema thing authorization thing_role',
+    'grant create on database postgres to thing_role',
+  )
+  const url = pair.url.replace('postgres@', 'thing_role@')
+  await migrate({ url, schema: 'thing', folder, log: silent })
+  return url
+}
+
+test('a promoted standby is noticed before the first statement: once, with what was lost, and ids leap', async () => {
+  const pair = await startPostgresPair()
+  undo.push(pair.stop)
+  const url = await asRole(pair)
+  const { db, other, lines, count } = watched(url)
+  expect(await add(db, 'kept')).toBe(1)
+  expect(await openFailover(db.query)).toBeUndefined()
+  await pair.cut()
+  for (let n = 0; n < 100; n++) await add(db, 'lost')
+  await db.query(`select nextval('small'), nextval('place')`)
+  expect(await db.ping()).toBe(true)
+  await pair.failOver()
+
+  const [one, two] = await Promise.all([db, other].map((each) => waitFor(() => add(each, 'after').catch(() => 0), { timeout: 20_000 })))
+  expect(Math.min(Number(one), Number(two))).toBeGreaterThan(1_000_000)
+  const [sequences] = await db.query<{ small: string; place: string }>(`select nextval('small') as small, nextval('place') as place`)
+  expect(Number(sequences?.small)).toBeGreaterThan(1_000_000)
+  expect(Number(sequences?.place)).toBeLessThan(100)
+  expect(await db.query(`select name from thing where name <> 'after'`)).toEqual([{ name: 'kept' }])
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.msg).toContain('the database went back in time')
+  expect(Number(lines[0]?.lost_bytes)).toBeGreaterThan(100 * 50)
+  expect(await count()).toBe(1)
+
+  const open = await openFailover(db.query)
+  expect(open?.seconds).toBeLessThan(60)
+  if (open) await settleFailover(db.query, open)
+  expect(await openFailover(db.query)).toBeUndefined()
+  expect(await db.ping()).toBe(true)
+  expect(lines).toHaveLength(1)
+
+  // A process that starts later finds it noticed.
+  const later = watched(url)
+  expect(await later.db.ping()).toBe(true)
+  expect([later.lines, await later.count()]).toEqual([[], 0])
+}, 60_000)
+
+test('a process that starts after a failover notices it by what the database says of itself', async () => {
+  const pair = await startPostgresPair()
+  undo.push(pair.stop)
+  const url = await asRole(pair)
+  const before = watched(url)
+  await add(before.db, 'kept')
+  await pair.cut()
+  await before.close()
+  await pair.failOver()
+  const after = watched(url)
+  expect(await waitFor(() => after.db.ping(), { timeout: 20_000 })).toBe(true)
+  expect(after.lines).toMatchObject([{ lost_bytes: 'unknown' }])
+  expect(await after.count()).toBe(1)
+}, 60_000)
+
+test('a disk that was put back is noticed by a process that saw more of it', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'vitascope-put-back-'))
+  undo.push(() => rm(place, { recursive: true, force: true, maxRetries: 5 }))
+  const [dir, copy] = [join(place, 'data'), join(place, 'copy')]
+  await initDatabase(dir, { durable: false })
+  let server = await startPostgres({ dir })
+  undo.push(() => server.stop({ immediate: true }))
+  const way = await startFaultProxy(`127.0.0.1:${server.port}`)
+  undo.push(way.close)
+  const url = `postgres://postgres@${way.address}/postgres`
+  await migrate({ url, schema: 'thing', folder, log: silent })
+  const { db, lines, count } = watched(url)
+  await add(db, 'kept')
+  await server.stop()
+  await cp(dir, copy, { recursive: true, preserveTimestamps: true })
+  const start = async (from: string) => {
+    server = await startPostgres({ dir: from })
+    way.target = `127.0.0.1:${server.port}`
+    way.drop()
+    await waitFor(() => db.ping(), { timeout: 20_000 })
+  }
+  await start(dir)
+  for (let n = 0; n < 100; n++) await add(db, 'lost')
+  await db.ping()
+  // A restart alone is none.
+  await server.stop({ immediate: true })
+  await start(dir)
+  expect([lines, await count()]).toEqual([[], 0])
+  await server.stop()
+  await start(copy)
+  expect(await count()).toBe(1)
+  expect(lines).toMatchObject([{ timeline: '00000001', other_system: false }])
+  expect(Number(lines[0]?.lost_bytes)).toBeGreaterThan(100 * 50)
+  expect(await add(db, 'after')).toBeGreaterThan(1_000_000)
+}, 60_000)
+
+test('where the functions are not allowed, that is said once, and all works on', async () => {
+  const database = await freshDatabase({ migrations: folder, schema: 'thing' })
+  undo.push(database.drop)
+  const url = new URL(database.url)
+  const role = `blind_${process.pid}`
+  await asSuperuser(
+    database.url,
+    `create role ${role} login password 'x'`,
+    `grant usage on schema thing to ${role}`,
+    `grant all on all tables in schema thing to ${role}`,
+    `revoke execute on function pg_control_system() from public`,
+  )
+  undo.push(() => asSuperuser(database.url, `drop owned by ${role}`, `drop role ${role}`))
+  url.username = role
+  url.password = 'x'
+  const { db, other, lines } = watched(url.href)
+  expect([await db.ping(), await other.ping(), await add(db, 'one')]).toEqual([true, true, 1])
+  expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('cannot be seen')])
+}, 20_000)
