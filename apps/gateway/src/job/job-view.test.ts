@@ -81,6 +81,13 @@ test.each([
   expect(jobView(aJob({ state }), EncodingJob.create({ state: work })).state).toBe(word)
 })
 
+test('a job that is given up has no renditions that are kept, whatever encoding has finished', () => {
+  const renditions = [{ key: 'h264_100', state: RenditionState.RENDITION_STATE_OK, width: 256, height: 144, bytes: 1000, bitrate: 99_000 }]
+  const work = EncodingJob.fromPartial({ state: EncodingState.JOB_STATE_OK, renditions })
+  const given = { key: 'h264_100', state: 'failed', width: 256, height: 144, bytes: 0, bitrate: 0 }
+  expect(jobView(aJob({ state: JobState.JOB_STATE_FAILED, code: 4003 }), work).renditions).toEqual([given])
+})
+
 test('a failed job says why', () => {
   const job = aJob({ state: JobState.JOB_STATE_FAILED, code: 4001, message: 'the source answered 404' })
   expect(jobView(job, undefined).error).toEqual({ code: 4001, message: 'the source answered 404' })

@@ -52,7 +52,7 @@ export function jobView(job: Job, encoding: EncodingJob | undefined): z.input<ty
     progress: job.progress,
     attempt: encoding?.attempt ?? 0,
     plan: planView(encoding?.planJson ?? ''),
-    renditions: (encoding?.renditions ?? []).map(renditionView),
+    renditions: (encoding?.renditions ?? []).map((rendition) => renditionView(rendition, job.state)),
     error: job.code === 0 ? null : { code: job.code, message: job.message },
     time_created: timestampText(job.createTime),
     time_started: timestampText(job.startTime ?? encoding?.startTime),
@@ -84,6 +84,9 @@ const renditionWords: Partial<Record<RenditionState, (typeof renditionStates)[nu
   [RenditionState.RENDITION_STATE_FAILED]: 'failed',
 }
 
-function renditionView({ key, state, width, height, bytes, bitrate }: JobRendition) {
-  return { key, state: renditionWords[state] ?? 'waiting', width, height, bytes, bitrate }
+/** What encoding has finished is not kept when the catalogue gives the job up: for want of room, say. */
+function renditionView({ key, state, width, height, bytes, bitrate }: JobRendition, ofJob: JobState) {
+  const isGivenUp = ofJob === JobState.JOB_STATE_FAILED || ofJob === JobState.JOB_STATE_CANCELLED
+  const word = isGivenUp ? 'failed' : (renditionWords[state] ?? 'waiting')
+  return { key, state: word, width, height, bytes: isGivenUp ? 0 : bytes, bitrate: isGivenUp ? 0 : bitrate }
 }
