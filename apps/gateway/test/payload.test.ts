@@ -288,8 +288,10 @@ describe('an idempotency key', () => {
 
 test('a caller who hangs up ends the call behind', async () => {
   let ended = false
+  const begun = Promise.withResolvers<void>()
   standIns.nextId = (call) =>
     new Promise((_, reject) => {
+      begun.resolve()
       call.signal.addEventListener('abort', () => {
         ended = true
         reject(new Error('nobody waits any more'))
@@ -297,7 +299,8 @@ test('a caller who hangs up ends the call behind', async () => {
     })
   const hangUp = new AbortController()
   const asking = fetch(`${gateway.url}/v2/sample/id`, { signal: hangUp.signal })
-  setTimeout(() => hangUp.abort(), 50)
+  await begun.promise
+  hangUp.abort()
   await expect(asking).rejects.toThrow()
   await waitFor(() => ended, { timeout: 1_900, describe: 'the call to end before its time is over' })
 })
