@@ -125,7 +125,9 @@ function send({ method, path, headers, body }: Asked): Promise<{ status: number;
 test(`${RUNS} bent requests over all routes are answered, none by a fault of ours`, async () => {
   const times: number[] = []
   // GETs of the work queue and of ids take something; on a platform they only use numbers up.
-  const anyRequest = fc.constantFrom(...routeCases(routes)).chain(asked)
+  // What is passed on as it is has nobody behind it but on a platform.
+  const answered = process.env['VITASCOPE_TEST_URL'] === undefined ? routes.filter(({ passOn }) => !passOn) : routes
+  const anyRequest = fc.constantFrom(...routeCases(answered)).chain(asked)
   await fc.assert(
     fc.asyncProperty(anyRequest, async (one) => {
       const { status, text, ms } = await send(one)
