@@ -30,6 +30,7 @@ import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
+import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { checksum } from '../src/access/key-form.ts'
@@ -172,6 +173,7 @@ const OTHERS: readonly ServiceDefinition[] = [
   EntryServiceService,
   ClipServiceService,
   QueueJobServiceService,
+  UploadServiceService,
   QuotaServiceService,
   WebhookServiceService,
 ]
