@@ -37,6 +37,8 @@ const PART_BYTES = 16 << 20
 const PARTS_AT_ONCE = 2
 /** What one request may delete (S3, DeleteObjects). */
 const DELETED_AT_ONCE = 1_000
+/** A download is read by ffmpeg too, which is another user. */
+const READABLE = 0o644
 
 /**
  * Objects in a bucket of an S3 store. What was put under a name is never replaced: writes are conditional (`If-None-Match: *`), which the
@@ -138,7 +140,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     async download(name, targetFile, signal) {
       const { stream, bytes } = await storage.open(name, signal ? { signal } : {})
       await rm(targetFile, { force: true })
-      await told(name, () => pipeline(stream, createWriteStream(targetFile, { mode: 0o600 }), { signal }), signal)
+      await told(name, () => pipeline(stream, createWriteStream(targetFile, { mode: READABLE }), { signal }), signal)
       return { bytes }
     },
   }

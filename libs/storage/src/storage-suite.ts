@@ -188,6 +188,8 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await storage.put('download/one', bytes)
       expect(await storage.download('download/one', target)).toEqual({ bytes: 10_000 })
       expect(await readFile(target)).toEqual(bytes)
+      // By programs that run as somebody else.
+      expect((await stat(target)).mode & 0o044).toBe(0o044)
       await rm(target)
       expect(await read('download/one')).toEqual(bytes)
     })
