@@ -23,7 +23,8 @@ export default async function setup() {
 /** Runs that were killed left their folders; their servers died with them. */
 function removeLeftovers() {
   for (const name of readdirSync(tmpdir())) {
-    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : 0
+    // Platforms of tests have folders too, of a random name that may begin with digits.
+    const pid = Number(/^vitascope-test-(\d+)-/.exec(name)?.[1] ?? 0)
     if (pid === 0 || lives(pid)) continue
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true })
