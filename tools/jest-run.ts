@@ -25,7 +25,7 @@ export interface JestReport {
 }
 
 /** Minutes after which a run that hangs is ended. */
-const patience = { usual: 25, long: 180 }
+const patience = { usual: 45, long: 180 }
 
 /** Every `*.test.ts` of the house, `*.long.test.ts` only when asked for, those of the filters alone when there are any. */
 export function testFiles({ long, filters }: { long: boolean; filters: readonly string[] }): string[] {
