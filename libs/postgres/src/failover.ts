@@ -57,6 +57,8 @@ export function watchFailovers({ schema, log, metrics, dense = [] }: FailoverOpt
 
   return {
     async look(client) {
+      // Two connections look at the same time, and their answers may overtake each other: each is held against what was known when it asked.
+      const before = memory
       const sight = await see(client).catch((error: unknown) => {
         const code = error instanceof pg.DatabaseError ? error.code : undefined
         if (code === IN_RECOVERY) throw Object.assign(new Error('the database is a standby'), { code: STARTING_UP, cause: error })
@@ -66,7 +68,6 @@ export function watchFailovers({ schema, log, metrics, dense = [] }: FailoverOpt
       })
       if (!sight) return
       blind = false
-      const before = memory
       const wentBack = isBehind(sight, before)
       if (wentBack || !isKnown(sight)) {
         const isNew = await note(client, sight, wentBack, dense)
@@ -75,7 +76,7 @@ export function watchFailovers({ schema, log, metrics, dense = [] }: FailoverOpt
           tell(log, sight, before)
         }
       }
-      memory = { ...sight, at: performance.now() }
+      if (!isOvertaken(sight, before, memory)) memory = { ...sight, at: performance.now() }
     },
   }
 }
@@ -100,6 +101,11 @@ function isKnown(sight: Sight): boolean {
 function isBehind(sight: Sight, before: Memory | undefined): boolean {
   if (!before || sight.system !== before.system || sight.timeline !== before.timeline) return false
   return BigInt(sight.position) < BigInt(before.position) && BigInt(sight.known ?? 0) <= BigInt(before.known ?? 0)
+}
+
+/** An answer that says less than one which came while it was under way is nothing new. */
+function isOvertaken(sight: Sight, before: Memory | undefined, memory: Memory | undefined): boolean {
+  return memory !== before && isBehind(sight, memory)
 }
 
 /** Writes it down, once for all that notice at the same time, behind a leap of all sequences; false when somebody else did. */

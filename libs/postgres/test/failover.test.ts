@@ -161,6 +161,43 @@ test('a disk that was put back is noticed by a process that saw more of it', asy
   expect(await add(db, 'after')).toBeGreaterThan(1_000_000)
 }, 60_000)
 
+test('answers that overtake each other are no failover', async () => {
+  const database = await freshDatabase({ migrations: folder, schema: 'thing' })
+  undo.push(database.drop)
+  const url = new URL(database.url)
+  url.searchParams.set('options', '-csearch_path=thing')
+  const [early, late] = [new pg.Client(url.href), new pg.Client(url.href)]
+  await Promise.all([early.connect(), late.connect()])
+  undo.push(() => Promise.all([early.end(), late.end()]))
+  const lines: string[] = []
+  const log = { warn: (_: object, msg: string) => void lines.push(msg) } as unknown as Logger
+  const metrics = createMetrics('thing')
+  const failovers = watchFailovers({ schema: 'thing', log, metrics })
+  await failovers.look(late)
+
+  let arrive: () => void = () => {}
+  const underWay = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  const query = early.query.bind(early) as (...question: [string, unknown[]?]) => Promise<unknown>
+  let asked: Promise<unknown> | undefined
+  const slow = {
+    query: (...question: [string, unknown[]?]) => {
+      asked = query(...question)
+      return asked.then((answer) => underWay.then(() => answer))
+    },
+  } as unknown as pg.ClientBase
+  const overtaken = failovers.look(slow)
+  await asked
+  await late.query('set synchronous_commit = on')
+  await late.query(`insert into thing (name) select 'more' from generate_series(1, 100)`)
+  await failovers.look(late)
+  arrive()
+  await overtaken
+  await failovers.look(late)
+  expect([lines, await counted(metrics)]).toEqual([[], 0])
+}, 20_000)
+
 test('where the functions are not allowed, that is said once, and all works on', async () => {
   const database = await freshDatabase({ migrations: folder, schema: 'thing' })
   undo.push(database.drop)
