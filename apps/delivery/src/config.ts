@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
+import { type ObjectStoreSettings, readDeliveryByS3, readEnvironment, readObjectStore } from '@vitascope/config'
 import { principalKey } from '@vitascope/grpc'
 
 /** What this process can be told. */
@@ -12,6 +12,8 @@ export interface DeliveryConfig {
   principalKey: Uint8Array
   tokenKeys: TokenKeys
   objects: ObjectStoreSettings
+  /** Whether files of a bucket are sent, or led to; playlists and texts are always sent. */
+  byS3: 'proxy' | 'redirect'
   /** Whose `X-Forwarded-For` counts: the gateway's addresses. */
   trustedProxies: AddressRules
 }
@@ -27,6 +29,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     objects: readObjectStore(read),
+    byS3: readDeliveryByS3(read),
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),
   }
   const tokenKeysFile = read.text('VITASCOPE_TOKEN_KEYS_FILE')

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import type { AddressRules } from '@vitascope/access'
 import { type TokenKeys, type TokenVerdict, verifyVideoToken } from '@vitascope/access'
 import { isDomainError } from '@vitascope/errors'
-import type { ObjectStorage } from '@vitascope/storage'
+import type { ObjectStorage, SigningBucket } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { admit, type DeliveryRule } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
@@ -12,6 +12,7 @@ import { serveCaptions } from './captions/serve-captions.ts'
 import { clientAddress } from './client-address.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
 import { type EarlyFiles, earlyJob } from './early/early-files.ts'
+import { isLedTo, leadToObject } from './lead-to-object.ts'
 import { refuse } from './problem.ts'
 import type { RuleCache } from './rule-cache.ts'
 import { sendText } from './send-text.ts'
@@ -20,6 +21,8 @@ import { PLAYLIST_TYPE, serveObject } from './serve-object.ts'
 export interface DeliveryParts {
   rules: RuleCache
   storage: ObjectStorage
+  /** Where files are led to instead of being sent. */
+  bucket: SigningBucket | undefined
   captionTexts: CaptionTexts
   early: EarlyFiles
   tokenKeys: TokenKeys
@@ -87,7 +90,7 @@ interface ServedFile {
   signal: AbortSignal
 }
 
-async function serveFile({ storage, captionTexts: texts, early }: DeliveryParts, what: ServedFile, { captions }: DeliveryRule) {
+async function serveFile({ storage, bucket, captionTexts: texts, early }: DeliveryParts, what: ServedFile, { captions }: DeliveryRule) {
   const { request, response, prefix, open, file, signal } = what
   const jobId = earlyJob(prefix)
   // Playlists of whole videos have a few kilobytes.
@@ -102,6 +105,7 @@ async function serveFile({ storage, captionTexts: texts, early }: DeliveryParts,
     return sendText(request, response, Buffer.from(await readPlaylist(file)), { type: PLAYLIST_TYPE, open })
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await early.objectOf(jobId, file)
+  if (bucket && isLedTo(name)) return leadToObject(request, response, bucket, name)
   return serveObject(request, response, { storage, name, open }, signal)
 }
 

@@ -15,6 +15,10 @@ const TYPES: Record<string, string> = {
   pdf: 'application/pdf',
 }
 
+export function typeOf(name: string): string {
+  return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+}
+
 /** A year: the name changes when the bytes do. */
 const FOR_ALL = 'public, max-age=31536000, immutable'
 const FOR_ONE = 'private, max-age=60'
@@ -30,7 +34,7 @@ export async function serveObject(
   response.setHeader('ETag', etag)
   response.setHeader('Cache-Control', open ? FOR_ALL : FOR_ONE)
   response.setHeader('Accept-Ranges', 'bytes')
-  response.setHeader('Content-Type', TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
+  response.setHeader('Content-Type', typeOf(name))
   if (matches(request.headers['if-none-match'], etag)) {
     response.writeHead(304).end()
     return

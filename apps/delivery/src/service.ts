@@ -25,6 +25,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const handle = createRequestHandler({
     rules: createRuleCache(channel.client(DeliveryRuleServiceService)),
     storage: await openStorage(config.objects),
+    bucket: config.byS3 === 'redirect' && 's3' in config.objects ? config.objects.s3 : undefined,
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     early: createEarlyFiles(encoding.client(EarlyServiceService)),
     tokenKeys: config.tokenKeys,

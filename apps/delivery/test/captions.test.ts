@@ -66,6 +66,7 @@ beforeAll(async () => {
       principalKey: key,
       tokenKeys,
       objects: { folder: root },
+      byS3: 'proxy',
       trustedProxies: [],
     },
     testLog,

@@ -87,6 +87,7 @@ beforeAll(async () => {
       principalKey: key,
       tokenKeys,
       objects: { folder: root },
+      byS3: 'proxy',
       trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
     },
     log,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { type AddressRules, parseAddressRules } from '@vitascope/access'
-import { readEnvironment } from '@vitascope/config'
+import { readEnvironment, readRedirectOrigin } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import { principalKey } from '@vitascope/grpc'
 import { DEFAULT_LIMITS, type Limits, parseLimits } from './limits/limits.ts'
@@ -31,6 +31,8 @@ export interface GatewayConfig {
   trustedProxies: AddressRules
   /** Networks that sources may come from although they are not public: CIDRs. */
   sourceAllow: readonly string[]
+  /** Where the player's files come from besides this gateway: the origin that delivery leads to; undefined for none. */
+  redirectOrigin?: string | undefined
   /** The folder with the built web pages. */
   webDir: string
 }
@@ -69,6 +71,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     corsOrigins: origins.length === 0 ? ['*'] : origins,
     trustedProxies: proxies.rules ?? [],
     sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
+    redirectOrigin: readRedirectOrigin(read),
     webDir: read.text('VITASCOPE_WEB_DIR', WEB_DIR),
   }
   read.check()

@@ -1,5 +1,5 @@
 /** The parts of a checked address. */
 export { hostAndPort } from './host-and-port.ts'
 /** Where objects are kept. */
-export { type ObjectStoreSettings, readObjectStore } from './object-store.ts'
+export { type ObjectStoreSettings, readDeliveryByS3, readObjectStore, readRedirectOrigin } from './object-store.ts'
 export { ConfigError, type Reader, readEnvironment } from './read-environment.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { readObjectStore } from './object-store.ts'
+import { readDeliveryByS3, readObjectStore, readRedirectOrigin } from './object-store.ts'
 import { readEnvironment } from './read-environment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-config-'))
@@ -38,4 +38,22 @@ test('what is missing is named at once', () => {
     /VITASCOPE_S3_ENDPOINT is missing\n.*VITASCOPE_S3_ACCESS_KEY_ID is missing\n.*VITASCOPE_S3_SECRET_KEY_FILE is missing/,
   )
   expect(() => read({ ...s3, VITASCOPE_S3_ENDPOINT: 'objects:9000' })).toThrow('VITASCOPE_S3_ENDPOINT must be a URL')
+})
+
+test('viewers are led to a bucket where that is said, and where there is one', () => {
+  const origin = (env: Record<string, string>) => {
+    const reader = readEnvironment(env)
+    const found = [readDeliveryByS3(reader), readRedirectOrigin(reader)]
+    reader.check()
+    return found
+  }
+  expect(origin({})).toEqual(['proxy', undefined])
+  expect(origin(s3)).toEqual(['proxy', undefined])
+  expect(origin({ ...s3, VITASCOPE_DELIVERY_S3: 'redirect' })).toEqual(['redirect', 'http://objects:9000'])
+  const virtual = { ...s3, VITASCOPE_DELIVERY_S3: 'redirect', VITASCOPE_S3_VIRTUAL_HOST: '1' }
+  expect(origin(virtual)).toEqual(['redirect', 'http://videos.objects:9000'])
+  expect(() => origin({ VITASCOPE_DELIVERY_S3: 'redirect' })).toThrow(
+    'VITASCOPE_DELIVERY_S3 can be redirect only where VITASCOPE_S3_BUCKET',
+  )
+  expect(() => origin({ VITASCOPE_DELIVERY_S3: 'always' })).toThrow('VITASCOPE_DELIVERY_S3')
 })

@@ -24,3 +24,25 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
     },
   }
 }
+
+/** How delivery answers with an object of a bucket: with its bytes, or by leading to it (`VITASCOPE_DELIVERY_S3`); without a bucket always with bytes. */
+export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
+  const how = read.oneOf('VITASCOPE_DELIVERY_S3', ['proxy', 'redirect'], 'proxy')
+  if (how === 'redirect' && read.optional('VITASCOPE_S3_BUCKET') === undefined) {
+    read.refuse('VITASCOPE_DELIVERY_S3 can be redirect only where VITASCOPE_S3_BUCKET names a bucket')
+  }
+  return how
+}
+
+/** The origin that viewers are led to by delivery; undefined where it answers with bytes. For processes that touch no objects. */
+export function readRedirectOrigin(read: Reader): string | undefined {
+  if (readDeliveryByS3(read) === 'proxy') return undefined
+  const endpoint = read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])
+  if (endpoint === undefined || !URL.canParse(endpoint)) {
+    read.refuse('VITASCOPE_S3_ENDPOINT is missing')
+    return undefined
+  }
+  const url = new URL(endpoint)
+  if (read.flag('VITASCOPE_S3_VIRTUAL_HOST', false)) url.hostname = `${read.optional('VITASCOPE_S3_BUCKET')}.${url.hostname}`
+  return url.origin
+}

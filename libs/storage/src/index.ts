@@ -17,5 +17,7 @@ export {
 } from './object-storage.ts'
 /** Opens what the settings name. */
 export { openStorage } from './open-storage.ts'
+/** Leads a viewer to an object of a bucket for a while. */
+export { presignedUrl, type SignedRequest, type SigningBucket } from './presigned-url.ts'
 /** Opens a bucket of an S3 store. */
 export { openS3Storage, type S3Options } from './s3-client.ts'

@@ -8,6 +8,8 @@ import { findShared, type SharedParts } from './shared-record.ts'
 
 interface Parts extends SharedParts {
   webDir: string
+  /** Where delivery leads to. */
+  redirectOrigin?: string | undefined
 }
 
 /** `/player/assets/*`, `/player/embed.js` and `/player/{id}`: the files that the web pages are built into. */
@@ -28,7 +30,7 @@ export function playerPages(parts: Parts): Router {
       const facts = await findShared(String(request.params['id']), parts, response)
       // The same page: it says so in its own words.
       if (facts?.shows === 'none') response.status(404)
-      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, playerPolicy(publicUrl()))
+      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, playerPolicy(publicUrl(), parts.redirectOrigin))
     }),
   )
   return router
@@ -52,9 +54,9 @@ function embedScript(webDir: string): RequestHandler {
     })
 }
 
-/** Scripts of our own only; media may also come from the host that generated addresses begin with. It may stand in frames of any page. */
-function playerPolicy(publicUrl: string): string {
-  const media = `'self' ${new URL(publicUrl).origin}`
+/** Scripts of our own only; media may also come from where addresses and delivery lead to. It may stand in frames of any page. */
+function playerPolicy(publicUrl: string, redirectOrigin: string | undefined): string {
+  const media = [`'self'`, new URL(publicUrl).origin, ...(redirectOrigin === undefined ? [] : [redirectOrigin])].join(' ')
   return [
     `default-src 'none'`,
     `script-src 'self'`,

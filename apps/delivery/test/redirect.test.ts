@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/access'
+import { notFound } from '@vitascope/errors'
+import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
+import { DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { openS3Storage } from '@vitascope/storage'
+import { createMetrics } from '@vitascope/telemetry'
+import { s3Path, startS3, type TestS3, testLog } from '@vitascope/testing'
+import { startDelivery } from '../src/service.ts'
+
+const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
+const SETS = [{ version: 'v1', prefix: 'media/1/7-1' }]
+const withS3 = s3Path() === undefined ? describe.skip : describe
+
+withS3('files of a bucket that viewers are led to', () => {
+  const key = principalKey('a secret of this test, long enough')
+  const tokenKeys = parseTokenKeys(makeTokenKeys())
+  const rules: Record<string, Partial<GetDeliveryRuleResponse>> = {
+    '1': { sets: SETS },
+    '2': { sets: SETS, tokenRequired: true },
+    '3': { sets: SETS, allowedIps: ['203.0.113.0/24'] },
+  }
+  let store: TestS3
+  let catalogue: GrpcServer
+  let delivery: Awaited<ReturnType<typeof startDelivery>>
+  beforeAll(async () => {
+    store = await startS3()
+    const storage = openS3Storage(store)
+    await storage.put('media/1/7-1/h264_100.mp4', BYTES)
+    await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from('#EXTM3U'))
+    await storage.put('media/1/7-1/sprite.vtt', Buffer.from('WEBVTT'))
+    catalogue = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('test') })
+    catalogue.implement(DeliveryRuleServiceService, {
+      async getDeliveryRule({ videoId }) {
+        const rule = rules[videoId]
+        if (!rule) throw notFound('video', videoId)
+        return GetDeliveryRuleResponse.fromPartial(rule)
+      },
+      async getPresentationRule({ presentationId }) {
+        throw notFound('presentation', presentationId)
+      },
+    })
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = store
+    const config = {
+      listen: '127.0.0.1:0',
+      metricsListen: '127.0.0.1:0',
+      catalogueAddress: await catalogue.listen('127.0.0.1:0'),
+      encodingAddress: '127.0.0.1:1',
+      principalKey: key,
+      tokenKeys,
+      objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
+      byS3: 'redirect' as const,
+      trustedProxies: [],
+    }
+    delivery = await startDelivery(config, testLog)
+  }, 60_000)
+  afterAll(async () => {
+    await delivery?.stop()
+    await catalogue?.drain()
+    await store?.stop()
+  })
+
+  const get = (path: string, init: RequestInit = {}) => fetch(`http://${delivery.address}/delivery/${path}`, init)
+
+  test('an admitted viewer is led to the very bytes, with ranges, for five minutes at most, and nothing keeps the way', async () => {
+    const led = await get('1/v1/h264_100.mp4', { redirect: 'manual' })
+    expect([led.status, led.headers.get('cache-control'), await led.text()]).toEqual([302, 'no-store', ''])
+    const address = new URL(led.headers.get('location') ?? '')
+    expect(`${address.origin}${address.pathname}`).toBe(`${store.endpoint}/videos/media/1/7-1/h264_100.mp4`)
+    expect(Number(address.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(300)
+    const whole = await get('1/v1/h264_100.mp4')
+    expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4'])
+    expect(Buffer.from(await whole.arrayBuffer()).equals(BYTES)).toBe(true)
+    const part = await get('1/v1/h264_100.mp4', { headers: { range: 'bytes=100-199' } })
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 100-199/1000'])
+    expect(Buffer.from(await part.arrayBuffer()).equals(BYTES.subarray(100, 200))).toBe(true)
+    const head = await get('1/v1/h264_100.mp4', { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '1000'])
+    expect((await get('1/v1/none.mp4')).status).toBe(404)
+    address.searchParams.set('X-Amz-Expires', '86400')
+    expect((await fetch(address)).status).toBe(403)
+  })
+
+  test.each(['hls/master.m3u8', 'sprite.vtt'])('%s is sent, since what stands in it is relative to its address', async (file) => {
+    const sent = await get(`1/v1/${file}`, { redirect: 'manual' })
+    expect([sent.status, sent.headers.get('location')]).toEqual([200, null])
+  })
+
+  test('whoever is not admitted is led nowhere', async () => {
+    const token = await signVideoToken({ videoId: '2', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
+    const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
+    const answers = []
+    for (const path of ['2/v1', `2/v1~${foreign}`, '3/v1', '1/v2', '9/v1', `2/v1~${token}`]) {
+      const answer = await get(`${path}/h264_100.mp4`, { redirect: 'manual' })
+      answers.push([answer.status, answer.headers.get('location') !== null])
+      await answer.arrayBuffer()
+    }
+    expect(answers).toEqual([403, 403, 403, 404, 404, 302].map((status) => [status, status === 302]))
+  })
+})
