@@ -5,7 +5,7 @@ const folders = ['apps', 'libs', 'tools', 'test', 'bench'].filter((folder) => ex
 const long = process.env.VITASCOPE_LONG_TESTS === '1'
 
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/jest-environment.mjs',
   roots: folders.map((folder) => `<rootDir>/${folder}`),
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tools/strip.cjs' },

@@ -13,19 +13,20 @@ export interface JestCounts {
   failures: string[]
   /** Test files that should have been run and were not. */
   notRun: string[]
+  /** Test files that failed beside others, and passed alone. */
+  passedAlone: string[]
 }
 
 /** The part of Jest's JSON report that is read here. */
 export interface JestReport {
-  numPassedTests: number
-  numFailedTests: number
-  numPendingTests: number
-  numTodoTests: number
   testResults: { name: string; status: string; message: string; assertionResults: { fullName: string; status: string }[] }[]
 }
 
 /** Minutes after which a run that hangs is ended. */
-const patience = { usual: 45, long: 180 }
+const patience = { usual: 70, long: 180 }
+
+/** More failed files than this are no accident of a busy machine: none is run again. */
+const mostAgain = 12
 
 /** Every `*.test.ts` of the house, `*.long.test.ts` only when asked for, those of the filters alone when there are any. */
 export function testFiles({ long, filters }: { long: boolean; filters: readonly string[] }): string[] {
@@ -46,11 +47,27 @@ export interface JestRun {
   report: string
 }
 
-/** Runs Jest once over the files, on two workers; its own words go to the terminal. */
-export async function runJest({ files, all, long, report }: JestRun): Promise<JestCounts> {
-  if (files.length === 0) return { passed: 0, failed: 1, skipped: 0, failures: ['no test file matches'], notRun: [] }
+/**
+ * Runs Jest over the files, on two workers; its own words go to the terminal. What failed is run once more, alone and one file after another: a fault
+ * fails again, a machine that was too busy does not. Long runs take figures, and are not repeated.
+ */
+export async function runJest(run: JestRun): Promise<JestCounts> {
+  if (run.files.length === 0) return { ...nothing, failed: 1, failures: ['no test file matches'] }
+  const first = await runOnce(run, 2)
+  if (typeof first === 'string') return { ...nothing, failed: 1, failures: [first] }
+  const failed = first.testResults.filter((file) => file.status === 'failed').map((file) => file.name)
+  if (run.long || failed.length === 0 || failed.length > mostAgain) return countTests(first, run.files)
+  console.log(`\nOnce more, alone:\n${failed.map((file) => `  ${relative(root, file)}`).join('\n')}`)
+  const second = await runOnce({ ...run, files: failed, all: false, report: `${run.report}.again` }, 1)
+  return typeof second === 'string' ? countTests(first, run.files) : countTests(withAgain(first, second), run.files, failed)
+}
+
+const nothing: JestCounts = { passed: 0, failed: 0, skipped: 0, failures: [], notRun: [], passedAlone: [] }
+
+/** The report, or why there is none. */
+async function runOnce({ files, all, long, report }: JestRun, workers: number): Promise<JestReport | string> {
   const flags = ['--disable-warning=ExperimentalWarning', '--experimental-vm-modules', 'node_modules/jest/bin/jest.js']
-  const options = ['--config', 'jest.config.mjs', '--ci', '--maxWorkers=2', '--json', `--outputFile=${report}`]
+  const options = ['--config', 'jest.config.mjs', '--ci', `--maxWorkers=${workers}`, '--json', `--outputFile=${report}`]
   const child = spawn(process.execPath, [...flags, ...options, ...(all ? [] : ['--runTestsByPath', ...files])], {
     cwd: root,
     env: { ...toolEnvironment, ...(long ? { VITASCOPE_LONG_TESTS: '1' } : {}) },
@@ -59,13 +76,18 @@ export async function runJest({ files, all, long, report }: JestRun): Promise<Je
   const limit = setTimeout(() => child.kill('SIGKILL'), (long ? patience.long : patience.usual) * 60_000)
   const [code] = (await once(child, 'exit')) as [number | null]
   clearTimeout(limit)
-  if (!existsSync(report))
-    return { passed: 0, failed: 1, skipped: 0, failures: [`Jest ended with ${code ?? 'a signal'} and no report`], notRun: [] }
-  return countTests(JSON.parse(readFileSync(report, 'utf8')) as JestReport, files)
+  if (!existsSync(report)) return `Jest ended with ${code ?? 'a signal'} and no report`
+  return JSON.parse(readFileSync(report, 'utf8')) as JestReport
+}
+
+/** The report with the second results of the files that were run twice. */
+function withAgain(first: JestReport, second: JestReport): JestReport {
+  const again = new Map(second.testResults.map((file) => [file.name, file]))
+  return { testResults: first.testResults.map((file) => again.get(file.name) ?? file) }
 }
 
 /** A file that could not be loaded has no tests to count: it counts as one that failed. */
-export function countTests(report: JestReport, files: readonly string[]): JestCounts {
+export function countTests(report: JestReport, files: readonly string[], again: readonly string[] = []): JestCounts {
   const broken = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
   )
@@ -75,12 +97,16 @@ export function countTests(report: JestReport, files: readonly string[]): JestCo
   const run = new Set(
     report.testResults.filter((file) => file.assertionResults.length > 0 || file.status === 'failed').map((file) => file.name),
   )
+  const statuses = report.testResults.flatMap((file) => file.assertionResults.map((test) => test.status))
   return {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + broken.length,
-    skipped: report.numPendingTests + report.numTodoTests,
+    passed: statuses.filter((status) => status === 'passed').length,
+    failed: failed.length + broken.length,
+    skipped: statuses.filter((status) => status === 'pending' || status === 'todo' || status === 'skipped').length,
     failures: [...broken.map((file) => relative(root, file.name)), ...failed],
     notRun: files.filter((file) => !run.has(file)),
+    passedAlone: report.testResults.flatMap(({ name, status }) =>
+      status === 'passed' && again.includes(name) ? [relative(root, name)] : [],
+    ),
   }
 }
 

@@ -8,7 +8,7 @@ import { type Surroundings, startHere, startSurroundings } from './service-under
 import { standInWorker } from './stand-in-worker.ts'
 
 const TABLES = ['job', 'chunk', 'segment', 'object_prefix', 'worker', 'work_item', 'outbox']
-const LEASE_MS = 500
+const LEASE_MS = 3_000
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
@@ -23,7 +23,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await around.db.query(`truncate ${TABLES}, failover`)
   Object.assign(around.catalogue, { reports: [], unwanted: new Set(), used: new Set() })
-  const timing = { leaseMs: LEASE_MS, fetchLeaseMs: 2_000, reconcileMs: 100, retryMs: 20 }
+  const timing = { leaseMs: LEASE_MS, fetchLeaseMs: 4_000, reconcileMs: 100, retryMs: 20 }
   service = await startHere(around, { timing })
   jobId = String(nextJob++)
   mediaId = `9${jobId}`

@@ -28,7 +28,7 @@ export async function startServiceProcess(
     VITASCOPE_CATALOGUE_ADDRESS: around.catalogue.address,
     VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8',
     VITASCOPE_RECONCILE_MS: '300',
-    VITASCOPE_FETCH_LEASE_MS: '1000',
+    VITASCOPE_FETCH_LEASE_MS: '3000',
     VITASCOPE_RETRY_MS: '50',
     ...env,
   })

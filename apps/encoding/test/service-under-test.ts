@@ -59,7 +59,7 @@ export async function startSurroundings(): Promise<Surroundings> {
         parallel: 2,
         ahead: 8,
       },
-      timing: { leaseMs: 30_000, fetchLeaseMs: 2_000, reconcileMs: 200, retryMs: 20 },
+      timing: { leaseMs: 30_000, fetchLeaseMs: 4_000, reconcileMs: 200, retryMs: 20 },
       crashAt: undefined,
       ...more,
     }),

@@ -332,7 +332,7 @@ describe('in the middle of drawing', () => {
     expect((await caller.job(jobId)).attempt).toBe(1)
   })
   test('a worker that stands still past its lease comes back to nothing', async () => {
-    const service = await start({ VITASCOPE_LEASE_MS: '1500' })
+    const service = await start({ VITASCOPE_LEASE_MS: '4000' })
     const stale = await startWorker(service)
     const jobId = await create(slow())
     await drawing(stale)

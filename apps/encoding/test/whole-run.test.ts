@@ -149,7 +149,7 @@ describe('in the middle of an encode', () => {
     expect((await caller.job(jobId)).attempt).toBe(2)
   })
   test('a worker that stands still past its lease comes back to nothing', async () => {
-    const service = await start({ VITASCOPE_LEASE_MS: '1500' })
+    const service = await start({ VITASCOPE_LEASE_MS: '4000' })
     const stale = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')
     await encodingOf(jobId, stale)

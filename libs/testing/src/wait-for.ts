@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { patient } from './patience.ts'
 
 export interface WaitOptions {
-  /** Milliseconds; 10 seconds when not given. */
+  /** Milliseconds, on a machine that has nothing else to do: see `patient`. 10 seconds when not given. */
   timeout?: number
   /** Milliseconds between two looks; 20 when not given. */
   interval?: number
@@ -11,7 +12,8 @@ export interface WaitOptions {
 
 /** Looks again and again until the condition gives something true, and gives that back; a condition that throws is not met yet. */
 export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
-  const { timeout = 10_000, interval = 20, describe = 'a condition' } = options
+  const { interval = 20, describe = 'a condition' } = options
+  const timeout = patient(options.timeout ?? 10_000)
   const until = Date.now() + timeout
   let last: unknown
   for (;;) {

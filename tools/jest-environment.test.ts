@@ -1,0 +1,20 @@
+import { beforeEach, expect, test } from '@jest/globals'
+import { patient } from '@vitascope/testing'
+
+const limit = 100
+const late = () => new Promise((resolve) => setTimeout(resolve, patient(limit) / 2))
+let hooks = 0
+
+beforeEach(async () => {
+  await late()
+  hooks += 1
+}, limit)
+
+test.each([1, 2, 3])(
+  'tests and hooks may take longer than their limits on a slow machine: run %d',
+  async (run) => {
+    await late()
+    expect(hooks).toBe(run)
+  },
+  limit,
+)
