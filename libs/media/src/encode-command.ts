@@ -1,6 +1,7 @@
 import { inputGuards } from './codecs.ts'
 import { type FfmpegInput, type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
 import { toNumber } from './frame-rate.ts'
+import { pictureOptions } from './picture-codec.ts'
 import type { EncodePlan, PlannedAudioTrack, PlannedRendition } from './plan.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
@@ -141,25 +142,10 @@ function audioGraph(plan: EncodePlan): string {
   return `[0:${streamIndex}]${chain.join(',')},asplit=${tracks.length}${tracks.map((_, index) => `[a${index}]`).join('')}`
 }
 
-/**
- * Constant quality under a cap of one second's buffer. One thread for each encoder: with more, x264's rate control depends on which thread is
- * first, and two runs differ; the encoders themselves run side by side. A chunk begins with half of that buffer, about what the one before it
- * left: with a full one, each seam of a picture that is hard to encode would add its bytes to the average.
- */
 function videoOutput(plan: EncodePlan, chunk: PlannedChunk, rendition: PlannedRendition, index: number, folder: string): FfmpegOutput {
-  const { kbps = 0, profile = 'high' } = rendition.video ?? {}
-  const group = plan.video?.groupFrames ?? 0
-  const codec = [
-    ['-c:v', 'libx264'],
-    ['-preset', 'veryfast'],
-    ['-profile:v', profile],
-    ['-threads', '1'],
-    ['-crf', '23'],
-    ['-maxrate', `${kbps}k`],
-    ['-bufsize', `${kbps}k`],
-    ['-x264-params', `${chunk.startFrame > 0 ? 'vbv-init=0.5:' : ''}keyint=${group}:min-keyint=${group}:scenecut=0:open-gop=0:force-cfr=1`],
-  ]
-  return output(plan, chunk.firstSegment, `[v${index}]`, codec, `${folder}/${rendition.key}`)
+  const { kbps = 0, profile = 'high', codec = 'h264' } = rendition.video ?? {}
+  const options = pictureOptions({ codec, kbps, profile, groupFrames: plan.video?.groupFrames ?? 0, chunk })
+  return output(plan, chunk.firstSegment, `[v${index}]`, options, `${folder}/${rendition.key}`)
 }
 
 function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, index: number, folder: string): FfmpegOutput {

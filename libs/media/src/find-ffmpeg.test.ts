@@ -20,5 +20,5 @@ test('a given path must be there, with ffprobe beside it', async () => {
 
 test('without a system’s ffmpeg the packaged one is found, with a warning', async () => {
   const tools = await findFfmpeg({ systemFolders: [] })
-  expect(tools).toMatchObject({ toneMap: true, warning: expect.stringContaining('VITASCOPE_FFMPEG') })
+  expect(tools).toMatchObject({ toneMap: true, codecs: ['h264', 'hevc', 'av1'], warning: expect.stringContaining('VITASCOPE_FFMPEG') })
 })

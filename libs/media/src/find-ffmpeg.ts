@@ -3,6 +3,7 @@ import { access, chmod, constants } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { type PictureCodec, pictureCodecs, pictureEncoders } from './picture-codec.ts'
 
 /** The two programs, and what this build of them can do. */
 export interface FfmpegTools {
@@ -12,6 +13,8 @@ export interface FfmpegTools {
   version: string
   /** HDR can be mapped to ordinary range: the filters zscale and tonemap are there. */
   toneMap: boolean
+  /** How it can encode a picture. */
+  codecs: readonly PictureCodec[]
   /** A sentence for the log when this build does not get the security fixes of a distribution. */
   warning?: string
 }
@@ -38,13 +41,13 @@ async function describe(ffmpeg: string, ffprobe: string): Promise<FfmpegTools> {
   }
   const version = versionOf(await output(ffmpeg, ['-version']))
   const encoders = await output(ffmpeg, ['-hide_banner', '-encoders'])
-  for (const encoder of ['libx264', 'aac', 'mjpeg']) {
-    if (!new RegExp(`^ \\S+ ${encoder} `, 'm').test(encoders)) throw new Error(`${ffmpeg} has no encoder ${encoder}`)
-  }
+  const has = (encoder: string) => new RegExp(`^ \\S+ ${encoder} `, 'm').test(encoders)
+  for (const encoder of [pictureEncoders.h264, 'aac', 'mjpeg']) if (!has(encoder)) throw new Error(`${ffmpeg} has no encoder ${encoder}`)
+  const codecs = pictureCodecs.filter((codec) => has(pictureEncoders[codec]))
   const filters = await output(ffmpeg, ['-hide_banner', '-filters'])
   const toneMap = / zscale /.test(filters) && / tonemap /.test(filters)
   const warning = warningFor(version)
-  return { ffmpeg, ffprobe, version, toneMap, ...(warning === undefined ? {} : { warning }) }
+  return { ffmpeg, ffprobe, version, toneMap, codecs, ...(warning === undefined ? {} : { warning }) }
 }
 
 async function output(tool: string, args: string[]): Promise<string> {

@@ -1,3 +1,4 @@
+export { codecName } from './codec-name.ts'
 export { type ChunkEncode, canCarryOut, chunkFolder, chunkKeys, encodeChunk } from './encode-chunk.ts'
 export { segmentNames } from './encode-command.ts'
 export { type FfmpegTools, findFfmpeg } from './find-ffmpeg.ts'
@@ -6,8 +7,9 @@ export { masterPlaylist, mediaPlaylist, type Segment } from './hls-playlist.ts'
 export { aliasKeys, type FrameSize, ladder, type Rung, sizeFor, standardKeys } from './ladder.ts'
 export { type LockedRun, lockedRun, type RunEnd } from './locked-run.ts'
 export { EncodeFailed, type FailureKind, isEncodeFailed, isSourceRefused, type RefusalCode, SourceRefused } from './media-errors.ts'
-export { codecName, readSegmentHead, type SegmentHead } from './mp4-boxes.ts'
+export { readSegmentHead, type SegmentHead } from './mp4-boxes.ts'
 export { type Packaging, packageRenditions } from './package-renditions.ts'
+export { type PictureCodec, pictureEncoders } from './picture-codec.ts'
 export {
   audioChunk,
   chunkNumbers,

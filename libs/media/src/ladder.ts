@@ -1,3 +1,4 @@
+import type { PictureCodec } from './picture-codec.ts'
 import type { SourceVideo } from './source-probe.ts'
 
 /** One step of the ladder: what a rendition is called, how large it is at most, what it may weigh. */
@@ -9,6 +10,8 @@ export interface Rung {
   shortSide: number
   audioKbps: number
   profile: 'baseline' | 'high'
+  /** H.264 where it is not said. */
+  codec?: PictureCodec
 }
 
 /** The first six are made of every source, the others where the source is as large. */

@@ -29,13 +29,6 @@ export async function outerBoxes(path: string): Promise<Mp4Box[] | undefined> {
   }
 }
 
-/** The codec of an initialisation segment as RFC 6381 spells it: `avc1.64001F` or `mp4a.40.2`. */
-export function codecName(init: Buffer): string | undefined {
-  const place = init.indexOf('avcC', 0, 'latin1')
-  if (place >= 0 && place + 8 <= init.length) return `avc1.${init.toString('hex', place + 5, place + 8).toUpperCase()}`
-  return init.includes('mp4a', 0, 'latin1') ? 'mp4a.40.2' : undefined
-}
-
 /** What the head of a segment tells of it. */
 export interface SegmentHead {
   /** When it begins, from the start of the whole. */

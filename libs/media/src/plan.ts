@@ -1,6 +1,7 @@
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { groupFrames, outputFrameRate, toNumber } from './frame-rate.ts'
 import { ladder, type Rung, sizeFor, standardKeys, videoKbps } from './ladder.ts'
+import { type PictureCodec, pictureCosts } from './picture-codec.ts'
 import { type PlannedChunk, planChunks } from './plan-chunks.ts'
 import type { Rational, SourceAudio, SourceProbe, SourceVideo } from './source-probe.ts'
 
@@ -10,7 +11,7 @@ export interface PlannedRendition {
   /** Kilobits a second that the average of the whole file must not exceed by more than a tenth. */
   label: number
   /** Undefined where the source has no picture. */
-  video?: { width: number; height: number; kbps: number; profile: Rung['profile'] }
+  video?: { width: number; height: number; kbps: number; profile: Rung['profile']; codec?: PictureCodec }
   /** The audio track that belongs to it; undefined where the source has no sound. */
   audioKey?: string
 }
@@ -71,11 +72,13 @@ export interface PlanQuestion {
   tools: Pick<FfmpegTools, 'version' | 'toneMap'>
   /** Which renditions; the six that every source gets by default. */
   keys?: readonly string[]
+  /** A single rendition in place of those, to stand beside them: without images, which are there already. */
+  single?: Rung
 }
 
 /** Decides how a source is encoded. */
-export function planEncode({ probe, tools, keys = standardKeys }: PlanQuestion): EncodePlan {
-  const rungs = ladder.filter((rung) => keys.includes(rung.key))
+export function planEncode({ probe, tools, keys = standardKeys, single }: PlanQuestion): EncodePlan {
+  const rungs = single ? [single] : ladder.filter((rung) => keys.includes(rung.key))
   const { video } = probe
   const audio = probe.audio.find((stream) => stream.isDefault) ?? probe.audio[0]
   const durationSeconds = Math.max(video?.endSeconds ?? 0, audio?.endSeconds ?? 0)
@@ -94,7 +97,7 @@ export function planEncode({ probe, tools, keys = standardKeys }: PlanQuestion):
     segmentSeconds: planned ? Math.round(((planned.groupFrames * 2) / toNumber(planned.frameRate)) * 1e6) / 1e6 : 4,
     chunks: planned ? cutPicture(planned, cpuSecondsPerFrame) : [],
     renditions,
-    images: planImages(durationSeconds),
+    images: single ? [] : planImages(durationSeconds),
     maxPixels: 35_389_440,
     expectedCpuSeconds: Math.ceil(frames * cpuSecondsPerFrame + soundCpuSeconds + 1),
   }
@@ -162,7 +165,12 @@ function audioKey(kbps: number): string {
 
 function planRendition(rung: Rung, video: SourceVideo | undefined, planned: EncodePlan['video'], hasAudio: boolean): PlannedRendition {
   const picture = video &&
-    planned && { ...sizeFor(rung, video), kbps: videoKbps(rung, toNumber(planned.frameRate), hasAudio), profile: rung.profile }
+    planned && {
+      ...sizeFor(rung, video),
+      kbps: videoKbps(rung, toNumber(planned.frameRate), hasAudio),
+      profile: rung.profile,
+      ...(rung.codec && { codec: rung.codec }),
+    }
   return {
     key: rung.key,
     label: rung.label,
@@ -187,7 +195,8 @@ function round(seconds: number): number {
 
 /** Measured: 15 ns a pixel encoded, 3 ns a pixel decoded and filtered, 30 ms a second of sound in three rates. */
 function frameCpuSeconds(renditions: readonly PlannedRendition[], video: SourceVideo | undefined): number {
-  const encoded = renditions.reduce((pixels, { video: size }) => pixels + (size ? size.width * size.height : 0), 0)
+  const cost = ({ video: size }: PlannedRendition) => (size ? size.width * size.height * pictureCosts[size.codec ?? 'h264'] : 0)
+  const encoded = renditions.reduce((pixels, rendition) => pixels + cost(rendition), 0)
   const decoded = video ? video.width * video.height : 0
   return encoded * 15e-9 + decoded * 3e-9
 }

@@ -11,6 +11,7 @@ import { toNumber } from './frame-rate.ts'
 import { readSegmentList } from './hls-playlist.ts'
 import { EncodeFailed } from './media-errors.ts'
 import { outerBoxes } from './mp4-boxes.ts'
+import { probedPictures } from './picture-codec.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import { ffprobeText } from './run-ffprobe.ts'
 import type { RunLimits } from './sandbox.ts'
@@ -92,8 +93,8 @@ function checkStreams(plan: EncodePlan, rendition: PlannedRendition, probed: Pro
   if (probed.streams.length !== wanted) throw incomplete(path, `it has ${probed.streams.length} streams instead of ${wanted}`)
   checkDuration(path, probed.durationSeconds, plan.durationSeconds)
   if (rendition.video && plan.video) {
-    const { width, height } = rendition.video
-    if (picture?.codec !== 'h264') throw incomplete(path, 'it has no H.264 picture')
+    const { width, height, codec = 'h264' } = rendition.video
+    if (picture?.codec !== probedPictures[codec]) throw incomplete(path, `its picture is no ${codec}`)
     if (picture.width !== width || picture.height !== height) throw incomplete(path, `its picture is ${picture.width}x${picture.height}`)
     checkDuration(path, picture.durationSeconds, plan.video.frames / toNumber(plan.video.frameRate))
   }

@@ -1,0 +1,35 @@
+/** The codec of an initialisation segment as RFC 6381 spells it: `avc1.64001F`, `hvc1.1.6.L93.90`, `av01.0.05M.08` or `mp4a.40.2`. */
+export function codecName(init: Buffer): string | undefined {
+  const avcC = bodyBehind(init, 'avcC', 4)
+  if (avcC) return `avc1.${avcC.toString('hex', 1, 4).toUpperCase()}`
+  const hvcC = bodyBehind(init, 'hvcC', 13)
+  if (hvcC) return hevcName(hvcC)
+  const av1C = bodyBehind(init, 'av1C', 4)
+  if (av1C) return av1Name(av1C)
+  return init.includes('mp4a', 0, 'latin1') ? 'mp4a.40.2' : undefined
+}
+
+/** What stands behind the name of a box, at least so many bytes of it. */
+function bodyBehind(init: Buffer, box: string, bytes: number): Buffer | undefined {
+  const place = init.indexOf(box, 0, 'latin1')
+  return place >= 0 && place + 4 + bytes <= init.length ? init.subarray(place + 4) : undefined
+}
+
+/** ISO/IEC 14496-15, annex E: profile, its compatibility with the bits the other way round, tier and level, then flags up to the last that is set. */
+function hevcName(hvcC: Buffer): string {
+  const first = hvcC[1] ?? 0
+  const space = ['', 'A', 'B', 'C'][first >> 6] ?? ''
+  const tier = (first & 0x20) === 0 ? 'L' : 'H'
+  const compatible = Number.parseInt(hvcC.readUInt32BE(2).toString(2).padStart(32, '0').split('').reverse().join(''), 2)
+  const flags = [...hvcC.subarray(6, 12)].map((byte) => byte.toString(16).toUpperCase())
+  while (flags.at(-1) === '0') flags.pop()
+  return ['hvc1', `${space}${first & 0x1f}`, compatible.toString(16).toUpperCase(), `${tier}${hvcC[12] ?? 0}`, ...flags].join('.')
+}
+
+/** AV1 codec ISO media file format binding, 5: profile, level and tier, bit depth; the rest is the default of an ordinary 4:2:0 picture. */
+function av1Name(av1C: Buffer): string {
+  const [, levels = 0, depths = 0] = av1C
+  const two = (value: number) => String(value).padStart(2, '0')
+  const depth = (depths & 0x40) === 0 ? 8 : (depths & 0x20) === 0 ? 10 : 12
+  return `av01.${levels >> 5}.${two(levels & 0x1f)}${(depths & 0x80) === 0 ? 'M' : 'H'}.${two(depth)}`
+}
