@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Query, Transaction } from '@vitascope/postgres'
 import type { Job } from '../job/job.ts'
+import { NOT_HELD } from './sweep-hold.ts'
 
 /** Where a lease may put objects; empty where its kind of work leaves none. */
 export interface TaskPlaces {
@@ -104,10 +105,10 @@ export async function sweepSoon(query: Query, fence: number): Promise<void> {
   await query('update object_prefix set next_sweep = now() where fence = $1 and drop_time is not null', [fence])
 }
 
-/** Prefixes whose objects are to be removed now. */
+/** Prefixes whose objects are to be removed now; none while a backup copies. */
 export function duePrefixes(query: Query, limit: number): Promise<DroppedPrefix[]> {
   return query<DroppedPrefix>(
-    'select prefix, job_id as "jobId" from object_prefix where next_sweep <= now() order by next_sweep limit $1',
+    `select prefix, job_id as "jobId" from object_prefix where next_sweep <= now() and ${NOT_HELD} order by next_sweep limit $1`,
     [limit],
   )
 }

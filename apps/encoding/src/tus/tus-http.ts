@@ -104,7 +104,8 @@ async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }
   if (!(await tools.uploads.drop(uploadId))) {
     throw new DomainError('refused', 'UPLOAD_FINISHED', 'the upload is complete: it is a video, and goes with it')
   }
-  await tools.storage.deletePrefix(`tus/${uploadId}`)
+  // While a backup copies, the sweep does it afterwards.
+  if (!(await tools.uploads.isHeld())) await tools.storage.deletePrefix(`tus/${uploadId}`)
   answer(response, 204, {})
 }
 

@@ -1,5 +1,6 @@
 import type { Principal } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
+import { isSweepHeld, NOT_HELD } from '../objects/sweep-hold.ts'
 
 export type Owner = Extract<Principal, { kind: 'user' }>
 
@@ -59,6 +60,8 @@ export interface TusStore {
   drop(uploadId: string): Promise<boolean>
   /** Has those go that are over, and those whose job needs them no more; answers the ones that are going. */
   dropOld(limit: number): Promise<string[]>
+  /** Whether objects must stay for now. */
+  isHeld(): Promise<boolean>
   forget(uploadId: string): Promise<void>
 }
 
@@ -164,11 +167,12 @@ export function createTusStore(db: Db): TusStore {
         [limit],
       )
       const rows = await db.query<{ upload_id: string }>(
-        'select upload_id from tus_upload where drop_time is not null order by expire_time limit $1',
+        `select upload_id from tus_upload where drop_time is not null and ${NOT_HELD} order by expire_time limit $1`,
         [limit],
       )
       return rows.map(({ upload_id }) => upload_id)
     },
+    isHeld: () => isSweepHeld(db.query),
     async forget(uploadId) {
       await db.query('delete from tus_upload where upload_id = $1 and drop_time is not null', [uploadId])
     },

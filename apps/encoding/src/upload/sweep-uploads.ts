@@ -7,7 +7,7 @@ const NAMES_AT_ONCE = 500
 
 /**
  * Removes uploads that nobody came for in time: the row is marked first, so that nobody is told of an object that goes, and forgotten when the
- * object is gone. Then what lies below the prefix of uploads without a row: a form that was posted to an object store and never claimed.
+ * object is gone; none while a backup copies. Then what lies below the prefix of uploads without a row: a form that was posted to an object store and never claimed.
  */
 export async function sweepUploads(
   { uploads, tusUploads, storage }: { uploads: UploadStore; tusUploads: TusStore; storage: ObjectStorage },
@@ -23,6 +23,7 @@ export async function sweepUploads(
     await storage.deletePrefix(`tus/${uploadId}`, signal)
     await tusUploads.forget(uploadId)
   }
+  if (await uploads.isHeld()) return
   let old: string[] = []
   const settle = async () => {
     const known = await uploads.known(old)

@@ -1,4 +1,5 @@
 import type { Db } from '@vitascope/postgres'
+import { isSweepHeld, NOT_HELD } from '../objects/sweep-hold.ts'
 
 /** An object that a browser put into the store, or may put there. */
 export interface StoredUpload {
@@ -29,6 +30,8 @@ export interface UploadStore {
   dropOld(limit: number): Promise<{ uploadId: string; object: string }[]>
   /** The row of an object that is gone. */
   forget(uploadId: string): Promise<void>
+  /** Whether objects must stay for now. */
+  isHeld(): Promise<boolean>
   /** Those of the objects that have a row. */
   known(objects: readonly string[]): Promise<Set<string>>
 }
@@ -94,7 +97,7 @@ export function createUploadStore(db: Db): UploadStore {
         [limit],
       )
       const rows = await db.query<{ upload_id: string; object: string }>(
-        'select upload_id, object from upload where expire_time < now() and drop_time is not null order by expire_time limit $1',
+        `select upload_id, object from upload where expire_time < now() and drop_time is not null and ${NOT_HELD} order by expire_time limit $1`,
         [limit],
       )
       return rows.map(({ upload_id, object }) => ({ uploadId: upload_id, object }))
@@ -102,6 +105,7 @@ export function createUploadStore(db: Db): UploadStore {
     async forget(uploadId) {
       await db.query('delete from upload where upload_id = $1 and drop_time is not null', [uploadId])
     },
+    isHeld: () => isSweepHeld(db.query),
     async known(objects) {
       const rows = await db.query<{ object: string }>('select object from upload where object = any($1)', [objects])
       return new Set(rows.map(({ object }) => object))

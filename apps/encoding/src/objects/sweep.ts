@@ -1,0 +1,78 @@
+import { parseArgs } from 'node:util'
+import { ConfigError, readEnvironment, readObjectStore } from '@vitascope/config'
+import { isDomainError } from '@vitascope/errors'
+import { openPostgres } from '@vitascope/postgres'
+import { openStorage } from '@vitascope/storage'
+import { createLogger } from '@vitascope/telemetry'
+import { type Finding, SweepHeld, type SweepSummary, sweepOrphans } from './sweep-orphans.ts'
+
+// node apps/encoding/src/objects/sweep.ts [--dry-run] [--json] [--older-than SECONDS]: compares objects and rows.
+const USAGE = 'usage: node apps/encoding/src/objects/sweep.ts [--dry-run] [--json] [--older-than SECONDS]'
+/** A day: by then nobody comes any more for what a form put into the store. */
+const GRACE_SECONDS = 86_400
+/** For the statements over all rows. */
+const LONG_MS = 600_000
+
+process.exitCode = await run()
+
+async function run(): Promise<number> {
+  const options = readOptions()
+  if (!options) return fail(USAGE, 2)
+  const { isDry, isJson, graceMs } = options
+  try {
+    const read = readEnvironment(process.env)
+    const settings = { databaseUrl: read.text('VITASCOPE_ENCODING_DATABASE_URL'), objects: readObjectStore(read) }
+    read.check()
+    const log = createLogger({ service: 'encoding-sweep', level: 'fatal' })
+    const db = openPostgres({ url: settings.databaseUrl, schema: 'encoding', log, poolSize: 1, statementTimeoutMs: LONG_MS })
+    try {
+      const storage = await openStorage(settings.objects)
+      const tell = (finding: Finding) => say(isJson ? JSON.stringify(finding) : sentenceOf(finding))
+      const summary = await sweepOrphans({ db, storage, graceMs, isDry }, tell, new AbortController().signal)
+      say(isJson ? JSON.stringify({ summary }) : totalOf(summary, isDry))
+      return 0
+    } finally {
+      await db.close()
+    }
+  } catch (error) {
+    if (error instanceof SweepHeld || error instanceof ConfigError || isDomainError(error)) return fail(error.message, 1)
+    throw error
+  }
+}
+
+function readOptions(): { isDry: boolean; isJson: boolean; graceMs: number } | undefined {
+  try {
+    const { values } = parseArgs({
+      options: { 'dry-run': { type: 'boolean' }, json: { type: 'boolean' }, 'older-than': { type: 'string' } },
+    })
+    const seconds = values['older-than'] ?? String(GRACE_SECONDS)
+    if (!/^\d{1,9}$/.test(seconds)) return undefined
+    return { isDry: values['dry-run'] ?? false, isJson: values.json ?? false, graceMs: Number(seconds) * 1000 }
+  } catch {
+    return undefined
+  }
+}
+
+function sentenceOf(finding: Finding): string {
+  if (finding.found === 'missing') return `missing   ${finding.name}: a row tells of it, and it is not in storage`
+  const { orphan, done } = finding
+  return `${done.padEnd(9)} ${orphan.name}: ${orphan.objects} objects, ${orphan.bytes} bytes, the last of ${orphan.newest.toISOString()}`
+}
+
+function totalOf(summary: SweepSummary, isDry: boolean): string {
+  const { objects, bytes, foreign, young, orphans, orphanObjects, orphanBytes, missing } = summary
+  return [
+    `${objects} objects of ${bytes} bytes were looked at; ${foreign} of them have names that are not given here, and are left alone.`,
+    `Without a row: ${orphans} names with ${orphanObjects} objects of ${orphanBytes} bytes${isDry ? '; nothing was changed' : ''}; ${young} more are too young.`,
+    `Rows without their objects: ${missing}.`,
+  ].join('\n')
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function fail(message: string, code: number): number {
+  process.stderr.write(`${message}\n`)
+  return code
+}

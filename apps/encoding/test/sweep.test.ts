@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { isSweepHeld } from '../src/objects/sweep-hold.ts'
+import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+
+const COMMAND = join(import.meta.dirname, '../src/objects/sweep.ts')
+const TUS = '0b0e7a52-5a1d-4bb0-9a8a-1a1b1c1d1e1f'
+
+let around: Surroundings
+beforeAll(async () => {
+  around = await startSurroundings()
+})
+afterAll(() => around.close())
+
+/** Objects of every kind, with rows and without; all but one are of last week. */
+beforeEach(async () => {
+  await around.db.query('truncate job, object_prefix, upload, tus_upload, sweep_hold cascade')
+  for (const area of ['media', 'slides', 'source', 'work', 'uploads', 'tus', 'other']) await around.storage.deletePrefix(area)
+  await around.db.query(
+    `insert into job (job_id, media_id, organisation_id, source_url, state) values (1, '7', '1', '', 'ok'), (2, '8', '1', '', 'ok')`,
+  )
+  await around.db.query(
+    `insert into object_prefix (prefix, job_id, fence) values ('media/7/1-5-abc', 1, 5), ('media/8/2-6-abc', 2, 6), ('work/1/5-abc', 1, 5)`,
+  )
+  await around.db.query(
+    `insert into upload (organisation_id, object, bytes, expire_time) values ('1', 'uploads/1/kept', 3, now() + interval '1 day'),
+       ('1', 'uploads/1/gone', 3, now() + interval '1 day')`,
+  )
+  const lastWeek = new Date(Date.now() - 7 * 86_400_000)
+  for (const name of [
+    ...['media/7/1-5-abc/a.mp4', 'media/7/1-5-abc/hls/b.m4s', 'uploads/1/kept'],
+    ...['media/7/1-4-abc/a.mp4', 'media/7/1-4-abc/b.mp4', 'work/9/3-abc/c', 'uploads/1/lost', `tus/${TUS}/1-0`],
+    ...['media/odd', 'other/thing'],
+  ]) {
+    await around.storage.put(name, Buffer.from(name))
+    await utimes(join(around.folder, 'storage', name), lastWeek, lastWeek)
+  }
+  await around.storage.put('work/9/4-abc/young', Buffer.from('young'))
+})
+
+const sweep = async (...options: string[]) => {
+  const env = { ...process.env, VITASCOPE_ENCODING_DATABASE_URL: around.databaseUrl, VITASCOPE_STORAGE_DIR: join(around.folder, 'storage') }
+  const args = ['--disable-warning=ExperimentalWarning', COMMAND, ...options]
+  return promisify(execFile)(process.execPath, args, { env }).catch((error: { code: number; stdout: string; stderr: string }) => error)
+}
+const orphans = ['media/7/1-4-abc/', `tus/${TUS}/`, 'uploads/1/lost', 'work/9/3-abc/']
+const missing = ['media/8/2-6-abc/', 'uploads/1/gone']
+
+test('a dry run tells people what would go and what is missing, and changes nothing', async () => {
+  const before = await around.objects()
+  const { stdout } = await sweep('--dry-run')
+  const lines = stdout.trim().split('\n')
+  expect(lines.filter((line) => line.startsWith('would go')).map((line) => line.split(/\s+/)[2])).toEqual(orphans.map((name) => `${name}:`))
+  expect(lines.filter((line) => line.startsWith('missing')).map((line) => line.split(/\s+/)[1])).toEqual(missing.map((name) => `${name}:`))
+  expect(stdout).toMatch(/10 objects of \d+ bytes were looked at; 1 of them/)
+  expect(stdout).toMatch(/Without a row: 4 names with 5 objects of \d+ bytes; nothing was changed; 1 more are too young\./)
+  expect(lines.at(-1)).toBe('Rows without their objects: 2.')
+  expect(await around.objects()).toEqual(before)
+  expect(await around.db.query('select from object_prefix where drop_time is not null')).toEqual([])
+})
+
+test('programs are told the same in lines of JSON', async () => {
+  const { stdout } = await sweep('--dry-run', '--json')
+  const found = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(found.flatMap((line) => (line.found === 'orphan' ? [line.orphan.name] : []))).toEqual(orphans)
+  expect(found.flatMap((line) => (line.found === 'missing' ? [line.name] : []))).toEqual(missing)
+  expect(found.at(-1).summary).toMatchObject({ objects: 10, foreign: 1, young: 1, orphans: 4, orphanObjects: 5, missing: 2 })
+})
+
+test('what no row tells of goes, sets by way of the running service; what has a row, or a name of others, stays', async () => {
+  expect((await sweep()).stdout).toMatch(/given up {2}media\/7\/1-4-abc\//)
+  const service = await startHere(around)
+  try {
+    const left = ['media/7/1-5-abc/a.mp4', 'media/7/1-5-abc/hls/b.m4s', 'media/odd', 'other/thing', 'uploads/1/kept', 'work/9/4-abc/young']
+    await waitFor(async () => (await around.objects()).length <= left.length, { timeout: 20_000, describe: 'the orphans to go' })
+    expect(await around.objects()).toEqual(left)
+  } finally {
+    await service.stop()
+  }
+  expect((await sweep('--json', '--dry-run')).stdout).toContain('"orphans":0')
+})
+
+test('nothing goes while a backup holds the sweep, and everything once it is over', async () => {
+  const holder = randomUUID()
+  await around.db.query(`insert into sweep_hold values ($1, now() + interval '1 hour')`, [holder])
+  expect(await isSweepHeld(around.db.query)).toBe(true)
+  const refused = await sweep()
+  expect([refused, refused.stderr]).toMatchObject([{ code: 1 }, expect.stringContaining('a backup copies objects just now')])
+  await around.db.query('update object_prefix set drop_time = now(), next_sweep = now()')
+  const service = await startHere(around)
+  try {
+    const before = await around.objects()
+    // Each pass of the reconciler asks after the jobs, and then sweeps.
+    const asked = async () => (await around.db.query<{ at: string }>('select max(check_time)::text as at from job'))[0]?.at
+    for (let passes = 0; passes < 3; passes++) {
+      const last = await asked()
+      await waitFor(async () => (await asked()) !== last, { timeout: 20_000, describe: 'another pass of the reconciler' })
+    }
+    expect(await around.objects()).toEqual(before)
+    await around.db.query('update sweep_hold set end_time = now()')
+    await waitFor(async () => !(await around.objects('media/7/1-5-abc')).length, { timeout: 20_000, describe: 'the sweep to go on' })
+  } finally {
+    await service.stop()
+  }
+})
+
+test.each([['--what'], ['--older-than', 'yesterday']])('%s is answered with the usage', async (...options) => {
+  expect(await sweep(...options)).toMatchObject({ code: 2, stderr: expect.stringContaining('usage:') })
+})
