@@ -22,7 +22,8 @@ beforeEach(async () => {
   await around.db.query('truncate job, object_prefix, upload, tus_upload, sweep_hold cascade')
   for (const area of ['media', 'slides', 'source', 'work', 'uploads', 'tus', 'other']) await around.storage.deletePrefix(area)
   await around.db.query(
-    `insert into job (job_id, media_id, organisation_id, source_url, state) values (1, '7', '1', '', 'ok'), (2, '8', '1', '', 'ok')`,
+    `insert into job (job_id, media_id, organisation_id, source_url, state, finish_time)
+     values (1, '7', '1', '', 'ok', now()), (2, '8', '1', '', 'ok', now())`,
   )
   await around.db.query(
     `insert into object_prefix (prefix, job_id, fence) values ('media/7/1-5-abc', 1, 5), ('media/8/2-6-abc', 2, 6), ('work/1/5-abc', 1, 5)`,
