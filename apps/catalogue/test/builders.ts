@@ -42,6 +42,9 @@ export function aSet(jobId: string, more: Partial<RenditionSet> = {}): Rendition
     bytes: 5_000,
     hasVideo: true,
     hasAudio: true,
+    storyboardPath: 'images/storyboard.vtt',
+    previewPath: 'images/preview.gif',
+    soundPath: 'sound.m4a',
     ...more,
   }
 }

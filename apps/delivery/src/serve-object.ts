@@ -8,8 +8,10 @@ export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
 const TYPES: Record<string, string> = {
   m3u8: PLAYLIST_TYPE,
   mp4: 'video/mp4',
+  m4a: 'audio/mp4',
   m4s: 'video/iso.segment',
   jpg: 'image/jpeg',
+  gif: 'image/gif',
   webp: 'image/webp',
   vtt: 'text/vtt; charset=utf-8',
   pdf: 'application/pdf',

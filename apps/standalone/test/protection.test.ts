@@ -38,7 +38,11 @@ async function aPlayingVideo(): Promise<VideoRecord> {
 
 /** Every address that a record and its playlists lead to. */
 async function crawl(uri: VideoRecord['uri']): Promise<string[]> {
-  const found = new Set([uri.poster_frame, uri.thumbnail, ...Object.values(uri.http), ...Object.values(uri.all_thumbnails)])
+  const stills = [uri.poster_frame, uri.thumbnail, ...Object.values(uri.all_thumbnails)]
+  const sprites = (await (await fetch(uri.storyboard)).text()).match(/storyboard-\d+\.jpg/g) ?? []
+  expect(sprites.length).toBeGreaterThan(0)
+  const found = new Set([...stills, ...Object.values(uri.http), uri.audio, uri.storyboard])
+  for (const sprite of sprites) found.add(new URL(sprite, uri.storyboard).href)
   const playlists = [uri.hls]
   for (const playlist of playlists) {
     found.add(playlist)

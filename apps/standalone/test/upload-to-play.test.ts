@@ -113,6 +113,26 @@ describe('a 12 s source of 720p with sound', () => {
     }
   })
 
+  test('has a storyboard, its sound as a file, and a preview that is shown where that is wanted', async () => {
+    const { storyboard, audio, preview } = video.uri
+    const cues = await readFile(await fetchFile(storyboard, 'storyboard.vtt'), 'utf8')
+    expect(cues.split('\n\n').slice(1)).toHaveLength(6)
+    const sprite = /^storyboard-1\.jpg(?=#xywh=0,0,160,90)/m.exec(cues)?.[0] ?? ''
+    const { streams } = await ffprobe(['-show_streams', await fetchFile(new URL(sprite, storyboard).href, 'sprite.jpg')])
+    expect([streams[0]?.width, streams[0]?.height]).toEqual([800, 180])
+    const sound = await ffprobe(['-show_streams', '-show_format', await fetchFile(audio, 'sound.m4a')])
+    expect(sound.streams.map((stream) => stream.codec_name)).toEqual(['aac'])
+    expect(Math.abs(Number(sound.format.duration) - 12)).toBeLessThan(0.2)
+
+    const api = platform.withKey(tenant.key)
+    const shown = async () => (await api.get<VideoRecord>(`/video/${video.video_id}`)).body.uri.preview
+    expect(preview).toBe('')
+    await api.put(`/media/${video.media_id}`, { gif_status: 1 })
+    expect((await readFile(await fetchFile(await shown(), 'preview.gif'))).toString('latin1', 0, 6)).toBe('GIF89a')
+    await api.put(`/media/${video.media_id}`, { gif_status: 0 })
+    expect(await shown()).toBe('')
+  })
+
   test('keeps playing while a replacement encodes, and then plays the new one', async () => {
     await makeSource(folder, 'other.mp4')
     const api = platform.withKey(tenant.key)

@@ -3,17 +3,21 @@ import { join } from 'node:path'
 import { codecName } from './codec-name.ts'
 import { collectSegments, type SegmentsByKey } from './collect-segments.ts'
 import { segmentNames } from './encode-command.ts'
-import { type FfmpegInput, type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
+import { type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { toNumber } from './frame-rate.ts'
 import { type AudioTrack, masterPlaylist, mediaPlaylist, type Variant } from './hls-playlist.ts'
-import { type ImageWork, imagesFromRendition, plainImages } from './image-frames.ts'
+import { imagesFromRendition } from './image-frames.ts'
 import { lockedRun } from './locked-run.ts'
+import { type LookThrough, lookThrough } from './look-through.ts'
 import { EncodeFailed } from './media-errors.ts'
 import type { EncodePlan } from './plan.ts'
+import { playlistInput } from './playlist-input.ts'
 import { progressLines } from './progress.ts'
-import { makeFolderFor, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'
+import { makeFolderFor, type RunLimits, sandboxFor } from './sandbox.ts'
+import { type ImageWork, imageWorkFolder } from './segment-file.ts'
 import { setFolder, setLayout } from './set-layout.ts'
+import { imagesOfSound } from './sound-images.ts'
 
 export interface Packaging {
   plan: EncodePlan
@@ -25,7 +29,7 @@ export interface Packaging {
 
 /**
  * Makes the finished set out of the segments of all chunks: HLS playlists, a progressive MP4 of each rendition from the same encoded frames,
- * and the images. Returns the folder of the set.
+ * the sound as a file of its own, and the images. Returns the folder of the set.
  */
 export async function packageRenditions({ plan, scratch, tools, limits, signal }: Packaging): Promise<string> {
   const sandbox = await sandboxFor(tools.ffmpeg)
@@ -34,12 +38,15 @@ export async function packageRenditions({ plan, scratch, tools, limits, signal }
   await makeFolderFor(sandbox, set)
   await makeFolderFor(sandbox, join(set, setLayout.hlsFolder))
   await makeFolderFor(sandbox, join(set, setLayout.imageFolder))
+  await rm(join(scratch, imageWorkFolder), { recursive: true, force: true })
+  await makeFolderFor(sandbox, join(scratch, imageWorkFolder))
   const segments = await collectSegments(plan, scratch, join(setFolder, setLayout.hlsFolder), sandbox)
   await writePlaylists(plan, set, segments)
   const bytes = [...segments.values()].flat().reduce((sum, segment) => sum + segment.bytes, 0)
+  const images = await imageWork({ plan, segments, scratch, tools, limits, signal })
   await lockedRun({
     tool: tools.ffmpeg,
-    args: await packageArguments(plan, segments, scratch, sandbox),
+    args: packageArguments(plan, [...segments.keys()], images),
     scratch,
     // Moving `moov` to the front copies each file without a report of progress; 10 MB/s is slow even for a network disk.
     limits: { stallSeconds: 30 + bytes / 10e6, fileBytes: bytes * 2 + 32 * 2 ** 20, ...limits },
@@ -49,21 +56,29 @@ export async function packageRenditions({ plan, scratch, tools, limits, signal }
   return set
 }
 
-async function packageArguments(plan: EncodePlan, segments: SegmentsByKey, scratch: string, sandbox: Sandbox): Promise<string[]> {
-  const keys = [...segments.keys()]
-  const copies = plan.renditions.map((rendition) => mp4Output(rendition.key, trackKeys(plan, rendition.key), keys))
-  const images = await imageWork(plan, segments, scratch, sandbox, keys.length)
+function packageArguments(plan: EncodePlan, keys: readonly string[], images: ImageWork): string[] {
+  const copies = plan.renditions.map((rendition) => mp4Output(setLayout.mp4(rendition.key), trackKeys(plan, rendition.key), keys))
+  const sound = soundKey(plan)
   return ffmpegArguments({
     inputs: [...keys.map(playlistInput), ...images.inputs],
     graphs: images.graphs,
-    outputs: [...copies, ...images.outputs],
+    outputs: [...copies, ...(sound === undefined ? [] : [mp4Output(setLayout.sound, [sound], keys)]), ...images.outputs],
   })
 }
 
-function imageWork(plan: EncodePlan, segments: SegmentsByKey, scratch: string, sandbox: Sandbox, firstInput: number): Promise<ImageWork> {
+/** The number of inputs before those of the images is that of the tracks. */
+async function imageWork(work: LookThrough): Promise<ImageWork> {
+  const { plan, segments, scratch } = work
+  if (plan.images.length === 0) return { inputs: [], graphs: [], outputs: [] }
   const largest = plan.renditions.filter((rendition) => rendition.video !== undefined).at(-1)
-  if (!largest) return plainImages(plan, scratch, sandbox, firstInput)
-  return imagesFromRendition(plan, largest, segments.get(largest.key) ?? [], scratch, sandbox, firstInput)
+  const bestFrame = await lookThrough(work)
+  if (!largest || bestFrame === undefined) return imagesOfSound(work, segments.size)
+  return imagesFromRendition({ plan, rendition: largest, segments: segments.get(largest.key) ?? [], scratch, bestFrame }, segments.size)
+}
+
+/** The track that is offered as a file of its own: the best one. None beside a set that has one already, as it has images. */
+export function soundKey({ audio, images }: EncodePlan): string | undefined {
+  return images.length === 0 ? undefined : audio?.tracks.at(-1)?.key
 }
 
 /** The keys of the tracks that make up a rendition: its picture, its sound, or both. */
@@ -73,12 +88,7 @@ export function trackKeys(plan: EncodePlan, renditionKey: string): string[] {
   return [...(rendition.video ? [rendition.key] : []), ...(rendition.audioKey === undefined ? [] : [rendition.audioKey])]
 }
 
-function playlistInput(key: string): FfmpegInput {
-  const options = ['-f', 'hls', '-format_whitelist', 'hls,mov', '-protocol_whitelist', 'file']
-  return { file: `${setFolder}/${setLayout.playlist(key)}`, options }
-}
-
-function mp4Output(renditionKey: string, tracks: readonly string[], inputs: readonly string[]): FfmpegOutput {
+function mp4Output(path: string, tracks: readonly string[], inputs: readonly string[]): FfmpegOutput {
   const options = [
     ...tracks.map((key) => ['-map', `${inputs.indexOf(key)}:0`]),
     ['-c', 'copy'],
@@ -87,7 +97,7 @@ function mp4Output(renditionKey: string, tracks: readonly string[], inputs: read
     ['-fflags', '+bitexact'],
     ['-f', 'mp4'],
   ]
-  return { file: `${setFolder}/${setLayout.mp4(renditionKey)}`, options: options.flat() }
+  return { file: `${setFolder}/${path}`, options: options.flat() }
 }
 
 async function writePlaylists(plan: EncodePlan, set: string, segments: SegmentsByKey): Promise<void> {

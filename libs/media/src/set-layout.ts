@@ -8,4 +8,8 @@ export const setLayout = {
   playlist: (key: string) => `hls/${key}/index.m3u8`,
   imageFolder: 'images',
   image: (imageKey: string) => `images/${imageKey}.jpg`,
+  /** Beside the sprites that it names. */
+  storyboard: 'images/storyboard.vtt',
+  preview: 'images/preview.gif',
+  sound: 'sound.m4a',
 }

@@ -11,14 +11,16 @@ import { toNumber } from './frame-rate.ts'
 import { readSegmentList } from './hls-playlist.ts'
 import { EncodeFailed } from './media-errors.ts'
 import { outerBoxes } from './mp4-boxes.ts'
+import { soundKey } from './package-renditions.ts'
 import { probedPictures } from './picture-codec.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import { ffprobeText } from './run-ffprobe.ts'
 import type { RunLimits } from './sandbox.ts'
 import { plainFileBytes } from './scratch.ts'
 import { setFolder, setLayout } from './set-layout.ts'
+import { planStoryboard } from './storyboard.ts'
 
-export type SetFileKind = 'mp4' | 'hls_master' | 'hls_playlist' | 'hls_init' | 'hls_segment' | 'image'
+export type SetFileKind = 'mp4' | 'hls_master' | 'hls_playlist' | 'hls_init' | 'hls_segment' | 'image' | 'storyboard' | 'preview' | 'sound'
 
 /** One file of a finished set. */
 export interface SetFile {
@@ -53,7 +55,13 @@ export async function verifySet(work: Verification): Promise<SetFile[]> {
   for (const rendition of work.plan.renditions) files.push(await verifyMp4(work, rendition))
   for (const key of outputKeys(work.plan)) files.push(...(await verifyHls(work.plan, set, key)))
   files.push(await describe(set, { path: setLayout.master, kind: 'hls_master', key: '' }))
+  if (soundKey(work.plan) !== undefined) files.push(await verifySound(work))
   for (const image of work.plan.images) files.push(await verifyImage(set, image.key))
+  const storyboard = planStoryboard(work.plan)
+  if (storyboard) {
+    for (const key of storyboard.sprites) files.push(await verifyImage(set, key))
+    files.push(await describe(set, { path: setLayout.storyboard, kind: 'storyboard', key: '' }), await verifyPreview(set))
+  }
   return files
 }
 
@@ -61,20 +69,28 @@ export async function verifySet(work: Verification): Promise<SetFile[]> {
 const tolerance = 0.2
 
 async function verifyMp4(work: Verification, rendition: PlannedRendition): Promise<SetFile> {
-  const path = setLayout.mp4(rendition.key)
+  const { video } = rendition
+  const file = await verifyMovie(work, { path: setLayout.mp4(rendition.key), kind: 'mp4', key: rendition.key }, rendition)
+  return { ...file, ...(video ? { width: video.width, height: video.height } : {}) }
+}
+
+function verifySound(work: Verification): Promise<SetFile> {
+  return verifyMovie(work, { path: setLayout.sound, kind: 'sound', key: '' }, { audioKey: soundKey(work.plan) })
+}
+
+async function verifyMovie(
+  work: Verification,
+  { path, kind, key }: Pick<SetFile, 'path' | 'kind' | 'key'>,
+  tracks: PlannedTracks,
+): Promise<SetFile> {
   const boxes = await boxesOf(join(work.scratch, setFolder, path), path)
   const order = boxes.map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
   if (order[0] !== 'moov' || !order.includes('mdat')) throw incomplete(path, 'its moov is not in front')
   const probed = await probeMp4(work, path)
-  checkStreams(work.plan, rendition, probed, path)
+  checkStreams(work.plan, tracks, probed, path)
   const durationSeconds = probed.durationSeconds ?? 0
-  const file = await describe(join(work.scratch, setFolder), { path, kind: 'mp4', key: rendition.key })
-  return {
-    ...file,
-    ...(rendition.video ? { width: rendition.video.width, height: rendition.video.height } : {}),
-    bitrate: Math.round((file.bytes * 8) / durationSeconds),
-    durationSeconds,
-  }
+  const file = await describe(join(work.scratch, setFolder), { path, kind, key })
+  return { ...file, bitrate: Math.round((file.bytes * 8) / durationSeconds), durationSeconds }
 }
 
 async function probeMp4({ tools, scratch, limits, signal }: Verification, path: string): Promise<ProbedFile> {
@@ -86,7 +102,12 @@ async function probeMp4({ tools, scratch, limits, signal }: Verification, path: 
   return probed
 }
 
-function checkStreams(plan: EncodePlan, rendition: PlannedRendition, probed: ProbedFile, path: string): void {
+interface PlannedTracks {
+  video?: PlannedRendition['video']
+  audioKey?: string | undefined
+}
+
+function checkStreams(plan: EncodePlan, rendition: PlannedTracks, probed: ProbedFile, path: string): void {
   const picture = probed.streams.find((stream) => stream.type === 'video')
   const sound = probed.streams.find((stream) => stream.type === 'audio')
   const wanted = (rendition.video ? 1 : 0) + (rendition.audioKey === undefined ? 0 : 1)
@@ -140,6 +161,15 @@ async function verifyImage(set: string, key: string): Promise<SetFile> {
   const size = jpegSize(await readFile(join(set, path)))
   if (!size) throw incomplete(path, 'it is not a whole JPEG')
   return { ...file, ...size }
+}
+
+async function verifyPreview(set: string): Promise<SetFile> {
+  const path = setLayout.preview
+  const file = await describe(set, { path, kind: 'preview', key: '' })
+  const bytes = await readFile(join(set, path))
+  const isWhole = bytes.length > 13 && bytes.toString('latin1', 0, 6) === 'GIF89a' && bytes.at(-1) === 0x3b
+  if (!isWhole) throw incomplete(path, 'it is not a whole GIF')
+  return { ...file, width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
 }
 
 /** The size in the frame header of a baseline JPEG that has its end mark. */

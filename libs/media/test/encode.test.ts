@@ -109,7 +109,10 @@ describe.each([
       ['hls_init', 9],
       ['hls_segment', 27],
       ['hls_master', 1],
-      ['image', 5],
+      ['sound', 1],
+      ['image', 6],
+      ['storyboard', 1],
+      ['preview', 1],
     ])
     for (const file of encoded.files) {
       const bytes = await readFile(join(encoded.set, file.path))
@@ -166,7 +169,7 @@ function firstAbove(text: string, level: number, from: number): number {
   return Number.NaN
 }
 
-test('sound alone gives renditions without a picture track, HLS and plain images', async () => {
+test('sound alone gives renditions without a picture track, HLS and images of how loud it is', async () => {
   const encoded = await room.encode(await room.make('sound.m4a', `${sound(3)} -t 3 -c:a aac`))
   expect(encoded.probe.video).toBeUndefined()
   expect(mp4s(encoded)).toHaveLength(6)
@@ -179,12 +182,16 @@ test('sound alone gives renditions without a picture track, HLS and plain images
     ['thumb-50', 640],
     ['thumb-75', 640],
   ])
+  expect(encoded.files.filter(({ kind }) => kind === 'storyboard' || kind === 'preview')).toEqual([])
+  const sizes = encoded.files.flatMap(({ path, bytes }) => (path.startsWith('images/') ? [bytes] : []))
+  expect(Math.max(...sizes)).toBeLessThan(200_000)
   await expectToPlay(encoded)
 }, 60_000)
 
 test('a picture alone gives renditions and HLS without sound', async () => {
   const encoded = await room.encode(await room.make('silent.mp4', `${picture('320x240', 25, 3)} ${quick}`))
   expect(encoded.plan.audio).toBeUndefined()
+  expect(encoded.files.filter(({ kind }) => kind === 'sound')).toEqual([])
   expect(await readFile(join(encoded.set, setLayout.master), 'utf8')).not.toMatch(/AUDIO|mp4a/)
   expect(
     mp4s(encoded)
@@ -282,7 +289,8 @@ test('a source whose size changes on the way keeps one size and its whole length
 
 test('a source of one frame becomes a video with all its images', async () => {
   const encoded = await room.encode(await room.make('one.mp4', `${picture('320x240', 25, 1)} -frames:v 1 ${quick}`), ['h264_100'])
-  expect(encoded.files.filter((file) => file.kind === 'image')).toHaveLength(5)
+  expect(encoded.files.filter((file) => file.kind === 'image')).toHaveLength(6)
+  expect(await readFile(join(encoded.set, setLayout.storyboard), 'utf8')).toMatch(/storyboard-1\.jpg#xywh=0,0,120,90/)
 }, 60_000)
 
 test('two runs of one plan give the same frames', async () => {
@@ -347,13 +355,16 @@ describe('a set that is not what was planned', () => {
     ['an empty MP4', () => replace('h264_100.mp4', '')],
     ['a segment that was cut', () => cut('hls/h264_100/seg-00002.m4s')],
     ['an image that was cut', () => cut('images/poster.jpg')],
+    ['a sprite that was cut', () => cut('images/storyboard-1.jpg')],
+    ['a preview that was cut', () => cut('images/preview.gif')],
+    ['a file of the sound that was cut', () => cut('sound.m4a')],
     ['an MP4 with sound alone', () => remux('-map', '0:a', '-movflags', '+faststart')],
     ['an MP4 with moov behind', () => remux()],
   ])(
     '%s is found',
     async (_, damage) => {
       await packageRenditions(work)
-      await expect(verifySet(work)).resolves.toHaveLength(1 + 2 + 2 + 4 + 1 + 5)
+      await expect(verifySet(work)).resolves.toHaveLength(1 + 2 + 2 + 4 + 1 + 1 + 5 + 3)
       await damage()
       await expect(verifySet(work)).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
     },

@@ -1,6 +1,6 @@
 import type { Transaction } from '@vitascope/postgres'
 import type { Scope } from '../visibility.ts'
-import type { RenditionSet } from './rendition-set.ts'
+import { type RenditionSet, readSet, type StoredSet } from './rendition-set.ts'
 import type { Status } from './status.ts'
 
 /** A media under lock. */
@@ -30,8 +30,8 @@ interface Row {
   progress: number
   code: number
   message: string
-  renditions: RenditionSet | null
-  early: RenditionSet | null
+  renditions: StoredSet | null
+  early: StoredSet | null
 }
 
 /**
@@ -55,8 +55,8 @@ export async function lockMedia(tx: Transaction, mediaId: string, scope: Scope):
       gifStatus: row.gif_status,
       updateTime: row.update_time,
       status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
-      renditions: row.renditions ?? undefined,
-      early: row.early ?? undefined,
+      renditions: readSet(row.renditions),
+      early: readSet(row.early),
     }
   )
 }

@@ -11,7 +11,7 @@ import { firstVideo, insertVideo } from '../video/video-store.ts'
 import type { Scope } from '../visibility.ts'
 import type { Media, MediaFields } from './media.ts'
 import { type LockedMedia, lockMedia, saveStanding } from './media-lock.ts'
-import { fileNames, type RenditionSet } from './rendition-set.ts'
+import { fileNames, readSet, type StoredSet } from './rendition-set.ts'
 import { accepted, type Status } from './status.ts'
 
 export interface MediaKey {
@@ -155,7 +155,7 @@ interface MediaRow {
   token_required: boolean
   gif_status: number
   update_time: Date
-  renditions: RenditionSet | null
+  renditions: StoredSet | null
 }
 
 function toMedia(row: MediaRow): Media {
@@ -164,7 +164,7 @@ function toMedia(row: MediaRow): Media {
     organisationId: row.organisation_id,
     title: row.title,
     originalFilename: row.original_filename,
-    encodedFilenames: fileNames(row.renditions ?? undefined),
+    encodedFilenames: fileNames(readSet(row.renditions)),
     tokenRequired: row.token_required,
     gifStatus: row.gif_status,
     updateTime: row.update_time,

@@ -23,6 +23,17 @@ export interface RenditionSet {
   bytes: number
   hasVideo: boolean
   hasAudio: boolean
+  /** Empty where there is none, as in sets that were made before there were any; so are the two below. */
+  storyboardPath: string
+  previewPath: string
+  soundPath: string
+}
+
+/** A set as it was stored, maybe by a release that knew less. */
+export type StoredSet = Omit<RenditionSet, 'storyboardPath' | 'previewPath' | 'soundPath'> & Partial<RenditionSet>
+
+export function readSet(stored: StoredSet | null): RenditionSet | undefined {
+  return stored ? { storyboardPath: '', previewPath: '', soundPath: '', ...stored } : undefined
 }
 
 /** The names of its files, without folders. */

@@ -1,6 +1,6 @@
 import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
 import { SHOWN_CONTACT_FORM } from '../contact-form/contact-form-store.ts'
-import type { RenditionSet } from '../media/rendition-set.ts'
+import { type RenditionSet, readSet, type StoredSet } from '../media/rendition-set.ts'
 import type { Status } from '../media/status.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
 import { METADATA_ENTRIES } from '../metadata/metadata-row.ts'
@@ -61,7 +61,7 @@ export const SELECT_VIDEO = `
     ${SHOWN_PRESENTATION} as presentation_id,
     ${SHOWN_CONTACT_FORM} as contact_form_id,
     v.allowed_ips, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time, v.delivery_version, lower(v.title) as title_key,
-    m.title as media_title, m.token_required, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.early) as renditions,
+    m.title as media_title, m.token_required, m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.early) as renditions,
     ${captionsOf('v.media_id')} as captions,
     ${SHOWN_OVERLAYS} as overlays,
     ${METADATA_ENTRIES} as metadata,
@@ -115,7 +115,8 @@ export interface VideoRow {
   progress: number
   code: number
   message: string
-  renditions: RenditionSet | null
+  renditions: StoredSet | null
+  gif_status: number
   organisation_active: boolean
   ip_restricted: boolean
   download_allowed: boolean
@@ -161,7 +162,7 @@ export function toVideo(row: VideoRow): Video {
     createTime: row.create_time,
     updateTime: row.update_time,
     status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
-    renditions: row.renditions ?? undefined,
+    renditions: shownSet(row),
     deliveryVersion: row.delivery_version,
     metadata: row.metadata ?? [],
     downloadAllowed: row.download_allowed,
@@ -172,4 +173,10 @@ export function toVideo(row: VideoRow): Video {
 
 function toExpiry({ expire_time, expire_message }: VideoRow): VideoFields['contentExpiry'] {
   return expire_time || expire_message ? { expireTime: expire_time ?? undefined, message: expire_message } : undefined
+}
+
+/** The preview of a set is shown where the media says so. */
+function shownSet({ renditions, gif_status }: VideoRow): RenditionSet | undefined {
+  const set = readSet(renditions)
+  return set && { ...set, previewPath: gif_status === 1 ? set.previewPath : '' }
 }

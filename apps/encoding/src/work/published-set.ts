@@ -1,4 +1,4 @@
-import { type EncodePlan, type SetFile, type SourceProbe, setLayout } from '@vitascope/media'
+import { type EncodePlan, type SetFile, type SetFileKind, type SourceProbe, setLayout } from '@vitascope/media'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import type { Job } from '../job/job.ts'
 
@@ -24,6 +24,9 @@ export function publishedSet(job: Job, prefix: string, files: readonly SetFile[]
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     hasVideo: plan.video !== undefined,
     hasAudio: plan.audio !== undefined,
+    storyboardPath: pathOf(files, 'storyboard'),
+    previewPath: pathOf(files, 'preview'),
+    soundPath: pathOf(files, 'sound'),
   })
 }
 
@@ -32,4 +35,9 @@ function mp4Of(files: readonly SetFile[], key: string) {
   if (!file) throw new Error(`the set has no file for ${key}`)
   const { path, width = 0, height = 0, bytes, bitrate = 0 } = file
   return { key, path, width, height, bytes, bitrate }
+}
+
+/** Empty where there is none: a worker of an earlier release makes fewer kinds. */
+function pathOf(files: readonly SetFile[], kind: SetFileKind): string {
+  return files.find((file) => file.kind === kind)?.path ?? ''
 }

@@ -31,7 +31,9 @@ export const VideoUri = z
       .object(Object.fromEntries(stills.map((percent) => [percent, z.string()])))
       .meta({ description: 'Stills at 25, 50 and 75 % of the video.' }),
     hls: address('HLS master playlist.'),
-    storyboard: shown.text('WebVTT of sprites: empty, since none are made yet.'),
+    storyboard: address('WebVTT that tells which part of which picture beside it shows which moment.'),
+    preview: address('Animated GIF of a few seconds, where `gif_status` of the media is 1.'),
+    audio: address('The sound alone, as M4A (AAC).'),
   })
   .meta({ description: 'Where the files are.' })
 
@@ -54,6 +56,8 @@ export function videoUriView(video: Video, publicUrl: string): z.input<typeof Vi
     download_link: video.downloadAllowed ? addressOf(largest(set)?.path) : '',
     all_thumbnails: Object.fromEntries(stills.map((percent) => [percent, thumbnails.get(percent) ?? ''])),
     hls: addressOf(set?.hlsPath),
-    storyboard: '',
+    storyboard: addressOf(set?.storyboardPath),
+    preview: addressOf(set?.previewPath),
+    audio: addressOf(set?.soundPath),
   }
 }

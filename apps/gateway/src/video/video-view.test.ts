@@ -44,6 +44,9 @@ function aSet(fields: Partial<RenditionSet> = {}): RenditionSet {
     thumbnails: [25, 50, 75].map((percent) => ({ percent, path: `thumbnail-${percent}.jpg` })),
     hasVideo: true,
     hasAudio: true,
+    storyboardPath: 'images/storyboard.vtt',
+    previewPath: 'images/preview.gif',
+    soundPath: 'sound.m4a',
     ...fields,
   })
 }
@@ -78,6 +81,8 @@ test('a video that does not play yet has every field of the record in its empty 
       all_thumbnails: { 25: '', 50: '', 75: '' },
       hls: '',
       storyboard: '',
+      preview: '',
+      audio: '',
     },
     sharing: { url: 'https://video.example.org/player/4611686018427387904', text: '', embed_within_social: '0' },
     content_expiry: { time: null, message: '' },
@@ -137,6 +142,9 @@ test('a video that plays shows every rendition under each of its names', () => {
     poster_frame: `${base}/poster.jpg`,
     thumbnail: `${base}/thumbnail.jpg`,
     hls: `${base}/hls/master.m3u8`,
+    storyboard: `${base}/images/storyboard.vtt`,
+    preview: `${base}/images/preview.gif`,
+    audio: `${base}/sound.m4a`,
     all_thumbnails: { 25: `${base}/thumbnail-25.jpg`, 50: `${base}/thumbnail-50.jpg`, 75: `${base}/thumbnail-75.jpg` },
   })
   expect(view).toMatchObject({

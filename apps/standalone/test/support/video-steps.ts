@@ -6,7 +6,16 @@ export interface VideoRecord extends Record<string, unknown> {
   media_id: string
   video_title: string
   duration: string
-  uri: { poster_frame: string; thumbnail: string; http: Record<string, string>; hls: string; all_thumbnails: Record<string, string> }
+  uri: {
+    poster_frame: string
+    thumbnail: string
+    http: Record<string, string>
+    hls: string
+    all_thumbnails: Record<string, string>
+    storyboard: string
+    preview: string
+    audio: string
+  }
   status: { status: string; progress: number; code: number }
 }
 

@@ -1,0 +1,53 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { segmentNames } from './encode-command.ts'
+import type { FfmpegInput, FfmpegOutput } from './ffmpeg-arguments.ts'
+import type { Segment } from './hls-playlist.ts'
+import type { FrameSize } from './ladder.ts'
+import { setFolder, setLayout } from './set-layout.ts'
+
+/** A part of one command that makes the images. */
+export interface ImageWork {
+  inputs: FfmpegInput[]
+  graphs: string[]
+  outputs: FfmpegOutput[]
+}
+
+/** Below the scratch folder: what images are made from. */
+export const imageWorkFolder = 'image-frames'
+
+/** Writes a few segments of a track as one file, in their order, so that a run need not read all of it. Answers its name in the scratch folder. */
+export async function joinSegments(
+  scratch: string,
+  key: string,
+  segments: readonly Pick<Segment, 'name'>[],
+  name: string,
+): Promise<string> {
+  const folder = join(scratch, setFolder, setLayout.hlsFolder, key)
+  const parts = [segmentNames.init, ...segments.map((segment) => segment.name)].map((part) => readFile(join(folder, part)))
+  const file = `${imageWorkFolder}/${name}.mp4`
+  await writeFile(join(scratch, file), Buffer.concat(await Promise.all(parts)), { mode: 0o644 })
+  return file
+}
+
+export function segmentInput(file: string, options: readonly string[] = []): FfmpegInput {
+  return { file, options: [...options, '-threads', '1', '-f', 'mov', '-format_whitelist', 'mov', '-protocol_whitelist', 'file'] }
+}
+
+export function toJpegSize({ width, height }: FrameSize): string {
+  return `scale=${width}:${height}:flags=bicubic+accurate_rnd+bitexact:out_range=pc,format=yuvj420p`
+}
+
+export function jpegOutput(key: string, label: string, quality = 3): FfmpegOutput {
+  const options = [
+    ['-map', label],
+    ['-c:v', 'mjpeg'],
+    ['-threads', '1'],
+    ['-q:v', String(quality)],
+    ['-frames:v', '1'],
+    ['-flags', '+bitexact'],
+    ['-f', 'image2'],
+    ['-update', '1'],
+  ]
+  return { file: `${setFolder}/${setLayout.image(key)}`, options: options.flat() }
+}

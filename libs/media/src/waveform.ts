@@ -1,0 +1,49 @@
+/** Pixels as rows of red, green and blue. */
+export interface RgbPicture {
+  width: number
+  height: number
+  pixels: Buffer
+}
+
+const [width, height] = [1280, 720]
+const bars = 128
+const pitch = 8
+const thickness = 5
+/** Loudness that is drawn as nothing, and as the tallest bar, in dB of full scale. */
+const [quiet, loud] = [-54, -9]
+
+/** The picture of sound alone: how loud it is from beginning to end, as bars around the middle. `levels` are of even stretches, in dB. */
+export function drawWaveform(levels: readonly number[]): RgbPicture {
+  const pixels = Buffer.alloc(width * height * 3)
+  for (let y = 0; y < height; y++) {
+    const [red, green, blue] = mixed([0x1d, 0x26, 0x36], [0x0a, 0x0d, 0x13], y / height)
+    for (let x = 0; x < width; x++) pixels.set([red, green, blue], (y * width + x) * 3)
+  }
+  const left = (width - bars * pitch + pitch - thickness) >> 1
+  barHeights(levels).forEach((half, bar) => {
+    const colour = mixed([0x7c, 0xc4, 0xff], [0xa5, 0x8b, 0xff], bar / bars)
+    for (let y = height / 2 - half; y < height / 2 + half; y++) {
+      // The ends are round.
+      const inset = y === height / 2 - half || y === height / 2 + half - 1 ? 1 : 0
+      for (let x = left + bar * pitch + inset; x < left + bar * pitch + thickness - inset; x++) pixels.set(colour, (y * width + x) * 3)
+    }
+  })
+  return { width, height, pixels }
+}
+
+/** Half the height of each bar in pixels: the loudest moment of its stretch. */
+export function barHeights(levels: readonly number[]): number[] {
+  return Array.from({ length: bars }, (_, bar) => {
+    const from = Math.floor((bar * levels.length) / bars)
+    const stretch = levels.slice(from, Math.max(from + 1, Math.floor(((bar + 1) * levels.length) / bars)))
+    const level = Math.max(quiet, ...stretch.filter((value) => Number.isFinite(value)))
+    return 3 + Math.round(190 * Math.min(1, (level - quiet) / (loud - quiet)))
+  })
+}
+
+type Colour = [red: number, green: number, blue: number]
+
+function mixed(from: Colour, to: Colour, share: number): Colour {
+  const part = (index: 0 | 1 | 2) => Math.round(from[index] + (to[index] - from[index]) * share)
+  return [part(0), part(1), part(2)]
+}
