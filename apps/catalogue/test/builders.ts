@@ -43,7 +43,7 @@ export function aSet(jobId: string, more: Partial<RenditionSet> = {}): Rendition
     hasVideo: true,
     hasAudio: true,
     storyboardPath: 'images/storyboard.vtt',
-    previewPath: 'images/preview.gif',
+    previewPath: '',
     soundPath: 'sound.m4a',
     ...more,
   }

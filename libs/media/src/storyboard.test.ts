@@ -58,5 +58,7 @@ test('the cues follow each other without gaps to the end', () => {
 })
 
 test('sound alone has none', () => {
-  expect(planStoryboard({ renditions: [{ key: 'h264_100', label: 100 }], images: [{ key: 'poster', atSeconds: 0, shortSide: 720 }] })).toBeUndefined()
+  expect(
+    planStoryboard({ renditions: [{ key: 'h264_100', label: 100 }], images: [{ key: 'poster', atSeconds: 0, shortSide: 720 }] }),
+  ).toBeUndefined()
 })

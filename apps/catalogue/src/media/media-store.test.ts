@@ -44,6 +44,19 @@ describe('a media', () => {
     await catalogue.media.update(key, (now) => mergeMedia(now, given, ['token_required'], true))
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).not.toBe(version)
   })
+  test('shows its preview while its flag says so, and a set of an earlier release has none', async () => {
+    const { mediaId, videoId, jobId } = await catalogue.upload()
+    const preview = async () => (await catalogue.videos.find('1', videoId))?.renditions?.previewPath
+    const show = (gifStatus: number) =>
+      catalogue.media.update({ scope: '1', mediaId }, (now) => mergeMedia(now, { ...now, gifStatus }, ['gif_status'], false))
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { previewPath: 'p.gif' }) }, 1)
+    expect(await preview()).toBe('')
+    await show(1)
+    expect(await preview()).toBe('p.gif')
+    await catalogue.db.query("update media set renditions = renditions - 'previewPath' - 'soundPath' where media_id = $1", [mediaId])
+    expect(await preview()).toBe('')
+    expect((await catalogue.videos.find('1', videoId))?.renditions).toMatchObject({ soundPath: '', hlsPath: 'hls/master.m3u8' })
+  })
   test.each([
     ['a user changes what is for system keys', ['original_filename'], false, 'SYSTEM_ONLY'],
     ['a field does not exist', ['media_id'], true, 'INVALID_INPUT'],
