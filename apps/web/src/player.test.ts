@@ -42,6 +42,7 @@ test('a record of the server is read, and one that is not as it should be reads 
     language: 'en-GB',
     uri: {
       poster_frame: 'p.jpg',
+      storyboard: 's.vtt',
       hls: 'm.m3u8',
       http: { h264_1200: 'big.mp4', h264_360: 'small.mp4' },
       download_link: 'big.mp4',
@@ -68,7 +69,7 @@ test('a record of the server is read, and one that is not as it should be reads 
   expect(readVideoRecord(json)).toEqual({
     ...{ title: 'Launch', poster: 'p.jpg', hls: 'm.m3u8', mp4: 'small.mp4', state: 'encoding', progress: 42.5, code: 2 },
     ...{ tokenRequired: true, captionsOnLoad: 'fr', language: 'en-GB', hd: { allow: false, auto: true } },
-    ...{ downloadLink: 'big.mp4', shareAddress: '/player/7', overlays: [], presentationId: '9' },
+    ...{ downloadLink: 'big.mp4', shareAddress: '/player/7', overlays: [], presentationId: '9', storyboard: 's.vtt' },
     settings: {
       ...{ autoplay: true, controls: false, autohide: false, titleBar: false, captionsOn: true, sharing: true },
       ...{ lowestQuality: 250, highestQuality: 800, passwordProtected: true },
@@ -77,7 +78,15 @@ test('a record of the server is read, and one that is not as it should be reads 
   })
   const nothing = {
     ...{ title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, tokenRequired: false, captionsOnLoad: '' },
-    ...{ language: '', hd: { allow: true, auto: false }, downloadLink: '', shareAddress: '', overlays: [], presentationId: '' },
+    ...{
+      language: '',
+      hd: { allow: true, auto: false },
+      downloadLink: '',
+      shareAddress: '',
+      overlays: [],
+      presentationId: '',
+      storyboard: '',
+    },
     settings: {
       ...{ autoplay: false, controls: true, autohide: true, titleBar: true, captionsOn: false, sharing: false },
       ...{ lowestQuality: 0, highestQuality: Number.POSITIVE_INFINITY, passwordProtected: false },

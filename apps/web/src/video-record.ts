@@ -6,6 +6,8 @@ import { readTheme, type Theme } from './theme.ts'
 export interface VideoRecord {
   title: string
   poster: string
+  /** WebVTT of the pictures above the seek bar; empty where there are none. */
+  storyboard: string
   /** Empty as long as nothing can be played. */
   hls: string
   /** A progressive MP4, for browsers that play no HLS. */
@@ -42,6 +44,7 @@ export function readVideoRecord(json: unknown): VideoRecord {
   return {
     title: asText(record['video_title']),
     poster: asText(uri['poster_frame']),
+    storyboard: asText(uri['storyboard']),
     hls: asText(uri['hls']),
     mp4: mp4Keys.map((key) => asText(http[key])).find((address) => address !== '') ?? '',
     state: asText(status['status']),

@@ -8,6 +8,7 @@ import { needsPersonalLink, type PageState, pageState, type VideoAnswer } from '
 import { askPassword } from './password-gate.ts'
 import { type Playback, play } from './playback.ts'
 import { qualityRule } from './quality-rule.ts'
+import { wireSeekPeek } from './seek-peek.ts'
 import { type CaptionWish, trackOnLoad } from './show-on-load.ts'
 import { showSlides } from './slide-panel.ts'
 import { buildStage, type Stage } from './stage.ts'
@@ -34,6 +35,8 @@ export class VitascopePlayer extends HTMLElement {
   /** Two that begin at once would pull the picture from each other. */
   #begun: Promise<unknown> = Promise.resolve()
   #endPlayback = () => {}
+  /** Tells the seek bar where its pictures are. */
+  #peekAt: (storyboard: string) => void = () => {}
 
   connectedCallback(): void {
     this.#stage = buildStage(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
@@ -76,6 +79,7 @@ export class VitascopePlayer extends HTMLElement {
         // The field that had the focus is gone.
         if (opened === 'asked') focusPlay(stage.frame)
         plays = true
+        this.#peekAt(withToken(state.record.storyboard, this.token, location.href))
         stage.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.encoding) return
       } else if (!plays || isTheEnd(state)) {
@@ -100,6 +104,7 @@ export class VitascopePlayer extends HTMLElement {
     if (this.presentation && record.presentationId !== '') void showSlides(stage, record.presentationId, address, signal)
     video.poster = address(record.poster)
     if (atOnce) video.addEventListener('canplay', () => void begin(video), { once: true, signal })
+    this.#peekAt = wireSeekPeek(stage, signal)
     const controls = wireControls(stage.frame, video, () => playback, signal)
     const events = {
       changed: () => controls.refresh(),

@@ -300,6 +300,49 @@ inBrowser('viewing', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('above the bar stands what the video shows there: under the pointer, a finger, and where keys go', async () => {
+    const tile = (second: number) => `00:00:0${second}.000 --> 00:00:0${second + 2}.000\nposter.jpg#xywh=${80 * second},0,160,90\n`
+    writeFileSync(join(media, 'storyboard.vtt'), `WEBVTT\n\n${[0, 2, 4].map(tile).join('\n')}`)
+    platform.answer('v', { ...aVideo(), uri: { ...aVideo().uri, storyboard: `${platform.url}/media/storyboard.vtt` } })
+    const shown = async (position: string, words: RegExp) => {
+      await waitFor(
+        () =>
+          page
+            .locator('.peek > div')
+            .evaluate((element: HTMLElement, wanted) => !element.hidden && element.style.backgroundPosition === wanted, position),
+        { timeout: 10_000, describe: `the part at ${position}` },
+      )
+      expect(await page.locator('.peek').textContent()).toMatch(words)
+    }
+    for (const hasTouch of [false, true]) {
+      await freshPage({ hasTouch, viewport: { width: 640, height: 360 } })
+      await open('v', '?token=to.ken')
+      await waitFor(() => of((video) => video.duration > 5), { describe: 'its length' })
+      expect(platform.asked.filter((path) => path.includes('storyboard'))).toEqual([])
+      const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
+      if (hasTouch) await page.touchscreen.tap(x + width * 0.95, y + 2)
+      await page.mouse.move(x + width * 0.5, y + 8)
+      await shown('-160px 0px', /^0:0[23]$/)
+      expect(platform.asked).toContain('/media/storyboard.vtt?token=to.ken')
+      await shot(`peek-${hasTouch}`)
+      await page.mouse.move(x + width * 0.995, y + 2)
+      await shown('-320px 0px', /^0:0[56]$/)
+      expect(await outside('.peek')).toEqual([])
+      await page.mouse.move(x + width / 2, y - 60)
+      await waitFor(() => page.locator('.peek').isHidden(), { describe: 'it to go' })
+    }
+    await of((video) => {
+      video.currentTime = 0
+    })
+    await waitFor(() => of((video) => !video.seeking), { describe: 'the beginning' })
+    await page.keyboard.press('ArrowRight')
+    await shown('-320px 0px', /^0:05$/)
+    await waitFor(() => page.locator('.peek').isHidden(), { timeout: 10_000, describe: 'it to go after a while' })
+    await page.locator('.seek').focus()
+    expect(await page.locator('.seek').getAttribute('aria-valuetext')).toBe('0:05 of 0:06')
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('a theme colours sliders and rings too', async () => {
     platform.answer('v', aVideo({ theme: { icon_colour: '#ffcc00' } }))
     await open('v')

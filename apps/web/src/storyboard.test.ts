@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals'
+import { readStoryboard, tileAt } from './storyboard.ts'
+
+const vtt = `WEBVTT
+
+00:00:00.000 --> 00:00:02.000
+storyboard-1.jpg#xywh=0,0,160,90
+
+NOTE nothing to see
+
+00:00:02.000 --> 01:00:04.500
+storyboard-2.jpg#xywh=160,90,160,90
+`
+
+test('tiles stand beside the file that names them, with the token of its path', () => {
+  const tiles = readStoryboard(vtt, 'https://v.example.org/delivery/7/k3~to.ken/images/storyboard.vtt')
+  const base = 'https://v.example.org/delivery/7/k3~to.ken/images'
+  expect(tiles).toEqual([
+    { start: 0, end: 2, picture: `${base}/storyboard-1.jpg`, x: 0, y: 0, width: 160, height: 90 },
+    { start: 2, end: 3604.5, picture: `${base}/storyboard-2.jpg`, x: 160, y: 90, width: 160, height: 90 },
+  ])
+  expect([0, 1.99, 2, 9_999].map((seconds) => tileAt(tiles, seconds)?.x)).toEqual([0, 0, 160, 160])
+})
+
+test.each(['', 'WEBVTT', 'not a storyboard\n\n00:00:00.000 --> 00:00:02.000\nwords'])('%j has no tiles', (text) => {
+  const tiles = readStoryboard(text, 'https://v.example.org/s.vtt')
+  expect([tiles, tileAt(tiles, 1)]).toEqual([[], undefined])
+})
