@@ -76,6 +76,7 @@ export function aProbe(): ProbeResult {
       bitDepth: 8,
       interlaced: false,
       transfer: 'bt709',
+      tellsColours: true,
       fullRange: false,
       endSeconds: 5,
     },
@@ -87,7 +88,16 @@ export function aProbe(): ProbeResult {
 /** Of 20 s, in three chunks, and with sound. */
 export function aLongProbe(): ProbeResult {
   const { probe, build } = aProbe()
-  const audio: SourceAudio = { index: 1, codec: 'aac', channels: 2, sampleRate: 48_000, language: '', isDefault: true, endSeconds: 20 }
+  const audio: SourceAudio = {
+    index: 1,
+    codec: 'aac',
+    channels: 2,
+    sampleRate: 48_000,
+    language: '',
+    title: '',
+    isDefault: true,
+    endSeconds: 20,
+  }
   return {
     probe: {
       ...probe,

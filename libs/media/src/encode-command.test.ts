@@ -23,9 +23,10 @@ function aProbe(more: Partial<SourceProbe> = {}): SourceProbe {
       interlaced: false,
       fullRange: false,
       transfer: '',
+      tellsColours: true,
       endSeconds: 9.5,
     },
-    audio: [{ index: 1, codec: 'aac', channels: 2, sampleRate: 48_000, language: 'en', isDefault: true, endSeconds: 10 }],
+    audio: [{ index: 1, codec: 'aac', channels: 2, sampleRate: 48_000, language: 'en', title: '', isDefault: true, endSeconds: 10 }],
     ...more,
   }
 }
@@ -50,7 +51,10 @@ test('the plan is plain JSON and follows from the probe alone', () => {
     durationSeconds: 10,
     segmentSeconds: 4.004,
     video: { frames: 300, groupFrames: 60, holdSeconds: 1.5 },
-    audio: { silenceSeconds: 1, tracks: [{ key: 'audio_32' }, { key: 'audio_64' }, { key: 'audio_128' }] },
+    audio: {
+      sounds: [{ silenceSeconds: 1, language: 'en', name: 'English' }],
+      tracks: [{ key: 'audio_32' }, { key: 'audio_64' }, { key: 'audio_128' }],
+    },
     chunks: [{ index: 0, startFrame: 0, frames: 300, startSeconds: 0, firstSegment: 1, expectedCpuSeconds: 9.520848 }],
   })
 })
@@ -94,6 +98,19 @@ test('a chunk in the middle is entered half a second before it, on the clock of 
   expect(args).toContain('fps=fps=30000/1001:start_time=4.004000,tpad=stop_mode=clone:stop_duration=1.5,trim=start_frame=0:end_frame=180,')
   expect(args).toContain('-hls_segment_options movflags=+cmaf+frag_discont:fragment_index=2')
   expect(args).toContain('-start_number 2')
+})
+
+test('every sound has its graph, and is made in every rate', () => {
+  const [first] = aProbe().audio
+  if (!first) throw new Error('the probe has sound')
+  const second = { ...first, index: 2, isDefault: false, language: 'ger' }
+  const args = soundFor({ ...aProbe(), audio: [first, second] })
+  const graphs = args.filter((_, index) => args[index - 1] === '-filter_complex')
+  expect(graphs.map((graph) => graph.replace(/\].*,asplit/, '] … asplit'))).toEqual([
+    '[0:1] … asplit=3[audio_32][audio_64][audio_128]',
+    '[0:2] … asplit=3[audio_32_2][audio_64_2][audio_128_2]',
+  ])
+  expect(args.filter((word) => word.endsWith('/index.m3u8'))).toHaveLength(6)
 })
 
 test('where time may jump, the run of the picture sees the sound, and the other way round', () => {

@@ -2,7 +2,8 @@ import { inputGuards } from './codecs.ts'
 import { type FfmpegInput, type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
 import { toNumber } from './frame-rate.ts'
 import { pictureOptions } from './picture-codec.ts'
-import type { EncodePlan, PlannedAudioTrack, PlannedRendition } from './plan.ts'
+import type { EncodePlan, PlannedRendition } from './plan.ts'
+import type { PlannedAudioTrack, PlannedSound } from './plan-audio.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
 
@@ -18,18 +19,21 @@ export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: 
     graphs: [videoGraph(plan, range, pictures)],
     outputs: [
       ...pictures.map((rendition, index) => videoOutput(plan, chunk, rendition, index, folder)),
-      ...witness(plan, plan.audio?.streamIndex),
+      ...witness(
+        plan,
+        (plan.audio?.sounds ?? []).map(({ streamIndex }) => streamIndex),
+      ),
     ],
   })
 }
 
-/** One run that makes all audio tracks of the whole source, as fMP4 segments. */
+/** One run that makes all audio tracks of the whole source, as fMP4 segments: each sound by a graph of its own. */
 export function soundArguments(plan: EncodePlan, folder: string): string[] {
   const tracks = plan.audio?.tracks ?? []
   return ffmpegArguments({
     inputs: [sourceInput(plan, [])],
-    graphs: [audioGraph(plan)],
-    outputs: [...tracks.map((track, index) => audioOutput(plan, track, index, folder)), ...witness(plan, plan.video?.streamIndex)],
+    graphs: (plan.audio?.sounds ?? []).map((sound, index) => audioGraph(plan, sound, index)),
+    outputs: [...tracks.map((track) => audioOutput(plan, track, folder)), ...witness(plan, plan.video ? [plan.video.streamIndex] : [])],
   })
 }
 
@@ -41,11 +45,11 @@ function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
 
 /**
  * Where time may jump within a file, ffmpeg closes the gap by the first stream that shows it. Picture and sound are made by two runs, which
- * must close it alike: each sees the packets of the other stream, too, without decoding them.
+ * must close it alike: each sees the packets of the other streams, too, without decoding them.
  */
-function witness({ demuxer }: EncodePlan, streamIndex: number | undefined): FfmpegOutput[] {
-  if (streamIndex === undefined || !jumpingDemuxers.includes(demuxer)) return []
-  return [{ file: 'none', options: ['-map', `0:${streamIndex}`, '-c', 'copy', '-f', 'null'] }]
+function witness({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
+  if (streams.length === 0 || !jumpingDemuxers.includes(demuxer)) return []
+  return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }
 
 const jumpingDemuxers = ['mpegts', 'mpeg', 'flv', 'ogg']
@@ -79,7 +83,7 @@ function entryOptions(plan: EncodePlan, { from }: FrameRange): string[] {
 /** The largest picture is scaled from the source, each smaller one from the next larger; the last part hands each size to its encoders. */
 function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly PlannedRendition[]): string {
   if (!plan.video) return ''
-  const { streamIndex, frameRate, holdSeconds, deinterlace, limitRange, toneMap } = plan.video
+  const { streamIndex, frameRate, holdSeconds, deinterlace, limitRange, toneMap, assumeColours } = plan.video
   const sizes = sizesOf(pictures)
   const [largest] = sizes
   if (!largest) return ''
@@ -89,7 +93,12 @@ function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly Plan
     `tpad=stop_mode=clone:stop_duration=${holdSeconds}`,
     `trim=start_frame=${range.start - range.from}:end_frame=${range.end - range.from}`,
   ]
-  const after = [...(toneMap ? toneMapping : []), 'setsar=1', 'format=yuv420p']
+  const after = [
+    ...(toneMap && assumeColours ? ['setparams=color_primaries=bt2020:colorspace=bt2020nc'] : []),
+    ...(toneMap ? toneMapping : []),
+    'setsar=1',
+    'format=yuv420p',
+  ]
   return sizes
     .map(({ width, height, encoders }, index) => {
       const scale = `scale=${width}:${height}:${scaler}`
@@ -126,9 +135,8 @@ function sizesOf(pictures: readonly PlannedRendition[]): { width: number; height
 }
 
 /** The AAC encoder puts 1,024 samples of silence in front, which segments cannot announce: as many are cut off, so that sound and picture meet. */
-function audioGraph(plan: EncodePlan): string {
-  if (!plan.audio) return ''
-  const { streamIndex, channels, silenceSeconds, tracks } = plan.audio
+function audioGraph(plan: EncodePlan, { streamIndex, channels, silenceSeconds }: PlannedSound, sound: number): string {
+  const ends = (plan.audio?.tracks ?? []).filter((track) => track.sound === sound).map(({ key }) => `[${key}]`)
   const chain = [
     // Beyond eight channels there is no known way to mix down: the first two are taken.
     ...(channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : []),
@@ -139,7 +147,7 @@ function audioGraph(plan: EncodePlan): string {
     'atrim=start_sample=1024',
     'asetpts=PTS-STARTPTS',
   ]
-  return `[0:${streamIndex}]${chain.join(',')},asplit=${tracks.length}${tracks.map((_, index) => `[a${index}]`).join('')}`
+  return `[0:${streamIndex}]${chain.join(',')},asplit=${ends.length}${ends.join('')}`
 }
 
 function videoOutput(plan: EncodePlan, chunk: PlannedChunk, rendition: PlannedRendition, index: number, folder: string): FfmpegOutput {
@@ -148,12 +156,12 @@ function videoOutput(plan: EncodePlan, chunk: PlannedChunk, rendition: PlannedRe
   return output(plan, chunk.firstSegment, `[v${index}]`, options, `${folder}/${rendition.key}`)
 }
 
-function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, index: number, folder: string): FfmpegOutput {
+function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, folder: string): FfmpegOutput {
   const codec = [
     ['-c:a', 'aac'],
     ['-b:a', `${track.kbps}k`],
   ]
-  return output(plan, 1, `[a${index}]`, codec, `${folder}/${track.key}`)
+  return output(plan, 1, `[${track.key}]`, codec, `${folder}/${track.key}`)
 }
 
 /**

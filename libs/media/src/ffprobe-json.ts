@@ -10,6 +10,8 @@ export interface ProbedStream {
   bitsPerRawSample: number
   fieldOrder: string
   transfer: string
+  matrix: string
+  primaries: string
   range: string
   realFrameRate: string
   averageFrameRate: string
@@ -22,6 +24,8 @@ export interface ProbedStream {
   isDefault: boolean
   isPicture: boolean
   language: string
+  /** As the file says it, as it is. */
+  title: string
   /** Counter-clockwise degrees, as the display matrix has it. */
   rotation: number
 }
@@ -64,6 +68,8 @@ function toStream(stream: Json): ProbedStream {
     bitsPerRawSample: toNumber(stream['bits_per_raw_sample']),
     fieldOrder: toText(stream['field_order']),
     transfer: toText(stream['color_transfer']),
+    matrix: toText(stream['color_space']),
+    primaries: toText(stream['color_primaries']),
     range: toText(stream['color_range']),
     realFrameRate: toText(stream['r_frame_rate']),
     averageFrameRate: toText(stream['avg_frame_rate']),
@@ -76,6 +82,7 @@ function toStream(stream: Json): ProbedStream {
     isDefault: toNumber(disposition['default']) === 1,
     isPicture: toNumber(disposition['attached_pic']) === 1 || toNumber(disposition['timed_thumbnails']) === 1,
     language: toText(tags['language']).toLowerCase(),
+    title: toText(tags['title']),
     rotation: turned === undefined ? -toNumber(tags['rotate']) : toNumber(turned),
   }
 }

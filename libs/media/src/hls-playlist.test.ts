@@ -14,15 +14,36 @@ test('a written playlist reads back', () => {
   expect(readSegmentList(text)).toEqual(segments.map(({ name, seconds }) => ({ name, seconds })))
 })
 
+const track = (uri: string, bytes: number, more = {}) => ({
+  ...{ uri, name: 'Deutsch', language: 'de', isDefault: true, segments: [{ name: 'a', seconds: 8, bytes }] },
+  ...more,
+})
+
 test('the master names each variant with its peak and average rate and its sound once', () => {
-  const audio = { key: 'audio_64', uri: 'audio_64/index.m3u8', language: 'de', segments: [{ name: 'a', seconds: 8, bytes: 64_000 }] }
+  const audio = { key: 'audio_64', tracks: [track('audio_64/index.m3u8', 64_000)] }
   const picture = { width: 426, height: 240, framesPerSecond: 30_000 / 1001 }
   const variant = (uri: string) => ({ uri, segments, codecs: ['avc1.640015', 'mp4a.40.2'], picture, audio })
   const lines = masterPlaylist([variant('a/index.m3u8'), variant('b/index.m3u8')]).split('\n')
   expect(lines.filter((line) => line.startsWith('#EXT-X-MEDIA'))).toEqual([
-    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio_64",NAME="Audio",LANGUAGE="de",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio_64/index.m3u8"',
+    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio_64",NAME="Deutsch",LANGUAGE="de",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio_64/index.m3u8"',
   ])
   expect(lines).toContain(
-    '#EXT-X-STREAM-INF:BANDWIDTH=264000,AVERAGE-BANDWIDTH=299295,CODECS="avc1.640015,mp4a.40.2",RESOLUTION=426x240,FRAME-RATE=29.970,AUDIO="audio_64"',
+    '#EXT-X-STREAM-INF:BANDWIDTH=299295,AVERAGE-BANDWIDTH=299295,CODECS="avc1.640015,mp4a.40.2",RESOLUTION=426x240,FRAME-RATE=29.970,AUDIO="audio_64"',
   )
+})
+
+test('of several sounds one is the default, one without a language is chosen by hand, and the heaviest counts', () => {
+  const tracks = [track('a', 64_000), track('b', 96_000, { isDefault: false, language: '', name: 'Comments' })]
+  const variant = {
+    uri: 'v',
+    segments: [{ name: 's', seconds: 8, bytes: 8_000 }],
+    codecs: ['avc1.640015', 'mp4a.40.2'],
+    audio: { key: 'g', tracks },
+  }
+  const lines = masterPlaylist([{ ...variant, picture: { width: 2, height: 2, framesPerSecond: 25 } }]).split('\n')
+  expect(lines.slice(3, 6)).toEqual([
+    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="g",NAME="Deutsch",LANGUAGE="de",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="a"',
+    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="g",NAME="Comments",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="2",URI="b"',
+    expect.stringContaining('BANDWIDTH=104000,AVERAGE-BANDWIDTH=104000,'),
+  ])
 })

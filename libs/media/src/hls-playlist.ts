@@ -40,50 +40,68 @@ export interface Variant {
   segments: readonly Segment[]
   codecs: readonly string[]
   picture?: { width: number; height: number; framesPerSecond: number }
-  /** The group of its sound, where that is a track of its own. */
-  audio?: AudioTrack
+  /** Its sound, where that is a track of its own, or one of several to choose from. */
+  audio?: AudioGroup
+}
+
+export interface AudioGroup {
+  key: string
+  /** The default one among them. */
+  tracks: readonly AudioTrack[]
 }
 
 export interface AudioTrack {
-  key: string
   uri: string
+  /** Without double quotes and line ends; of no other track of the group. */
+  name: string
+  /** BCP 47, or empty. */
   language: string
+  isDefault: boolean
   segments: readonly Segment[]
 }
 
 /** The playlist that a player opens first. */
 export function masterPlaylist(variants: readonly Variant[]): string {
-  const tracks = new Map(variants.flatMap(({ audio }) => (audio ? [[audio.key, audio] as const] : [])))
+  const groups = new Map(variants.flatMap(({ audio }) => (audio ? [[audio.key, audio] as const] : [])))
   return lines([
     '#EXTM3U',
     '#EXT-X-VERSION:7',
     '#EXT-X-INDEPENDENT-SEGMENTS',
-    ...[...tracks.values()].map(audioTag),
+    ...[...groups.values()].flatMap(({ key, tracks }) => tracks.map((track) => audioTag(key, track))),
     ...variants.flatMap((variant) => [streamTag(variant), variant.uri]),
   ])
 }
 
-function audioTag({ key, uri, language }: AudioTrack): string {
-  const spoken = language === '' || language === 'und' ? '' : `,LANGUAGE="${language}"`
-  return `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${key}",NAME="Audio"${spoken},DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="${uri}"`
+function audioTag(group: string, { uri, name, language, isDefault }: AudioTrack): string {
+  return `#EXT-X-MEDIA:${[
+    ...['TYPE=AUDIO', `GROUP-ID="${group}"`, `NAME="${name}"`],
+    ...(language === '' ? [] : [`LANGUAGE="${language}"`]),
+    // One without a language could only be chosen by hand.
+    ...[`DEFAULT=${isDefault ? 'YES' : 'NO'}`, `AUTOSELECT=${isDefault || language !== '' ? 'YES' : 'NO'}`],
+    ...['CHANNELS="2"', `URI="${uri}"`],
+  ].join(',')}`
 }
 
 function streamTag({ segments, codecs, picture, audio }: Variant): string {
-  const sound = audio?.segments ?? []
+  // Of the tracks to choose from the heaviest counts; that of sound alone is one of them.
+  const heaviest = (rate: (segments: readonly Segment[]) => number) => {
+    const sound = Math.max(0, ...(audio?.tracks ?? []).map((track) => rate(track.segments)))
+    return picture ? rate(segments) + sound : Math.max(rate(segments), sound)
+  }
   return `#EXT-X-STREAM-INF:${[
-    `BANDWIDTH=${peakRate(segments) + peakRate(sound)}`,
-    `AVERAGE-BANDWIDTH=${averageRate(segments) + averageRate(sound)}`,
+    `BANDWIDTH=${heaviest(peakRate)}`,
+    `AVERAGE-BANDWIDTH=${heaviest(averageRate)}`,
     `CODECS="${codecs.join(',')}"`,
     ...(picture ? [`RESOLUTION=${picture.width}x${picture.height}`, `FRAME-RATE=${picture.framesPerSecond.toFixed(3)}`] : []),
     ...(audio ? [`AUDIO="${audio.key}"`] : []),
   ].join(',')}`
 }
 
-/** Bits a second of the heaviest segment; a short last one counts only where there is no other. */
+/** Bits a second of the heaviest segment, and never below the average; a short last one counts only where there is no other. */
 function peakRate(segments: readonly Segment[]): number {
   const longest = Math.max(0, ...segments.map((segment) => segment.seconds))
   const rates = segments.filter((segment) => segment.seconds >= longest / 2).map(({ bytes, seconds }) => (bytes * 8) / seconds)
-  return Math.ceil(Math.max(0, ...rates))
+  return Math.max(Math.ceil(Math.max(0, ...rates)), averageRate(segments))
 }
 
 function averageRate(segments: readonly Segment[]): number {

@@ -3,8 +3,8 @@ export { type ChunkEncode, canCarryOut, chunkFolder, chunkKeys, encodeChunk } fr
 export { segmentNames } from './encode-command.ts'
 export { type FfmpegTools, findFfmpeg } from './find-ffmpeg.ts'
 export { toNumber } from './frame-rate.ts'
-export { masterPlaylist, mediaPlaylist, type Segment } from './hls-playlist.ts'
-export { aliasKeys, type FrameSize, ladder, type Rung, sizeFor, standardKeys } from './ladder.ts'
+export { mediaPlaylist, type Segment } from './hls-playlist.ts'
+export { aliasKeys, type FrameSize, ladder, type Rung, sizeFor, standardKeys, usualKeys } from './ladder.ts'
 export { type LockedRun, lockedRun, type RunEnd } from './locked-run.ts'
 export { EncodeFailed, type FailureKind, isEncodeFailed, isSourceRefused, type RefusalCode, SourceRefused } from './media-errors.ts'
 export { readSegmentHead, type SegmentHead } from './mp4-boxes.ts'
@@ -14,13 +14,14 @@ export {
   audioChunk,
   chunkNumbers,
   type EncodePlan,
-  type PlannedAudioTrack,
   type PlannedRendition,
   type PlanQuestion,
   planEncode,
   planVersion,
 } from './plan.ts'
+export { mostSounds, type PlannedAudio, type PlannedAudioTrack, type PlannedSound } from './plan-audio.ts'
 export type { PlannedChunk } from './plan-chunks.ts'
+export { type MadeTrack, planMaster } from './plan-master.ts'
 export { type ProbeQuestion, probeSource } from './probe.ts'
 export { createProgress, type ProgressReport, progressLines } from './progress.ts'
 export { defaultLimits, makeFolderFor, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'

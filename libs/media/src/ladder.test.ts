@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { aliasKeys, ladder, sizeFor, standardKeys, videoKbps } from './ladder.ts'
+import { aliasKeys, ladder, sizeFor, standardKeys, usualKeys, videoKbps } from './ladder.ts'
 
 const sizes = (width: number, height: number) => ladder.slice(0, 6).map((rung) => Object.values(sizeFor(rung, { width, height })).join('x'))
 
@@ -27,6 +27,18 @@ describe('the size of each rung', () => {
       }
     }
   })
+})
+
+test.each([
+  ['sound alone', undefined, 6],
+  ['720p', { width: 1280, height: 720 }, 6],
+  ['what is a little larger', { width: 1366, height: 768 }, 7],
+  ['1080p', { width: 1920, height: 1080 }, 7],
+  ['a portrait of 1080 pixels across', { width: 1080, height: 1920 }, 7],
+  ['1440p', { width: 2560, height: 1440 }, 8],
+  ['2160p', { width: 3840, height: 2160 }, 9],
+])('%s gets the first six rungs, and above them those that it fills', (_, source, rungs) => {
+  expect(usualKeys(source)).toEqual(ladder.slice(0, rungs).map(({ key }) => key))
 })
 
 test('every rate leaves room for the sound and the container', () => {

@@ -14,7 +14,7 @@ export interface Rung {
   codec?: PictureCodec
 }
 
-/** The first six are made of every source, the others where the source is as large. */
+/** The first six are made of every source; each of the others where the source is larger than the one before. */
 export const ladder: readonly Rung[] = [
   { key: 'h264_100', label: 100, shortSide: 144, audioKbps: 32, profile: 'high' },
   { key: 'h264_250', label: 250, shortSide: 240, audioKbps: 64, profile: 'high' },
@@ -39,8 +39,14 @@ export const aliasKeys: Readonly<Record<string, string>> = {
   mobile_360: 'h264_360',
 }
 
-/** The keys that are made unless a plan asks for more. */
+/** The keys that every source gets. */
 export const standardKeys: readonly string[] = ladder.slice(0, 6).map((rung) => rung.key)
+
+/** What is made of a source unless something else is asked for: what every source gets, and each rung above that is not below its size. */
+export function usualKeys(source: FrameSize | undefined): string[] {
+  const short = source ? Math.min(source.width, source.height) : 0
+  return ladder.filter(({ key }, index) => standardKeys.includes(key) || (ladder[index - 1]?.shortSide ?? 0) < short).map(({ key }) => key)
+}
 
 export interface FrameSize {
   width: number

@@ -5,13 +5,13 @@ import { collectSegments, type SegmentsByKey } from './collect-segments.ts'
 import { segmentNames } from './encode-command.ts'
 import { type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { toNumber } from './frame-rate.ts'
-import { type AudioTrack, masterPlaylist, mediaPlaylist, type Variant } from './hls-playlist.ts'
+import { mediaPlaylist } from './hls-playlist.ts'
 import { imagesFromRendition } from './image-frames.ts'
 import { lockedRun } from './locked-run.ts'
 import { type LookThrough, lookThrough } from './look-through.ts'
 import { EncodeFailed } from './media-errors.ts'
 import type { EncodePlan } from './plan.ts'
+import { planMaster, trackKeys } from './plan-master.ts'
 import { playlistInput } from './playlist-input.ts'
 import { progressLines } from './progress.ts'
 import { makeFolderFor, type RunLimits, sandboxFor } from './sandbox.ts'
@@ -78,14 +78,7 @@ async function imageWork(work: LookThrough): Promise<ImageWork> {
 
 /** The track that is offered as a file of its own: the best one. None beside a set that has one already, as it has images. */
 export function soundKey({ audio, images }: EncodePlan): string | undefined {
-  return images.length === 0 ? undefined : audio?.tracks.at(-1)?.key
-}
-
-/** The keys of the tracks that make up a rendition: its picture, its sound, or both. */
-export function trackKeys(plan: EncodePlan, renditionKey: string): string[] {
-  const rendition = plan.renditions.find(({ key }) => key === renditionKey)
-  if (!rendition) return []
-  return [...(rendition.video ? [rendition.key] : []), ...(rendition.audioKey === undefined ? [] : [rendition.audioKey])]
+  return images.length === 0 ? undefined : audio?.tracks.findLast(({ sound }) => sound === 0)?.key
 }
 
 function mp4Output(path: string, tracks: readonly string[], inputs: readonly string[]): FfmpegOutput {
@@ -108,27 +101,9 @@ async function writePlaylists(plan: EncodePlan, set: string, segments: SegmentsB
     codecs.set(key, codec)
     await writeFile(join(set, setLayout.playlist(key)), mediaPlaylist(segmentNames.init, list), { mode: 0o644 })
   }
-  await writeFile(join(set, setLayout.master), masterPlaylist(variantsOf(plan, segments, codecs)), { mode: 0o644 })
-}
-
-function variantsOf(plan: EncodePlan, segments: SegmentsByKey, codecs: ReadonlyMap<string, string>): Variant[] {
-  const variant = (key: string, tracks: readonly string[]): Variant => ({
-    uri: `${key}/${segmentNames.list}`,
-    segments: segments.get(key) ?? [],
-    codecs: tracks.map((track) => codecs.get(track) ?? ''),
-  })
-  if (!plan.video) return (plan.audio?.tracks ?? []).map(({ key }) => variant(key, [key]))
-  const framesPerSecond = toNumber(plan.video.frameRate)
-  return plan.renditions.map(({ key, video, audioKey }) => {
-    const audio = audioKey === undefined ? undefined : audioTrack(plan, audioKey, segments)
-    return {
-      ...variant(key, trackKeys(plan, key)),
-      ...(video ? { picture: { width: video.width, height: video.height, framesPerSecond } } : {}),
-      ...(audio ? { audio } : {}),
-    }
-  })
-}
-
-function audioTrack(plan: EncodePlan, key: string, segments: SegmentsByKey): AudioTrack {
-  return { key, uri: `${key}/${segmentNames.list}`, language: plan.audio?.language ?? '', segments: segments.get(key) ?? [] }
+  await writeFile(
+    join(set, setLayout.master),
+    planMaster(plan, (key) => ({ segments: segments.get(key) ?? [], codec: codecs.get(key) ?? '' })),
+    { mode: 0o644 },
+  )
 }

@@ -1,7 +1,8 @@
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { groupFrames, outputFrameRate, toNumber } from './frame-rate.ts'
-import { ladder, type Rung, sizeFor, standardKeys, videoKbps } from './ladder.ts'
+import { ladder, type Rung, sizeFor, usualKeys, videoKbps } from './ladder.ts'
 import { type PictureCodec, pictureCosts } from './picture-codec.ts'
+import { audioGroup, mostSounds, type PlannedAudio, planAudio, shortestSoundSeconds, spareSeconds } from './plan-audio.ts'
 import { type PlannedChunk, planChunks } from './plan-chunks.ts'
 import type { Rational, SourceAudio, SourceProbe, SourceVideo } from './source-probe.ts'
 
@@ -12,17 +13,12 @@ export interface PlannedRendition {
   label: number
   /** Undefined where the source has no picture. */
   video?: { width: number; height: number; kbps: number; profile: Rung['profile']; codec?: PictureCodec }
-  /** The audio track that belongs to it; undefined where the source has no sound. */
+  /** Its group of audio tracks, and the one of them that belongs to its file; undefined where the source has no sound. */
   audioKey?: string
 }
 
-export interface PlannedAudioTrack {
-  key: string
-  kbps: number
-}
-
 /** Plans of another version cannot be carried out: the job plans again. */
-export const planVersion = 2
+export const planVersion = 3
 
 /** Everything that later steps need to know, as plain JSON: with one build of ffmpeg the same plan gives the same frames on any machine. */
 export interface EncodePlan {
@@ -45,18 +41,10 @@ export interface EncodePlan {
     /** Brings full range to the ordinary one. */
     limitRange: boolean
     toneMap: boolean
+    /** HDR that does not say its colours has those of BT.2020. */
+    assumeColours: boolean
   }
-  audio?: {
-    streamIndex: number
-    channels: number
-    /** As the file says it; empty where it says nothing. */
-    language: string
-    tracks: PlannedAudioTrack[]
-    /** Seconds of silence at the end, because the picture goes on. */
-    silenceSeconds: number
-    /** As of a chunk: sound is encoded by a run of its own, once for the whole. */
-    expectedCpuSeconds: number
-  }
+  audio?: PlannedAudio
   segmentSeconds: number
   /** Of the picture; none where there is no picture. */
   chunks: PlannedChunk[]
@@ -70,22 +58,22 @@ export interface EncodePlan {
 export interface PlanQuestion {
   probe: SourceProbe
   tools: Pick<FfmpegTools, 'version' | 'toneMap'>
-  /** Which renditions; the six that every source gets by default. */
+  /** Which renditions; by default those of `usualKeys`. */
   keys?: readonly string[]
   /** A single rendition in place of those, to stand beside them: without images, which are there already. */
   single?: Rung
 }
 
 /** Decides how a source is encoded. */
-export function planEncode({ probe, tools, keys = standardKeys, single }: PlanQuestion): EncodePlan {
+export function planEncode({ probe, tools, keys = usualKeys(probe.video), single }: PlanQuestion): EncodePlan {
   const rungs = single ? [single] : ladder.filter((rung) => keys.includes(rung.key))
   const { video } = probe
-  const audio = probe.audio.find((stream) => stream.isDefault) ?? probe.audio[0]
-  const durationSeconds = Math.max(video?.endSeconds ?? 0, audio?.endSeconds ?? 0)
+  const sounds = soundsOf(probe)
+  const durationSeconds = Math.max(video?.endSeconds ?? 0, sounds[0]?.endSeconds ?? 0)
   const planned = video && planVideo(video, durationSeconds, tools.toneMap)
   const frames = planned?.frames ?? 0
-  const renditions = rungs.map((rung) => planRendition(rung, video, planned, audio !== undefined))
-  const soundCpuSeconds = audio ? durationSeconds * 0.03 : 0
+  const renditions = rungs.map((rung) => planRendition(rung, video, planned, sounds.length > 0))
+  const audio = planAudio(sounds, rungs, durationSeconds)
   const cpuSecondsPerFrame = frameCpuSeconds(renditions, video)
   return {
     planVersion,
@@ -93,13 +81,13 @@ export function planEncode({ probe, tools, keys = standardKeys, single }: PlanQu
     demuxer: probe.demuxer,
     durationSeconds,
     ...(planned ? { video: planned } : {}),
-    ...(audio ? { audio: planAudio(audio, rungs, durationSeconds, soundCpuSeconds) } : {}),
+    ...(audio ? { audio } : {}),
     segmentSeconds: planned ? Math.round(((planned.groupFrames * 2) / toNumber(planned.frameRate)) * 1e6) / 1e6 : 4,
     chunks: planned ? cutPicture(planned, cpuSecondsPerFrame) : [],
     renditions,
     images: single ? [] : planImages(durationSeconds),
     maxPixels: 35_389_440,
-    expectedCpuSeconds: Math.ceil(frames * cpuSecondsPerFrame + soundCpuSeconds + 1),
+    expectedCpuSeconds: Math.ceil(frames * cpuSecondsPerFrame + (audio?.expectedCpuSeconds ?? 0) + 1),
   }
 }
 
@@ -114,8 +102,13 @@ export function chunkNumbers(plan: EncodePlan): number[] {
   return plan.audio ? [audioChunk(plan), ...pictures] : pictures
 }
 
-/** Frames that damage at the end of a source may cost; what is lost beyond them makes the encode fail. */
-const spareSeconds = 1
+/** The default one first: the one that the files have, and that decides with the picture how long all is. */
+function soundsOf({ video, audio, durationSeconds }: SourceProbe): SourceAudio[] {
+  // Beside a single picture there is not always room for the first block of sound.
+  if (video && durationSeconds < shortestSoundSeconds) return []
+  const first = audio.find((stream) => stream.isDefault) ?? audio[0]
+  return first ? [first, ...audio.filter((stream) => stream !== first)].slice(0, mostSounds) : []
+}
 
 function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: boolean): NonNullable<EncodePlan['video']> {
   const frameRate = outputFrameRate(video)
@@ -132,6 +125,7 @@ function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: bool
     deinterlace: video.interlaced,
     limitRange: video.fullRange,
     toneMap: canToneMap && (video.transfer === 'smpte2084' || video.transfer === 'arib-std-b67'),
+    assumeColours: !video.tellsColours,
   }
 }
 
@@ -140,27 +134,6 @@ function cutPicture(
   cpuSecondsPerFrame: number,
 ): PlannedChunk[] {
   return planChunks({ frames, frameRate, segmentFrames: groupFrames * 2, cpuSecondsPerFrame, canCut: keySeconds > 0 })
-}
-
-function planAudio(
-  audio: SourceAudio,
-  rungs: readonly Rung[],
-  durationSeconds: number,
-  expectedCpuSeconds: number,
-): NonNullable<EncodePlan['audio']> {
-  const rates = [...new Set(rungs.map((rung) => rung.audioKbps))].sort((a, b) => a - b)
-  return {
-    streamIndex: audio.index,
-    channels: audio.channels,
-    language: audio.language,
-    tracks: rates.map((kbps) => ({ key: audioKey(kbps), kbps })),
-    silenceSeconds: round(durationSeconds - audio.endSeconds + spareSeconds),
-    expectedCpuSeconds: round(expectedCpuSeconds),
-  }
-}
-
-function audioKey(kbps: number): string {
-  return `audio_${kbps}`
 }
 
 function planRendition(rung: Rung, video: SourceVideo | undefined, planned: EncodePlan['video'], hasAudio: boolean): PlannedRendition {
@@ -175,7 +148,7 @@ function planRendition(rung: Rung, video: SourceVideo | undefined, planned: Enco
     key: rung.key,
     label: rung.label,
     ...(picture ? { video: picture } : {}),
-    ...(hasAudio ? { audioKey: audioKey(rung.audioKbps) } : {}),
+    ...(hasAudio ? { audioKey: audioGroup(rung.audioKbps) } : {}),
   }
 }
 
@@ -193,7 +166,7 @@ function round(seconds: number): number {
   return Math.round(seconds * 1000) / 1000
 }
 
-/** Measured: 15 ns a pixel encoded, 3 ns a pixel decoded and filtered, 30 ms a second of sound in three rates. */
+/** Measured: 15 ns a pixel encoded, 3 ns a pixel decoded and filtered. */
 function frameCpuSeconds(renditions: readonly PlannedRendition[], video: SourceVideo | undefined): number {
   const cost = ({ video: size }: PlannedRendition) => (size ? size.width * size.height * pictureCosts[size.codec ?? 'h264'] : 0)
   const encoded = renditions.reduce((pixels, rendition) => pixels + cost(rendition), 0)

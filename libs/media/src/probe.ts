@@ -4,6 +4,7 @@ import type { FfmpegTools } from './find-ffmpeg.ts'
 import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
 import { measureKeys } from './measure-keys.ts'
 import { isEncodeFailed, SourceRefused } from './media-errors.ts'
+import { shortestSoundSeconds } from './plan-audio.ts'
 import { type FfprobeRun, ffprobeText } from './run-ffprobe.ts'
 import { type RunLimits, sandboxFor } from './sandbox.ts'
 import { placeSource, sourceName } from './scratch.ts'
@@ -119,6 +120,8 @@ function describe(
   const durationSeconds = longest(ends)
   checkDuration(durationSeconds, limits)
   if (durationSeconds <= 0) throw new SourceRefused(4002, 'the file holds no picture and no sound')
+  const isShort = durationSeconds < shortestSoundSeconds && !(video && ends.has(video.index))
+  if (isShort) throw new SourceRefused(4002, `the sound is too short: at least ${shortestSoundSeconds * 1000} ms are taken`)
   const picture = video && ends.has(video.index) ? toVideo(video, ends.get(video.index) ?? 0, limits) : undefined
   return {
     container: container.name,
@@ -154,6 +157,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
     interlaced,
     fullRange: stream.range === 'pc' || stream.pixelFormat.startsWith('yuvj') || /^(gbr|rgb|bgr|0rgb|argb|abgr)/.test(stream.pixelFormat),
     transfer: stream.transfer,
+    tellsColours: [stream.matrix, stream.primaries].every((name) => !['', 'unknown', 'unspecified', 'reserved'].includes(name)),
     endSeconds,
   }
 }
@@ -161,8 +165,8 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
 function displaySize(stream: ProbedStream, rotation: number): { width: number; height: number } {
   const aspect = toRational(stream.sampleAspectRatio.replace(':', '/'))
   const ratio = aspect ? aspect.numerator / aspect.denominator : 1
-  // A ratio beyond 1:4 is a mistake of the file, not a way to store a picture.
-  const width = Math.max(1, Math.round(stream.width * (ratio >= 0.25 && ratio <= 4 ? ratio : 1)))
+  // A ratio beyond 1:20 is a mistake of the file, not a way to store a picture.
+  const width = Math.max(1, Math.round(stream.width * (ratio >= 0.05 && ratio <= 20 ? ratio : 1)))
   return rotation % 180 === 0 ? { width, height: stream.height } : { width: stream.height, height: width }
 }
 
@@ -174,7 +178,16 @@ function bitDepthOf(stream: ProbedStream): number {
 function toAudio(stream: ProbedStream, endSeconds: number): SourceAudio {
   const { index, codec, channels, sampleRate, isDefault } = stream
   const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/.test(stream.language) ? stream.language : ''
-  return { index, codec, channels, sampleRate, language, isDefault, endSeconds }
+  return { index, codec, channels, sampleRate, language, title: titleOf(stream.title), isDefault, endSeconds }
+}
+
+/** It comes to stand in a playlist: one line, and nothing that ends a quoted word. */
+function titleOf(title: string): string {
+  return title
+    .replace(/["\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, 80)
+    .toWellFormed()
 }
 
 function toRational(text: string): Rational | undefined {

@@ -25,6 +25,8 @@ export interface SourceVideo {
   fullRange: boolean
   /** Transfer curve by ffprobe's name, such as `bt709`, `smpte2084` (HDR10), `arib-std-b67` (HLG); empty where unknown. */
   transfer: string
+  /** The file says of which colours and by which matrix its picture is; many say their curve alone. */
+  tellsColours: boolean
   /** Seconds from the start of the file to the end of this stream. */
   endSeconds: number
   /**
@@ -42,6 +44,8 @@ export interface SourceAudio {
   sampleRate: number
   /** As the file says it, lower case; empty where it says nothing. */
   language: string
+  /** What the file calls it: one line of at most 80 characters without double quotes; empty where it says nothing. */
+  title: string
   isDefault: boolean
   endSeconds: number
 }

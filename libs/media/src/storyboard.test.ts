@@ -14,6 +14,7 @@ function planned(seconds: number, size = { width: 1280, height: 720 }) {
       deinterlace: false,
       limitRange: false,
       toneMap: false,
+      assumeColours: false,
     },
     renditions: [{ key: 'h264_250', label: 250, video: { ...size, kbps: 1, profile: 'high' } }],
     images: [{ key: 'poster', atSeconds: 0, shortSide: 720 }],
