@@ -8,6 +8,7 @@ import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform } from './support/test-platform.ts'
+import { filesOf } from './support/upload-ways.ts'
 import { aTenant, settled, upload } from './support/video-steps.ts'
 
 test('uploads survive ten minutes of kills: each settles, what plays is complete, nothing is left over', async () => {
@@ -19,12 +20,12 @@ test('uploads survive ten minutes of kills: each settles, what plays is complete
   const platform = shared?.platform ?? (await startTestPlatform())
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   try {
-    const { organisationId } = await aTenant(platform.system)
+    const tenant = await aTenant(platform.system)
     const report = await crashRun(platform, {
       seed,
       seconds: 600,
-      organisationId,
-      sources: kinds.map((kind) => `${sources.url}/${kind}`),
+      tenant,
+      files: await filesOf(kinds, folder, sources),
       redis: shared?.redis,
       gateways: shared?.platform.gateways,
     })

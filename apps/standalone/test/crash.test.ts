@@ -10,6 +10,7 @@ import { type SourceServer, startSourceServer } from './support/source-server.ts
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import type { TwoGateways } from './support/two-gateways.ts'
+import { filesOf } from './support/upload-ways.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
 /** Without a Redis on this machine everything else is tried all the same. */
@@ -86,12 +87,11 @@ withRedis(
 
 test('uploads survive 30 s of kills: each settles, what plays is complete, nothing is left over', async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
-  const { organisationId } = await aTenant(platform.system)
   const report = await crashRun(platform, {
     seed,
     seconds: 30,
-    organisationId,
-    sources: ['small.mp4', 'other.mp4'].map((name) => `${sources.url}/${name}`),
+    tenant: await aTenant(platform.system),
+    files: await filesOf(['small.mp4', 'other.mp4'], folder, sources),
     redis: shared?.redis,
     gateways: shared?.platform.gateways,
   }).catch((error: Error) => {

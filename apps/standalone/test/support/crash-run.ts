@@ -2,10 +2,12 @@ import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type TestRedis, waitFor } from '@vitascope/testing'
-import { type Api, createApi } from './api.ts'
 import { kill, REDIS_FAULTS, seeded } from './nemesis.ts'
-import { SYSTEM_KEY, type TestPlatform } from './test-platform.ts'
-import { type Accepted, settled, type VideoRecord } from './video-steps.ts'
+import { expectSameFrames } from './same-frames.ts'
+import { aPdf } from './slides.ts'
+import type { TestPlatform } from './test-platform.ts'
+import { slidesByForm, type UploadedFile, type Uploader, uploadWays } from './upload-ways.ts'
+import { settled, type Tenant, type VideoRecord } from './video-steps.ts'
 
 const VICTIMS = ['worker', 'ffmpeg', 'encoding', 'catalogue', 'gateway', 'auth', 'delivery', 'postgres']
 const RECOVERY_MS = 120_000
@@ -15,6 +17,7 @@ export interface CrashReport {
   seed: number
   kills: Record<string, number>
   uploads: number
+  presentations: number
   states: Record<string, number>
   /** From the last kill until the last upload had settled. */
   recoverySeconds: number
@@ -23,26 +26,33 @@ export interface CrashReport {
 export interface CrashOptions {
   seed: number
   seconds: number
-  organisationId: string
-  sources: readonly string[]
+  /** All uploads are its own. */
+  tenant: Tenant
+  /** By turns; each is also uploaded once more when all is quiet, and shows the same frames then. */
+  files: readonly UploadedFile[]
   /** Suffers too, where the platform has one. */
   redis?: TestRedis | undefined
   /** Asked in turn; the platform's own when not given. */
   gateways?: readonly string[] | undefined
 }
 
+/** Every so many uploads one is of slides. */
+const SLIDES_EVERY = 5
+const PAGES = 3
+
 /**
- * Uploads again and again while random processes are killed, and Redis is killed, emptied and filled; then waits until every acknowledged
- * upload has settled, and checks that what plays is complete, that nothing was uploaded twice, and that storage holds what plays and nothing
- * else.
+ * Uploads in every way, again and again, while random processes are killed, and Redis is killed, emptied and filled; then waits until every
+ * acknowledged upload has settled, and checks that what plays is complete and shows the frames of an undisturbed encode, that nothing was uploaded
+ * twice, and that storage holds what plays and nothing else.
  */
 export async function crashRun(platform: TestPlatform, options: CrashOptions): Promise<CrashReport> {
   const random = seeded(options.seed)
   const { redis, gateways = [platform.url] } = options
-  const apis = gateways.map((url) => createApi(`${url}/v2`, SYSTEM_KEY))
+  const uploader: Uploader = { tenant: options.tenant, gateways }
   const victims = [...VICTIMS, ...(gateways.length > 1 ? ['gateway-2'] : []), ...(redis ? Object.keys(REDIS_FAULTS) : [])]
   const kills: Record<string, number> = {}
-  const accepted: Accepted[] = []
+  const accepted: { id: string; file: UploadedFile }[] = []
+  const presentations: string[] = []
   const until = Date.now() + options.seconds * 1_000
   let lastKill = Date.now()
   let redisHeals = Promise.resolve()
@@ -70,15 +80,11 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   }
   const uploads = async () => {
     for (let n = 0; Date.now() < until; n++) {
-      const url = options.sources[n % options.sources.length]
-      apis.reverse()
-      accepted.push(
-        await uploadUntilAcknowledged(
-          apis,
-          { url, organisation_id: options.organisationId, name: `upload ${n}` },
-          `crash-${options.seed}-${n}`,
-        ),
-      )
+      const asker = { ...uploader, gateways: n % 2 === 0 ? gateways : gateways.toReversed() }
+      const [file, way] = [options.files[n % options.files.length], uploadWays[n % uploadWays.length]]
+      if (!file || !way) throw new Error('there is nothing to upload')
+      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await slidesByForm(asker, aPdf(PAGES)))
+      else accepted.push({ id: await way(asker, file, `crash-${options.seed}-${n}`), file })
       await delay(2_500 + random() * 1_500)
     }
   }
@@ -88,40 +94,60 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
     timeout: 60_000,
     describe: 'the platform to be ready',
   })
+  const left = () => Math.max(1_000, lastKill + RECOVERY_MS - Date.now())
   const videos: VideoRecord[] = []
-  for (const { id } of accepted) {
-    videos.push(await settled(platform.system, id, Math.max(1_000, lastKill + RECOVERY_MS - Date.now())))
-  }
+  for (const { id } of accepted) videos.push(await settled(platform.system, id, left()))
+  for (const id of presentations) await slidesMade(platform, id, left())
   const recoverySeconds = (Date.now() - lastKill) / 1_000
-  await checkAllThere(platform, accepted, videos, options.organisationId)
+  await checkAllThere(platform, videos, presentations, options.tenant.organisationId)
+  await checkFrames(platform, uploader, accepted, videos, options.seed)
   return {
     seed: options.seed,
     kills,
     uploads: accepted.length,
+    presentations: presentations.length,
     states: countBy(videos, (v) => `${v.status.status} ${v.status.code}`),
     recoverySeconds,
   }
 }
 
-async function uploadUntilAcknowledged(apis: readonly Api[], payload: object, key: string): Promise<Accepted> {
-  for (let nth = 0; ; nth++) {
-    const api = apis[nth % apis.length]
-    const answer = await api?.post<Accepted>('/video/upload', payload, { 'idempotency-key': key }).catch(() => undefined)
-    if (answer?.status === 200) return answer.body
-    if (answer && ![409, 500, 502, 503, 504].includes(answer.status))
-      throw new Error(`refused: ${answer.status} ${JSON.stringify(answer.body)}`)
-    await delay(200)
+async function slidesMade(platform: TestPlatform, id: string, timeout: number): Promise<void> {
+  let seen: unknown
+  const look = async () => {
+    const { body } = await platform.system.get<{ number_of_slides: number; status: { code: number } }>(`/presentation/${id}`)
+    seen = body.status
+    return body.number_of_slides === PAGES && body.status.code === 1999
+  }
+  await waitFor(look, { timeout, describe: () => `the slides of presentation ${id}, which is ${JSON.stringify(seen)}` })
+}
+
+/** Each file once more with nobody killed: whatever happened on the way, the frames are the same. */
+async function checkFrames(
+  platform: TestPlatform,
+  uploader: Uploader,
+  accepted: readonly { id: string; file: UploadedFile }[],
+  videos: readonly VideoRecord[],
+  seed: number,
+): Promise<void> {
+  const [way] = uploadWays
+  for (const file of new Set(accepted.map((one) => one.file))) {
+    const id = await way?.(uploader, file, `quiet-${seed}-${file.title}`)
+    const quiet = await settled(platform.system, id ?? '')
+    for (const [nth, one] of accepted.entries()) {
+      const video = videos[nth]
+      if (one.file === file && video?.status.status === 'ok') await expectSameFrames(quiet, video)
+    }
   }
 }
 
 async function checkAllThere(
   platform: TestPlatform,
-  accepted: readonly Accepted[],
   videos: readonly VideoRecord[],
+  presentations: readonly string[],
   organisationId: string,
 ): Promise<void> {
-  const ids = new Set(accepted.map(({ id }) => id))
-  if (ids.size !== accepted.length) throw new Error('two uploads were answered with the same video')
+  const ids = new Set(videos.map((video) => video.video_id))
+  if (ids.size !== videos.length) throw new Error('two uploads were answered with the same video')
   const list = await platform.system.get<{ total_num_of_records: number }>(`/video?organisation_id=${organisationId}&limit=1`)
   if (list.body.total_num_of_records !== ids.size) throw new Error(`${ids.size} uploads made ${list.body.total_num_of_records} videos`)
   const playing = videos.filter((video) => video.status.status === 'ok')
@@ -138,10 +164,12 @@ async function checkAllThere(
       if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} is answered ${status}`)
     }
   }
-  const wanted = new Set((await playingMedia(platform)).map((id) => `media/${id}`))
+  const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
+  // What was sent by a form is kept for a day.
+  const isWanted = (file: string) => file.startsWith('upload/') || wanted.has(file.split('/').slice(0, 2).join('/'))
   let left: string[] = []
   const clean = async () => {
-    left = (await filesOf(join(platform.dataDir, 'storage'))).filter((file) => !wanted.has(file.split('/').slice(0, 2).join('/')))
+    left = (await filesOf(join(platform.dataDir, 'storage'))).filter((file) => !isWanted(file))
     return left.length === 0
   }
   await waitFor(clean, {

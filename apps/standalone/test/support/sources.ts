@@ -68,6 +68,15 @@ export async function ffprobe(args: readonly string[]): Promise<ProbeResult> {
   return JSON.parse(stdout) as ProbeResult
 }
 
+/** A line for each frame of a file's pictures, with the hash of what it shows. */
+export async function framesOf(file: string): Promise<string> {
+  const tools = await findFfmpeg()
+  const { stdout } = await run(tools.ffmpeg, ['-v', 'error', '-i', file, '-map', '0:v?', '-f', 'framemd5', '-'], {
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  return stdout
+}
+
 export interface ProbeResult {
   streams: {
     codec_name: string

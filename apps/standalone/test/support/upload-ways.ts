@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Upload } from 'tus-js-client'
+import { type Answer, type Api, createApi } from './api.ts'
+import type { SourceServer } from './source-server.ts'
+import type { Accepted, Tenant } from './video-steps.ts'
+
+/** Whoever uploads while processes die: it asks again until it is answered, at each gateway in turn. */
+export interface Uploader {
+  tenant: Tenant
+  /** Addresses of the gateways. */
+  gateways: readonly string[]
+}
+
+/** What is uploaded. */
+export interface UploadedFile {
+  /** Where a server has it. */
+  url: string
+  bytes: Buffer
+  title: string
+}
+
+/** Files of a folder that a server serves. */
+export async function filesOf(names: readonly string[], folder: string, server: SourceServer): Promise<UploadedFile[]> {
+  return Promise.all(
+    names.map(async (name) => ({
+      url: `${server.url}/${name}`,
+      bytes: await readFile(join(folder, name)),
+      title: name.split('.')[0] ?? name,
+    })),
+  )
+}
+
+/** Gives back the id of the video that was acknowledged. `name` is new for each upload. */
+export type UploadWay = (uploader: Uploader, file: UploadedFile, name: string) => Promise<string>
+
+const byUrl: UploadWay = (uploader, { url, title }, name) => acknowledged(uploader, url, title, name)
+
+/** As a browser does with a signed policy; what it sent becomes a video by its link. */
+const byForm: UploadWay = async (uploader, { bytes, title }, name) => {
+  const { tempLink } = await sentByForm<{ tempLink: string }>(uploader, bytes, 'a.mp4')
+  return acknowledged(uploader, tempLink, title, name)
+}
+
+/** Slides come by a form only. Gives back the id of the presentation. */
+export async function slidesByForm(uploader: Uploader, pdf: Buffer): Promise<string> {
+  return (await sentByForm<{ presentation_id: string }>(uploader, pdf, 'a.pdf', '&application=presentation')).presentation_id
+}
+
+async function sentByForm<Success>(uploader: Uploader, bytes: Buffer, filename: string, query = ''): Promise<Success> {
+  const key = `uploads/${uploader.tenant.organisationId}/${randomUUID()}.${filename.split('.').at(-1)}`
+  const expiration = new Date(Date.now() + 3_600_000).toISOString()
+  const conditions = [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
+  const signed = await insistently(uploader, (api) =>
+    api.post<{ policy: string; signature: string }>('/upload/signature', { expiration, conditions }),
+  )
+  const policy = JSON.parse(Buffer.from(signed.policy, 'base64').toString()) as { conditions: Record<string, string>[] }
+  await insistently(uploader, (api) => {
+    const form = new FormData()
+    for (const one of policy.conditions) {
+      if (!Array.isArray(one)) for (const [field, value] of Object.entries(one)) form.set(field, String(value))
+    }
+    form.set('policy', signed.policy)
+    form.set('x-amz-signature', signed.signature)
+    form.set('file', new Blob([new Uint8Array(bytes)]), filename)
+    return api.send('POST', '/upload/object', { body: form })
+  })
+  return insistently(uploader, (api) => api.post<Success>(`/upload/success?success${query}`, { key, name: filename }))
+}
+
+/** In parts, each sent again from where the server stands. */
+const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
+  const unique = `${title} ${name}`
+  let videoId = ''
+  await new Promise<void>((resolve, reject) => {
+    new Upload(bytes, {
+      endpoint: `${uploader.gateways[0]}/v2/upload/tus`,
+      headers: { Authorization: `Bearer ${uploader.tenant.key}` },
+      metadata: { filename: 'a.mp4', title: unique },
+      chunkSize: Math.ceil(bytes.length / 3),
+      retryDelays: Array<number>(300).fill(300),
+      onAfterResponse(_request, response) {
+        videoId = response.getHeader('X-Video-Id') ?? videoId
+      },
+      onError: reject,
+      onSuccess: () => resolve(),
+    }).start()
+  })
+  if (videoId !== '') return videoId
+  // The answer that named it was lost; the list has it.
+  const found = await insistently(uploader, (api) => api.get<{ videos: { video_id: string }[] }>(`/video?q=${encodeURIComponent(unique)}`))
+  const [video] = found.videos
+  if (!video || found.videos.length > 1) throw new Error(`the upload "${unique}" became ${found.videos.length} videos`)
+  return video.video_id
+}
+
+/** By turns. */
+export const uploadWays: readonly UploadWay[] = [byUrl, byForm, byUrl, byParts]
+
+async function acknowledged(uploader: Uploader, url: string, title: string, name: string): Promise<string> {
+  const headers = { 'idempotency-key': name }
+  const payload = { url, organisation_id: uploader.tenant.organisationId, name: `${title} ${name}` }
+  return (await insistently(uploader, (api) => api.post<Accepted>('/video/upload', payload, headers))).id
+}
+
+/** Asks until it is answered with success: what is under way, broken or away is asked again. */
+export async function insistently<T>({ tenant, gateways }: Uploader, ask: (api: Api) => Promise<Answer<T>>): Promise<T> {
+  for (let nth = 0; ; nth++) {
+    const answer = await ask(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)
+    if (answer && answer.status < 300) return answer.body
+    if (answer && ![409, 500, 502, 503, 504].includes(answer.status)) {
+      throw new Error(`refused: ${answer.status} ${JSON.stringify(answer.body)}`)
+    }
+    await delay(200)
+  }
+}
