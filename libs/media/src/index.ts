@@ -1,3 +1,4 @@
+export { chunkMemoryBytes } from './chunk-memory.ts'
 export { codecName } from './codec-name.ts'
 export { type ChunkEncode, canCarryOut, chunkFolder, chunkKeys, encodeChunk } from './encode-chunk.ts'
 export { segmentNames } from './encode-command.ts'

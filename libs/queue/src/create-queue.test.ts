@@ -131,6 +131,17 @@ describe('a rescue', () => {
 })
 
 describe('the line', () => {
+  test('what is heavier than there is room for is left to others', async () => {
+    await send({ weight: 500, priority: 10 })
+    const light = await send({ weight: 100 })
+    const ask = (room?: number) =>
+      queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(room !== undefined && { room }) }, never)
+    expect((await ask(499))?.itemId).toBe(light)
+    expect(await ask(499)).toBeUndefined()
+    expect(await ask(500)).toBeDefined()
+    await send({ weight: 1_000_000 })
+    expect(await ask()).toBeDefined()
+  })
   test('gives every item to one of many who ask at once', async () => {
     for (let i = 0; i < 20; i++) await send()
     const items = await Promise.all(Array.from({ length: 30 }, (_, i) => lease(`w${i}`)))

@@ -84,17 +84,17 @@ export function createQueue(db: Db): Queue {
  * A group that was idle gets the place of whoever is first in line now, one that has items a place behind its last one: so a
  * group with a thousand items and a group with one are served in turn.
  */
-async function send(tx: Transaction, { key, kind, group, priority, payload }: WorkItem, waiting: Waiting): Promise<string> {
+async function send(tx: Transaction, { key, kind, group, priority, payload, weight = 0 }: WorkItem, waiting: Waiting): Promise<string> {
   const [row] = await tx.query<{ item_id: string }>(
-    `insert into work_item (key, kind, group_key, priority, payload, turn)
-     select $1, $2, $3, $4, $5, greatest(
+    `insert into work_item (key, kind, group_key, priority, payload, weight, turn)
+     select $1, $2, $3, $4, $5, $6::int, greatest(
        (select max(turn) + 1 from work_item where kind = $2 and group_key = $3 and state in ('waiting', 'leased')),
        coalesce(
          (select min(turn) from work_item where kind = $2 and state = 'waiting'),
          (select max(turn) from work_item where kind = $2 and state = 'leased'),
          0))
      returning item_id`,
-    [key, kind, group, priority, JSON.stringify(payload)],
+    [key, kind, group, priority, JSON.stringify(payload), weight],
   )
   if (!row) throw new Error('an insert answered no row')
   tx.afterCommit(waiting.wake)
@@ -116,15 +116,15 @@ async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSign
 }
 
 /** One statement, and with it one transaction of its own: nobody can see the item taken and without its fence. */
-async function leaseNow(query: Query, { kinds, holder, leaseMs, ask }: Ask): Promise<LeasedItem | undefined> {
+async function leaseNow(query: Query, { kinds, holder, leaseMs, ask, room }: Ask): Promise<LeasedItem | undefined> {
   const [row] = await query<Row>(
     `update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, ask = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
-       select item_id from work_item where state = 'waiting' and kind = any($1) and due_time <= now()
+       select item_id from work_item where state = 'waiting' and kind = any($1) and due_time <= now() and ($5::int is null or weight <= $5)
        order by priority desc, turn, item_id limit 1 for update skip locked)
      returning ${LEASED_COLUMNS}`,
-    [kinds, holder, leaseMs, ask ?? null],
+    [kinds, holder, leaseMs, ask ?? null, room ?? null],
   )
   return row && toItem(row)
 }

@@ -11,6 +11,8 @@ export interface WorkItem {
   priority: number
   /** A JSON object. */
   payload: unknown
+  /** What it takes of whoever does it, in a unit of the caller's, up to 2^31 - 1; 0 when not given. */
+  weight?: number
 }
 
 /** Names one lease of one item. Every lease, of whichever item, has another fence; a later one has a higher one. */
@@ -43,6 +45,8 @@ export interface Ask {
    * lost answer leased to it: else that item would wait out its lease in nobody's hands.
    */
   ask?: string
+  /** Heavier items than this are left to others; everything when not given. */
+  room?: number
   /** How long to wait for work when there is none; 0 is one look. */
   waitMs?: number
 }

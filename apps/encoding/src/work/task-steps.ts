@@ -17,8 +17,8 @@ import {
   raiseChunk,
   recordChunk,
 } from './chunk-store.ts'
-import { kindOfChunk, planFor } from './plan.ts'
-import { sendTask } from './send-task.ts'
+import { planFor } from './plan.ts'
+import { sendChunk, sendTask } from './send-task.ts'
 import type { ProbeResult, StoredFile, TaskKind, TaskPayload } from './task.ts'
 import { tryAgain } from './try-again.ts'
 
@@ -110,7 +110,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
           needMinutes(job, plan.durationSeconds)
           await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
-          for (const chunk of chunkNumbers(plan)) await sendTask(tx, queue, job, kindOfChunk(plan, chunk), { chunk })
+          for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
         } catch (error) {
           if (!isSourceRefused(error)) throw error
           await endJob(tx, { queue, outbox }, job, { state: 'failed', code: error.code, message: error.message })

@@ -5,8 +5,7 @@ import type { Fault, Job } from '../job/job.ts'
 import { moveJob } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 import { removeChunks, resetChunks } from './chunk-store.ts'
-import { kindOfChunk } from './plan.ts'
-import { sendTask } from './send-task.ts'
+import { sendChunk, sendTask } from './send-task.ts'
 
 /** Readies a job for its next attempt. Mostly the item that failed is simply tried again; two faults lie further back. */
 export async function tryAgain(tx: Transaction, queue: Queue, job: Job, item: FoundItem, fault: Fault, attempt: number): Promise<void> {
@@ -26,7 +25,7 @@ export async function tryAgain(tx: Transaction, queue: Queue, job: Job, item: Fo
     await queue.cancel(tx, item.key)
     for (const { chunk, fence } of await resetChunks(tx, jobId)) {
       if (fence > 0) await dropPrefixes(tx, jobId, { fence })
-      await sendTask(tx, queue, job, kindOfChunk(job.plan as EncodePlan, chunk), { chunk })
+      await sendChunk(tx, queue, job, job.plan as EncodePlan, chunk)
     }
     return
   }

@@ -42,7 +42,7 @@ const FIRST_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
   const { db, steps, results, log } = tools
   return {
-    async leaseTask({ workerId, waitSeconds, ask, kinds, planVersion: known }, { principal, signal, deadline }) {
+    async leaseTask({ workerId, waitSeconds, ask, kinds, planVersion: known, memoryMib }, { principal, signal, deadline }) {
       onlyServices(principal)
       if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
         throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
@@ -54,7 +54,12 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       return {
         task: await nextTask(
           tools,
-          { holder: workerId, kinds: knownKinds(kinds, known), ...(ask !== '' && { ask }) },
+          {
+            holder: workerId,
+            kinds: knownKinds(kinds, known),
+            ...(ask !== '' && { ask }),
+            ...(memoryMib !== undefined && { room: memoryMib }),
+          },
           Math.max(0, Math.min(waitMs, leftMs)),
           signal,
         ),
@@ -103,7 +108,7 @@ async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string):
 
 async function nextTask(
   tools: WorkTools,
-  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string },
+  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string; room?: number },
   waitMs: number,
   hangUp: AbortSignal,
 ): Promise<Task | undefined> {

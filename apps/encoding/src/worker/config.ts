@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
 
@@ -12,6 +12,8 @@ export interface WorkerConfig {
   name: string
   /** How many tasks at once. */
   slots: number
+  /** MiB that the chunks which are encoded at once may take together. */
+  memoryMib: number
   objects: ObjectStoreSettings
   /** Emptied at the start. */
   scratchDir: string
@@ -33,6 +35,13 @@ export interface WorkerTiming {
 
 export const defaultWorkerTiming: WorkerTiming = { beatMs: 5_000, stallSeconds: 30 }
 
+/** Three quarters of what this machine or its container has: the rest is for Node, and for what tasks take beside their chunks. */
+function memoryOfThisMachine(): number {
+  const limit = process.constrainedMemory()
+  const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  return Math.max(128, Math.floor((bytes * 0.75) / 2 ** 20))
+}
+
 export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const read = readEnvironment(env)
   const objects = readObjectStore(read)
@@ -43,6 +52,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     name,
     slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),
+    memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', memoryOfThisMachine(), { min: 128, max: 16 * 2 ** 20 }),
     objects,
     scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), `worker-${name}`),
     ffmpeg: read.optional('VITASCOPE_FFMPEG'),

@@ -4,6 +4,9 @@ import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { chunkMemoryMib } from '../work/send-task.ts'
+import type { EncodeInput } from '../work/task.ts'
+import type { MemoryRoom } from './memory-room.ts'
 import { runTask, type TaskTools } from './run-task.ts'
 import type { SourceHold, SourceShelf } from './source-hold.ts'
 
@@ -18,6 +21,8 @@ const BEFORE_ENCODE: readonly TaskKind[] = [TaskKind.TASK_KIND_PROBE, TaskKind.T
 export interface SlotTools extends TaskTools {
   workerId: string
   shelf: SourceShelf
+  /** Shared by all slots. */
+  memory: MemoryRoom
 }
 
 /** One task of these kinds after another, until the signal. Throws when another process has taken this worker's place. */
@@ -41,9 +46,17 @@ async function runTasks(tools: SlotTools, kinds: TaskKind[], sources: SourceHold
       const task = await nextTask(tools, kinds, ask, stopping)
       failures = 0
       ask = randomUUID()
+      const giveBack = task ? tools.memory.take(memoryOf(task)) : undefined
+      if (task && !giveBack) {
+        // Another slot was faster: whoever has the room does it.
+        await tools.work.releaseTask({ taskId: task.taskId, attempt: task.attempt }, serviceCall('worker', randomUUID(), stopping))
+        continue
+      }
       if (task?.jobId !== lastJob || task?.kind === TaskKind.TASK_KIND_PACKAGE) await sources.drop()
       lastJob = task?.jobId
-      if (task && !((await runTask(tools, task, sources, stopping)) && BEFORE_ENCODE.includes(task.kind))) await sources.drop()
+      if (!task) continue
+      const isDone = await runTask(tools, task, sources, stopping).finally(giveBack)
+      if (!isDone || !BEFORE_ENCODE.includes(task.kind)) await sources.drop()
     } catch (error) {
       if (stopping.aborted) return
       if (isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') throw error
@@ -57,8 +70,19 @@ async function runTasks(tools: SlotTools, kinds: TaskKind[], sources: SourceHold
   }
 }
 
-async function nextTask({ work, workerId }: SlotTools, kinds: TaskKind[], ask: string, stopping: AbortSignal): Promise<Task | undefined> {
-  const request = { workerId, ask, waitSeconds: WAIT_SECONDS, kinds, planVersion }
+/** MiB; of tasks that are no chunks of a picture it is little, and not counted. */
+function memoryOf({ kind, inputJson }: Task): number {
+  return kind === TaskKind.TASK_KIND_ENCODE ? chunkMemoryMib((JSON.parse(inputJson) as EncodeInput).plan) : 0
+}
+
+async function nextTask(
+  { work, workerId, memory }: SlotTools,
+  kinds: TaskKind[],
+  ask: string,
+  stopping: AbortSignal,
+): Promise<Task | undefined> {
+  const memoryMib = memory.free()
+  const request = { workerId, ask, waitSeconds: WAIT_SECONDS, kinds, planVersion, ...(memoryMib !== undefined && { memoryMib }) }
   const { task } = await work.leaseTask(request, serviceCall('worker', randomUUID(), stopping))
   return task
 }

@@ -11,6 +11,7 @@ import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { findOffice } from '../slides/find-office.ts'
 import { whyNoRoom } from '../slides/office-room.ts'
 import type { WorkerConfig } from './config.ts'
+import { createMemoryRoom } from './memory-room.ts'
 import { runSlot } from './run-slot.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
 import { createSourceShelf } from './source-hold.ts'
@@ -39,6 +40,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     scratchDir: config.scratchDir,
     beatMs: config.timing.beatMs,
     stallSeconds: config.timing.stallSeconds,
+    memory: createMemoryRoom(config.memoryMib),
     shelf: createSourceShelf({ storage, folder: config.scratchDir }),
     workerId: `${config.name}:${randomUUID()}`,
     speed: metrics.gauge('vitascope_encode_speed', 'Seconds of video encoded in a second, of the last chunk'),
