@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Child, type ChildSpec, superviseChild } from './child.ts'
+import { type Child, superviseChild } from './child.ts'
 import type { StandaloneConfig } from './config.ts'
 import { openDataFolder } from './data-folder.ts'
 import { startDatabase } from './database.ts'
 import type { LogPrinter } from './log-printer.ts'
 import { serveMetricsPage } from './metrics-page.ts'
+import { runToEnd } from './run-to-end.ts'
 import { planServices, STATEFUL } from './services.ts'
 import { StartRefused } from './start-refused.ts'
 
@@ -89,23 +89,6 @@ async function answers(url: string): Promise<void> {
     await delay(50)
   }
   throw new StartRefused(`the platform did not become ready within ${READY_MS / 1000} s: ${last}`)
-}
-
-function runToEnd(spec: ChildSpec, print: LogPrinter): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const said: string[] = []
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', spec.main], {
-      env: spec.env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => said.push(...data.toString().trim().split('\n')))
-    child.once('error', reject)
-    child.once('close', (code) => {
-      for (const line of said) print.line(spec.name, line)
-      if (code === 0) resolve()
-      else reject(new StartRefused(`the tables of ${spec.name} could not be brought up to date: its messages are above`))
-    })
-  })
 }
 
 async function portIsFree(host: string, port: number, setting: string): Promise<void> {

@@ -55,3 +55,11 @@ export const nodeDisk: Disk = {
 export function isErrno(error: unknown, ...codes: string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
 }
+
+/** For copies that are made durable together at their end: nothing is written out before. */
+export const unsyncedDisk: Disk = {
+  ...nodeDisk,
+  create: async (path) => ({ ...(await nodeDisk.create(path)), sync: async () => {} }),
+  adopt: async (path) => ({ ...(await nodeDisk.adopt(path)), sync: async () => {} }),
+  syncFolder: async () => {},
+}

@@ -1,4 +1,5 @@
 /** Opens a folder as an object storage. */
+export { unsyncedDisk } from './disk.ts'
 export { type FileStorageOptions, openFileStorage } from './file-storage.ts'
 /** The form of names, for callers that build them. */
 export { isObjectName } from './object-name.ts'

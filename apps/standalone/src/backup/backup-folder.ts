@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DumpedSequence, DumpedTable } from '@vitascope/postgres'
+import { BackupRefused } from './refusal.ts'
+
+/** An object of a backup. */
+export interface BackedObject {
+  name: string
+  bytes: number
+  /** Lower-case hex. */
+  sha256: string
+}
+
+/** What a complete backup says of itself; it is written last. */
+export interface Manifest {
+  format: 1
+  /** The moment that the database is of, by its clock. */
+  takenAt: string
+  /** The folder of this backup's tables and lists; the objects lie beside it, and are kept from one backup into the folder to the next. */
+  run: string
+  schemas: {
+    schema: string
+    migrations: string[]
+    tables: (DumpedTable & { rows: number; sha256: string })[]
+    sequences: DumpedSequence[]
+  }[]
+  objects: { count: number; bytes: number }
+  /** Names that rows told of, and that were not in storage. */
+  missing: string[]
+  /** Files of `secrets/`; empty where they are kept elsewhere. */
+  secrets: string[]
+}
+
+const MANIFEST = 'manifest.json'
+
+export const paths = {
+  objects: (folder: string) => join(folder, 'objects'),
+  secrets: (folder: string) => join(folder, 'secrets'),
+  table: (folder: string, run: string, { schema, table }: DumpedTable) => join(folder, run, `${schema}.${table}.copy.gz`),
+  names: (folder: string, run: string) => join(folder, run, 'names.gz'),
+  list: (folder: string, run: string) => join(folder, run, 'objects.jsonl.gz'),
+}
+
+/** The backup in a folder; undefined in an empty one. Refuses a folder that holds anything else. */
+export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
+    if (manifest.format !== 1) throw new BackupRefused(`the backup in ${folder} is of a later version: use that one`)
+    return manifest
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new BackupRefused(`${join(folder, MANIFEST)} is not what a backup writes`)
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOTDIR') throw new BackupRefused(`${folder} is not, and cannot be, a folder`)
+    if (code !== 'ENOENT') throw error
+  }
+  return undefined
+}
+
+/** Makes the folder and in it one for this run; what an earlier run left that did not come to its end is taken over. */
+export async function beginRun(folder: string): Promise<string> {
+  const there = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const foreign = there.find((name) => !isOurs(name))
+  if (foreign !== undefined)
+    throw new BackupRefused(`${folder} holds ${foreign}, which is of no backup: name a new folder, or an earlier backup's`)
+  const run = `run-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}-${randomBytes(3).toString('hex')}`
+  await mkdir(join(folder, run), { recursive: true, mode: 0o700 })
+  await mkdir(paths.secrets(folder), { recursive: true, mode: 0o700 })
+  return run
+}
+
+function isOurs(name: string): boolean {
+  return /^(manifest[.]json([.]new)?|objects|secrets|run-[0-9a-f-]+)$/.test(name)
+}
+
+/** From here on this backup counts, and the one before is gone. */
+export async function finishRun(folder: string, manifest: Manifest): Promise<void> {
+  const file = join(folder, `${MANIFEST}.new`)
+  const handle = await open(file, 'w', 0o600)
+  await handle.writeFile(`${JSON.stringify(manifest, undefined, 1)}\n`)
+  await handle.sync()
+  await handle.close()
+  await rename(file, join(folder, MANIFEST))
+  const dir = await open(folder)
+  await dir.sync()
+  await dir.close()
+  for (const name of await readdir(folder)) {
+    if (name.startsWith('run-') && name !== manifest.run) await rm(join(folder, name), { recursive: true, force: true })
+  }
+}

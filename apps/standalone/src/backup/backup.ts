@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { chmod, copyFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { type DumpedTable, type Snapshot, takeSnapshot } from '@vitascope/postgres'
+import { type ObjectInfo, type ObjectStorage, openFileStorage, unsyncedDisk } from '@vitascope/storage'
+import { type BackedObject, beginRun, finishRun, type Manifest, paths, readManifest } from './backup-folder.ts'
+import { copyObjects, syncAll, withKnown } from './copy-objects.ts'
+import { LEVEL, readLines, writeLines } from './json-lines.ts'
+import { holdSweep } from './sweep-hold.ts'
+import { readWantedNames } from './wanted-names.ts'
+
+export interface BackupSource {
+  /** By schema: the URL of a role that may read it. */
+  urls: Readonly<Record<string, string>>
+  storage: ObjectStorage
+  /** Files of secrets by the names that they have in the backup; none where they are kept elsewhere. */
+  secrets: Readonly<Record<string, string>>
+}
+
+/** Which objects are wanted is told by the same snapshot. */
+const NAMES = `select name, is_needed from encoding.stored_name where is_wanted order by name collate "C"`
+/** Of the moment, and of the backup itself. */
+const WITHOUT = ['sweep_hold']
+
+/**
+ * Writes the platform as it is at one moment into a folder: first the rows, all by one snapshot, then the objects that they tell of. Objects never
+ * change, and none is removed meanwhile, so that each is there when its turn comes. An earlier backup in the folder stays good until this one is
+ * complete, and gives it the objects that both have.
+ */
+export async function backUp(source: BackupSource, folder: string, say: (line: string) => void): Promise<Manifest> {
+  const earlier = await readManifest(folder)
+  const run = await beginRun(folder)
+  const hold = await holdSweep(source.urls['encoding'] ?? '')
+  try {
+    const database = await dumpDatabase(source, folder, run)
+    say(`database: ${database.rows} rows of ${database.takenAt}`)
+    const { objects, missing } = await backUpObjects(source.storage, folder, run, earlier)
+    hold.check()
+    say(`objects: ${objects.count} of ${objects.bytes} bytes, ${objects.copied} of them copied now`)
+    const secrets = await copySecrets(source.secrets, folder)
+    await syncAll(folder)
+    const { count, bytes } = objects
+    const manifest: Manifest = {
+      ...{ format: 1, takenAt: database.takenAt, run, schemas: database.schemas },
+      ...{ objects: { count, bytes }, missing, secrets },
+    }
+    await finishRun(folder, manifest)
+    if (earlier) await removeOld(folder, run)
+    return manifest
+  } finally {
+    await hold.release()
+  }
+}
+
+async function dumpDatabase({ urls }: BackupSource, folder: string, run: string) {
+  const snapshot = await takeSnapshot(urls, WITHOUT)
+  try {
+    await pipeline(snapshot.select('encoding', NAMES), createGzip(LEVEL), createWriteStream(paths.names(folder, run), { mode: 0o600 }))
+    const tables: Manifest['schemas'][number]['tables'] = []
+    for (const table of snapshot.tables) tables.push(await dumpTable(snapshot, table, paths.table(folder, run, table)))
+    return {
+      takenAt: snapshot.takenAt.toISOString(),
+      rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+      schemas: Object.entries(snapshot.migrations).map(([schema, migrations]) => ({
+        ...{ schema, migrations },
+        tables: tables.filter((table) => table.schema === schema),
+        sequences: snapshot.sequences.filter((sequence) => sequence.schema === schema),
+      })),
+    }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+async function dumpTable(snapshot: Snapshot, table: DumpedTable, file: string) {
+  const { stream, rows } = snapshot.read(table)
+  const hash = createHash('sha256')
+  const hashing = new Transform({
+    transform(part: Buffer, _encoding, done) {
+      hash.update(part)
+      done(null, part)
+    },
+  })
+  await pipeline(stream, hashing, createGzip(LEVEL), createWriteStream(file, { mode: 0o600 }))
+  return { ...table, rows: rows(), sha256: hash.digest('hex') }
+}
+
+async function backUpObjects(from: ObjectStorage, folder: string, run: string, earlier: Manifest | undefined) {
+  const to = await openFileStorage({ root: paths.objects(folder), staleAfterMs: 0, disk: unsyncedDisk })
+  const wanted = readWantedNames(paths.names(folder, run))
+  const sums = { count: 0, bytes: 0, copied: 0 }
+  const listed = async function* (): AsyncGenerator<ObjectInfo> {
+    for await (const object of from.list('')) if (await wanted.has(object.name)) yield object
+  }
+  const known = earlier ? readLines<BackedObject>(paths.list(folder, earlier.run)) : nothing()
+  const backed = async function* (): AsyncGenerator<BackedObject> {
+    for await (const object of copyNew(withKnown(listed(), known), from, to, sums)) {
+      sums.count++
+      sums.bytes += object.bytes
+      yield object
+    }
+  }
+  await writeLines(paths.list(folder, run), backed())
+  return { objects: sums, missing: await wanted.end() }
+}
+
+async function* nothing(): AsyncGenerator<BackedObject> {}
+
+/** Runs of objects that are not there yet are copied several at once; the order stays. */
+async function* copyNew(
+  objects: AsyncIterable<{ object: ObjectInfo; known: BackedObject | undefined }>,
+  from: ObjectStorage,
+  to: ObjectStorage,
+  sums: { copied: number },
+): AsyncGenerator<BackedObject> {
+  let batch: ObjectInfo[] = []
+  const copied = async function* () {
+    sums.copied += batch.length
+    yield* copyObjects(inTurn(batch), from, to)
+    batch = []
+  }
+  for await (const { object, known } of objects) {
+    if (!known && batch.push(object) < BATCH) continue
+    yield* copied()
+    if (known) yield known
+  }
+  yield* copied()
+}
+
+const BATCH = 256
+
+async function* inTurn<Value>(values: readonly Value[]): AsyncGenerator<Value> {
+  yield* values
+}
+
+/** Objects of an earlier backup that are in this one no more. */
+async function removeOld(folder: string, run: string): Promise<void> {
+  const storage = await openFileStorage({ root: paths.objects(folder), disk: unsyncedDisk })
+  const kept = readLines<BackedObject>(paths.list(folder, run))
+  for await (const { object, known } of withKnown(storage.list(''), kept)) if (!known) await storage.delete(object.name)
+}
+
+async function copySecrets(secrets: Readonly<Record<string, string>>, folder: string): Promise<string[]> {
+  for (const [name, file] of Object.entries(secrets)) {
+    const target = join(paths.secrets(folder), name)
+    await rm(target, { force: true })
+    await copyFile(file, target)
+    await chmod(target, 0o600)
+  }
+  return Object.keys(secrets)
+}

@@ -1,0 +1,83 @@
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ConfigError } from '@vitascope/config'
+import { PostgresError } from '@vitascope/embedded-postgres'
+import { isDomainError } from '@vitascope/errors'
+import { SnapshotRefused } from '@vitascope/postgres'
+import { readStandaloneConfig } from '../config.ts'
+import { createLogPrinter } from '../log-printer.ts'
+import { StartRefused } from '../start-refused.ts'
+import { backUp } from './backup.ts'
+import { readManifest } from './backup-folder.ts'
+import { openSource } from './open-platform.ts'
+import { openTarget } from './open-target.ts'
+import { BackupRefused } from './refusal.ts'
+import { restore, verify } from './restore.ts'
+
+/** `npm run backup -- --to DIR [--without-secrets]`: answers what the process is to exit with. */
+export function backupCommand(args: readonly string[]): Promise<number> {
+  return explained('the backup was not made', async () => {
+    const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, 'without-secrets': { type: 'boolean' } } })
+    if (!values.to) return usage('npm run backup -- --to DIR [--without-secrets]')
+    const folder = resolve(values.to)
+    const print = createLogPrinter(process.stderr)
+    const source = await openSource(readStandaloneConfig(process.env), print, !values['without-secrets'])
+    try {
+      const { takenAt, missing } = await backUp(source, folder, say)
+      for (const name of missing) say(`missing: ${name} is told of by a row, and was not in storage before the backup either`)
+      say(`the backup of ${takenAt} is complete in ${folder}`)
+      return 0
+    } finally {
+      await source.close()
+    }
+  })
+}
+
+/** `npm run restore -- --from DIR [--verify]`. */
+export function restoreCommand(args: readonly string[]): Promise<number> {
+  return explained('the backup was not restored', async () => {
+    const { values } = parseArgs({ args: [...args], options: { from: { type: 'string' }, verify: { type: 'boolean' } } })
+    if (!values.from) return usage('npm run restore -- --from DIR [--verify]')
+    const folder = resolve(values.from)
+    const manifest = await readManifest(folder)
+    if (!manifest) throw new BackupRefused(`there is no complete backup in ${folder}`)
+    const config = readStandaloneConfig(process.env)
+    const target = await openTarget(config, { manifest, folder }, createLogPrinter(process.stderr))
+    try {
+      await restore(manifest, folder, target, say)
+      await target.finish()
+      const problems = values.verify ? await verify(manifest, folder, target) : []
+      for (const problem of problems) say(`wrong: ${problem}`)
+      if (problems.length > 0) throw new BackupRefused(`${problems.length} things are not as they should be: they are listed above`)
+      say(`the backup of ${manifest.takenAt} is restored${values.verify ? ' and verified' : ''}: start the platform`)
+      return 0
+    } finally {
+      await target.close()
+    }
+  })
+}
+
+async function explained(what: string, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run()
+  } catch (error) {
+    const { code, message, stack } = error as NodeJS.ErrnoException
+    if (code?.startsWith('ERR_PARSE_ARGS')) return fail(message, 2)
+    const known = [BackupRefused, SnapshotRefused, StartRefused, ConfigError, PostgresError].some((kind) => error instanceof kind)
+    const isPlain = known || isDomainError(error) || ['ENOSPC', 'EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
+    return fail(`${what}: ${isPlain ? message : stack}`, 1)
+  }
+}
+
+function usage(text: string): number {
+  return fail(`usage: ${text}`, 2)
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function fail(message: string, code: number): number {
+  process.stderr.write(`${message}\n`)
+  return code
+}

@@ -1,0 +1,27 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+
+/** Quick: what is in them is mostly larger than it is worth to squeeze. */
+export const LEVEL = { level: 1 }
+
+/** Writes values to a compressed file, one a line, as they come. */
+export async function writeLines(file: string, values: AsyncIterable<unknown>): Promise<void> {
+  const lines = async function* () {
+    for await (const value of values) yield `${JSON.stringify(value)}\n`
+  }
+  await pipeline(Readable.from(lines()), createGzip(LEVEL), createWriteStream(file, { mode: 0o600 }))
+}
+
+/** Reads them back, one after another. */
+export async function* readLines<Value>(file: string): AsyncGenerator<Value> {
+  for await (const line of textLines(createReadStream(file).pipe(createGunzip()))) yield JSON.parse(line) as Value
+}
+
+/** The lines of a text that comes in parts. */
+export async function* textLines(stream: AsyncIterable<Buffer> | Readable): AsyncGenerator<string> {
+  const input = stream instanceof Readable ? stream : Readable.from(stream, { objectMode: false })
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) if (line !== '') yield line
+}

@@ -1,0 +1,116 @@
+import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readEnvironment, readObjectStore } from '@vitascope/config'
+import { connectOnce } from '@vitascope/postgres'
+import { openStorage } from '@vitascope/storage'
+import type { StandaloneConfig } from '../config.ts'
+import { type DataFolder, openDataFolder } from '../data-folder.ts'
+import { startDatabase } from '../database.ts'
+import type { LogPrinter } from '../log-printer.ts'
+import { STATEFUL } from '../services.ts'
+import type { BackupSource } from './backup.ts'
+import { BackupRefused } from './refusal.ts'
+
+/** The settings of the objects, as `npm start` hands them on. */
+export function objectStoreOf(config: StandaloneConfig) {
+  const read = readEnvironment({ VITASCOPE_STORAGE_DIR: join(config.dataDir, 'storage'), ...config.passedOn })
+  const settings = readObjectStore(read)
+  read.check()
+  return settings
+}
+
+/** Each service's own URL where one is set. */
+export function ownUrls(config: StandaloneConfig, urls: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    STATEFUL.map((service) => [service, config.passedOn[`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`] ?? urls[service] ?? '']),
+  )
+}
+
+/** A platform to be backed up, whether it runs or not. */
+export async function openSource(
+  config: StandaloneConfig,
+  print: LogPrinter,
+  withSecrets: boolean,
+): Promise<BackupSource & { close(): Promise<void> }> {
+  const { urls, close } = await openDatabases(config, print)
+  try {
+    const secrets = withSecrets ? await secretsOf(config) : {}
+    return { urls, storage: await openStorage(objectStoreOf(config)), secrets, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openDatabases(config: StandaloneConfig, print: LogPrinter) {
+  const everywhere = (url: string) => ownUrls(config, Object.fromEntries(STATEFUL.map((service) => [service, url])))
+  if (config.databaseUrl !== undefined || Object.values(everywhere('')).every((url) => url !== '')) {
+    return { urls: everywhere(config.databaseUrl ?? ''), close: async () => {} }
+  }
+  const running = await runningUrl(config.dataDir)
+  if (running !== undefined) return { urls: everywhere(running), close: async () => {} }
+  if (!(await isThere(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
+    throw new BackupRefused(`there is no platform in ${config.dataDir}: set VITASCOPE_DATA_DIR, or VITASCOPE_DATABASE_URL`)
+  }
+  const folder = await openDataFolder(config)
+  return startEmbedded(config, folder, print)
+}
+
+/** The database of a data folder on which nothing else runs. */
+export async function startEmbedded(config: StandaloneConfig, folder: DataFolder, print: LogPrinter) {
+  try {
+    const database = await startDatabase({ folder, databaseUrl: config.databaseUrl, services: STATEFUL, print })
+    const close = async () => {
+      await database.stop()
+      await folder.release()
+    }
+    return { urls: ownUrls(config, database.urls), close }
+  } catch (error) {
+    await folder.release()
+    throw error
+  }
+}
+
+/** The server of a platform that runs says its port in the fourth line of its pid file (PostgreSQL, storage-file-layout). */
+async function runningUrl(dataDir: string): Promise<string | undefined> {
+  try {
+    const port = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[3]
+    const password = (await readFile(join(dataDir, 'secrets', 'postgres-password'), 'utf8')).trim()
+    const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/vitascope`
+    await (await connectOnce(url)).end()
+    return url
+  } catch (error) {
+    // The file of a server that was killed stays behind.
+    if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}
+
+/** By their names in `secrets/`; the password of the embedded database is made anew where it is restored. */
+export function secretFiles({ dataDir, secretFiles: given }: StandaloneConfig): Record<string, string> {
+  const own = (name: string) => join(dataDir, 'secrets', name)
+  return {
+    'principal-key': given.principalKey ?? own('principal-key'),
+    'master-key': given.masterKey ?? own('master-key'),
+    'token-keys': given.tokenKeys ?? own('token-keys'),
+  }
+}
+
+async function secretsOf(config: StandaloneConfig): Promise<Record<string, string>> {
+  const files = secretFiles(config)
+  for (const [name, file] of Object.entries(files)) {
+    if (await isThere(file)) continue
+    throw new BackupRefused(`${file} cannot be read: name the file of ${name}, or keep secrets elsewhere and say --without-secrets`)
+  }
+  return files
+}
+
+export async function isThere(file: string): Promise<boolean> {
+  try {
+    await access(file)
+    return true
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    throw error
+  }
+}

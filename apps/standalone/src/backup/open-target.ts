@@ -1,0 +1,65 @@
+import { chmod, copyFile, mkdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { openFileStorage, openStorage, unsyncedDisk } from '@vitascope/storage'
+import type { StandaloneConfig } from '../config.ts'
+import { openDataFolder } from '../data-folder.ts'
+import type { LogPrinter } from '../log-printer.ts'
+import { runToEnd } from '../run-to-end.ts'
+import { planServices } from '../services.ts'
+import { type Manifest, paths } from './backup-folder.ts'
+import { syncAll } from './copy-objects.ts'
+import { isThere, objectStoreOf, secretFiles, startEmbedded } from './open-platform.ts'
+import { BackupRefused } from './refusal.ts'
+import { needEmpty, type RestoreTarget } from './restore.ts'
+
+/** Readies what is empty for a backup: secrets, database, tables. `finish` makes objects durable that lie in a folder. */
+export async function openTarget(
+  config: StandaloneConfig,
+  { manifest, folder }: { manifest: Manifest; folder: string },
+  print: LogPrinter,
+): Promise<RestoreTarget & { finish(): Promise<void>; close(): Promise<void> }> {
+  const objects = objectStoreOf(config)
+  const storage = 'folder' in objects ? await openFileStorage({ root: objects.folder, disk: unsyncedDisk }) : await openStorage(objects)
+  const where = 'a new VITASCOPE_DATA_DIR'
+  await needEmpty({ urls: {}, storage }, where)
+  if (config.databaseUrl === undefined && (await isThere(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
+    throw new BackupRefused(`there is a database in ${config.dataDir} already: restore into ${where}`)
+  }
+  await putSecrets(config, manifest, folder)
+  const data = await openDataFolder(config)
+  const { urls, close } = await startEmbedded(config, data, print)
+  try {
+    await needEmpty({ urls, storage }, where)
+    const { migrations } = await planServices(config, data, urls)
+    await Promise.all(migrations.map((spec) => runToEnd(spec, print)))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const finish = async () => {
+    if ('folder' in objects) await syncAll(objects.folder)
+  }
+  return { urls, storage, finish, close }
+}
+
+/** Secrets that are there must be those of the backup: with others nothing that is sealed could be read. */
+async function putSecrets(config: StandaloneConfig, manifest: Manifest, folder: string): Promise<void> {
+  const files = secretFiles(config)
+  if (manifest.secrets.length === 0) {
+    for (const [name, file] of Object.entries(files)) {
+      if (!(await isThere(file)))
+        throw new BackupRefused(`the backup has no secrets: put the ${name} that it was made with at ${file} first`)
+    }
+  }
+  for (const name of manifest.secrets) {
+    const [kept, file] = [join(paths.secrets(folder), name), files[name]]
+    if (file === undefined) throw new BackupRefused(`the backup is of another version: it has the secret ${name}`)
+    if (await isThere(file)) {
+      if ((await readFile(file, 'utf8')).trim() === (await readFile(kept, 'utf8')).trim()) continue
+      throw new BackupRefused(`${file} is another one than the backup's: restore into a new VITASCOPE_DATA_DIR`)
+    }
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await copyFile(kept, file)
+    await chmod(file, 0o600)
+  }
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { countRows, type DumpedTable, isEmptySchema, loadSchema, readRows } from '@vitascope/postgres'
+import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
+import { type BackedObject, type Manifest, paths } from './backup-folder.ts'
+import { copyObjects } from './copy-objects.ts'
+import { readLines, textLines } from './json-lines.ts'
+import { BackupRefused } from './refusal.ts'
+
+/** Where a backup goes: schemas that are empty but for their tables, and a storage that is empty. */
+export interface RestoreTarget {
+  urls: Readonly<Record<string, string>>
+  storage: ObjectStorage
+}
+
+/** What the rows know of objects, in the order of the list. */
+const SUMS = 'select name, bytes, sha256 from encoding.stored_sum order by name collate "C"'
+/** More problems are not listed. */
+const MOST_PROBLEMS = 100
+
+/** Refuses to fill what is not empty: nothing is ever overwritten. */
+export async function needEmpty({ urls, storage }: RestoreTarget, where: string): Promise<void> {
+  for (const [schema, url] of Object.entries(urls)) {
+    if (await isEmptySchema(url, schema)) continue
+    throw new BackupRefused(`the database is not empty (it has tables in the schema ${schema}): restore into ${where} or an empty database`)
+  }
+  for await (const { name } of storage.list('')) {
+    throw new BackupRefused(`the storage is not empty (it has ${name}): restore into ${where} or an empty bucket`)
+  }
+}
+
+/** Objects first, each read once and held against the checksum that it was backed up with; then the rows, schema by schema. */
+export async function restore(manifest: Manifest, folder: string, target: RestoreTarget, say: (line: string) => void): Promise<void> {
+  needSameSchemas(manifest, target)
+  const from = await openFileStorage({ root: paths.objects(folder) })
+  const sums = { count: 0, bytes: 0 }
+  const listed = readLines<BackedObject>(paths.list(folder, manifest.run))
+  const wanted = readLines<BackedObject>(paths.list(folder, manifest.run))
+  for await (const { name, bytes, sha256 } of copyObjects(listed, from, target.storage)) {
+    const { value } = await wanted.next()
+    if (value?.name !== name || value.sha256 !== sha256)
+      throw new BackupRefused(`${name} is not as it was backed up: its bytes have changed`)
+    sums.count++
+    sums.bytes += bytes
+  }
+  if (sums.count !== manifest.objects.count) {
+    throw new BackupRefused(`the backup has ${sums.count} objects, and should have ${manifest.objects.count}`)
+  }
+  say(`objects: ${sums.count} of ${sums.bytes} bytes`)
+  for (const dumped of manifest.schemas) {
+    await loadSchema(urlOf(target, dumped.schema), dumped, (table) => readTable(manifest, folder, table))
+    say(`${dumped.schema}: ${dumped.tables.reduce((sum, { rows }) => sum + rows, 0)} rows`)
+  }
+}
+
+/** Holds the rows against the backup's counts, and its objects against what rows know of them; answers what does not fit. */
+export async function verify(manifest: Manifest, folder: string, { urls }: Pick<RestoreTarget, 'urls'>): Promise<string[]> {
+  const problems: string[] = []
+  for (const dumped of manifest.schemas) {
+    const counts = await countRows(urlOf({ urls }, dumped.schema), dumped)
+    for (const { table, rows } of dumped.tables) {
+      // The restore itself leaves a row there.
+      const should = table === 'failover' ? rows + 1 : rows
+      if (counts.get(table) !== should) problems.push(`${dumped.schema}.${table} has ${counts.get(table)} rows, and should have ${should}`)
+    }
+  }
+  const objects = readLines<BackedObject>(paths.list(folder, manifest.run))
+  let object = await objects.next()
+  for await (const line of textLines(readRows(urlOf({ urls }, 'encoding'), SUMS))) {
+    const [name = '', bytes, sha256] = line.split('\t')
+    while (!object.done && object.value.name < name) object = await objects.next()
+    const found = !object.done && object.value.name === name ? object.value : undefined
+    const problem = problemOf(found, Number(bytes), sha256 === '\\N' ? undefined : sha256)
+    if (problem !== undefined) problems.push(`${name} ${problem}`)
+    if (problems.length >= MOST_PROBLEMS) break
+  }
+  return problems
+}
+
+function problemOf(found: BackedObject | undefined, bytes: number, sha256: string | undefined): string | undefined {
+  if (!found) return 'is told of by a row, and is no object of the backup'
+  if (found.bytes !== bytes) return `has ${found.bytes} bytes, and ${bytes} in its row`
+  return sha256 !== undefined && sha256 !== found.sha256 ? 'has another checksum than in its row' : undefined
+}
+
+function needSameSchemas({ schemas }: Manifest, { urls }: RestoreTarget): void {
+  const [had, has] = [schemas.map(({ schema }) => schema).sort(), Object.keys(urls).sort()]
+  if (`${had}` !== `${has}`) {
+    throw new BackupRefused(`the backup is of another version: it has the schemas ${had.join(', ')}, and this version ${has.join(', ')}`)
+  }
+}
+
+/** The rows of a table, which fail at their end if they are not those that were dumped: nothing of the schema is kept then. */
+async function* readTable({ run }: Manifest, folder: string, table: DumpedTable & { sha256?: string }): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  for await (const part of createReadStream(paths.table(folder, run, table)).pipe(createGunzip()) as AsyncIterable<Buffer>) {
+    hash.update(part)
+    yield part
+  }
+  if (hash.digest('hex') !== table.sha256)
+    throw new BackupRefused(`the rows of ${table.schema}.${table.table} are not as they were backed up`)
+}
+
+function urlOf({ urls }: Pick<RestoreTarget, 'urls'>, schema: string): string {
+  const url = urls[schema]
+  if (url === undefined) throw new Error(`no database for ${schema}`)
+  return url
+}

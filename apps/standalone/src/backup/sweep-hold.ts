@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto'
+import { connectOnce } from '@vitascope/postgres'
+import { BackupRefused } from './refusal.ts'
+
+/** Keeps encoding from removing objects, by a row that it looks at before it does. */
+export interface SweepHold {
+  /** Throws when it was not held all the time. */
+  check(): void
+  release(): Promise<void>
+}
+
+const BEAT_MS = 15_000
+const HELD_SECONDS = 180
+
+/** The row ends by itself if this process does. */
+export async function holdSweep(url: string): Promise<SweepHold> {
+  const holder = randomUUID()
+  const client = await connectOnce(url)
+  await client.query('delete from encoding.sweep_hold where end_time < now()')
+  await client.query(`insert into encoding.sweep_hold values ($1, now() + $2::int * interval '1 second')`, [holder, HELD_SECONDS])
+  let lost: unknown
+  const beat = async () => {
+    const text = `update encoding.sweep_hold set end_time = now() + $2::int * interval '1 second' where holder = $1 and end_time > now() returning 1`
+    const { rows } = await client.query(text, [holder, HELD_SECONDS])
+    if (rows.length === 0) throw new Error('the row of the hold was over')
+  }
+  const timer = setInterval(() => {
+    beat().catch((error: unknown) => {
+      lost ??= error
+    })
+  }, BEAT_MS)
+  return {
+    check() {
+      if (lost !== undefined) {
+        throw new BackupRefused(`objects could not be kept from being removed (${(lost as Error).message}): run the backup again`)
+      }
+    },
+    async release() {
+      clearInterval(timer)
+      await client.query('delete from encoding.sweep_hold where holder = $1', [holder]).finally(() => client.end())
+    },
+  }
+}

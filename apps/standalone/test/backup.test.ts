@@ -1,0 +1,176 @@
+import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { runTool } from './support/command.ts'
+import { asSuperuser } from './support/database.ts'
+import { objectProblems } from './support/object-problems.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+
+const TIMES = {
+  VITASCOPE_LEASE_MS: '3000',
+  VITASCOPE_FETCH_LEASE_MS: '2000',
+  VITASCOPE_WORKER_BEAT_MS: '500',
+  VITASCOPE_RECONCILE_MS: '300',
+}
+
+let folder: string
+let sources: SourceServer
+let platform: TestPlatform
+let tenant: Tenant
+let videos: VideoRecord[]
+const opened: TestPlatform[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-backup-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'other.mp4')
+  platform = await startTestPlatform(TIMES)
+  tenant = await aTenant(platform.system)
+  const api = platform.withKey(tenant.key)
+  const added = []
+  for (const name of ['first', 'second']) added.push(await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name }))
+  videos = []
+  for (const { id } of added) videos.push(await settled(api, id))
+}, 240_000)
+afterAll(async () => {
+  for (const other of opened) await other.remove()
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+}, 60_000)
+
+const to = () => join(folder, 'backup')
+const backUp = () => runTool('backup', ['--to', to()], { VITASCOPE_DATA_DIR: platform.dataDir })
+const restoreInto = (dataDir: string, from = to(), more: Record<string, string> = {}) =>
+  runTool('restore', ['--from', from, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...more })
+const bytesOf = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+const mp4Of = (uri: VideoRecord['uri']) => Object.values(uri.http).at(-1) ?? ''
+const named = (name: string) => join(folder, name)
+const jobCount = (of: TestPlatform) =>
+  asSuperuser(of, async (client) => Number((await client.query(`select count(*) as n from encoding.job`)).rows[0].n))
+
+/** Makes videos until told to stop; answers those that were accepted before `mark`, and all. */
+function writers() {
+  const api = platform.withKey(tenant.key)
+  const [before, all] = [new Set<string>(), new Set<string>()]
+  let isMarked = false
+  let isOver = false
+  const write = async () => {
+    while (!isOver) {
+      const isBefore = !isMarked
+      const { id } = await upload(api, tenant.organisationId, `${sources.url}/none.mp4`, { name: 'written meanwhile' })
+      all.add(id)
+      if (isBefore && !isMarked) before.add(id)
+    }
+  }
+  const writing = Promise.all([write(), write(), write()])
+  return {
+    ...{ before, all },
+    mark: () => {
+      isMarked = true
+    },
+    stop: async () => {
+      isOver = true
+      await writing
+    },
+  }
+}
+
+test('a backup under load is the platform at one moment: restored elsewhere it plays, and goes on', async () => {
+  const load = writers()
+  await waitFor(() => load.all.size >= 6, { timeout: 30_000, describe: 'the writers to begin' })
+  load.mark()
+  const made = await backUp()
+  await load.stop()
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  expect(made.stdout).toMatch(/is complete in/)
+  expect((await stat(join(to(), 'secrets', 'master-key'))).mode & 0o777).toBe(0o600)
+
+  const second = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
+  const restored = await restoreInto(second)
+  expect([restored.stderr, restored.code]).toEqual([expect.not.stringContaining('not restored'), 0])
+  expect(restored.stdout).toMatch(/is restored and verified/)
+  const other = await startTestPlatform(TIMES, second)
+  opened.push(other)
+
+  // What was accepted before is there, whole; what was accepted meanwhile is there whole, or not at all.
+  const has = async (sql: string) =>
+    asSuperuser(other, async (client) => (await client.query<{ id: string }>(sql)).rows.map(({ id }) => id))
+  const kept = new Set(await has('select video_id as id from catalogue.video'))
+  for (const id of load.before) expect(kept.has(id)).toBe(true)
+  for (const id of kept) expect(load.all.has(id) || videos.some(({ video_id }) => video_id === id)).toBe(true)
+  expect(
+    await has('select m.media_id as id from catalogue.media m left join catalogue.video v using (media_id) where v.video_id is null'),
+  ).toEqual([])
+
+  // The key of the first one opens the second, whose database knows that it is another one in time.
+  const api = other.withKey(tenant.key)
+  for (const { video_id, uri } of videos) {
+    const again = await settled(api, video_id)
+    expect(again.status.status).toBe('ok')
+    const [was, is] = [await bytesOf(mp4Of(uri)), await bytesOf(mp4Of(again.uri))]
+    expect(is.length).toBeGreaterThan(10_000)
+    expect(is.equals(was)).toBe(true)
+    expect((await fetch(again.uri.hls)).status).toBe(200)
+  }
+  await waitFor(async () => (await has('select failover_id as id from encoding.failover where settle_time is null')).length === 0, {
+    timeout: 60_000,
+  })
+  await waitFor(async () => (await objectProblems(other)).length === 0, { timeout: 60_000, describe: 'objects and rows to agree' })
+  expect((await has(`select failover_id as id from encoding.failover`)).length).toBe(3)
+
+  // Ids that the first one gave out since are not given out again, and new work is done.
+  const next = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name: 'after' })
+  expect(load.all.has(next.id)).toBe(false)
+  expect((await settled(api, next.id)).status.status).toBe('ok')
+}, 240_000)
+
+test('a second backup into the folder copies what is new, and a platform that is stopped can be backed up', async () => {
+  await platform.stop()
+  const again = await backUp()
+  expect(again).toMatchObject({ code: 0, stderr: '' })
+  expect(again.stdout).toMatch(/, 0 of them copied now/)
+  expect((await readdir(to())).filter((name) => name.startsWith('run-'))).toHaveLength(1)
+  platform = await platform.restart()
+  expect(await jobCount(platform)).toBeGreaterThan(2)
+}, 120_000)
+
+test('nothing is restored over what is there, and nothing that has changed', async () => {
+  const over = await restoreInto(platform.dataDir)
+  expect(over.code).toBe(1)
+  expect(over.stderr).toMatch(/the storage is not empty|there is a database in/)
+  const holds = named('holds')
+  await mkdir(join(holds, 'storage', 'media'), { recursive: true })
+  await writeFile(join(holds, 'storage', 'media', 'thing'), 'x')
+  expect((await restoreInto(holds)).stderr).toContain('the storage is not empty (it has media/thing)')
+
+  const bent = named('bent')
+  await cp(to(), bent, { recursive: true })
+  const [media = ''] = (await readdir(join(bent, 'objects', 'media'), { recursive: true })).filter((name) => name.endsWith('.mp4'))
+  const file = join(bent, 'objects', 'media', media)
+  const { size } = await stat(file)
+  await rm(file)
+  await writeFile(file, Buffer.alloc(size, 1))
+  const refused = await restoreInto(named('fresh'), bent)
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is not as it was backed up')])
+}, 120_000)
+
+test.each([
+  ['backup', [], 2, 'usage: npm run backup'],
+  ['backup', ['--to', '/dev/null/here'], 1, 'cannot be, a folder'],
+  ['restore', ['--from', '/nowhere'], 1, 'there is no complete backup in /nowhere'],
+  ['restore', ['--form', 'x'], 2, "Unknown option '--form'"],
+])(
+  '%s %j is answered with a sentence',
+  async (tool, args, code, sentence) => {
+    const end = await runTool(tool, args, { VITASCOPE_DATA_DIR: platform.dataDir })
+    expect([end.code, end.stderr]).toEqual([code, expect.stringContaining(sentence)])
+    expect(end.stderr.trim().split('\n')).toHaveLength(1)
+  },
+  60_000,
+)

@@ -1,0 +1,13 @@
+import { runTool } from './command.ts'
+
+/** Objects without a row and rows without their objects, by name, as they are now: there must be none after a while (invariant I6). */
+export async function objectProblems(platform: { dataDir: string }, env: Record<string, string> = {}): Promise<string[]> {
+  const args = ['--dry-run', '--json', '--older-than', '0']
+  const { code, stdout, stderr } = await runTool('sweep', args, { VITASCOPE_DATA_DIR: platform.dataDir, ...env })
+  if (code !== 0) throw new Error(`the sweep ended with ${code}: ${stderr}`)
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { found?: string; name?: string; orphan?: { name: string } })
+    .flatMap(({ found, name, orphan }) => (found === undefined ? [] : [`${found} ${name ?? orphan?.name}`]))
+}

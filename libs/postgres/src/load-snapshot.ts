@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import * as copyStreams from 'pg-copy-streams'
+import { connectOnce } from './connect-once.ts'
+import { type DumpedSequence, type DumpedTable, migrationsOf, SnapshotRefused, target } from './snapshot.ts'
+
+/** What of a snapshot belongs to one schema. */
+export interface DumpedSchema {
+  schema: string
+  migrations: readonly string[]
+  tables: readonly (DumpedTable & { rows: number })[]
+  sequences: readonly DumpedSequence[]
+}
+
+/**
+ * Fills a schema that `migrate` has made with what a snapshot has of it, all of it or nothing, by the role that owns it. Triggers are off
+ * meanwhile: what they would keep is in the snapshot. Services notice afterwards that the database is another one in time (`watchFailovers`).
+ */
+export async function loadSchema(url: string, dumped: DumpedSchema, read: (table: DumpedTable) => AsyncIterable<Buffer>): Promise<void> {
+  const { schema, sequences } = dumped
+  const client = await connectOnce(url)
+  try {
+    await needSameMigrations(client, dumped)
+    await client.query('begin')
+    await client.query(`set local statement_timeout = 0; set local search_path = ${pg.escapeIdentifier(schema)}`)
+    for (const { table, partition } of dumped.tables) {
+      if (!partition) continue
+      // The bound is the database's own text of it.
+      await client.query(
+        `create table if not exists ${pg.escapeIdentifier(table)} partition of ${pg.escapeIdentifier(partition.of)} ${partition.bound}`,
+      )
+    }
+    const tables = await inOrder(client, dumped)
+    const names = tables.map((table) => pg.escapeIdentifier(table.table))
+    for (const name of names) await client.query(`alter table ${name} disable trigger user`)
+    const seeded = await withRows(client, names)
+    if (seeded.length > 0) await client.query(`truncate ${seeded.join(', ')} cascade`)
+    for (const table of tables) await fill(client, table, read(table))
+    await client.query('set constraints all immediate')
+    for (const name of names) await client.query(`alter table ${name} enable trigger user`)
+    for (const { sequence, last } of sequences) {
+      if (last !== null) await client.query('select setval($1::regclass, $2::bigint)', [pg.escapeIdentifier(sequence), last])
+    }
+    await client.query(`insert into failover (system_id, timeline, settle_time) values ('a backup', '', now())`)
+    await client.query('commit')
+    await client.query('analyze')
+  } finally {
+    await client.end()
+  }
+}
+
+/** How many rows each table of a schema has. */
+export async function countRows(url: string, { schema, tables }: Pick<DumpedSchema, 'schema' | 'tables'>): Promise<Map<string, number>> {
+  const client = await connectOnce(url)
+  try {
+    const counts = new Map<string, number>()
+    for (const { table } of tables) {
+      const name = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`
+      const { rows } = await client.query<{ count: string }>(`select count(*) as count from ${name}`)
+      counts.set(table, Number(rows[0]?.count))
+    }
+    return counts
+  } finally {
+    await client.end()
+  }
+}
+
+/** True when the schema holds no table. */
+export async function isEmptySchema(url: string, schema: string): Promise<boolean> {
+  const client = await connectOnce(url)
+  try {
+    const { rows } = await client.query('select from pg_class where relnamespace = to_regnamespace($1) limit 1', [schema])
+    return rows.length === 0
+  } finally {
+    await client.end()
+  }
+}
+
+/** The rows of a query as text, a line a row as `copy` writes it; the text is a constant of the caller's. */
+export async function* readRows(url: string, query: string): AsyncGenerator<Buffer> {
+  const client = await connectOnce(url)
+  try {
+    for await (const part of client.query(copyStreams.to(`copy (${query}) to stdout`))) yield part as Buffer
+  } finally {
+    await client.end()
+  }
+}
+
+async function needSameMigrations(client: pg.Client, { schema, migrations }: DumpedSchema): Promise<void> {
+  const here = await migrationsOf(client, schema)
+  const more = here.filter((name) => !migrations.includes(name))
+  const fewer = migrations.filter((name) => !here.includes(name))
+  if (more.length + fewer.length === 0) return
+  const [what, name] = fewer.length > 0 ? ['has', fewer[0]] : ['lacks', more[0]]
+  throw new SnapshotRefused(
+    `the backup is of another version: its schema ${schema} ${what} ${name}. Restore it with the version that made it, then start the other one`,
+  )
+}
+
+/** What migrations have put there. Some tables may be added to and nothing else, even by their owner: these are empty. */
+async function withRows(client: pg.Client, names: readonly string[]): Promise<string[]> {
+  const seeded: string[] = []
+  for (const name of names) if ((await client.query(`select from ${name} limit 1`)).rowCount) seeded.push(name)
+  return seeded
+}
+
+/** Tables that others refer to come first. */
+async function inOrder(client: pg.Client, { schema, tables }: DumpedSchema): Promise<(DumpedTable & { rows: number })[]> {
+  const { rows } = await client.query<{ from: string; to: string }>(
+    `select f.relname as from, t.relname as to from pg_constraint c join pg_class f on f.oid = c.conrelid join pg_class t on t.oid = c.confrelid
+     where c.contype = 'f' and f.relnamespace = to_regnamespace($1) and f.oid <> t.oid`,
+    [schema],
+  )
+  const ordered: (DumpedTable & { rows: number })[] = []
+  const left = new Set(tables)
+  while (left.size > 0) {
+    const waiting = new Set([...left].flatMap(({ table, partition }) => [table, ...(partition ? [partition.of] : [])]))
+    const next = [...left].filter(({ table, partition }) =>
+      rows.every(({ from, to }) => (from !== table && from !== partition?.of) || to === from || !waiting.has(to)),
+    )
+    if (next.length === 0) throw new Error(`tables of ${schema} refer to each other in a circle`)
+    for (const table of next) {
+      ordered.push(table)
+      left.delete(table)
+    }
+  }
+  return ordered
+}
+
+async function fill(client: pg.Client, table: DumpedTable & { rows: number }, parts: AsyncIterable<Buffer>): Promise<void> {
+  const sink = client.query(copyStreams.from(`copy ${target(table)} from stdin`))
+  await pipeline(Readable.from(parts, { objectMode: false }), sink)
+  if (sink.rowCount !== table.rows) {
+    throw new Error(`${table.schema}.${table.table} took ${sink.rowCount} rows of the backup's ${table.rows}`)
+  }
+}

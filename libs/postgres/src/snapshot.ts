@@ -1,0 +1,144 @@
+import type { Readable } from 'node:stream'
+import pg from 'pg'
+import * as copyStreams from 'pg-copy-streams'
+import { connectOnce } from './connect-once.ts'
+
+/** A table as a dump has it; names as the database writes them. */
+export interface DumpedTable {
+  schema: string
+  table: string
+  /** In their order in the dump; generated ones are not among them. */
+  columns: string[]
+  /** Of a table that is a part of another one: which, and the SQL that says which part. */
+  partition: { of: string; bound: string } | undefined
+}
+
+/** Where a sequence stands; ids up to there may have been given out. */
+export interface DumpedSequence {
+  schema: string
+  sequence: string
+  /** Null when it gave out nothing yet. */
+  last: string | null
+}
+
+/** All schemas as they were at one point in time; nobody waits for it, and it waits for nobody. */
+export interface Snapshot {
+  takenAt: Date
+  tables: DumpedTable[]
+  sequences: DumpedSequence[]
+  /** By schema: the names of the migrations that made it. */
+  migrations: Record<string, string[]>
+  /** The rows of a table in the text form of `copy`; one after another is read. `rows` is known at the end. */
+  read(table: DumpedTable): { stream: Readable; rows: () => number }
+  /** The same for a query of a schema; its text is a constant of the caller's. */
+  select(schema: string, query: string): Readable
+  close(): Promise<void>
+}
+
+/** Services whose schemas lie in databases of which there is no common point in time. */
+export class SnapshotRefused extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'SnapshotRefused'
+  }
+}
+
+/** Tells what was applied; it is made by `migrate` and is no data. */
+const MIGRATION_TABLES = ['migration', 'common_migration']
+
+/**
+ * Takes a snapshot of the schemas, each by its own URL: the roles may differ, the database may not. The first connection exports its snapshot,
+ * the others read under it (`pg_export_snapshot`). `without` are tables whose rows mean nothing elsewhere.
+ */
+export async function takeSnapshot(urls: Readonly<Record<string, string>>, without: readonly string[] = []): Promise<Snapshot> {
+  const clients = new Map<string, pg.Client>()
+  const close = async () => {
+    await Promise.allSettled([...new Set(clients.values())].map((client) => client.end()))
+  }
+  try {
+    let exported: string | undefined
+    let takenAt = new Date()
+    for (const [schema, url] of Object.entries(urls)) {
+      const client = await connectOnce(url)
+      clients.set(schema, client)
+      await client.query('begin isolation level repeatable read read only')
+      await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
+      if (exported === undefined) {
+        const { rows } = await client.query<{ id: string; now: Date }>('select pg_export_snapshot() as id, clock_timestamp() as now')
+        exported = rows[0]?.id ?? ''
+        takenAt = rows[0]?.now ?? takenAt
+      } else await follow(client, exported, schema)
+    }
+    const of = (schema: string) => {
+      const client = clients.get(schema)
+      if (!client) throw new Error(`the snapshot has no schema ${schema}`)
+      return client
+    }
+    const parts = await Promise.all([...clients].map(([schema, client]) => look(client, schema, without)))
+    return {
+      takenAt,
+      tables: parts.flatMap(({ tables }) => tables),
+      sequences: parts.flatMap(({ sequences }) => sequences),
+      migrations: Object.fromEntries(parts.map(({ schema, migrations }) => [schema, migrations])),
+      read(table) {
+        const stream = of(table.schema).query(copyStreams.to(`copy ${target(table)} to stdout`))
+        return { stream, rows: () => stream.rowCount }
+      },
+      select: (schema, query) => of(schema).query(copyStreams.to(`copy (${query}) to stdout`)),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function follow(client: pg.Client, exported: string, schema: string): Promise<void> {
+  try {
+    await client.query(`set transaction snapshot ${pg.escapeLiteral(exported)}`)
+  } catch (error) {
+    throw new SnapshotRefused(
+      `the schema ${schema} lies in another database than the first: each database is to be backed up by its own means, at one moment`,
+      { cause: error },
+    )
+  }
+}
+
+/** `schema.table (columns)`, for `copy`. */
+export function target({ schema, table, columns }: Pick<DumpedTable, 'schema' | 'table' | 'columns'>): string {
+  return `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)} (${columns.map((column) => pg.escapeIdentifier(column)).join(', ')})`
+}
+
+async function look(client: pg.Client, schema: string, without: readonly string[]) {
+  const tables = await client.query<{ table: string; columns: string[]; of: string | null; bound: string | null }>(
+    `select c.relname as table, p.relname as of, pg_get_expr(c.relpartbound, c.oid) as bound,
+       array(select attname::text from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''
+         order by attnum) as columns
+     from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
+     where c.relnamespace = to_regnamespace($1) and c.relkind = 'r' and not c.relname = any($2) order by c.relname`,
+    [schema, [...MIGRATION_TABLES, ...without]],
+  )
+  const sequences = await client.query<{ sequence: string; last: string | null }>(
+    'select sequencename as sequence, last_value::text as last from pg_sequences where schemaname = $1 order by 1',
+    [schema],
+  )
+  return {
+    schema,
+    tables: tables.rows.map(({ table, columns, of, bound }) => ({
+      ...{ schema, table, columns },
+      partition: of !== null && bound !== null ? { of, bound } : undefined,
+    })),
+    sequences: sequences.rows.filter(({ sequence }) => !/migration_id_seq$/.test(sequence)).map((row) => ({ schema, ...row })),
+    migrations: await migrationsOf(client, schema),
+  }
+}
+
+/** The names of the migrations that a schema has, in order. */
+export async function migrationsOf(client: pg.Client, schema: string): Promise<string[]> {
+  const names: string[] = []
+  for (const table of MIGRATION_TABLES) {
+    const { rows } = await client.query<{ name: string }>(`select name from ${pg.escapeIdentifier(schema)}.${table} order by name`)
+    names.push(...rows.map(({ name }) => `${table}/${name}`))
+  }
+  return names
+}

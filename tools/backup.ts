@@ -1,0 +1,4 @@
+// npm run backup -- --to DIR [--without-secrets]: the platform of VITASCOPE_DATA_DIR, or what other settings name, whether it runs or not.
+import { backupCommand } from '../apps/standalone/src/backup/command.ts'
+
+process.exitCode = await backupCommand(process.argv.slice(2))
