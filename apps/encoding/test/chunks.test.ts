@@ -62,6 +62,40 @@ test('sound and the first chunk come first, and the set is made of all of them i
   await waitFor(() => around.catalogue.published(jobId).length === 1)
 })
 
+test('a job tells how far each chunk is, and how long all takes with what stands before it', async () => {
+  const costs = (job: string) => around.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])
+  const sum = (rows: { weight: number }[]) => rows.reduce((all, { weight }) => all + weight, 0)
+  const mine = await costs(jobId)
+  const packaging = 1 + 0.05 * (JSON.parse((await service.job(jobId)).planJson) as { expectedCpuSeconds: number }).expectedCpuSeconds
+  expect(await service.job(jobId)).toMatchObject({ chunkProgress: [0, 0, 0, 0], expectedSeconds: expect.closeTo(packaging + sum(mine), 3) })
+
+  const other = String(nextJob++)
+  await service.jobs.createJob(
+    { jobId: other, mediaId: '7', organisationId: '2', sourceUrl: around.origin.url('/video.mp4') },
+    service.call,
+  )
+  const { task: probe } = await service.work.leaseTask(
+    anAsk({ workerId: 'w1:a', waitSeconds: 5, kinds: [TaskKind.TASK_KIND_PROBE] }),
+    service.call,
+  )
+  if (!probe) throw new Error('there is nothing to look at')
+  await worker.complete(probe, aLongProbe())
+  const both = sum(mine) + sum(await costs(other))
+  expect((await service.job(other)).expectedSeconds).toBeCloseTo(packaging + both, 3)
+  expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + both)
+
+  const step = await worker.step()
+  // As if it had taken twice the time that was expected.
+  await around.db.query(`update chunk set begin_time = end_time - 2 * weight * interval '1 second' where end_time is not null`)
+  const done = chunkOf(step)
+  const left = both - (mine[done]?.weight ?? 0)
+  expect((await service.job(other)).expectedSeconds).toBeCloseTo(packaging + left * 2, 1)
+  expect((await service.job(jobId)).chunkProgress.indexOf(1)).toBe(done)
+  const before = (await service.job(other)).expectedSeconds ?? 0
+  await worker.beat(await worker.lease(), 0.5)
+  expect((await service.job(other)).expectedSeconds).toBeLessThan(before)
+})
+
 test('each chunk counts its own share of the progress', async () => {
   await worker.step()
   const before = (await service.job(jobId)).progress

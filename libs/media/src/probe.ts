@@ -1,6 +1,7 @@
 import { audioCodecs, inputGuards, videoCodecs } from './codecs.ts'
 import { type ProbedFile, type ProbedStream, readProbedFile } from './ffprobe-json.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
+import { toNumber } from './frame-rate.ts'
 import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
 import { measureKeys } from './measure-keys.ts'
 import { isEncodeFailed, SourceRefused } from './media-errors.ts'
@@ -137,13 +138,13 @@ function describe(
 function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits): SourceVideo {
   const average = toRational(stream.averageFrameRate)
   const real = toRational(stream.realFrameRate)
-  const frameRate = average ?? real ?? { numerator: 25, denominator: 1 }
-  const rate = frameRate.numerator / frameRate.denominator
+  const frameRate = steadyRate(average, real)
+  const rate = toNumber(frameRate)
   if (rate > limits.maxFrameRate) {
     throw new SourceRefused(4003, `the video has ${Math.round(rate)} frames a second; at most ${limits.maxFrameRate} are taken`)
   }
   const interlaced = ['tt', 'bb', 'tb', 'bt'].includes(stream.fieldOrder)
-  const realRate = real ? real.numerator / real.denominator : rate
+  const realRate = real ? toNumber(real) : rate
   const rotation = (((Math.round(-stream.rotation / 90) * 90) % 360) + 360) % 360
   return {
     index: stream.index,
@@ -151,7 +152,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
     ...displaySize(stream, rotation),
     rotation,
     frameRate,
-    variableRate: !interlaced && Math.abs(realRate / rate - 1) > 0.01,
+    variableRate: !interlaced && Math.abs(realRate / rate - 1) > steadiness,
     pixelFormat: stream.pixelFormat,
     bitDepth: bitDepthOf(stream),
     interlaced,
@@ -161,6 +162,16 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
     endSeconds,
   }
 }
+
+/** An average is off by what lacks at the ends of a short file; where all frames are as far apart as it says, the real rate is the exact one. */
+function steadyRate(average: Rational | undefined, real: Rational | undefined): Rational {
+  const difference = average && real ? Math.abs(toNumber(real) / toNumber(average) - 1) : 0
+  // 24 and 23.976 differ by less: of the two the average knows better.
+  const isOff = difference > 0.0015 && difference <= steadiness
+  return (isOff ? real : average) ?? real ?? { numerator: 25, denominator: 1 }
+}
+
+const steadiness = 0.01
 
 function displaySize(stream: ProbedStream, rotation: number): { width: number; height: number } {
   const aspect = toRational(stream.sampleAspectRatio.replace(':', '/'))

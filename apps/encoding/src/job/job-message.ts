@@ -3,6 +3,12 @@ import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { Job as JobMessage, type JobRendition, RenditionState, JobState as StateCode } from '@vitascope/proto/encoding/v1/job'
 import type { Job, JobState } from './job.ts'
 
+/** What changes by the second, of a job that is under way. */
+export interface JobPace {
+  chunkProgress: number[]
+  expectedSeconds: number | undefined
+}
+
 const STATE_CODES: Readonly<Record<JobState, StateCode>> = {
   queued: StateCode.JOB_STATE_QUEUED,
   fetching: StateCode.JOB_STATE_FETCHING,
@@ -14,7 +20,7 @@ const STATE_CODES: Readonly<Record<JobState, StateCode>> = {
   cancelled: StateCode.JOB_STATE_CANCELLED,
 }
 
-export function toMessage(job: Job): JobMessage {
+export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobPace): JobMessage {
   return JobMessage.fromPartial({
     jobId: job.jobId,
     mediaId: job.mediaId,
@@ -29,6 +35,8 @@ export function toMessage(job: Job): JobMessage {
     createTime: job.createTime,
     ...(job.startTime && { startTime: job.startTime }),
     ...(job.finishTime && { finishTime: job.finishTime }),
+    chunkProgress,
+    ...(expectedSeconds !== undefined && { expectedSeconds }),
   })
 }
 

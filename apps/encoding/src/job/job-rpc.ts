@@ -8,6 +8,7 @@ import { readUploadSource, sourceOfJob } from '../upload/upload-source.ts'
 import type { JobDesk } from './accept-job.ts'
 import { isJobId, type NewJob } from './job.ts'
 import { toMessage } from './job-message.ts'
+import { readPace } from './job-pace.ts'
 import { readJob } from './job-store.ts'
 
 export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<typeof JobServiceService> {
@@ -26,7 +27,7 @@ export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<t
       const job = isJobId(jobId) ? await readJob(db.query, jobId) : undefined
       // A job that was cancelled before it came has no owner: there is nothing to show.
       if (!job || job.mediaId === '' || !maySee(principal, job.organisationId)) throw notFound('job', jobId)
-      return { job: toMessage(job) }
+      return { job: toMessage(job, await readPace(db.query, job)) }
     },
     async cancelJob({ jobId }, { principal, signal }) {
       onlyServices(principal)

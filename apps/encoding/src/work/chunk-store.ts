@@ -38,7 +38,7 @@ export async function recordChunk(
   made: { jobId: string; chunk: number; fence: number; prefix: string; list: string; files: readonly StoredFile[] },
 ): Promise<void> {
   const { jobId, chunk, fence, prefix, list, files } = made
-  await tx.query('update chunk set done = 1, fence = $3, prefix = $4, list = $5 where job_id = $1 and chunk = $2', [
+  await tx.query('update chunk set done = 1, fence = $3, prefix = $4, list = $5, end_time = now() where job_id = $1 and chunk = $2', [
     jobId,
     chunk,
     fence,

@@ -6,6 +6,7 @@ import { endJob } from '../job/end-job.ts'
 import { type AfterFault, afterFault, type Fault, isUnderWay, type Job, jobOfKey, percentOf, type StoredSource } from '../job/job.ts'
 import { lockJob, moveJob, raiseProgress } from '../job/job-store.ts'
 import { claimPlaces, dropPrefixes, type Place, placesOf, type TaskPlaces } from '../objects/object-prefix.ts'
+import { beginChunk } from './chunk-speed.ts'
 import {
   addSegments,
   chunkFaults,
@@ -176,8 +177,9 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
 
 type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
 
-async function beginTask(tx: Transaction, job: Job, { kind, fence }: LeasedItem): Promise<{ job: Job; places: TaskPlaces }> {
+async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise<{ job: Job; places: TaskPlaces }> {
   const { jobId } = job
+  const { kind, fence } = leased
   const attempt = Math.max(1, job.attempt)
   const states = {
     fetch: 'fetching',
@@ -189,6 +191,7 @@ async function beginTask(tx: Transaction, job: Job, { kind, fence }: LeasedItem)
   } as const
   const task = kind as TaskKind
   await moveJob(tx, jobId, { state: states[task], attempt })
+  if (isChunk(leased)) await beginChunk(tx, jobId, chunkOf(leased))
   return { job: { ...job, attempt }, places: await claimPlaces(tx, job, fence, PLACES[task]) }
 }
 

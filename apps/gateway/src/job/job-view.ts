@@ -51,7 +51,7 @@ export function jobView(job: Job, encoding: EncodingJob | undefined): z.input<ty
     state: stateWord(job.state, encoding?.state),
     progress: job.progress,
     attempt: encoding?.attempt ?? 0,
-    plan: planView(encoding?.planJson ?? ''),
+    plan: encoding ? planView(encoding) : null,
     renditions: (encoding?.renditions ?? []).map((rendition) => renditionView(rendition, job.state)),
     error: job.code === 0 ? null : { code: job.code, message: job.message },
     time_created: timestampText(job.createTime),

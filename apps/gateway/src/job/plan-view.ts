@@ -1,3 +1,4 @@
+import type { Job as EncodingJob } from '@vitascope/proto/encoding/v1/job'
 import { z } from 'zod'
 import { shown } from '../public-form.ts'
 
@@ -9,6 +10,10 @@ export const PlanRecord = z
     ffmpeg: shown.text('The build that all of it is made with.', '7.1'),
     segment_seconds: shown.int('Length of an HLS segment.', 4),
     expected_cpu_seconds: shown.int('A rough guess, of one processor core.', 40),
+    expected_seconds: z.int().nullable().meta({
+      description: 'From now until it plays whole, with what stands before it in the line; null unless it is encoded now.',
+      example: 25,
+    }),
     ladder: z
       .array(
         z.object({
@@ -19,8 +24,24 @@ export const PlanRecord = z
         }),
       )
       .meta({ description: 'By rising rate.' }),
+    sounds: z
+      .array(
+        z.object({
+          name: shown.text('What the menu of a player shows.', 'English'),
+          language: shown.text('As in HLS; empty where the source says nothing.', 'en'),
+        }),
+      )
+      .meta({ description: 'What can be heard; the first is in the files.' }),
+    chunks_done: shown.int('How many of the chunks are complete.', 1),
     chunks: z
-      .array(z.object({ index: shown.int('From 0.', 0), start: shown.text('Seconds.', '0'), frames: shown.int('Pictures in it.', 374) }))
+      .array(
+        z.object({
+          index: shown.int('From 0.', 0),
+          start: shown.text('Seconds.', '0'),
+          frames: shown.int('Pictures in it.', 374),
+          progress: shown.int('Percent.', 100),
+        }),
+      )
       .meta({ description: 'The parts that are encoded each by itself.' }),
   })
   .meta({ id: 'Plan', description: 'How a source is made to play.' })
@@ -35,13 +56,17 @@ const Plan = z.object({
   renditions: z.array(
     z.object({ key: z.string(), label: z.number(), video: z.object({ width: z.number(), height: z.number() }).optional() }),
   ),
+  audio: z.object({ sounds: z.array(z.object({ name: z.string(), language: z.string() })).default([]) }).optional(),
   chunks: z.array(z.object({ index: z.number(), startSeconds: z.number(), frames: z.number() })),
 })
 
 /** null before there is a plan. */
-export function planView(planJson: string): z.input<typeof PlanRecord> | null {
+export function planView({ planJson, chunkProgress, expectedSeconds }: EncodingJob): z.input<typeof PlanRecord> | null {
   if (planJson === '') return null
   const plan = Plan.parse(JSON.parse(planJson))
+  const chunks = plan.chunks.map(({ index, startSeconds, frames }) => {
+    return { index, start: decimal(startSeconds), frames, progress: Math.floor((chunkProgress[index] ?? 0) * 100) }
+  })
   const rate = plan.video?.frameRate
   return {
     duration: decimal(plan.durationSeconds),
@@ -49,8 +74,11 @@ export function planView(planJson: string): z.input<typeof PlanRecord> | null {
     ffmpeg: plan.ffmpegVersion,
     segment_seconds: plan.segmentSeconds,
     expected_cpu_seconds: Math.ceil(plan.expectedCpuSeconds),
+    expected_seconds: expectedSeconds === undefined ? null : Math.ceil(expectedSeconds),
     ladder: plan.renditions.map(({ key, label, video }) => ({ key, kbps: label, width: video?.width ?? 0, height: video?.height ?? 0 })),
-    chunks: plan.chunks.map(({ index, startSeconds, frames }) => ({ index, start: decimal(startSeconds), frames })),
+    sounds: (plan.audio?.sounds ?? []).map(({ name, language }) => ({ name, language })),
+    chunks_done: chunks.filter(({ progress }) => progress === 100).length,
+    chunks,
   }
 }
 

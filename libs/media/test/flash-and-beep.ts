@@ -1,0 +1,25 @@
+import type { MediaRoom } from './media-fixtures.ts'
+
+/**
+ * When the picture of a file turns white and when its sound begins, in seconds by the clock of the file: that of ffmpeg would begin with the only
+ * stream that it looks at.
+ */
+export async function flashAndBeep({ ffmpeg }: Pick<MediaRoom, 'ffmpeg'>, file: string): Promise<{ seen: number; heard: number }> {
+  const input = ['-copyts', '-i', file]
+  const brightness = 'scale=160:-2:out_range=tv,format=gray,signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-'
+  const loudness = 'asetnsamples=n=240,astats=metadata=1:reset=1,ametadata=print:key=lavfi.astats.Overall.RMS_level:file=-'
+  const light = values((await ffmpeg(...input, '-map', '0:v:0', '-vf', brightness, '-f', 'null', '-')).stdout)
+  const sound = values((await ffmpeg(...input, '-map', '0:a:0', '-af', `aresample=48000,${loudness}`, '-f', 'null', '-')).stdout)
+  const levels = light.map(([, level]) => level).sort((a, b) => a - b)
+  const half = ((levels.at(-1) ?? 0) + (levels[levels.length >> 1] ?? 0)) / 2
+  return { seen: firstAbove(light, half), heard: firstAbove(sound, -26) }
+}
+
+/** Times with what was measured there, in what the filter metadata=print says. */
+function values(text: string): [time: number, level: number][] {
+  return [...text.matchAll(/pts_time:(\S+)\s+\S+=(-?[\d.]+|-?inf)/g)].map(([, time, level]) => [Number(time), Number(level)])
+}
+
+function firstAbove(measured: readonly [number, number][], level: number): number {
+  return measured.find(([, value]) => value > level)?.[0] ?? Number.NaN
+}
