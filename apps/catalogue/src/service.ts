@@ -8,6 +8,7 @@ import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
@@ -38,6 +39,8 @@ import { createContactFormStore } from './contact-form/contact-form-store.ts'
 import { createSubmissionStore } from './contact-form/submission-store.ts'
 import { deliveryRuleHandlers } from './delivery-rule/delivery-rule-rpc.ts'
 import { createDeliveryRuleStore } from './delivery-rule/delivery-rule-store.ts'
+import { encodingFormatHandlers } from './encoding-format/encoding-format-rpc.ts'
+import { createEncodingFormatStore } from './encoding-format/encoding-format-store.ts'
 import { eventHandlers } from './event/event-rpc.ts'
 import { createEventStore } from './event/event-store.ts'
 import { createFairWriters } from './fair-writers.ts'
@@ -166,6 +169,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   )
   server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue), organisations))
   server.implement(JobServiceService, jobHandlers(jobs, slideJobs))
+  server.implement(EncodingFormatServiceService, encodingFormatHandlers(createEncodingFormatStore(db, enqueue), organisations))
   server.implement(QuotaServiceService, quotaHandlers(db))
   server.implement(VideoFactServiceService, videoFactHandlers(createVideoFactStore(db)))
   server.implement(DeliveryRuleServiceService, deliveryRuleHandlers(rules, createPresentationRules(db)))

@@ -1,7 +1,14 @@
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer, principalKey } from '@vitascope/grpc'
 import { Organisation, OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
-import { type CreateJobRequest, type CreateSlideJobRequest, Job, JobServiceService, JobState } from '@vitascope/proto/encoding/v1/job'
+import {
+  type CreateJobRequest,
+  type CreateRenditionJobRequest,
+  type CreateSlideJobRequest,
+  Job,
+  JobServiceService,
+  JobState,
+} from '@vitascope/proto/encoding/v1/job'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 
@@ -16,6 +23,7 @@ export function encodingStandIn(address: string) {
     /** What it has taken; one entry an id. */
     jobs: new Map<string, CreateJobRequest>(),
     slideJobs: new Map<string, CreateSlideJobRequest>(),
+    renditionJobs: new Map<string, CreateRenditionJobRequest>(),
     cancelled: new Set<string>(),
     /** Whether every handover meets a fault. */
     faulty: false,
@@ -48,6 +56,11 @@ export function encodingStandIn(address: string) {
         createSlideJob(request) {
           state.calls.push(`slides ${request.jobId}`)
           state.slideJobs.set(request.jobId, request)
+          return answer()
+        },
+        createRenditionJob(request) {
+          state.calls.push(`rendition ${request.jobId}`)
+          state.renditionJobs.set(request.jobId, request)
           return answer()
         },
         cancelJob({ jobId }) {

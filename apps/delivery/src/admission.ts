@@ -1,4 +1,5 @@
 import { type AddressRules, addressAllowed, type TokenVerdict } from '@vitascope/access'
+import type { AddedRendition } from './added/added-renditions.ts'
 import type { CaptionRule } from './captions/hls-captions.ts'
 
 /** What delivery knows of a video or presentation: where its files are, and who may have them. */
@@ -11,6 +12,8 @@ export interface DeliveryRule {
   allowed: AddressRules
   expires: Date | undefined
   captions: CaptionRule
+  /** Renditions that were added to one of the sets. */
+  added: readonly AddedRendition[]
 }
 
 /** Yes, with the prefix of the objects; or why not. */

@@ -5,6 +5,7 @@ import { type TokenKeys, type TokenVerdict, verifyVideoToken } from '@vitascope/
 import { isDomainError } from '@vitascope/errors'
 import type { ObjectStorage, SigningBucket } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
+import { addedTo, placeOf, withVariants } from './added/added-renditions.ts'
 import { admit, type DeliveryRule } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { captionFileOf } from './captions/hls-captions.ts'
@@ -90,23 +91,41 @@ interface ServedFile {
   signal: AbortSignal
 }
 
-async function serveFile({ storage, bucket, captionTexts: texts, early }: DeliveryParts, what: ServedFile, { captions }: DeliveryRule) {
-  const { request, response, prefix, open, file, signal } = what
+async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: DeliveryRule) {
+  const { storage, bucket, captionTexts: texts, early } = parts
+  const { request, response, open, signal } = what
+  const { prefix, file } = placeOf(what.file, what.prefix, added)
   const jobId = earlyJob(prefix)
-  // Playlists of whole videos have a few kilobytes.
-  const readPlaylist = async (name: string) =>
-    jobId === undefined ? text((await storage.open(`${prefix}/${name}`, { signal })).stream) : early.playlist(jobId, name)
-  const captionFile = captionFileOf(file, captions)
+  const captionFile = captionFileOf(what.file, captions)
   if (captionFile) {
-    const readMaster = () => readPlaylist(captions.masterPath)
+    const readMaster = () => wholeMaster(parts, what, { captions, added })
     return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, rule: captions, open })
   }
   if (jobId !== undefined && file.endsWith('.m3u8')) {
-    return sendText(request, response, Buffer.from(await readPlaylist(file)), { type: PLAYLIST_TYPE, open })
+    return sendText(request, response, Buffer.from(await early.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await early.objectOf(jobId, file)
   if (bucket && isLedTo(name)) return leadToObject(request, response, bucket, name)
   return serveObject(request, response, { storage, name, open }, signal)
+}
+
+/** The master of the set as it is without captions, with whatever was added to it. Playlists of whole videos have a few kilobytes. */
+async function wholeMaster(
+  { storage, early }: DeliveryParts,
+  { prefix, signal }: ServedFile,
+  { captions, added }: Pick<DeliveryRule, 'captions' | 'added'>,
+): Promise<string> {
+  const jobId = earlyJob(prefix)
+  const read = async (from: string) => text((await storage.open(`${from}/${captions.masterPath}`, { signal })).stream)
+  const own = jobId === undefined ? await read(prefix) : await early.playlist(jobId, captions.masterPath)
+  // What is gone is not listed: the set plays without it.
+  const readAdded = (from: string) =>
+    read(from).catch((error: unknown) => {
+      if (isDomainError(error) && error.kind === 'not_found') return ''
+      throw error
+    })
+  const others = await Promise.all(addedTo(prefix, added).map(async (one) => ({ jobId: one.jobId, text: await readAdded(one.prefix) })))
+  return others.reduce(withVariants, own)
 }
 
 /** A player asks with the same token for every segment: a good one is verified once, and then only its end is looked at. */

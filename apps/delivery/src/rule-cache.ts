@@ -37,10 +37,10 @@ export function createRuleCache(rules: Client<typeof DeliveryRuleServiceService>
     const call = serviceCall('delivery', randomUUID())
     if (kind === 'video') {
       const rule = await rules.getDeliveryRule({ videoId: id }, call)
-      return { ...toRule(rule), videoId: id, captions: toCaptionRule(rule) }
+      return { ...toRule(rule), videoId: id, captions: toCaptionRule(rule), added: rule.added }
     }
     const rule = await rules.getPresentationRule({ presentationId: id }, call)
-    return { ...toRule(rule), videoId: rule.videoId, captions: NO_CAPTIONS }
+    return { ...toRule(rule), videoId: rule.videoId, captions: NO_CAPTIONS, added: [] }
   }
   const ask = async (asked: Asked, name: string): Promise<DeliveryRule | undefined> => {
     try {
@@ -72,7 +72,7 @@ export function createRuleCache(rules: Client<typeof DeliveryRuleServiceService>
   }
 }
 
-function toRule(message: GetDeliveryRuleResponse | GetPresentationRuleResponse): Omit<DeliveryRule, 'videoId' | 'captions'> {
+function toRule(message: GetDeliveryRuleResponse | GetPresentationRuleResponse): Omit<DeliveryRule, 'videoId' | 'captions' | 'added'> {
   const { rules, errors } = parseAddressRules(message.allowedIps)
   // The catalogue checks them before it keeps them; a rule that cannot be read must never open a video.
   if (errors) throw new Error('the catalogue keeps an address rule that cannot be read')

@@ -7,6 +7,7 @@ import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_pa
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
@@ -54,6 +55,7 @@ export interface Services {
   locations: Client<typeof LocationServiceService>
   presentations: Client<typeof PresentationServiceService>
   quotas: Client<typeof QuotaServiceService>
+  encodingFormats: Client<typeof EncodingFormatServiceService>
   webhooks: Client<typeof WebhookServiceService>
   entries: Client<typeof EntryServiceService>
   clips: Client<typeof ClipServiceService>
@@ -87,6 +89,7 @@ export function connectServices(channels: { auth: Channel; catalogue: Channel; e
     locations: channels.catalogue.client(LocationServiceService),
     quotas: channels.catalogue.client(QuotaServiceService),
     presentations: channels.catalogue.client(PresentationServiceService),
+    encodingFormats: channels.catalogue.client(EncodingFormatServiceService),
     webhooks: channels.catalogue.client(WebhookServiceService),
     entries: channels.collaboration.client(EntryServiceService),
     clips: channels.collaboration.client(ClipServiceService),

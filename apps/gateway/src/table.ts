@@ -5,6 +5,7 @@ import { clipRoutes } from './collaborate/clip-routes.ts'
 import { entryRoutes } from './collaborate/entry-routes.ts'
 import { contactFormRoutes } from './contact-form/contact-form-routes.ts'
 import { embedRoutes } from './embed/embed-routes.ts'
+import { encodingFormatRoutes } from './encoding-format/encoding-format-routes.ts'
 import { folderRoutes } from './folder/folder-routes.ts'
 import { idRoutes } from './id/id-routes.ts'
 import { jobRoutes } from './job/job-routes.ts'
@@ -41,6 +42,7 @@ export const routes: readonly Route[] = [
   ...folderRoutes,
   ...userRoutes,
   ...organisationRoutes,
+  ...encodingFormatRoutes,
   ...idRoutes,
   ...jobRoutes,
   ...settingRoutes,

@@ -15,6 +15,7 @@ test('a video that plays is open to all where nothing else is said', async () =>
   const { videoId, jobId } = await catalogue.play()
   expect(await rule(videoId)).toEqual({
     sets: [{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `renditions/${jobId}` }],
+    added: [],
     tokenRequired: false,
     allowedIps: [],
     expireTime: undefined,

@@ -3,12 +3,13 @@ import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
 import { nameCaptions } from '../caption/shown-caption.ts'
 import { EFFECTIVE_SETTING } from '../setting/named-setting.ts'
 import { BINDING_IPS } from './binding-ips.ts'
-import type { DeliveryRuleStore } from './delivery-rule.ts'
+import type { DeliveryRule, DeliveryRuleStore } from './delivery-rule.ts'
 
 interface Row {
   version: string
   prefix: string
   earlier: { version: string; prefix: string }[]
+  added: DeliveryRule['added']
   token_required: boolean
   allowed_ips: string[]
   expire_time: Date | null
@@ -19,6 +20,14 @@ interface Row {
   captions: CaptionSummaryRow[]
 }
 
+/** What was added to the set that plays, or to one of before that is still served; no row of a set that is neither. */
+const ADDED = `
+  coalesce((select json_agg(json_build_object('jobId', a.job_id::text, 'prefix', a.prefix, 'setPrefix', served.prefix) order by a.job_id)
+            from added_rendition a join (
+              select m.set_job_id as job_id, playing.set ->> 'prefix' as prefix
+              union select s.job_id, s.prefix from delivery_set s where s.video_id = v.video_id and s.expire_time > now()) served
+              on served.job_id = a.set_job_id), '[]')`
+
 const FIND = `
   select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.expire_time,
     ${BINDING_IPS} as allowed_ips,
@@ -26,7 +35,8 @@ const FIND = `
     v.captions_show_on_load as show_on_load,
     coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${captionsOf('m.media_id')} as captions,
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.expire_time desc)
-              from delivery_set s where s.video_id = v.video_id and s.expire_time > now()), '[]') as earlier
+              from delivery_set s where s.video_id = v.video_id and s.expire_time > now()), '[]') as earlier,
+    ${ADDED} as added
   from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id,
     lateral (select coalesce(m.renditions, m.early) as set) playing
   where v.video_id = $1 and v.enabled and o.active and (v.expire_time is null or v.expire_time > now())
@@ -40,6 +50,7 @@ export function createDeliveryRuleStore(db: Db): DeliveryRuleStore {
       return (
         row && {
           sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
+          added: row.added,
           tokenRequired: row.token_required,
           allowedIps: row.allowed_ips,
           expireTime: row.expire_time ?? undefined,

@@ -11,6 +11,8 @@ export interface DeliveryRule {
   masterPath: string
   /** Of the current set; 0 if unknown. */
   durationSeconds: number
+  /** Renditions that were added to one of the sets, oldest first. */
+  added: { jobId: string; prefix: string; setPrefix: string }[]
   captions: (NamedCaption & { revision: number })[]
 }
 

@@ -3,6 +3,7 @@ import { type Client, serviceCall } from '@vitascope/grpc'
 import type { OutboxHandlers } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/encoding/v1/job'
 import type { Logger } from '@vitascope/telemetry'
+import { renditionRequest } from '../encoding-format/rendition-request.ts'
 import { NOT_TAKEN } from '../media/status.ts'
 import type { SlideJobRequest } from '../presentation/slide-job-messages.ts'
 import { SLIDES_CREATED } from '../presentation/slide-job-messages.ts'
@@ -20,7 +21,9 @@ export function handoverHandlers(
   return {
     async [JOB_CREATED](job: JobRequest, signal: AbortSignal) {
       try {
-        await encoding.createJob(job, serviceCall('catalogue', `job-${job.jobId}`, signal))
+        const call = serviceCall('catalogue', `job-${job.jobId}`, signal)
+        if (job.rendition) await encoding.createRenditionJob(renditionRequest(job, job.rendition), call)
+        else await encoding.createJob(job, call)
       } catch (error) {
         if (!isDomainError(error) || error.kind !== 'invalid') throw error
         // Asking again would not help, and nobody would tell the uploader.

@@ -97,6 +97,12 @@ function checkPlace(field: string, jobId: string, set: RenditionSet | undefined)
   return set
 }
 
+const ACTIONS: Record<Job['action'], JobAction> = {
+  new_video: JobAction.JOB_ACTION_NEW_VIDEO,
+  replace: JobAction.JOB_ACTION_REPLACE,
+  add_rendition: JobAction.JOB_ACTION_ADD_RENDITION,
+}
+
 const STATES: Record<Job['state'], JobState> = {
   queued: JobState.JOB_STATE_QUEUED,
   running: JobState.JOB_STATE_RUNNING,
@@ -108,7 +114,7 @@ const STATES: Record<Job['state'], JobState> = {
 function toMessage(job: Job): Message {
   return {
     ...job,
-    action: job.action === 'replace' ? JobAction.JOB_ACTION_REPLACE : JobAction.JOB_ACTION_NEW_VIDEO,
+    action: ACTIONS[job.action],
     state: STATES[job.state],
   }
 }

@@ -1,11 +1,12 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
 import { moveToNewSet } from '../delivery-rule/delivery-set.ts'
+import { ADDED_IS_USED, addToSet, endCountOfAdded, unlessOvertaken } from '../encoding-format/add-rendition.ts'
+import { startAllRenditions } from '../encoding-format/start-renditions.ts'
 import { addEvent, addVideoEvents } from '../event/event-store.ts'
 import { queueSuccessMail } from '../mail/mail-store.ts'
 import { type LockedMedia, lockMedia, saveStanding } from '../media/media-lock.ts'
 import { TOO_LARGE } from '../media/status.ts'
-import type { Reservation } from '../quota/quota.ts'
 import { overrunOf } from '../quota/reserve.ts'
 import type { Scope } from '../visibility.ts'
 import { type Job, type News, settle, stands } from './job.ts'
@@ -43,8 +44,8 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         if (!stands(locked.job)) return isWantedAfter(tx, jobId, news)
         // How a job ends is told once: by one that went back in time with its database, with a revision of before.
         if (news.kind === 'progress' && revision !== undefined && revision <= locked.revision) return true
-        const outcome = await withinQuota(tx, locked, news)
-        await settleLocked(tx, locked, outcome, revision)
+        const outcome = await withinQuota(tx, locked, unlessOvertaken(locked.job, locked.media, news))
+        await settleLocked(tx, enqueue, locked, outcome, revision)
         return outcome.kind !== 'failed' && outcome.kind !== 'cancelled'
       }, signal),
     cancel: (scope, jobId, signal) =>
@@ -52,7 +53,7 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         const locked = await lockJob(tx, jobId, scope)
         if (!locked) throw notFound('job', jobId)
         if (!stands(locked.job)) throw new DomainError('refused', 'JOB_FINISHED', 'the job has ended already')
-        await settleLocked(tx, locked, { kind: 'cancelled', message: 'cancelled on request' })
+        await settleLocked(tx, enqueue, locked, { kind: 'cancelled', message: 'cancelled on request' })
         await enqueueCancelled(enqueue, tx, locked.job)
         const [row] = await tx.query<JobRow>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
         if (!row) throw new Error(`job ${jobId} went away under its lock`)
@@ -69,45 +70,27 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
   }
 }
 
-export interface NewJob {
-  videoId: string
-  mediaId: string
-  organisationId: string
-  action: Job['action']
-  progress: number
-  sourceUrl: string
-  notify: boolean
-  userId: string
-  /** From `reserve`, in the same transaction. */
-  reserved: Reservation
-}
-
-export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): Promise<string> {
-  const [row] = await tx.query<{ job_id: string }>(
-    `insert into job (video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id,
-       reserved_bytes, reserved_ms, quota_bytes, quota_ms, max_bytes, max_ms)
-     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning job_id`,
-    [
-      ...[job.videoId, job.mediaId, job.organisationId, job.action, job.progress, job.sourceUrl, job.notify, job.userId],
-      ...[reserved.bytes, reserved.ms, reserved.quotaBytes, reserved.quotaMs, reserved.maxBytes, reserved.maxMs],
-    ],
-  )
-  if (!row) throw new Error('the insert of a job answered no row')
-  return row.job_id
-}
-
-/** Ends the job of a locked media that is under way, if there is one, and has encoding told. What the media shows is its caller's. */
-export async function endStandingJob(tx: Transaction, enqueue: Enqueue, mediaId: string, message: string): Promise<void> {
-  const [ended] = await tx.query<{ job_id: string }>(
+/**
+ * Ends the jobs of a locked media that are under way, if there are any, and has encoding told: those that make its set, those that add
+ * renditions to it, or all. What the media shows is its caller's.
+ */
+export async function endStandingJobs(
+  tx: Transaction,
+  enqueue: Enqueue,
+  { mediaId, which, message }: { mediaId: string; which: 'set' | 'renditions' | 'all'; message: string },
+): Promise<void> {
+  const ended = await tx.query<{ job_id: string }>(
     `update job set state = 'cancelled', code = 4005, message = $2, finish_time = now()
-     where media_id = $1 and state in ('queued', 'running') returning job_id`,
-    [mediaId, message],
+     where media_id = $1 and state in ('queued', 'running') and ($3 = 'all' or (action = 'add_rendition') = ($3 = 'renditions'))
+     returning job_id`,
+    [mediaId, message, which],
   )
-  if (ended) await enqueueCancelled(enqueue, tx, { jobId: ended.job_id, mediaId })
+  for (const { job_id: jobId } of ended) await enqueueCancelled(enqueue, tx, { jobId, mediaId })
 }
 
 interface LockedJob {
   job: Job
+  userId: string
   revision: number
   /** Undefined once it is deleted. */
   media: LockedMedia | undefined
@@ -117,13 +100,22 @@ interface LockedJob {
 async function withinQuota(tx: Transaction, { job, media }: LockedJob, news: News): Promise<News> {
   if (news.kind !== 'published' || !media) return news
   const { bytes, durationSeconds } = news.renditions
-  const made = { bytes, givenBack: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
+  const made =
+    job.action === 'add_rendition'
+      ? { bytes, givenBack: 0, ms: 0 }
+      : { bytes, givenBack: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
   const message = await overrunOf(tx, job, made)
   return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
 }
 
 /** Applies news to a locked job that stands, and to its media. */
-async function settleLocked(tx: Transaction, { job, media }: LockedJob, news: News, revision?: number): Promise<void> {
+async function settleLocked(
+  tx: Transaction,
+  enqueue: Enqueue,
+  { job, media, userId }: LockedJob,
+  news: News,
+  revision?: number,
+): Promise<void> {
   if (!media) throw new Error(`job ${job.jobId} stands, but media ${job.mediaId} does not exist`)
   const after = settle(job, media, news)
   await tx.query(
@@ -133,6 +125,11 @@ async function settleLocked(tx: Transaction, { job, media }: LockedJob, news: Ne
      where job_id = $1`,
     [job.jobId, after.job.state, after.job.progress, after.job.code, after.job.message, revision ?? null],
   )
+  if (job.action === 'add_rendition') {
+    // What the media shows is not its matter; a set that it was not made for never gets here.
+    if (news.kind !== 'published' || !media.renditions) return
+    return saveStanding(tx, job.mediaId, { ...media, renditions: await addToSet(tx, job, media.renditions, news.renditions) })
+  }
   await saveStanding(tx, job.mediaId, after.media)
   const { early } = after.media
   if (early && !media.early) {
@@ -143,13 +140,16 @@ async function settleLocked(tx: Transaction, { job, media }: LockedJob, news: Ne
     // Whoever watches already goes on at the same addresses.
     if (!media.early) await moveToNewSet(tx, job.mediaId, media.renditions)
     await tellSuccess(tx, job, media)
+    await endStandingJobs(tx, enqueue, { mediaId: job.mediaId, which: 'renditions', message: 'overtaken by a later replacement' })
+    await endCountOfAdded(tx, job.mediaId)
+    await startAllRenditions(tx, enqueue, { ...media, renditions: news.renditions }, userId)
   } else if (news.kind === 'failed' || news.kind === 'cancelled') {
     const { code, message } = after.job
     await addVideoEvents(tx, 'video.failed', job, { job_id: job.jobId, action: ACTIONS[job.action], code, message })
   }
 }
 
-const ACTIONS = { new_video: 'new video', replace: 'replace' } as const
+const ACTIONS = { new_video: 'new video', replace: 'replace', add_rendition: 'add rendition' } as const
 
 /** A media becomes playable and ready once; each later set replaces another one. */
 async function tellSuccess(tx: Transaction, job: Job, before: LockedMedia): Promise<void> {
@@ -172,8 +172,11 @@ async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<Lo
   )
   if (!found) return undefined
   const media = await lockMedia(tx, found.media_id, null)
-  const [row] = await tx.query<JobRow & { revision: string }>(`select ${COLUMNS}, revision from job where job_id = $1 for update`, [jobId])
-  return row && { job: toJob(row), revision: Number(row.revision), media }
+  const [row] = await tx.query<JobRow & { revision: string; user_id: string }>(
+    `select ${COLUMNS}, revision, user_id from job where job_id = $1 for update`,
+    [jobId],
+  )
+  return row && { job: toJob(row), userId: row.user_id, revision: Number(row.revision), media }
 }
 
 /** A job that has ended here is under way no more; of its sets only the one is wanted that was taken first. */
@@ -185,17 +188,20 @@ async function isWantedAfter(tx: Transaction, jobId: string, news: News): Promis
 
 const USED_SETS = `
   select renditions ->> 'prefix' as prefix from media where set_job_id = any($1::bigint[])
-  union select prefix from delivery_set where job_id = any($1::bigint[]) and expire_time > now()`
+  union select prefix from delivery_set where job_id = any($1::bigint[]) and expire_time > now()
+  union select a.prefix from added_rendition a where a.job_id = any($1::bigint[]) and ${ADDED_IS_USED}`
 
 const WANTED = `
   select j.job_id from job j
   where j.job_id = any($1::bigint[])
     and (j.state in ('queued', 'running')
       or exists (select from media m where m.set_job_id = j.job_id)
-      or exists (select from delivery_set s where s.job_id = j.job_id and s.expire_time > now()))
+      or exists (select from delivery_set s where s.job_id = j.job_id and s.expire_time > now())
+      or exists (select from added_rendition a where a.job_id = j.job_id and ${ADDED_IS_USED}))
   order by j.job_id`
 
-const COLUMNS = 'job_id, video_id, media_id, organisation_id, action, state, progress, code, message, create_time, start_time, finish_time'
+const COLUMNS =
+  'job_id, video_id, media_id, organisation_id, action, set_job_id, state, progress, code, message, create_time, start_time, finish_time'
 
 interface JobRow {
   job_id: string
@@ -203,6 +209,7 @@ interface JobRow {
   media_id: string
   organisation_id: string
   action: Job['action']
+  set_job_id: string | null
   state: Job['state']
   progress: number
   code: number
@@ -219,6 +226,7 @@ function toJob(row: JobRow): Job {
     mediaId: row.media_id,
     organisationId: row.organisation_id,
     action: row.action,
+    setJobId: row.set_job_id ?? undefined,
     state: row.state,
     progress: row.progress,
     code: row.code,

@@ -10,7 +10,9 @@ export interface Job {
   videoId: string
   mediaId: string
   organisationId: string
-  action: 'new_video' | 'replace'
+  action: 'new_video' | 'replace' | 'add_rendition'
+  /** Of one that adds a rendition: the job that made the set to which it is added. */
+  setJobId: string | undefined
   state: JobState
   progress: number
   code: number
@@ -38,7 +40,7 @@ export type News =
   | { kind: 'failed'; code: number; message: string }
   | { kind: 'cancelled'; message: string }
 
-/** A job that stands is the one job of its media under way; no other may change anything. */
+/** A job that stands may change its media; of those that make its set there is at most one. */
 export function stands({ state }: Pick<Job, 'state'>): boolean {
   return state === 'queued' || state === 'running'
 }

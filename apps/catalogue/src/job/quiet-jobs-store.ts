@@ -10,6 +10,7 @@ export interface QuietJob {
   sourceUrl: string
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
+  rendition?: { setJobId: string; profileId: number } | undefined
   handovers: number
 }
 
@@ -31,7 +32,7 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
         `update job set news_time = now() where job_id in (
            select job_id from job where state in ('queued', 'running') and news_time < now() - $1 * interval '1 second'
            order by news_time limit 50 for update skip locked)
-         returning job_id, media_id, organisation_id, source_url, max_bytes, max_ms, handovers`,
+         returning job_id, media_id, organisation_id, source_url, max_bytes, max_ms, set_job_id, profile_id, handovers`,
         [quietSeconds],
       )
       return rows.map((row) => ({
@@ -40,6 +41,7 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
         organisationId: row.organisation_id,
         sourceUrl: row.source_url,
         ...workLimits({ maxBytes: numberOf(row.max_bytes), maxMs: numberOf(row.max_ms) }),
+        ...(row.set_job_id !== null && row.profile_id !== null && { rendition: { setJobId: row.set_job_id, profileId: row.profile_id } }),
         handovers: row.handovers,
       }))
     },
@@ -78,6 +80,8 @@ interface QuietRow {
   source_url: string
   max_bytes: string | null
   max_ms: string | null
+  set_job_id: string | null
+  profile_id: number | null
   handovers: number
 }
 

@@ -4,7 +4,8 @@ import { type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
 import { closeAddresses } from '../delivery-rule/delivery-set.ts'
 import { newRandomId } from '../id/id.ts'
 import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
-import { endStandingJob, insertJob } from '../job/job-store.ts'
+import { endStandingJobs } from '../job/job-store.ts'
+import { insertJob } from '../job/new-job.ts'
 import { UNKNOWN_SOURCE, workLimits } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
 import { firstVideo, insertVideo } from '../video/video-store.ts'
@@ -74,7 +75,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
     replace: (key, { sourceUrl, userId, startsWaiting }, call) =>
       once(db, call, jsonCodec<Replacement>(), async (tx) => {
         const { mediaId, organisationId, renditions } = await needMedia(tx, key)
-        await endStandingJob(tx, enqueue, mediaId, 'overtaken by a later replacement')
+        await endStandingJobs(tx, enqueue, { mediaId, which: 'set', message: 'overtaken by a later replacement' })
         const { videoId } = await firstVideo(tx, mediaId)
         const status = accepted(startsWaiting)
         const { progress } = status
@@ -106,7 +107,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
     remove: (key, { userId, callerId, notes }, signal) =>
       db.transaction(async (tx) => {
         const { mediaId, organisationId } = await needMedia(tx, key)
-        await endStandingJob(tx, enqueue, mediaId, 'the media was deleted')
+        await endStandingJobs(tx, enqueue, { mediaId, which: 'all', message: 'the media was deleted' })
         // The rows stay, so that late reports are answered; where the source was is nobody's business any more.
         await tx.query(`update job set source_url = '' where media_id = $1`, [mediaId])
         await tx.query('delete from media where media_id = $1', [mediaId])

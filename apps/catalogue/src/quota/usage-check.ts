@@ -63,6 +63,7 @@ async function differencesOf(query: Query, organisationId: string): Promise<Usag
     `select null as month, kept, real from (
        select coalesce((select bytes from organisation_usage where organisation_id = $1), 0) as kept,
          coalesce((select sum(set_bytes) from media where organisation_id = $1 and set_bytes > 0), 0)
+           + coalesce((select sum(bytes) from added_rendition where organisation_id = $1 and bytes > 0), 0)
            + coalesce((select sum(s.bytes) from presentation p join slide_set s using (presentation_id) where p.organisation_id = $1), 0) as real
      ) bytes where kept <> real
      union all

@@ -1,7 +1,8 @@
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, once } from '@vitascope/postgres'
+import { takeOrganisationFormats } from '../encoding-format/encoding-format-store.ts'
 import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
-import { insertJob } from '../job/job-store.ts'
+import { insertJob } from '../job/new-job.ts'
 import { insertMedia } from '../media/media-store.ts'
 import { accepted, type Status } from '../media/status.ts'
 import { UNKNOWN_SOURCE, workLimits } from '../quota/quota.ts'
@@ -32,6 +33,7 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
         const status = accepted(upload.startsWaiting)
         await insertMedia(tx, { mediaId, organisationId, title: fields.mediaTitle, originalFilename: upload.originalFilename, status })
         await insertVideo(tx, { ...fields, videoId, mediaId, organisationId, userId, plays: false })
+        await takeOrganisationFormats(tx.query, { mediaId, organisationId })
         const { progress } = status
         const reserved = await reserve(tx, organisationId, UNKNOWN_SOURCE)
         const job = { videoId, mediaId, organisationId, progress, sourceUrl, notify, userId, reserved }

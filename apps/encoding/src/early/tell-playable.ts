@@ -15,7 +15,13 @@ export interface JobPlayable {
  * Tells, once, that the beginning of a locked job can be watched: each of its tracks has a segment. To be called where segments have come,
  * in the same transaction; one look by primary key once it is told.
  */
-export async function tellPlayable(tx: Transaction, outbox: Outbox, { jobId, plan }: Pick<Job, 'jobId' | 'plan'>): Promise<void> {
+export async function tellPlayable(
+  tx: Transaction,
+  outbox: Outbox,
+  { jobId, kind, plan }: Pick<Job, 'jobId' | 'kind' | 'plan'>,
+): Promise<void> {
+  // What is added to a set is watched once it is whole.
+  if (kind !== 'renditions') return
   const [told] = await tx.query('select 1 from job where job_id = $1 and is_playable', [jobId])
   if (told) return
   for (const key of trackKeys(plan as EncodePlan)) if (!(await readTrack(tx.query, jobId, key))) return

@@ -1,9 +1,16 @@
 import { type FieldError, invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
-import type { CreateJobRequest, CreateSlideJobRequest, JobServiceService } from '@vitascope/proto/encoding/v1/job'
+import type {
+  CreateJobRequest,
+  CreateRenditionJobRequest,
+  CreateSlideJobRequest,
+  JobServiceService,
+} from '@vitascope/proto/encoding/v1/job'
 import { isObjectName } from '@vitascope/storage'
 import { maySee, onlyServices } from '../caller.ts'
+import { readProfile } from '../rendition/rendition-profile.ts'
+import { sourceOfSet } from '../rendition/set-source.ts'
 import { readUploadSource, sourceOfJob } from '../upload/upload-source.ts'
 import type { JobDesk } from './accept-job.ts'
 import { isJobId, type NewJob } from './job.ts'
@@ -21,6 +28,15 @@ export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<t
     async createSlideJob(request, { principal, signal }) {
       onlyServices(principal)
       await desk.accept(checkedSlides(request), signal)
+      return {}
+    },
+    async createRenditionJob(request, { principal, signal }) {
+      onlyServices(principal)
+      const job = checkedRendition(request)
+      const known = await readJob(db.query, job.jobId)
+      // Asked again: the set may be gone by now.
+      if (known?.mediaId === job.mediaId) return {}
+      await desk.accept({ ...job, source: await sourceOfSet(db.query, job) }, signal)
       return {}
     },
     async getJob({ jobId }, { principal }) {
@@ -63,6 +79,15 @@ function checkedSlides({ jobId, presentationId, organisationId, sourceObject, so
   if (fields.length > 0) throw invalid(fields)
   const source = { object: sourceObject, bytes: sourceBytes, sha256: '' }
   return { jobId, kind: 'slides', mediaId: presentationId, organisationId, sourceUrl: '', source }
+}
+
+function checkedRendition({ jobId, mediaId, organisationId, setJobId, profile, maxBytes }: CreateRenditionJobRequest) {
+  const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
+  if (!isJobId(setJobId)) fields.push({ field: 'set_job_id', message: 'must be a whole number above 0' })
+  const rendition = readProfile(profile)
+  if (Array.isArray(rendition)) throw invalid([...fields, ...rendition])
+  if (fields.length > 0) throw invalid(fields)
+  return { jobId, kind: 'rendition' as const, mediaId, organisationId, sourceUrl: '', setJobId, rendition, maxBytes }
 }
 
 function checkIds(jobId: string, owner: Record<string, string>, organisationId: string): FieldError[] {

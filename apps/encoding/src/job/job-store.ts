@@ -1,3 +1,4 @@
+import type { Rung } from '@vitascope/media'
 import type { Query, Transaction } from '@vitascope/postgres'
 import { type Job, type JobKind, type JobState, type NewJob, type StoredSource, UNDER_WAY } from './job.ts'
 
@@ -9,6 +10,7 @@ interface Row {
   source_url: string
   max_bytes: string | null
   max_seconds: number | null
+  rendition: Rung | null
   state: JobState
   progress: number
   attempt: number
@@ -24,7 +26,7 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
@@ -40,11 +42,14 @@ export async function lockJob(tx: Transaction, jobId: string): Promise<Job | und
 /** False when there is one already. */
 export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 'cancelled' = 'queued'): Promise<boolean> {
   const rows = await tx.query(
-    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, state, code, message, finish_time, is_dropped)
-     values ($1, $6, $2, $3, $4, $7, $8, $9, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
+    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, rendition, set_job_id, state, code, message, finish_time, is_dropped)
+     values ($1, $6, $2, $3, $4, $7, $8, $9, $10, $11, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
        case when $5::text = 'cancelled' then now() end, $5::text = 'cancelled')
      on conflict (job_id) do nothing returning 1`,
-    [job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source), job.maxBytes, job.maxSeconds],
+    [
+      ...[job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source), job.maxBytes, job.maxSeconds],
+      ...[json(job.rendition), job.setJobId],
+    ],
   )
   return rows.length === 1
 }
@@ -141,6 +146,7 @@ function toJob(row: Row): Job {
     sourceUrl: row.source_url,
     maxBytes: row.max_bytes === null ? undefined : Number(row.max_bytes),
     maxSeconds: row.max_seconds ?? undefined,
+    rendition: row.rendition ?? undefined,
     state: row.state,
     progress: row.progress,
     attempt: row.attempt,

@@ -1,3 +1,5 @@
+import type { Rung } from '@vitascope/media'
+
 /** Where a job stands; the first five are under way. */
 export type JobState = 'queued' | 'fetching' | 'probing' | 'encoding' | 'publishing' | 'ok' | 'failed' | 'cancelled'
 
@@ -15,8 +17,8 @@ export interface StoredSource {
   sha256: string
 }
 
-/** What a job makes: the renditions of a media, or the slides of a presentation. */
-export type JobKind = 'renditions' | 'slides'
+/** What a job makes: the renditions of a media, the slides of a presentation, or one rendition beside those of a media. */
+export type JobKind = 'renditions' | 'slides' | 'rendition'
 
 /** A job as stored. */
 export interface Job {
@@ -29,6 +31,8 @@ export interface Job {
   /** What the owner's quota leaves for what is made of the source; undefined for any. */
   maxBytes: number | undefined
   maxSeconds: number | undefined
+  /** What a job of the kind `rendition` makes. */
+  rendition: Rung | undefined
   state: JobState
   progress: number
   /** Which try it is; 0 before the first. */
@@ -54,6 +58,9 @@ export interface NewJob {
   /** Empty where the source lies in storage already. */
   sourceUrl: string
   source?: StoredSource
+  /** Of the kind `rendition`: what it is, and the job whose set it is added to. */
+  rendition?: Rung
+  setJobId?: string
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
 }
@@ -63,7 +70,7 @@ export interface NewJob {
  *
  * The source's own faults, never tried again: 4001 unreachable, 4002 not a video, 4003 too large or too long, 4004 forbidden address,
  * 4005 cancelled. Ours: 5000 anything unforeseen, 5001 the worker was lost, 5002 the encoder crashed or hung, 5003 the result was not
- * what was planned, 5004 the storage failed, 5005 the plan is for another build of the encoder.
+ * what was planned, 5004 the storage failed, 5005 the plan is for another build of the encoder, 5006 the encoder for this codec is missing.
  */
 export interface Fault {
   code: number

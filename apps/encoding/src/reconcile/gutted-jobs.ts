@@ -17,7 +17,7 @@ export async function restartGuttedJobs(
 ): Promise<string[]> {
   const begun: string[] = []
   const rows = await db.query<{ job_id: string }>(
-    `select job_id from job where state = any($1) and kind = 'renditions' and source is not null order by job_id`,
+    `select job_id from job where state = any($1) and kind <> 'slides' and source is not null order by job_id`,
     [UNDER_WAY],
   )
   for (const { job_id: jobId } of rows) {

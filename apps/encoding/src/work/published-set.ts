@@ -18,9 +18,11 @@ export function publishedSet(job: Job, prefix: string, files: readonly SetFile[]
       .sort((a, b) => a.label - b.label)
       .map(({ file }) => file),
     hlsPath: setLayout.master,
-    posterPath: setLayout.image('poster'),
-    thumbnailPath: setLayout.image('thumbnail'),
-    thumbnails: [25, 50, 75].map((percent) => ({ percent, path: setLayout.image(`thumb-${percent}`) })),
+    ...(plan.images.length > 0 && {
+      posterPath: setLayout.image('poster'),
+      thumbnailPath: setLayout.image('thumbnail'),
+      thumbnails: [25, 50, 75].map((percent) => ({ percent, path: setLayout.image(`thumb-${percent}`) })),
+    }),
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     hasVideo: plan.video !== undefined,
     hasAudio: plan.audio !== undefined,

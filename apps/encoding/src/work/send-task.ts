@@ -1,7 +1,7 @@
 import { chunkMemoryBytes, type EncodePlan } from '@vitascope/media'
 import type { Transaction } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import { type Job, keyOfJob } from '../job/job.ts'
+import { type Job, type JobKind, keyOfJob } from '../job/job.ts'
 import { kindOfChunk } from './plan.ts'
 import { PRIORITIES, type TaskKind } from './task.ts'
 
@@ -33,6 +33,8 @@ export function chunkMemoryMib(plan: EncodePlan): number {
 }
 
 /** What a job begins with: its source is fetched, or lies there. */
+const FIRST_TASKS: Readonly<Record<JobKind, TaskKind>> = { renditions: 'fetch', slides: 'slides', rendition: 'probe' }
+
 export function sendFirstTask(tx: Transaction, queue: Queue, job: Pick<Job, 'jobId' | 'organisationId' | 'kind'>): Promise<void> {
-  return sendTask(tx, queue, job, job.kind === 'slides' ? 'slides' : 'fetch')
+  return sendTask(tx, queue, job, FIRST_TASKS[job.kind])
 }

@@ -18,7 +18,7 @@ import {
   raiseChunk,
   recordChunk,
 } from './chunk-store.ts'
-import { planFor } from './plan.ts'
+import { NoEncoder, planFor } from './plan.ts'
 import { sendChunk, sendTask } from './send-task.ts'
 import type { ProbeResult, StoredFile, TaskKind, TaskPayload } from './task.ts'
 import { tryAgain } from './try-again.ts'
@@ -29,6 +29,7 @@ import { tryAgain } from './try-again.ts'
  *
  *     create: [fetch] --fetched--> [probe] --probed--> [audio], [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
  *     create, of slides: [slides] --packaged--> ok
+ *     create, of one rendition more: [probe] and on, of what lies in storage
  *
  * A fault of ours gives the item back and counts as an attempt; a fault of the source, or the third attempt, ends the job as failed. Chunks
  * count their attempts each for itself, and the job shows the most of any.
@@ -107,13 +108,13 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     probed: (lease, found) =>
       finish(lease, async (tx, job) => {
         try {
-          const { plan, weights } = planFor(found)
+          const { plan, weights } = planFor(found, job.rendition)
           needMinutes(job, plan.durationSeconds)
           await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
           for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
         } catch (error) {
-          if (!isSourceRefused(error)) throw error
+          if (!isSourceRefused(error) && !(error instanceof NoEncoder)) throw error
           await endJob(tx, { queue, outbox }, job, { state: 'failed', code: error.code, message: error.message })
         }
       }),

@@ -1,4 +1,4 @@
-import type { EncodePlan, SourceProbe } from '@vitascope/media'
+import type { EncodePlan, PictureCodec, SourceProbe } from '@vitascope/media'
 import type { StoredSource } from '../job/job.ts'
 
 /** What is to be done for a job; a source is fetched by this service itself, the rest is for workers. */
@@ -40,7 +40,7 @@ export interface ProbeInput {
 export interface ProbeResult {
   probe: SourceProbe
   /** The build of ffmpeg that the plan is for. */
-  build: { version: string; toneMap: boolean }
+  build: { version: string; toneMap: boolean; codecs?: readonly PictureCodec[] }
 }
 
 /** Of `encode` and `audio`. */

@@ -25,7 +25,7 @@ export const cancelJob = route({
   section: 'Added',
   access: 'user',
   summary: 'Cancel a job',
-  description: 'The video is `failed` with code 4005; one that was being replaced plays on as before.',
+  description: 'The video is `failed` with code 4005; one that was being replaced, or given a rendition more, plays on as before.',
   params: z.object({ jobId: id('job') }),
   status: 202,
   answer: JobRecord,

@@ -14,7 +14,7 @@ export const JobRecord = z
     job_id: shown.id('job'),
     video_id: shown.id('video'),
     media_id: shown.id('media'),
-    action: z.enum(['new video', 'replace']),
+    action: z.enum(['new video', 'replace', 'add rendition']),
     state: z.enum(states).meta({ description: 'Where the job stands.' }),
     progress: shown.int('Percent, never backwards.', 57),
     attempt: shown.int('Which try it is; 0 before the first, at most 3.', 1),
@@ -47,7 +47,7 @@ export function jobView(job: Job, encoding: EncodingJob | undefined): z.input<ty
     job_id: job.jobId,
     video_id: job.videoId,
     media_id: job.mediaId,
-    action: job.action === JobAction.JOB_ACTION_REPLACE ? 'replace' : 'new video',
+    action: actionWords[job.action] ?? 'new video',
     state: stateWord(job.state, encoding?.state),
     progress: job.progress,
     attempt: encoding?.attempt ?? 0,
@@ -58,6 +58,11 @@ export function jobView(job: Job, encoding: EncodingJob | undefined): z.input<ty
     time_started: timestampText(job.startTime ?? encoding?.startTime),
     time_finished: timestampText(job.finishTime),
   }
+}
+
+const actionWords: Partial<Record<JobAction, 'replace' | 'add rendition'>> = {
+  [JobAction.JOB_ACTION_REPLACE]: 'replace',
+  [JobAction.JOB_ACTION_ADD_RENDITION]: 'add rendition',
 }
 
 const finished: Partial<Record<JobState, State>> = {

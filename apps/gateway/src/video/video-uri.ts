@@ -23,10 +23,11 @@ export const VideoUri = z
     poster_frame: address('Large still, JPEG.'),
     thumbnail: address('Small still, JPEG.'),
     http: z.record(z.string(), z.string()).meta({
-      description: 'Progressive MP4 files by rendition: `h264_1200` and the like, and the same files as `m4v_…`, `mobile_…` and `vp6_…`.',
+      description:
+        'Progressive MP4 files by rendition: `h264_1200` and the like, and the same files as `m4v_…`, `mobile_…` and `vp6_…`; `hevc_700`, `av1_700` and the like where encoding formats were applied.',
       example: { h264_1200: 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_1200.mp4' },
     }),
-    download_link: address('The largest MP4, where the profile that it has allows downloads.'),
+    download_link: address('The largest MP4 that every player can open, where the profile that it has allows downloads.'),
     all_thumbnails: z
       .object(Object.fromEntries(stills.map((percent) => [percent, z.string()])))
       .meta({ description: 'Stills at 25, 50 and 75 % of the video.' }),
@@ -38,7 +39,8 @@ export const VideoUri = z
   .meta({ description: 'Where the files are.' })
 
 function largest(set: Video['renditions']): { path: string } | undefined {
-  return set?.renditions.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
+  const ordinary = set?.renditions.filter(({ key }) => key.startsWith('h264_'))
+  return ordinary?.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
 }
 
 /** Every address of a video's files; empty where there is none. */

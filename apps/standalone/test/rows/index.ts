@@ -5,6 +5,7 @@ import { captionRows } from './caption.ts'
 import { collaborateRows } from './collaborate.ts'
 import { contactFormRows } from './contact-form.ts'
 import { embedRows } from './embed.ts'
+import { encodingFormatRows } from './encoding-format.ts'
 import { folderRows } from './folder.ts'
 import { idRows } from './id.ts'
 import { jobRows } from './job.ts'
@@ -58,4 +59,5 @@ export const nouns: readonly NounRows[] = [
   webhookRows,
   uploadRows,
   tusRows,
+  encodingFormatRows,
 ]

@@ -1,0 +1,43 @@
+import type { Transaction } from '@vitascope/postgres'
+import type { Reservation } from '../quota/quota.ts'
+import type { Job } from './job.ts'
+
+export interface NewJob {
+  videoId: string
+  mediaId: string
+  organisationId: string
+  action: Job['action']
+  progress: number
+  sourceUrl: string
+  notify: boolean
+  userId: string
+  /** Of one that adds a rendition: which, and to the set of which job. */
+  profileId?: number
+  setJobId?: string
+  /** From `reserve`, in the same transaction. */
+  reserved: Reservation
+}
+
+export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): Promise<string> {
+  const [row] = await tx.query<{ job_id: string }>(
+    `insert into job (video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id, profile_id, set_job_id,
+       reserved_bytes, reserved_ms, quota_bytes, quota_ms, max_bytes, max_ms)
+     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning job_id`,
+    [
+      ...[job.videoId, job.mediaId, job.organisationId, job.action, job.progress, job.sourceUrl, job.notify, job.userId],
+      ...[job.profileId, job.setJobId],
+      ...[reserved.bytes, reserved.ms, reserved.quotaBytes, reserved.quotaMs, reserved.maxBytes, reserved.maxMs],
+    ],
+  )
+  if (!row) throw new Error('the insert of a job answered no row')
+  return row.job_id
+}
+
+/** A job that could not be begun, so that whoever looks for it finds why. */
+export async function noteFailedJob(
+  tx: Transaction,
+  { code, message, ...job }: Omit<NewJob, 'reserved'> & { code: number; message: string },
+): Promise<void> {
+  const jobId = await insertJob(tx, { ...job, reserved: { bytes: 0, ms: 0 } })
+  await tx.query(`update job set state = 'failed', code = $2, message = $3, finish_time = now() where job_id = $1`, [jobId, code, message])
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { ffprobe, makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'formats-'))
+  sources = await startSourceServer(folder)
+  platform = await startTestPlatform()
+  tenant = await aTenant(platform.system)
+  await Promise.all([makeSource(folder, 'small.mp4'), makeSource(folder, 'other.mp4')])
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const api = () => platform.withKey(tenant.key)
+const read = async (videoId: string) => (await api().get<VideoRecord>(`/video/${videoId}`)).body
+const apply = (mediaId: string, encodingformat: number) => platform.system.post(`/media/encodingformat-post/${mediaId}`, { encodingformat })
+const usedBytes = async () => {
+  const { body } = await platform.system.get<{ usage: { bytes: string } }>(`/organisation/${tenant.organisationId}`)
+  return Number(body.usage.bytes)
+}
+
+async function bytesOf(url: string): Promise<Buffer> {
+  const response = await fetch(url)
+  expect([url, response.status]).toEqual([url, 200])
+  return Buffer.from(await response.arrayBuffer())
+}
+const hashOf = async (url: string) =>
+  createHash('sha256')
+    .update(await bytesOf(url))
+    .digest('hex')
+
+async function ended(jobId: string | null): Promise<Record<string, unknown>> {
+  let job: Record<string, unknown> = {}
+  await waitFor(
+    async () => {
+      job = (await api().get(`/job/${jobId}`)).body
+      return ['ok', 'failed', 'cancelled'].includes(String(job['state']))
+    },
+    { timeout: 120_000, describe: `job ${jobId} to end` },
+  )
+  return job
+}
+
+async function codecOf(url: string): Promise<string | undefined> {
+  const file = join(folder, 'rendition.mp4')
+  await writeFile(file, await bytesOf(url))
+  return (await ffprobe(['-show_streams', file])).streams.find(({ codec_type }) => codec_type === 'video')?.codec_name
+}
+
+/** The variants of a master: what it says of each, and the address of its playlist. */
+async function variantsOf(master: string): Promise<{ tag: string; url: string }[]> {
+  const lines = (await bytesOf(master)).toString().split('\n')
+  return lines.flatMap((tag, index) =>
+    tag.startsWith('#EXT-X-STREAM-INF:') ? [{ tag, url: new URL(lines[index + 1] ?? '', master).href }] : [],
+  )
+}
+
+/** Puts the head and all segments of a playlist together, as a player would. */
+async function partsOf(playlist: string): Promise<{ file: Buffer; seconds: string[] }> {
+  const text = (await bytesOf(playlist)).toString()
+  const names = [/URI="([^"]+)"/.exec(text)?.[1] ?? '', ...text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))]
+  const parts = await Promise.all(names.map((name) => bytesOf(new URL(name, playlist).href)))
+  return { file: Buffer.concat(parts), seconds: text.split('\n').filter((line) => line.startsWith('#EXTINF')) }
+}
+
+test('AV1 and HEVC are added to what plays, beside it, and made again of a later source', async () => {
+  const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
+  const before = await settled(api(), id)
+  const hashes = async ({ uri }: VideoRecord) =>
+    Promise.all([uri.http['h264_100'], uri.http['h264_1200'], uri.poster_frame].map((url) => hashOf(url ?? '')))
+  const kept = await hashes(before)
+  const used = await usedBytes()
+
+  const answers = [await apply(before.media_id, 21), await apply(before.media_id, 11)]
+  const jobIds = answers.map(({ status, headers }) => {
+    expect(status).toBe(200)
+    return headers.get('x-job-id')
+  })
+  for (const [index, key] of ['av1_250', 'hevc_300'].entries()) {
+    const job = await ended(jobIds[index] ?? null)
+    expect(job).toMatchObject({
+      action: 'add rendition',
+      state: 'ok',
+      video_id: id,
+      renditions: [{ key, state: 'ok', width: 320, height: 180 }],
+    })
+  }
+
+  const after = await read(id)
+  const { av1_250: av1 = '', hevc_300: hevc = '', ...others } = after.uri.http
+  expect(others).toEqual(before.uri.http)
+  expect({ ...after.uri, http: {} }).toEqual({ ...before.uri, http: {} })
+  expect(after.status).toEqual(before.status)
+  expect(await hashes(after)).toEqual(kept)
+  expect([await codecOf(av1), await codecOf(hevc)]).toEqual(['av1', 'hevc'])
+  expect(await usedBytes()).toBeGreaterThan(used + (await bytesOf(av1)).length + (await bytesOf(hevc)).length)
+  const media = await api().get<{ encoded_filename: string[] }>(`/media/${before.media_id}`)
+  expect(media.body.encoded_filename).toEqual(expect.arrayContaining(['h264_100.mp4', 'av1_250.mp4', 'hevc_300.mp4']))
+
+  // Delivery looks at what belongs to a video every two seconds.
+  const variants = await waitFor(async () => {
+    const found = await variantsOf(after.uri.hls)
+    return found.length === 8 ? found : undefined
+  })
+  const ordinary = variants.find(({ url }) => url.includes('/h264_250/'))
+  const { seconds } = await partsOf(ordinary?.url ?? '')
+  for (const [named, codec] of [
+    [/CODECS="av01\.0\.\d\dM\.08,mp4a\.40\.2"/, 'av1'],
+    [/CODECS="hvc1\.1\.6\.L\d+\.90,mp4a\.40\.2"/, 'hevc'],
+  ] as const) {
+    const variant = variants.find(({ tag }) => named.test(tag))
+    expect(variant?.tag).toContain('AUDIO="audio_64"')
+    const parts = await partsOf(variant?.url ?? '')
+    expect(parts.seconds).toEqual(seconds)
+    const file = join(folder, 'variant.mp4')
+    await writeFile(file, parts.file)
+    expect((await ffprobe(['-show_streams', file])).streams).toMatchObject([{ codec_name: codec, width: 320, height: 180 }])
+  }
+
+  const again = await apply(before.media_id, 21)
+  expect([again.status, again.headers.get('x-job-id')]).toEqual([200, null])
+
+  const replaced = await api().put(`/media/${before.media_id}`, { uri: `${sources.url}/other.mp4` })
+  await ended(replaced.headers.get('x-job-id'))
+  const renewed = await waitFor(
+    async () => {
+      const video = await read(id)
+      return video.uri.http['av1_250'] && video.uri.http['hevc_300'] ? video : undefined
+    },
+    { timeout: 120_000, describe: 'the renditions to be made of the later source' },
+  )
+  expect(renewed.uri.http['av1_250']).not.toBe(av1)
+  expect(await codecOf(renewed.uri.http['av1_250'] ?? '')).toBe('av1')
+  // Whoever has begun goes on with what was added to the set of before.
+  expect(await hashOf(av1)).toMatch(/^[0-9a-f]{64}$/)
+
+  expect((await platform.system.delete(`/media?media_id=${before.media_id}&user_id=${tenant.userId}`)).status).toBe(200)
+  expect(await usedBytes()).toBe(0)
+}, 400_000)
