@@ -2,6 +2,7 @@ import type { Channel, Client, ServiceDefinition } from '@vitascope/grpc'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
@@ -27,6 +28,7 @@ export const rooms = {
   captions: CaptionServiceService,
   contactForms: ContactFormServiceService,
   rules: DeliveryRuleServiceService,
+  encodingFormats: EncodingFormatServiceService,
   events: EventServiceService,
   folders: FolderServiceService,
   ids: IdServiceService,

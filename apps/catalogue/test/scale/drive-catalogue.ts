@@ -32,6 +32,7 @@ export async function driveCatalogue(ask: Rooms, size: SeedSize): Promise<void> 
   await driveVideos(ask, own(5))
   await driveCaptions(ask, mediaIdOf(own(50)))
   await driveContactForms(ask, videoId)
+  await driveEncodingFormats(ask, mediaId)
   await driveFolders(ask, videoId)
   await driveMetadata(ask, videoId)
   await driveOverlays(ask, mediaId)
@@ -84,6 +85,17 @@ async function driveWebhooks({ webhooks, events }: Rooms): Promise<void> {
   await pages(({ pageToken, skip }) => webhooks.listDeliveries({ webhookId, pageSize: 1_000, pageToken, skip }, owner))
   const second = await webhooks.createWebhook({ organisationId: '', url, events: ['video.ready'], enabled: false }, owner)
   await webhooks.deleteWebhook({ webhookId: second.webhook?.webhookId ?? '' }, owner)
+}
+
+async function driveEncodingFormats({ encodingFormats }: Rooms, mediaId: string): Promise<void> {
+  const organisationId = '1'
+  await encodingFormats.listProfiles({}, system)
+  await encodingFormats.addMediaFormat({ mediaId, profileId: 21 }, system)
+  await encodingFormats.listMediaFormats({ mediaId }, system)
+  const { formats } = await encodingFormats.addOrganisationFormat({ organisationId, profileId: 21 }, system)
+  await encodingFormats.listOrganisationFormats({ organisationId }, system)
+  const organisationFormatId = String(formats[0]?.organisationFormatId)
+  await encodingFormats.removeOrganisationFormat({ organisationFormatId }, system)
 }
 
 function raise(message: string): never {

@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type CreateRenditionJobRequest, JobState, PictureCodec } from '@vitascope/proto/encoding/v1/job'
+import { TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { waitFor } from '@vitascope/testing'
+import type { EncodeInput, ProbeInput, ProbeResult } from '../src/work/task.ts'
+import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { aProbe, standInWorker } from './stand-in-worker.ts'
+
+let around: Surroundings
+let service: Awaited<ReturnType<typeof startHere>>
+let setJobId = '1'
+let jobId: string
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+})
+beforeEach(async () => {
+  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  Object.assign(around.catalogue, { reports: [], refusal: undefined })
+  service = await startHere(around)
+  setJobId = String(Number(setJobId) + 2)
+  jobId = String(Number(setJobId) + 1)
+})
+afterEach(() => service.stop())
+afterAll(() => around.close())
+
+const aWorker = (id = 'w1:a') => standInWorker(service, around.storage, id)
+const profile = { codec: PictureCodec.PICTURE_CODEC_AV1, label: 250, shortSide: 360, audioKbps: 64 }
+const request = () => ({ jobId, mediaId: `9${setJobId}`, organisationId: '1', setJobId, profile })
+const add = (more: Partial<CreateRenditionJobRequest> = {}) => service.jobs.createRenditionJob({ ...request(), ...more }, service.call)
+const known: ProbeResult = { ...aProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
+
+/** A published set of six renditions. */
+async function aSet() {
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId: setJobId, mediaId: `9${setJobId}`, organisationId: '1', sourceUrl }, service.call)
+  for (let step = 0; step < 3; step++) await aWorker().step()
+  return waitFor(() => around.catalogue.published(setJobId)[0])
+}
+
+test('a rendition is made of the largest file of the set, and reported below a prefix of its own; nothing of the set moves', async () => {
+  const set = await aSet()
+  const objects = await around.objects(set.prefix)
+  await add()
+  const worker = aWorker()
+  const probe = await worker.lease()
+  expect((JSON.parse(probe.inputJson) as ProbeInput).source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
+  await worker.complete(probe, known)
+  const encode = await worker.lease()
+  const { plan } = JSON.parse(encode.inputJson) as EncodeInput
+  expect(plan.renditions).toMatchObject([{ key: 'av1_250', label: 250, video: { width: 320, height: 180, codec: 'av1' } }])
+  expect(plan.images).toEqual([])
+  await worker.complete(encode, await worker.make(encode))
+  expect((await worker.step()).kind).toBe(TaskKind.TASK_KIND_PACKAGE)
+  const added = await waitFor(() => around.catalogue.published(jobId)[0])
+  expect(added).toMatchObject({ jobId, renditions: [{ key: 'av1_250', path: 'av1_250.mp4' }], posterPath: '', thumbnails: [] })
+  expect(added.prefix).toMatch(new RegExp(`^media/9${setJobId}/${jobId}-`))
+  expect(await around.objects(set.prefix)).toEqual(objects)
+  expect(around.catalogue.reports.filter((report) => report.jobId === jobId && report.news?.$case === 'playable')).toEqual([])
+  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+  // Asked again, also after the set is gone, it changes nothing.
+  await add()
+  expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 1 })
+})
+
+test('a worker that is lost costs an attempt and leaves nothing; one that is not wanted any more ends', async () => {
+  const set = await aSet()
+  await add()
+  await aWorker('w1:a').lease()
+  const next = aWorker('w1:b')
+  const probe = await next.lease()
+  expect((await service.job(jobId)).attempt).toBe(2)
+  await next.complete(probe, known)
+  const encode = await next.lease()
+  await next.make(encode)
+  await service.jobs.cancelJob({ jobId }, service.call)
+  await expect(next.complete(encode, {})).rejects.toMatchObject({ reason: 'LEASE_LOST' })
+  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+  expect((await around.objects(set.prefix)).length).toBeGreaterThan(0)
+})
+
+test.each([
+  ['an encoder that the ffmpeg of the workers lacks', aProbe(), 5006, /no encoder libsvtav1/],
+  ['a set without a picture', { ...known, probe: soundAlone() }, 4002, /no picture/],
+])('%s fails the job at once, with the reason', async (_, found, code, message) => {
+  await aSet()
+  await add()
+  const worker = aWorker()
+  await worker.complete(await worker.lease(), found)
+  await waitFor(() => around.catalogue.failed(jobId).length === 1)
+  expect(around.catalogue.failed(jobId)).toEqual([{ code, message: expect.stringMatching(message) }])
+  expect(await service.job(jobId)).toMatchObject({ attempt: 1 })
+})
+
+test.each([
+  [['profile.codec'], { profile: { ...profile, codec: PictureCodec.PICTURE_CODEC_UNSPECIFIED } }],
+  [['profile.label', 'profile.short_side', 'profile.audio_kbps'], { profile: { ...profile, label: 49, shortSide: 4_321, audioKbps: 33 } }],
+  [['set_job_id'], { setJobId: '0' }],
+  [['job_id'], { jobId: '../1' }],
+])('%j are checked', async (fields, wrong) => {
+  const refused = add(wrong)
+  await expect(refused).rejects.toMatchObject({ kind: 'invalid', fields: fields.map((field) => ({ field })) })
+})
+
+test('without a set of that media there is nothing to add to', async () => {
+  await expect(add()).rejects.toMatchObject({ kind: 'invalid', reason: 'SET_NOT_FOUND' })
+  await aSet()
+  await expect(add({ mediaId: '8' })).rejects.toMatchObject({ reason: 'SET_NOT_FOUND' })
+})
+
+function soundAlone(): ProbeResult['probe'] {
+  const { video: _, ...probe } = aProbe().probe
+  return probe
+}
