@@ -294,7 +294,7 @@ describe('faults', () => {
     expect(around.catalogue.published(jobId)).toHaveLength(0)
     await worker.step()
     await ended(JobState.JOB_STATE_OK)
-    expect((await service.job(jobId)).attempt).toBe(2)
+    expect((await service.job(jobId)).attempt).toBe(1)
   })
   test('a job whose work was lost begins again', async () => {
     await create()

@@ -161,3 +161,18 @@ function toJob(row: Row): Job {
     finishTime: row.finish_time ?? undefined,
   }
 }
+
+/** How often in a row the storage has failed a job. */
+export async function storageFaultsOf(tx: Transaction, jobId: string): Promise<number> {
+  const [row] = await tx.query<{ storage_faults: number }>('select storage_faults from job where job_id = $1', [jobId])
+  return row?.storage_faults ?? 0
+}
+
+export async function countStorageFault(tx: Transaction, jobId: string): Promise<void> {
+  await tx.query('update job set storage_faults = storage_faults + 1 where job_id = $1', [jobId])
+}
+
+/** It works again. */
+export async function forgetStorageFaults(tx: Transaction, jobId: string): Promise<void> {
+  await tx.query('update job set storage_faults = 0 where job_id = $1 and storage_faults > 0', [jobId])
+}

@@ -79,19 +79,33 @@ export interface Fault {
 }
 
 export const MOST_ATTEMPTS = 3
+/** Of a storage that fails: with pauses that double from ten times that of an encoder, a quarter of an hour by default. */
+export const MOST_STORAGE_TRIES = 6
+const STORAGE_FAILED = 5004
 
 export type AfterFault = { next: 'failed' } | { next: 'again'; attempt: number; delayMs: number }
 
 /**
- * A fault of the source ends the job, one of ours the attempt. A worker that was lost has cost time enough, so nothing waits for it; a storage
- * that failed is given ten times as long as an encoder: it is for all jobs, and mostly comes back.
+ * A fault of the source ends the job, one of ours the attempt. A worker that was lost has cost time enough, so nothing waits for it. A storage
+ * that failed costs no attempt: it is there for all jobs, and mostly comes back; `storageFaults` are those before, in a row.
  */
-export function afterFault(job: Pick<Job, 'attempt'>, fault: Fault, retryMs: number): AfterFault {
-  if (isOfSource(fault.code) || job.attempt >= MOST_ATTEMPTS) return { next: 'failed' }
-  const attempt = Math.max(1, job.attempt) + 1
-  const patience = fault.code === 5001 ? 0 : fault.code === 5004 ? 10 : 1
+export function afterFault(job: { attempt: number; storageFaults: number }, fault: Fault, retryMs: number): AfterFault {
+  const attempt = Math.max(1, job.attempt)
   const jitter = 0.75 + Math.random() / 2
-  return { next: 'again', attempt, delayMs: Math.round(retryMs * patience * 4 ** (attempt - 2) * jitter) }
+  const again = (next: number, pauses: number): AfterFault => ({
+    next: 'again',
+    attempt: next,
+    delayMs: Math.round(retryMs * pauses * jitter),
+  })
+  if (isStorageFault(fault)) {
+    return job.storageFaults + 1 >= MOST_STORAGE_TRIES ? { next: 'failed' } : again(attempt, 10 * 2 ** job.storageFaults)
+  }
+  if (isOfSource(fault.code) || job.attempt >= MOST_ATTEMPTS) return { next: 'failed' }
+  return again(attempt + 1, fault.code === 5001 ? 0 : 4 ** (attempt - 1))
+}
+
+export function isStorageFault({ code }: Fault): boolean {
+  return code === STORAGE_FAILED
 }
 
 export function isOfSource(code: number): boolean {

@@ -23,7 +23,7 @@ export async function restartStuckJobs(tools: { db: Db; queue: Queue; outbox: Ou
       const still = await tx.query(`select 1 from job j where job_id = $1 and ${WITHOUT_WORK}`, [jobId])
       if (!job || !isUnderWay(job.state) || still.length === 0) return
       const fault = { code: 5000, message: 'the work for this job was lost' }
-      const after = afterFault(job, fault, 0)
+      const after = afterFault({ attempt: job.attempt, storageFaults: 0 }, fault, 0)
       if (after.next === 'failed') return endJob(tx, tools, job, { state: 'failed', ...fault })
       await moveJob(tx, jobId, { state: 'queued', attempt: after.attempt })
       await beginAgain(tx, queue, job)

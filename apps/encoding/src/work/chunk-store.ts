@@ -80,14 +80,20 @@ export async function forgetSegments(tx: Transaction, jobId: string, chunk: numb
   if (open.length > 0) await tx.query('delete from segment where job_id = $1 and chunk = $2', [jobId, chunk])
 }
 
-/** How often the encode of a chunk has failed. */
-export async function chunkFaults(tx: Transaction, jobId: string, chunk: number): Promise<number> {
-  const [row] = await tx.query<{ faults: number }>('select faults from chunk where job_id = $1 and chunk = $2', [jobId, chunk])
-  return row?.faults ?? 0
+/** How often the encode of a chunk has failed, and how often the storage has failed it. */
+export async function chunkFaults(tx: Transaction, jobId: string, chunk: number): Promise<{ faults: number; storageFaults: number }> {
+  const [row] = await tx.query<{ faults: number; storageFaults: number }>(
+    'select faults, storage_faults as "storageFaults" from chunk where job_id = $1 and chunk = $2',
+    [jobId, chunk],
+  )
+  return row ?? { faults: 0, storageFaults: 0 }
 }
 
-export async function countFault(tx: Transaction, jobId: string, chunk: number): Promise<void> {
-  await tx.query('update chunk set faults = faults + 1 where job_id = $1 and chunk = $2', [jobId, chunk])
+export async function countFault(tx: Transaction, jobId: string, chunk: number, isOfStorage: boolean): Promise<void> {
+  await tx.query(
+    'update chunk set faults = faults + (not $3)::int, storage_faults = storage_faults + $3::bool::int where job_id = $1 and chunk = $2',
+    [jobId, chunk, isOfStorage],
+  )
 }
 
 /** What all chunks come to so far. */

@@ -3,8 +3,18 @@ import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
 import type { FoundItem, Lease, LeasedItem, Queue } from '@vitascope/queue'
 import { tellPlayable } from '../early/tell-playable.ts'
 import { endJob } from '../job/end-job.ts'
-import { type AfterFault, afterFault, type Fault, isUnderWay, type Job, jobOfKey, percentOf, type StoredSource } from '../job/job.ts'
-import { lockJob, moveJob, raiseProgress } from '../job/job-store.ts'
+import {
+  type AfterFault,
+  afterFault,
+  type Fault,
+  isStorageFault,
+  isUnderWay,
+  type Job,
+  jobOfKey,
+  percentOf,
+  type StoredSource,
+} from '../job/job.ts'
+import { countStorageFault, forgetStorageFaults, lockJob, moveJob, raiseProgress, storageFaultsOf } from '../job/job-store.ts'
 import { claimPlaces, dropPrefixes, type Place, placesOf, type TaskPlaces } from '../objects/object-prefix.ts'
 import { beginChunk } from './chunk-speed.ts'
 import {
@@ -32,7 +42,7 @@ import { tryAgain } from './try-again.ts'
  *     create, of one rendition more: [probe] and on, of what lies in storage
  *
  * A fault of ours gives the item back and counts as an attempt; a fault of the source, or the third attempt, ends the job as failed. Chunks
- * count their attempts each for itself, and the job shows the most of any.
+ * count their attempts each for itself, and the job shows the most of any. A storage that fails has tries of its own.
  */
 export interface TaskSteps {
   /** Readies a leased item: its job moves on to the state of this kind of work, and its places in storage are written down. */
@@ -86,7 +96,14 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
   /** The same for a result: the one who sent it may ask again after a lost answer, and is told that it was taken. */
   const isTaken = (lease: Lease) => db.transaction((tx) => queue.completedBy(tx, lease))
   const finish = async (lease: Lease, change: Change): Promise<boolean> =>
-    (await step(lease, (tx) => queue.complete(tx, lease), change)) || isTaken(lease)
+    (await step(
+      lease,
+      (tx) => queue.complete(tx, lease),
+      async (tx, job, item) => {
+        await forgetStorageFaults(tx, job.jobId)
+        await change(tx, job, item)
+      },
+    )) || isTaken(lease)
 
   return {
     async begin(leased) {
@@ -155,12 +172,13 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       return step(
         lease,
         async (tx, job, item) => {
-          after = afterFault({ attempt: await attemptOf(tx, job, item, fault) }, fault, tools.retryMs)
+          after = afterFault(await triesOf(tx, job, item, fault), fault, tools.retryMs)
           return back(tx, lease, after.next === 'again' ? after.delayMs : 0)
         },
         async (tx, job, item) => {
           await forgetLease(tx, job, item, lease)
-          if (isChunk(item)) await countFault(tx, job.jobId, chunkOf(item))
+          if (isChunk(item)) await countFault(tx, job.jobId, chunkOf(item), isStorageFault(fault))
+          else if (isStorageFault(fault)) await countStorageFault(tx, job.jobId)
           if (after.next === 'failed') await endJob(tx, { queue, outbox }, job, { state: 'failed', ...fault })
           else await tryAgain(tx, queue, job, item, fault, Math.max(job.attempt, after.attempt))
         },
@@ -230,8 +248,10 @@ function isChunk({ kind }: FoundItem): boolean {
 }
 
 /** A job of many chunks is not worn out by their number: each has three attempts. A plan for another build is a fault of them all. */
-async function attemptOf(tx: Transaction, job: Job, item: FoundItem, fault: Fault): Promise<number> {
-  return isChunk(item) && fault.code !== 5005 ? 1 + (await chunkFaults(tx, job.jobId, chunkOf(item))) : job.attempt
+async function triesOf(tx: Transaction, job: Job, item: FoundItem, fault: Fault): Promise<{ attempt: number; storageFaults: number }> {
+  if (!isChunk(item) || fault.code === 5005) return { attempt: job.attempt, storageFaults: await storageFaultsOf(tx, job.jobId) }
+  const { faults, storageFaults } = await chunkFaults(tx, job.jobId, chunkOf(item))
+  return { attempt: 1 + faults, storageFaults }
 }
 
 /** Gives up what a lease made that ended without a result. */

@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals'
+import { s3Path } from '@vitascope/testing'
+import { runOnFaultyStore } from './support/faulty-store-run.ts'
+
+const withS3 = s3Path() === undefined ? test.skip : test
+
+withS3(
+  'a minute each of failing, breaking off and dawdling, with the times of a platform that is told nothing',
+  async () => {
+    const { states, complaints, problems } = await runOnFaultyStore({ times: { seconds: 60 }, videos: 3, env: {} })
+    expect(states).toEqual(Array(9).fill('ok'))
+    expect(complaints).toBe('')
+    expect(problems).toEqual([])
+  },
+  1_800_000,
+)

@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** What it does to requests: answers 500 to all, cuts off what is put in the middle of its bytes, or keeps all waiting. */
+export type StoreFault = 'none' | 'fails' | 'resets' | 'slow'
+
+/** A proxy in front of an S3 store. */
+export interface StoreProxy {
+  endpoint: string
+  fault: StoreFault
+  /** Requests that met a fault since the last change. */
+  met(): number
+  set(fault: StoreFault): void
+  close(): Promise<void>
+}
+
+const SLOW_MS = 250
+/** What is longer is a file. */
+const SMALL_BYTES = 2_000
+
+export async function startStoreProxy(target: string): Promise<StoreProxy> {
+  let met = 0
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { fault } = proxy
+    if (fault === 'fails') {
+      met++
+      request.resume()
+      response.writeHead(500, { 'content-type': 'application/xml' })
+      response.end('<?xml version="1.0"?><Error><Code>InternalError</Code><Message>it failed</Message></Error>')
+      return
+    }
+    if (fault === 'slow') {
+      met++
+      await delay(SLOW_MS)
+    }
+    const isCut = fault === 'resets' && request.method === 'PUT' && Number(request.headers['content-length']) > SMALL_BYTES
+    // Signed for the name that the client knows: the headers go on as they are.
+    const onward = send(target + request.url, { method: request.method ?? 'GET', headers: request.headers }, (answered) => {
+      response.writeHead(answered.statusCode ?? 502, answered.headers)
+      answered.pipe(response)
+      answered.on('error', () => response.destroy())
+    })
+    onward.on('error', () => response.destroy())
+    response.on('close', () => onward.destroy())
+    if (!isCut) {
+      request.pipe(onward)
+      return
+    }
+    request.once('data', (part: Buffer) => {
+      met++
+      onward.write(part.subarray(0, part.length / 2), () => {
+        onward.destroy()
+        request.socket.destroy()
+      })
+    })
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxy: StoreProxy = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fault: 'none',
+    met: () => met,
+    set(fault) {
+      met = 0
+      proxy.fault = fault
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return proxy
+}
