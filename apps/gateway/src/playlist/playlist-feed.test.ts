@@ -206,3 +206,13 @@ function hostileTitles(count: number): string[] {
   const plain = Array.from({ length: 40 }, (_, index) => `Launch ${index}`)
   return [...plain, ...controls, ...pieces, ...pairs].slice(0, count)
 }
+
+test('the enclosure is a file that every reader can open, however large others are', () => {
+  const renditions = [
+    { key: 'hevc_4500', path: 'added/9/hevc_4500.mp4', width: 3840, height: 2160, bytes: 50_000, bitrate: 4_400_000 },
+    { key: 'h264_1200', path: 'mp4/h264_1200.mp4', width: 1280, height: 720, bytes: 9_000, bitrate: 1_199_600 },
+  ]
+  const feed = playlistFeed(aPlaylist(), [aVideo({ renditions: { renditions } })], publicUrl)
+  expect(feed).toMatch(/<enclosure url="[^"]*h264_1200\.mp4"/)
+  expect(feed).toMatch(/<media:content url="[^"]*hevc_4500\.mp4"[^>]*isDefault="false"/)
+})

@@ -57,11 +57,11 @@ function item(video: Video, guid: string, publicUrl: string): Markup {
   )
 }
 
-/** The largest MP4 as the enclosure, and every file as one group. */
+/** The largest MP4 that every player can open as the enclosure, and every file as one group. */
 function files(video: Video, publicUrl: string): Markup[] {
   const { http, hls } = videoUriView(video, publicUrl)
   const renditions = [...(video.renditions?.renditions ?? [])].sort((a, b) => b.bitrate - a.bitrate)
-  const [largest] = renditions
+  const largest = renditions.find(({ key }) => key.startsWith('h264_'))
   const address = largest && http[largest.key]
   if (!largest || !address) return []
   const duration = secondsText(video.renditions?.durationSeconds ?? 0)

@@ -110,11 +110,15 @@ test('a video that does not play yet has every field of the record in its empty 
   })
 })
 
-test('the largest MP4 is there for download where the profile allows it, and it plays', () => {
+test('the largest MP4 that every player opens is there for download where the profile allows it, and it plays', () => {
   const sizes = aSet().renditions.map((rendition, index) => ({ ...rendition, bytes: index === 3 ? 90 : index }))
-  const video = { ...playing(), renditions: aSet({ renditions: sizes }), downloadAllowed: true }
+  const [first] = sizes
+  if (!first) throw new Error('the set has renditions')
+  const hevc = { ...first, key: 'hevc_4500', path: 'added/9/hevc_4500.mp4', bytes: 9_000 }
+  const video = { ...playing(), renditions: aSet({ renditions: [...sizes, hevc] }), downloadAllowed: true }
   const largest = 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_500.mp4'
   expect(guestVideoView(video, publicUrl).uri.download_link).toBe(largest)
+  expect(guestVideoView(video, publicUrl).uri.http['hevc_4500']).toMatch(/\/k3v9\/added\/9\/hevc_4500\.mp4$/)
   expect(guestVideoView({ ...video, downloadAllowed: false }, publicUrl).uri.download_link).toBe('')
   expect(guestVideoView(aVideo({ downloadAllowed: true }), publicUrl).uri.download_link).toBe('')
 })
