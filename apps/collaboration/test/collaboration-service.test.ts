@@ -171,7 +171,7 @@ describe('a clip', () => {
     const { clipId } = await aClip(unknown, { timeFinish: 2_147_483_647 })
     const update = (fields: Partial<Clip>, updateMask: string[]) =>
       ask.clips.updateClip({ clip: Clip.fromPartial({ clipId, ...fields }), updateMask }, user)
-    house.neighbours.videos.set(unknown.videoId, { videoId: unknown.videoId, organisationId: '1', durationSeconds: 5 })
+    house.neighbours.videos.set(unknown.videoId, { videoId: unknown.videoId, organisationId: '1', durationSeconds: 5, texts: undefined })
     expect((await update({ title: 'Shorter now' }, ['title'])).clip).toMatchObject({ title: 'Shorter now', timeFinish: 2_147_483_647 })
     await expect(update({ timeStart: 3 }, ['time_start'])).rejects.toMatchObject({ fields: [{ field: 'time_start' }] })
     expect((await update({ timeStart: 4, timeFinish: 5 }, ['time_start', 'time_finish'])).clip).toMatchObject({ timeStart: 4 })

@@ -116,7 +116,7 @@ export async function openHouse() {
     aVideo(organisationId = '1', duration: number | 'unknown' = 12.48): string {
       const durationSeconds = duration === 'unknown' ? undefined : duration
       const videoId = String(4_611_686_018_427_000_000n + BigInt(++made))
-      neighbours.videos.set(videoId, { videoId, organisationId, durationSeconds })
+      neighbours.videos.set(videoId, { videoId, organisationId, durationSeconds, texts: undefined })
       return videoId
     },
     aUser(organisationId = '1', userType: UserType = UserType.USER_TYPE_UPLOADER): string {

@@ -17,7 +17,7 @@ export interface StandaloneConfig {
   passedOn: Record<string, string>
 }
 
-const SERVICES = ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'DELIVERY', 'GATEWAY', 'WORKER']
+const SERVICES = ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'ANALYTICS', 'DELIVERY', 'GATEWAY', 'WORKER']
 
 const PASSED_ON = [
   'VITASCOPE_LOG_LEVEL',
@@ -42,6 +42,7 @@ const PASSED_ON = [
   'VITASCOPE_ENCODING_UPLOAD_LISTEN',
   'VITASCOPE_ENCODING_UPLOAD_URL',
   'VITASCOPE_UPLOAD_KEPT_SECONDS',
+  ...['SPOOL_DIR', 'SPOOL_BYTES', 'RETENTION_DAYS'].map((what) => `VITASCOPE_ANALYTICS_${what}`),
   'VITASCOPE_FFMPEG',
   'VITASCOPE_LIBREOFFICE',
   'VITASCOPE_STORAGE_DIR',
@@ -52,6 +53,7 @@ const PASSED_ON = [
 /** Their services judge them in full; what is plainly wrong stops the start before anything runs. */
 function checkPassedOn(read: Reader): void {
   read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 })
+  read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', 90, { min: 2, max: 36_500 })
   read.url('VITASCOPE_REDIS_URL', ['redis:', 'rediss:'])
   read.url('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:'])
   read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])

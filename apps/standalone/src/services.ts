@@ -8,7 +8,7 @@ import type { DataFolder } from './data-folder.ts'
 const APPS = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Services with a schema of their own. */
-export const STATEFUL = ['auth', 'catalogue', 'encoding', 'collaboration'] as const
+export const STATEFUL = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
 
 export interface ServicePlan {
   /** In the order of their start; all start at once, and find each other when they are up. */
@@ -29,7 +29,8 @@ export async function planServices(
 ): Promise<ServicePlan> {
   const systemKeyFile = join(folder.path, 'system-key')
   const address: Record<string, string> = {}
-  for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'delivery']) address[name] = `127.0.0.1:${await freePort()}`
+  for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'delivery'])
+    address[name] = `127.0.0.1:${await freePort()}`
   const uploadListen = `127.0.0.1:${await freePort()}`
   const metrics: string[] = []
 
@@ -45,6 +46,7 @@ export async function planServices(
     VITASCOPE_CATALOGUE_ADDRESS: `${address['catalogue']}`,
     VITASCOPE_ENCODING_ADDRESS: `${address['encoding']}`,
     VITASCOPE_COLLABORATION_ADDRESS: `${address['collaboration']}`,
+    VITASCOPE_ANALYTICS_ADDRESS: `${address['analytics']}`,
     VITASCOPE_STORAGE_DIR: join(folder.path, 'storage'),
     VITASCOPE_SCRATCH_DIR: join(folder.path, 'scratch'),
     VITASCOPE_PUBLIC_URL: config.publicUrl,
@@ -70,6 +72,7 @@ export async function planServices(
     await child('catalogue', { ...stateful('catalogue'), ...secrets, VITASCOPE_MAIL_DIR: join(folder.path, 'mail') }),
     await child('encoding', { ...stateful('encoding'), VITASCOPE_ENCODING_UPLOAD_LISTEN: uploadListen }),
     await child('collaboration', stateful('collaboration')),
+    await child('analytics', { ...stateful('analytics'), VITASCOPE_ANALYTICS_SPOOL_DIR: join(folder.path, 'events') }),
     await child('worker', { VITASCOPE_WORKER_NAME: 'worker-1' }, 'encoding/src/worker/main.ts'),
     await child('delivery', {
       VITASCOPE_DELIVERY_LISTEN: `${address['delivery']}`,

@@ -43,7 +43,7 @@ const ready = () =>
     describe: 'readiness',
   })
 
-test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'worker', 'delivery', 'gateway', 'postgres'])(
+test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway', 'postgres'])(
   '%s killed alone comes back, and the platform with it',
   async (name) => {
     await ready()

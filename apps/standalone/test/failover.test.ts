@@ -12,7 +12,7 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
 
-const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration']
+const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
 /** Short, so that what is waited for a lease or two is waited for shortly. */
 const TIMES = {
   VITASCOPE_LEASE_MS: '3000',

@@ -10,7 +10,7 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { type Accepted, aTenant, settled } from './support/video-steps.ts'
 
-const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'worker', 'delivery', 'gateway']
+const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
 /** From the death of the server to an answer of the new one. */
 const REVIVED_MS = 15_000
 /** From the moment that the database answers again to the last refusal. */

@@ -57,7 +57,7 @@ describe('npm start', () => {
     })
     expect(response.status).toBe(200)
     const metrics = await (await fetch(`http://127.0.0.1:${ports.VITASCOPE_OPS_PORT}/metrics`)).text()
-    for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'worker', 'delivery', 'gateway'])
+    for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway'])
       expect(metrics).toContain(`up{service="${name}"} 1`)
 
     const second = start({ VITASCOPE_PORT: String(await freePort()), VITASCOPE_OPS_PORT: String(await freePort()) })

@@ -7,13 +7,17 @@ import type { VideoFactStore } from './video-fact-store.ts'
 
 /** Of one question: some 50 kB of answer. */
 const MOST = 1_000
+/** With texts: descriptions may be long. */
+const MOST_WITH_TEXTS = 100
 
 export function videoFactHandlers(facts: VideoFactStore): Handlers<typeof VideoFactServiceService> {
   return {
-    async listVideoFacts({ videoIds }, { principal, signal }) {
+    async listVideoFacts({ videoIds, withTexts }, { principal, signal }) {
       requireService(principal)
-      if (videoIds.length > MOST) throw invalid([{ field: 'video_ids', message: `must have at most ${MOST} items` }])
-      return { facts: await facts.find([...new Set(videoIds.filter((id) => parseId(id) !== undefined))], signal) }
+      const most = withTexts ? MOST_WITH_TEXTS : MOST
+      if (videoIds.length > most) throw invalid([{ field: 'video_ids', message: `must have at most ${most} items` }])
+      const found = await facts.find([...new Set(videoIds.filter((id) => parseId(id) !== undefined))], signal)
+      return { facts: withTexts ? found : found.map((fact) => ({ ...fact, texts: undefined })) }
     },
   }
 }

@@ -6,6 +6,7 @@ export interface VideoFact {
   organisationId: string
   /** Undefined while nothing of it plays. */
   durationSeconds: number | undefined
+  texts: { title: string; mediaTitle: string; description: string; language: string }
 }
 
 export interface VideoFactStore {
@@ -17,6 +18,10 @@ interface Row {
   video_id: string
   organisation_id: string
   duration_seconds: number | null
+  title: string
+  media_title: string
+  description: string
+  language: string
 }
 
 export function createVideoFactStore(db: Db): VideoFactStore {
@@ -24,7 +29,8 @@ export function createVideoFactStore(db: Db): VideoFactStore {
     async find(videoIds, signal) {
       signal?.throwIfAborted()
       const rows = await db.query<Row>(
-        `select v.video_id, v.organisation_id, (m.renditions ->> 'durationSeconds')::float8 as duration_seconds
+        `select v.video_id, v.organisation_id, (m.renditions ->> 'durationSeconds')::float8 as duration_seconds,
+           v.title, m.title as media_title, v.description, v.language
          from video v join media m using (media_id) where v.video_id = any ($1::bigint[])`,
         [videoIds],
       )
@@ -32,6 +38,7 @@ export function createVideoFactStore(db: Db): VideoFactStore {
         videoId: row.video_id,
         organisationId: row.organisation_id,
         durationSeconds: row.duration_seconds ?? undefined,
+        texts: { title: row.title, mediaTitle: row.media_title, description: row.description, language: row.language },
       }))
     },
   }

@@ -11,8 +11,11 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 const service = () => serviceCall('collaboration', 'r')
-const ask = (videoIds: string[], call: Parameters<ReturnType<typeof videoFactHandlers>['listVideoFacts']>[1] = service()) =>
-  videoFactHandlers(createVideoFactStore(catalogue.db)).listVideoFacts({ videoIds }, call)
+const ask = (
+  videoIds: string[],
+  call: Parameters<ReturnType<typeof videoFactHandlers>['listVideoFacts']>[1] = service(),
+  withTexts = false,
+) => videoFactHandlers(createVideoFactStore(catalogue.db)).listVideoFacts({ videoIds, withTexts }, call)
 
 test('services are told whose videos are and how long, of those that there are', async () => {
   const plays = await catalogue.play()
@@ -20,12 +23,27 @@ test('services are told whose videos are and how long, of those that there are',
   const { facts } = await ask([plays.videoId, other.videoId, other.videoId, '4611686018427387905', 'x', '', '0', '9'.repeat(19)])
   const sorted = facts.toSorted((a, b) => a.organisationId.localeCompare(b.organisationId))
   expect(sorted).toEqual([
-    { videoId: plays.videoId, organisationId: '1', durationSeconds: expect.any(Number) },
-    { videoId: other.videoId, organisationId: '2', durationSeconds: undefined },
+    { videoId: plays.videoId, organisationId: '1', durationSeconds: expect.any(Number), texts: undefined },
+    { videoId: other.videoId, organisationId: '2', durationSeconds: undefined, texts: undefined },
   ])
   await catalogue.media.remove({ scope: '1', mediaId: plays.mediaId }, { userId: '7', callerId: '7', notes: '' })
   expect((await ask([plays.videoId])).facts).toEqual([])
   expect((await ask([])).facts).toEqual([])
+})
+
+test('texts come only when asked for, of 100 at most', async () => {
+  const { videoId } = await catalogue.play()
+  const [plain] = (await ask([videoId])).facts
+  expect(plain).toMatchObject({ videoId, texts: undefined })
+  const [full] = (await ask([videoId], service(), true)).facts
+  expect(full?.texts).toEqual({
+    title: expect.any(String),
+    mediaTitle: expect.any(String),
+    description: expect.any(String),
+    language: expect.any(String),
+  })
+  const ids = Array.from({ length: 101 }, (_, nth) => String(nth + 1))
+  await expect(ask(ids, service(), true)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'video_ids' }] })
 })
 
 test('1,000 are asked after at once, no more, and by services alone', async () => {

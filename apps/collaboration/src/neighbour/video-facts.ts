@@ -19,7 +19,7 @@ export function askCatalogue(client: Pick<Client<typeof VideoFactServiceService>
   const find = async (videoIds: readonly string[], call: Call) => {
     const wanted = [...new Set(videoIds)]
     if (wanted.length === 0) return new Map()
-    const { facts } = await client.listVideoFacts({ videoIds: wanted }, byUs(call))
+    const { facts } = await client.listVideoFacts({ videoIds: wanted, withTexts: false }, byUs(call))
     return new Map(facts.map((fact) => [fact.videoId, fact]))
   }
   return {

@@ -1,0 +1,56 @@
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { testLog } from '@vitascope/testing'
+import { openSpool } from './spool.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'spool-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const open = (mostBytes = 1_000_000) => openSpool({ folder, mostBytes, log: testLog })
+const batch = (...texts: string[]) => ({ lines: texts.map((text) => `${text}\n`), days: ['2026-01-31', '2026-02-01'] })
+async function drained(spool: Awaited<ReturnType<typeof open>>) {
+  const lines: string[] = []
+  await spool.drain(async (one) => {
+    expect(one.days).toEqual(['2026-01-31', '2026-02-01'])
+    lines.push(...one.lines)
+  })
+  return lines
+}
+
+test('gives back what was put in, also to the next process, in the same order, and then has nothing', async () => {
+  const first = await open()
+  await Promise.all([first.append(batch('a', 'ü\t{}')), first.append(batch('b')), first.append(batch('c'))])
+  const next = await open()
+  expect(next.bytes()).toBe(first.bytes())
+  await next.append(batch('d'))
+  expect(await drained(next)).toEqual(['a\n', 'ü\t{}\n', 'b\n', 'c\n', 'd\n'])
+  expect([next.bytes(), await readdir(folder)]).toEqual([0, []])
+})
+
+test.each(['12 345', '6 1 2026-01-31,2026-02-01\nhello\n', '600 1 2026-01-31,2026-02-01\nhe'])(
+  'an end torn as %j costs nothing that stands before it or in later files',
+  async (tear) => {
+    await (await open()).append(batch('a'))
+    const [file] = await readdir(folder)
+    await appendFile(join(folder, file ?? ''), tear)
+    const next = await open()
+    await next.append(batch('b'))
+    expect(await drained(next)).toEqual(['a\n', 'b\n'])
+    expect(await readdir(folder)).toEqual([])
+  },
+)
+
+test('refuses what does not fit, and takes again once it was emptied', async () => {
+  const spool = await open(100)
+  await spool.append(batch('x'.repeat(40)))
+  await expect(spool.append(batch('y'.repeat(40)))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5 })
+  await expect(spool.drain(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
+  expect(await drained(spool)).toEqual([`${'x'.repeat(40)}\n`])
+  await spool.append(batch('y'.repeat(40)))
+  expect(await drained(spool)).toEqual([`${'y'.repeat(40)}\n`])
+})

@@ -1,0 +1,44 @@
+import type { Db } from '@vitascope/postgres'
+import type { Period } from '../report/period.ts'
+import type { Counts } from '../report/report-store.ts'
+
+export interface ExportRow extends Counts {
+  day: string
+  videoId: string
+  language: string
+  sharePpm: number
+  viewingMs: number
+}
+
+export interface ExportStore {
+  /** The rows behind the given one, in the order of day, video and language. */
+  read(organisationId: string, period: Period, after: Pick<ExportRow, 'day' | 'videoId' | 'language'> | undefined): Promise<ExportRow[]>
+}
+
+type Sums = 'loads' | 'plays' | 'completes' | 'bounces' | 'share_ppm' | 'viewing_ms'
+
+const ROWS = 1_000
+
+export function createExportStore(db: Db): ExportStore {
+  return {
+    async read(organisationId, { dateStart, dateEnd }, after) {
+      const rows = await db.query<Record<Sums | 'date' | 'video_id' | 'language', string>>(
+        `select day::text as date, video_id, language, loads, plays, completes, bounces, share_ppm, viewing_ms from video_day
+         where organisation_id = $1 and day between $2 and $3 and (day, video_id, language) > ($4, $5, $6) and loads > 0
+         order by day, video_id, language limit ${ROWS}`,
+        [organisationId, dateStart, dateEnd, after?.day ?? '-infinity', after?.videoId ?? '0', after?.language ?? ''],
+      )
+      return rows.map((row) => ({
+        day: row.date,
+        videoId: row.video_id,
+        language: row.language,
+        playerLoads: Number(row.loads),
+        videoPlays: Number(row.plays),
+        completeViews: Number(row.completes),
+        bouncedViews: Number(row.bounces),
+        sharePpm: Number(row.share_ppm),
+        viewingMs: Number(row.viewing_ms),
+      }))
+    },
+  }
+}

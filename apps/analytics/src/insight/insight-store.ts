@@ -1,0 +1,95 @@
+import type { Db } from '@vitascope/postgres'
+import type { Place } from '../report/page.ts'
+import type { Period } from '../report/period.ts'
+
+export interface Heat {
+  durationMs: number
+  watched: number[]
+  rewatched: number[]
+}
+
+export interface QualityRow {
+  day: string
+  views: number
+  started: number
+  startupMs: number
+  stalled: number
+  stalls: number
+  stalledMs: number
+  failed: number
+}
+
+export interface InsightStore {
+  /** Of the duration that most views had. */
+  heat(videoId: string, period: Period): Promise<Heat | undefined>
+  live(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[] }>
+  viewers(organisationId: string, videoId: string, period: Period, place: Place): Promise<{ day: string; uniqueViewers: number }[]>
+  quality(videoId: string, period: Period, place: Place): Promise<QualityRow[]>
+  /** Forgets views that have not told of themselves for minutes. */
+  forgetSilent(): Promise<void>
+}
+
+/** `seen_ms` is by this service's clock, as what is compared with it. */
+const LIVE_MS = 60_000
+const SILENT_MS = 300_000
+const MOST_LIVE = 100
+
+export function createInsightStore(db: Db, now: () => number = Date.now): InsightStore {
+  return {
+    async heat(videoId, { dateStart, dateEnd }) {
+      const [row] = await db.query<{ duration_ms: number; watched: string[]; rewatched: string[] }>(
+        `with rows as (select * from video_heat where video_id = $1 and day between $2 and $3),
+         most as (select duration_ms from rows group by 1 having sum(views) > 0 order by sum(views) desc, duration_ms desc limit 1),
+         cells as (
+           select place, sum(once) as once, sum(again) as again
+           from rows join most using (duration_ms), unnest(watched, rewatched) with ordinality as pair (once, again, place) group by place
+         )
+         select duration_ms, array_agg(once order by place) as watched, array_agg(again order by place) as rewatched
+         from most, cells group by duration_ms`,
+        [videoId, dateStart, dateEnd],
+      )
+      return row && { durationMs: row.duration_ms, watched: row.watched.map(Number), rewatched: row.rewatched.map(Number) }
+    },
+    async live(organisationId) {
+      const rows = await db.query<{ video_id: string; views: string; all_views: string }>(
+        `select video_id, count(*) as views, sum(count(*)) over () as all_views from live_view
+         where organisation_id = $1 and seen_ms > $2 group by video_id order by count(*) desc, video_id limit ${MOST_LIVE}`,
+        [organisationId, now() - LIVE_MS],
+      )
+      return {
+        views: Number(rows[0]?.all_views ?? 0),
+        videos: rows.map(({ video_id, views }) => ({ videoId: video_id, views: Number(views) })),
+      }
+    },
+    async viewers(organisationId, videoId, { dateStart, dateEnd }, { after, limit, skip }) {
+      const rows = await db.query<{ date: string; viewers: string }>(
+        `select day::text as date, viewers from viewer_day
+         where organisation_id = $1 and video_id = $2 and day between $3 and $4 and day > $5 order by day limit $6 offset $7`,
+        [organisationId, videoId || '0', dateStart, dateEnd, after || '-infinity', limit, skip],
+      )
+      return rows.map(({ date, viewers }) => ({ day: date, uniqueViewers: Number(viewers) }))
+    },
+    async quality(videoId, { dateStart, dateEnd }, { after, limit, skip }) {
+      const rows = await db.query<
+        Record<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'failed' | 'date', string>
+      >(
+        `select day::text as date, views, started, startup_ms, stalled, stalls, stalled_ms, failed from video_quality
+         where video_id = $1 and day between $2 and $3 and day > $4 and views > 0 order by day limit $5 offset $6`,
+        [videoId, dateStart, dateEnd, after || '-infinity', limit, skip],
+      )
+      return rows.map((row) => ({
+        day: row.date,
+        views: Number(row.views),
+        started: Number(row.started),
+        startupMs: Number(row.startup_ms),
+        stalled: Number(row.stalled),
+        stalls: Number(row.stalls),
+        stalledMs: Number(row.stalled_ms),
+        failed: Number(row.failed),
+      }))
+    },
+    async forgetSilent() {
+      await db.query('delete from live_view where seen_ms < $1', [now() - SILENT_MS])
+    },
+  }
+}

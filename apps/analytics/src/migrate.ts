@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url'
+import { migrate } from '@vitascope/postgres'
+import { createLogger, type Logger } from '@vitascope/telemetry'
+import { readDatabaseConfig } from './config.ts'
+
+export const SCHEMA = 'analytics'
+
+const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/** Brings the schema of the analytics service up to date. */
+export function migrateAnalytics(databaseUrl: string, log: Logger): Promise<void> {
+  return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
+}
+
+if (import.meta.main) {
+  await migrateAnalytics(readDatabaseConfig(process.env).databaseUrl, createLogger({ service: 'analytics-migrate' }))
+}

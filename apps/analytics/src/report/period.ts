@@ -1,0 +1,29 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+
+/** Days `YYYY-MM-DD`, both included. */
+export interface Period {
+  dateStart: string
+  dateEnd: string
+}
+
+const FIRST = '2012-01-01'
+
+/** The days that a caller names, or else all there are; refuses what is no day of the calendar, and an end before the start. */
+export function readPeriod(named: Period | undefined, now: Date = new Date()): Period {
+  const period = { dateStart: named?.dateStart || FIRST, dateEnd: named?.dateEnd || now.toISOString().slice(0, 10) }
+  const problems: FieldError[] = []
+  if (!isDay(period.dateStart)) problems.push({ field: 'date_start', message: 'must be a day, YYYY-MM-DD' })
+  if (!isDay(period.dateEnd)) problems.push({ field: 'date_end', message: 'must be a day, YYYY-MM-DD' })
+  if (problems.length === 0 && period.dateEnd < period.dateStart) {
+    problems.push({ field: 'date_end', message: 'must not be before date_start' })
+  }
+  if (problems.length > 0) throw invalid(problems)
+  return period
+}
+
+export function isDay(text: string): boolean {
+  if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  // Date.parse takes the 30th of February for the 1st of March.
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text
+}

@@ -1,0 +1,144 @@
+import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import { isId } from '@vitascope/postgres'
+import type { ReportServiceService, Watched } from '@vitascope/proto/analytics/v1/report'
+import type { VideoDirectory } from '../video/video-directory.ts'
+import type { Video } from '../video/video-store.ts'
+import { BUCKETS } from '../view/contribution.ts'
+import { organisationFor } from '../visibility.ts'
+import { page } from './page.ts'
+import { isDay, readPeriod } from './period.ts'
+import type { Counts, ReportStore, WatchedSums } from './report-store.ts'
+
+const MOST_VIDEOS = 1_000
+const MOST_LANGUAGES = 100
+/** Of a detailed page: descriptions may be long, and a message has 4 MiB. */
+const MOST_DETAILED = 100
+
+export function reportHandlers({
+  reports,
+  videos,
+}: {
+  reports: ReportStore
+  videos: VideoDirectory
+}): Handlers<typeof ReportServiceService> {
+  const byLanguage = async (
+    { reports: store, by }: { reports: ReportStore; by: 'language' | 'subtitle' },
+    ...[request, call]: LanguageCall
+  ) => {
+    const organisationId = organisationFor(call.principal, request.organisationId)
+    const period = readPeriod(request.period)
+    return { languages: await store.languages(organisationId, period, by), period }
+  }
+  return {
+    listLanguages: (request, call) => byLanguage({ reports, by: 'language' }, request, call),
+    listSubtitles: (request, call) => byLanguage({ reports, by: 'subtitle' }, request, call),
+    async getViews({ organisationId: named, period: days, videoIds }, { principal }) {
+      const organisationId = organisationFor(principal, named)
+      const period = readPeriod(days)
+      if (videoIds.length === 0) return { counts: await reports.total(organisationId, period), period }
+      const ids = await ownVideos(videos, organisationId, videoIds)
+      return { counts: await reports.totalOf(ids, period), period }
+    },
+    async listDays({ organisationId: named, period: days, videoIds, ...request }, { principal }) {
+      const organisationId = organisationFor(principal, named)
+      const period = readPeriod(days)
+      const ids = await ownVideos(videos, organisationId, videoIds)
+      const { rows, nextPageToken } = await page(request, {
+        read: (place) => (ids.length === 0 ? reports.days(organisationId, period, place) : reports.daysOf(ids, period, place)),
+        keyOf: ({ day }) => day,
+        isKey: isDay,
+      })
+      return { days: rows, nextPageToken }
+    },
+    async listVideos({ organisationId: named, period: days, videoIds, languages, detailed, ...request }, { principal }) {
+      const organisationId = organisationFor(principal, named)
+      const period = readPeriod(days)
+      checkLanguages(languages)
+      const filter = await ownVideos(videos, organisationId, videoIds)
+      const { rows: ids, nextPageToken } = await page(request, {
+        read: (place) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, place),
+        keyOf: (videoId) => videoId,
+        isKey: isId,
+        ...(detailed && { most: MOST_DETAILED }),
+      })
+      const [rows, known, watched, texts] = await Promise.all([
+        reports.videos(ids, period, languages),
+        videos.ever(ids),
+        detailed ? reports.watched(ids, period, languages) : undefined,
+        detailed ? videos.texts(ids) : undefined,
+      ])
+      const records = rows.map(({ videoId, counts }) => ({
+        videoId,
+        counts,
+        durationSeconds: (known.get(videoId)?.durationMs ?? 0) / 1000,
+        watched: watched && toWatched(counts, watched.get(videoId)),
+        titlePublic: texts?.get(videoId)?.title ?? '',
+        titlePrivate: texts?.get(videoId)?.mediaTitle ?? '',
+        description: texts?.get(videoId)?.description ?? '',
+        language: texts?.get(videoId)?.language ?? '',
+      }))
+      return { videos: records, nextPageToken, period }
+    },
+    async getVideo({ organisationId: named, videoId, period: days }, { principal }) {
+      const { durationMs } = await ownVideo(videos, organisationFor(principal, named), videoId)
+      const period = readPeriod(days)
+      return { counts: await reports.totalOf([videoId], period), durationSeconds: durationMs / 1000, period }
+    },
+    async listVideoDays({ organisationId: named, videoId, period: days, ...request }, { principal }) {
+      await ownVideo(videos, organisationFor(principal, named), videoId)
+      const period = readPeriod(days)
+      const { rows, nextPageToken } = await page(request, {
+        read: (place) => reports.daysOf([videoId], period, place),
+        keyOf: ({ day }) => day,
+        isKey: isDay,
+      })
+      return { days: rows, nextPageToken }
+    },
+    async getDurationViewed({ organisationId: named, videoId, period: days }, { principal }) {
+      const { durationMs } = await ownVideo(videos, organisationFor(principal, named), videoId)
+      const period = readPeriod(days)
+      const [counts, watched] = await Promise.all([reports.totalOf([videoId], period), reports.watched([videoId], period, [])])
+      return { counts, watched: toWatched(counts, watched.get(videoId)), durationSeconds: durationMs / 1000, period }
+    },
+  }
+}
+
+type LanguageCall = Parameters<Handlers<typeof ReportServiceService>['listLanguages']>
+
+/** Refuses as not found what is unknown or another organisation's. */
+export async function ownVideo(videos: VideoDirectory, organisationId: string, videoId: string): Promise<Video> {
+  const video = (await videos.ever([videoId])).get(videoId)
+  if (!video || video.organisationId !== organisationId) throw notFound('video', videoId.slice(0, 100))
+  return video
+}
+
+async function ownVideos(videos: VideoDirectory, organisationId: string, videoIds: readonly string[]): Promise<string[]> {
+  if (videoIds.length > MOST_VIDEOS) throw invalid([{ field: 'filter', message: `video_id: must have at most ${MOST_VIDEOS} items` }])
+  const ids = [...new Set(videoIds)]
+  const known = ids.length === 0 ? undefined : await videos.ever(ids)
+  const foreign = ids.find((id) => known?.get(id)?.organisationId !== organisationId)
+  if (foreign !== undefined) throw notFound('video', foreign.slice(0, 100))
+  return ids
+}
+
+function checkLanguages(languages: readonly string[]): void {
+  const problems: FieldError[] = []
+  if (languages.length > MOST_LANGUAGES) problems.push({ field: 'filter', message: `language: must have at most ${MOST_LANGUAGES} items` })
+  else if (languages.some((text) => text.length > 100 || text.includes('\0') || !text.isWellFormed())) {
+    problems.push({ field: 'filter', message: 'language: must be language codes' })
+  }
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/** Means have at most 2 decimals. */
+export function toWatched({ videoPlays }: Counts, sums: WatchedSums | undefined): Watched {
+  const mean = (sum: number) => (videoPlays === 0 ? 0 : Math.round((100 * sum) / videoPlays) / 100)
+  const none = () => Array<number>(BUCKETS).fill(0)
+  return {
+    averagePercentageViewed: mean((sums?.sharePpm ?? 0) / 1e4),
+    averageViewingTime: mean((sums?.viewingMs ?? 0) / 1e3),
+    viewsPerDuration: sums?.buckets ?? none(),
+    maxPercentageViewed: sums?.furthest ?? none(),
+  }
+}

@@ -1,0 +1,145 @@
+import type { Db } from '@vitascope/postgres'
+import type { Place } from './page.ts'
+import type { Period } from './period.ts'
+
+export interface Counts {
+  playerLoads: number
+  videoPlays: number
+  completeViews: number
+  bouncedViews: number
+}
+
+/** How far and how much was watched; sums over played views. */
+export interface WatchedSums {
+  sharePpm: number
+  viewingMs: number
+  buckets: number[]
+  furthest: number[]
+}
+
+export interface ReportStore {
+  languages(organisationId: string, period: Period, by: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
+  total(organisationId: string, period: Period): Promise<Counts>
+  totalOf(videoIds: readonly string[], period: Period): Promise<Counts>
+  days(organisationId: string, period: Period, place: Place): Promise<{ day: string; counts: Counts }[]>
+  daysOf(videoIds: readonly string[], period: Period, place: Place): Promise<{ day: string; counts: Counts }[]>
+  /** Those of an organisation that have views, in the order of their ids; `videoIds` narrows when it is not empty. */
+  videosWithViews(wanted: WantedVideos, place: Place): Promise<string[]>
+  videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<{ videoId: string; counts: Counts }[]>
+  watched(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<Map<string, WatchedSums>>
+}
+
+export interface WantedVideos {
+  organisationId: string
+  period: Period
+  videoIds: readonly string[]
+  /** Empty for all. */
+  languages: readonly string[]
+}
+
+interface SumRow {
+  loads: string
+  plays: string
+  completes: string
+  bounces: string
+}
+
+const SUMS = `coalesce(sum(loads), 0) as loads, coalesce(sum(plays), 0) as plays,
+  coalesce(sum(completes), 0) as completes, coalesce(sum(bounces), 0) as bounces`
+/** Of a language report: more than there are languages. */
+const MOST_LANGUAGES = 1_000
+
+export function createReportStore(db: Db): ReportStore {
+  return {
+    async languages(organisationId, { dateStart, dateEnd }, by) {
+      const rows = await db.query<SumRow & { language: string }>(
+        `select ${by} as language, ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3
+         group by 1 having sum(loads) > 0 order by sum(loads) desc, 1 limit ${MOST_LANGUAGES}`,
+        [organisationId, dateStart, dateEnd],
+      )
+      return rows.map((row) => ({ language: row.language, counts: toCounts(row) }))
+    },
+    async total(organisationId, { dateStart, dateEnd }) {
+      const rows = await db.query<SumRow>(`select ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3`, [
+        organisationId,
+        dateStart,
+        dateEnd,
+      ])
+      return toCounts(rows[0])
+    },
+    async totalOf(videoIds, { dateStart, dateEnd }) {
+      const rows = await db.query<SumRow>(`select ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3`, [
+        videoIds,
+        dateStart,
+        dateEnd,
+      ])
+      return toCounts(rows[0])
+    },
+    days: (organisationId, period, place) => days(db, 'organisation_day where organisation_id = $1', organisationId, period, place),
+    daysOf: (videoIds, period, place) => days(db, 'video_day where video_id = any ($1::bigint[])', videoIds, period, place),
+    async videosWithViews({ organisationId, period, videoIds, languages }, { after, limit, skip }) {
+      const rows = await db.query<{ video_id: string }>(
+        `select video_id from video v
+         where organisation_id = $1 and video_id > $2 and (cardinality($3::bigint[]) = 0 or video_id = any ($3::bigint[]))
+           and exists (select from video_day d where d.video_id = v.video_id and day between $4 and $5 and loads > 0
+             and (cardinality($6::text[]) = 0 or d.language = any ($6::text[])))
+         order by video_id limit $7 offset $8`,
+        [organisationId, after || '0', videoIds, period.dateStart, period.dateEnd, languages, limit, skip],
+      )
+      return rows.map((row) => row.video_id)
+    },
+    async videos(videoIds, { dateStart, dateEnd }, languages) {
+      const rows = await db.query<SumRow & { video_id: string }>(
+        `select video_id, ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
+           and (cardinality($4::text[]) = 0 or language = any ($4::text[])) group by video_id order by video_id`,
+        [videoIds, dateStart, dateEnd, languages],
+      )
+      return rows.map((row) => ({ videoId: row.video_id, counts: toCounts(row) }))
+    },
+    async watched(videoIds, { dateStart, dateEnd }, languages) {
+      const rows = await db.query<{ video_id: string; share_ppm: string; viewing_ms: string; buckets: string[]; furthest: string[] }>(
+        `with rows as (
+           select * from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
+             and (cardinality($4::text[]) = 0 or language = any ($4::text[]))
+         ), sums as (select video_id, sum(share_ppm) as share_ppm, sum(viewing_ms) as viewing_ms from rows group by video_id),
+         places as (
+           select video_id, place, sum(bucket) as bucket, sum(far) as far
+           from rows, unnest(buckets, furthest) with ordinality as pair (bucket, far, place) group by video_id, place
+         )
+         select video_id, share_ppm, viewing_ms, array_agg(bucket order by place) as buckets, array_agg(far order by place) as furthest
+         from sums join places using (video_id) group by video_id, share_ppm, viewing_ms`,
+        [videoIds, dateStart, dateEnd, languages],
+      )
+      return new Map(
+        rows.map((row) => [
+          row.video_id,
+          {
+            sharePpm: Number(row.share_ppm),
+            viewingMs: Number(row.viewing_ms),
+            buckets: row.buckets.map(Number),
+            furthest: row.furthest.map(Number),
+          },
+        ]),
+      )
+    },
+  }
+}
+
+/** `from` is one of the two constants above. */
+async function days(db: Db, from: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: Place) {
+  const rows = await db.query<SumRow & { date: string }>(
+    `select day::text as date, ${SUMS} from ${from} and day between $2 and $3 and day > $4
+     group by day having sum(loads) > 0 order by day limit $5 offset $6`,
+    [key, dateStart, dateEnd, after || '-infinity', limit, skip],
+  )
+  return rows.map((row) => ({ day: row.date, counts: toCounts(row) }))
+}
+
+function toCounts(row: SumRow | undefined): Counts {
+  return {
+    playerLoads: Number(row?.loads ?? 0),
+    videoPlays: Number(row?.plays ?? 0),
+    completeViews: Number(row?.completes ?? 0),
+    bouncedViews: Number(row?.bounces ?? 0),
+  }
+}

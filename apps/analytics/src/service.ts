@@ -1,0 +1,113 @@
+import { createGrpcServer, openChannel } from '@vitascope/grpc'
+import { openPostgres, watchFailovers } from '@vitascope/postgres'
+import { type RunningService, repeat, repeatLater } from '@vitascope/process'
+import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
+import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
+import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
+import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import type { AnalyticsConfig } from './config.ts'
+import { eventHandlers } from './event/event-rpc.ts'
+import { createEventStore } from './event/event-store.ts'
+import { createIntake } from './event/intake.ts'
+import { openSpool } from './event/spool.ts'
+import { createVisitors } from './event/visitor.ts'
+import { exportHandlers } from './export/export-rpc.ts'
+import { createExportStore } from './export/export-store.ts'
+import { insightHandlers } from './insight/insight-rpc.ts'
+import { createInsightStore } from './insight/insight-store.ts'
+import { SCHEMA } from './migrate.ts'
+import { createNightly, RECONCILE_STATEMENT_MS } from './reconcile/nightly.ts'
+import { reportHandlers } from './report/report-rpc.ts'
+import { createReportStore } from './report/report-store.ts'
+import { removeOld } from './retention/retention.ts'
+import { createVideoDirectory } from './video/video-directory.ts'
+import { createVideoStore } from './video/video-store.ts'
+import { dayOf } from './view/contribution.ts'
+import { mergeRound } from './view/merge.ts'
+import { watchMerge } from './view/merge-metrics.ts'
+
+/** Analytics, serving. */
+export interface RunningAnalytics extends RunningService {
+  /** `HOST:PORT` as bound. */
+  address: string
+  metricsPort: number
+}
+
+const READY_EVERY_MS = 2_000
+/** What was accepted shows in reports within 5 s. */
+const MERGE_EVERY_MS = 1_000
+const DRAIN_EVERY_MS = 1_000
+const LEARNED_EVERY_MS = 1_000
+const AHEAD_EVERY_MS = 60_000
+const SILENT_EVERY_MS = 60_000
+const OLD_EVERY_MS = 3_600_000
+const NIGHT_EVERY_MS = 60_000
+const DAY_MS = 86_400_000
+
+export async function startAnalytics(config: AnalyticsConfig, log: Logger): Promise<RunningAnalytics> {
+  const metrics = createMetrics('analytics')
+  const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
+  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
+  /** One long look a night. */
+  const slow = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
+  const catalogue = openChannel(config.catalogueAddress, config)
+  const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
+  const events = createEventStore(db)
+  const spool = config.spool && (await openSpool({ ...config.spool, log }))
+  const intake = createIntake({ store: events, spool, log, metrics })
+  const visitors = createVisitors(db)
+  const insights = createInsightStore(db)
+  const merged = watchMerge(db, metrics)
+
+  const server = createGrpcServer({ principalKey: config.principalKey, log, metrics })
+  server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, metrics }))
+  server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
+  server.implement(InsightServiceService, insightHandlers({ insights, videos }))
+  server.implement(ExportServiceService, exportHandlers({ rows: createExportStore(db) }))
+
+  const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
+  const address = await server.listen(config.listen)
+  server.setServing(await db.ping())
+  const stopping = new AbortController()
+  const health = async (signal: AbortSignal) => {
+    const answers = await db.ping()
+    if (!signal.aborted) server.setServing(answers)
+  }
+  const merge = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      const count = await mergeRound(db, signal)
+      if (!count) return
+      merged(count)
+    }
+  }
+  /** What the intake needs at hand tomorrow, or when the database is away. */
+  const lookAhead = async () => {
+    await events.prepare([-1, 0, 1, 2].map((shift) => dayOf(Date.now() + shift * DAY_MS)))
+    await visitors.renew()
+  }
+  const loops = [
+    repeatLater(health, READY_EVERY_MS, log, stopping.signal),
+    repeat(lookAhead, AHEAD_EVERY_MS, log, stopping.signal),
+    repeat(intake.drain, DRAIN_EVERY_MS, log, stopping.signal),
+    repeatLater(merge, MERGE_EVERY_MS, log, stopping.signal),
+    repeatLater(videos.saveLearned, LEARNED_EVERY_MS, log, stopping.signal),
+    repeatLater(insights.forgetSilent, SILENT_EVERY_MS, log, stopping.signal),
+    repeatLater(() => removeOld(db, config.retentionDays), OLD_EVERY_MS, log, stopping.signal),
+    repeatLater(createNightly({ db: slow, log, metrics }), NIGHT_EVERY_MS, log, stopping.signal),
+  ]
+  log.info({ address, metrics_port: metricsServer.port }, 'listening')
+
+  return {
+    address,
+    metricsPort: metricsServer.port,
+    async stop() {
+      stopping.abort()
+      await server.drain()
+      await Promise.all([intake.close(), ...loops])
+      catalogue.close()
+      await Promise.all([db.close(), slow.close(), metricsServer.close()])
+    },
+  }
+}

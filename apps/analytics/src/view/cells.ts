@@ -1,0 +1,63 @@
+/**
+ * The cells of a video: each max(1 s, a thousandth of the duration) long, the last one as long as the rest. A video without a known
+ * duration has a thousand cells of 1 s. A set of cells is a bit set, bit 0 of byte 0 first.
+ */
+const MOST = 1_000
+const SECOND = 1_000
+
+/** Of the n-th of cells, in milliseconds. */
+export interface Span {
+  from: number
+  to: number
+}
+
+export function cellCount(durationMs: number): number {
+  return durationMs > 0 && durationMs < MOST * SECOND ? Math.ceil(durationMs / SECOND) : MOST
+}
+
+/** Milliseconds; not a whole number for long videos. */
+export function cellLength(durationMs: number): number {
+  return Math.max(SECOND, durationMs / MOST)
+}
+
+export function emptyCells(durationMs: number): Uint8Array {
+  return new Uint8Array(Math.ceil(cellCount(durationMs) / 8))
+}
+
+/** Adds the cells that a half-open span touches, in place. */
+export function touch(cells: Uint8Array, durationMs: number, { from, to }: Span): void {
+  if (to <= from) return
+  const length = cellLength(durationMs)
+  const last = Math.min(Math.ceil(to / length), cellCount(durationMs))
+  for (let cell = Math.floor(from / length); cell < last; cell++) cells[cell >> 3] = (cells[cell >> 3] ?? 0) | (1 << (cell & 7))
+}
+
+/** The numbers of the cells in the set, in order. */
+export function* members(cells: Uint8Array): Generator<number> {
+  for (let byte = 0; byte < cells.length; byte++) {
+    for (let bits = cells[byte] ?? 0, bit = 0; bits >> bit > 0; bit++) {
+      if ((bits >> bit) & 1) yield byte * 8 + bit
+    }
+  }
+}
+
+export function spanOf(cell: number, durationMs: number): Span {
+  const length = cellLength(durationMs)
+  return { from: cell * length, to: durationMs > 0 ? Math.min((cell + 1) * length, durationMs) : (cell + 1) * length }
+}
+
+/** Milliseconds that the cells of the set are long together. */
+export function lengthOf(cells: Uint8Array, durationMs: number): number {
+  let whole = 0
+  let rest = 0
+  const last = cellCount(durationMs) - 1
+  for (const cell of members(cells)) {
+    if (cell !== last) whole++
+    else {
+      const { from, to } = spanOf(cell, durationMs)
+      rest = to - from
+    }
+  }
+  // One product, so that the sum does not depend on the order of additions.
+  return whole * cellLength(durationMs) + rest
+}

@@ -1,0 +1,59 @@
+import { lengthOf, members } from './cells.ts'
+import type { Quality, ViewPart } from './view.ts'
+
+export const BUCKETS = 21
+
+/** What one view adds to the counts of its day. */
+export interface Contribution {
+  /** `YYYY-MM-DD`: of its first event. */
+  day: string
+  organisationId: string
+  videoId: string
+  language: string
+  subtitle: string
+  /** The rest but `quality` is of played views alone. */
+  played: boolean
+  complete: boolean
+  bounced: boolean
+  /** Millionths of the video, and milliseconds, of distinct seconds watched: whole numbers, so that sums are exact in any order. */
+  sharePpm: number
+  viewingMs: number
+  /** Bit b: watched any moment from 5 b % to 5 (b + 1) %; bit 20: reached the very end. */
+  buckets: number
+  furthestBucket: number
+  heat: { durationMs: number; watched: readonly number[]; rewatched: readonly number[] } | undefined
+  quality: (Quality & { failed: boolean }) | undefined
+}
+
+export function contributionOf(view: ViewPart): Contribution {
+  const { durationMs, furthestMs, played } = view
+  const viewed = played ? lengthOf(view.watched, durationMs) : 0
+  const furthestBucket = durationMs > 0 ? Math.min(Math.floor((20 * furthestMs) / durationMs), 20) : 0
+  return {
+    day: dayOf(view.firstMs),
+    organisationId: view.organisationId,
+    videoId: view.videoId,
+    language: view.language.text,
+    subtitle: view.subtitle.text,
+    played,
+    complete: played && durationMs > 0 && 20 * furthestMs >= 19 * durationMs,
+    bounced: played && 10 * furthestMs <= durationMs,
+    sharePpm: durationMs > 0 ? Math.round((1e6 * viewed) / durationMs) : 0,
+    viewingMs: Math.round(viewed),
+    buckets: played ? view.buckets | (furthestBucket === 20 ? 1 << 20 : 0) : 0,
+    furthestBucket,
+    heat:
+      played && durationMs > 0 ? { durationMs, watched: [...members(view.watched)], rewatched: [...members(view.rewatched)] } : undefined,
+    quality: qualityOf(view),
+  }
+}
+
+/** The UTC day of a time. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+function qualityOf({ quality, failed }: ViewPart): Contribution['quality'] {
+  if (!quality && !failed) return undefined
+  return { startupMs: quality?.startupMs, stalls: quality?.stalls ?? 0, stalledMs: quality?.stalledMs ?? 0, failed }
+}

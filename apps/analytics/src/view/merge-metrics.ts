@@ -1,0 +1,19 @@
+import type { Db } from '@vitascope/postgres'
+import type { Metrics } from '@vitascope/telemetry'
+
+/** Counts merged events; the lag is asked of the database at each scrape. */
+export function watchMerge(db: Db, metrics: Metrics): (events: number) => void {
+  const merged = metrics.counter('vitascope_analytics_merged_events_total', 'Events brought into the counts by this process')
+  metrics.gauge('vitascope_analytics_merge_lag_seconds', 'Age of the oldest events that no report shows yet', [], async (gauge) => {
+    try {
+      const [row] = await db.query<{ lag: number | null }>(
+        'select extract(epoch from now() - min(create_time))::float8 as lag from pending_batch',
+      )
+      gauge.set(row?.lag ?? 0)
+    } catch {
+      // A database that is away has no lag to tell; the scrape shows the rest.
+      gauge.remove()
+    }
+  })
+  return (events) => merged.inc(events)
+}

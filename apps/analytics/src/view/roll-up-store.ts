@@ -1,0 +1,62 @@
+import type { Query } from '@vitascope/postgres'
+import { type Counts, changed, type RollUps } from './roll-up.ts'
+
+type KeyType = 'bigint' | 'date' | 'int' | 'text'
+type AnyCounts = Counts<string, string>
+
+/** Adds differences to the stored counts; rows are touched in the order of their keys. */
+export async function addRollUps(query: Query, differences: RollUps): Promise<void> {
+  await add(query, 'organisation_day', changed(differences.organisationDays), {
+    keys: { organisation_id: 'bigint', day: 'date', language: 'text', subtitle: 'text' },
+    keyOf: ({ organisationId, day, language, subtitle }) => [organisationId, day, language, subtitle],
+  })
+  await add(query, 'video_day', changed(differences.videoDays), {
+    keys: { video_id: 'bigint', day: 'date', language: 'text' },
+    also: { organisation_id: 'bigint' },
+    keyOf: ({ videoId, day, language, organisationId }) => [videoId, day, language, organisationId],
+  })
+  await add(query, 'video_heat', changed(differences.heats), {
+    keys: { video_id: 'bigint', day: 'date', duration_ms: 'int' },
+    keyOf: ({ videoId, day, durationMs }) => [videoId, day, durationMs],
+  })
+  await add(query, 'video_quality', changed(differences.qualities), {
+    keys: { video_id: 'bigint', day: 'date' },
+    keyOf: ({ videoId, day }) => [videoId, day],
+  })
+}
+
+/** One statement for all rows of a table; its names are constants of ours. */
+async function add<Row extends AnyCounts>(
+  query: Query,
+  table: string,
+  rows: readonly Row[],
+  shape: { keys: Record<string, KeyType>; also?: Record<string, KeyType>; keyOf: (row: Row) => (string | number)[] },
+): Promise<void> {
+  const [first] = rows
+  if (!first) return
+  const keys = Object.entries({ ...shape.keys, ...shape.also })
+  const numbers = Object.keys(first.numbers)
+  const lists = Object.keys(first.lists)
+  const columns = [...keys.map(([name]) => name), ...numbers, ...lists]
+  const types = [...keys.map(([, type]) => type), ...numbers.map(() => 'bigint'), ...lists.map(() => 'text')]
+  const sums = [
+    ...numbers.map((name) => `${name} = ${table}.${name} + excluded.${name}`),
+    ...lists.map(
+      (name) =>
+        `${name} = (select array_agg(old + new order by place)
+           from unnest(${table}.${name}, excluded.${name}) with ordinality as pair (old, new, place))`,
+    ),
+  ]
+  await query(
+    `insert into ${table} (${columns.join(', ')})
+     select ${columns.map((name) => (lists.includes(name) ? `${name}::bigint[]` : name)).join(', ')}
+     from unnest(${types.map((type, nth) => `$${nth + 1}::${type}[]`).join(', ')}) as row (${columns.join(', ')})
+     order by ${Object.keys(shape.keys).join(', ')}
+     on conflict (${Object.keys(shape.keys).join(', ')}) do update set ${sums.join(', ')}`,
+    [
+      ...keys.map((_, nth) => rows.map((row) => shape.keyOf(row)[nth])),
+      ...numbers.map((name) => rows.map((row) => row.numbers[name])),
+      ...lists.map((name) => rows.map((row) => `{${row.lists[name]?.join(',')}}`)),
+    ],
+  )
+}

@@ -1,0 +1,131 @@
+import { cellCount } from './cells.ts'
+import { BUCKETS, type Contribution } from './contribution.ts'
+
+/** Counts that grow, or shrink, together under one key; all are whole numbers. */
+export interface Counts<Name extends string, List extends string = never> {
+  numbers: Record<Name, number>
+  lists: Record<List, number[]>
+}
+
+export type CountName = 'loads' | 'plays' | 'completes' | 'bounces'
+
+export interface OrganisationDay extends Counts<CountName> {
+  organisationId: string
+  day: string
+  language: string
+  subtitle: string
+}
+export interface VideoDay extends Counts<CountName | 'share_ppm' | 'viewing_ms', 'buckets' | 'furthest'> {
+  organisationId: string
+  videoId: string
+  day: string
+  language: string
+}
+export interface VideoHeat extends Counts<'views', 'watched' | 'rewatched'> {
+  videoId: string
+  day: string
+  durationMs: number
+}
+export interface VideoQuality extends Counts<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'failed'> {
+  videoId: string
+  day: string
+}
+
+/** The four roll-ups of views, or the difference that some views make to them; by their keys. */
+export interface RollUps {
+  organisationDays: Map<string, OrganisationDay>
+  videoDays: Map<string, VideoDay>
+  heats: Map<string, VideoHeat>
+  qualities: Map<string, VideoQuality>
+}
+
+export function emptyRollUps(): RollUps {
+  return { organisationDays: new Map(), videoDays: new Map(), heats: new Map(), qualities: new Map() }
+}
+
+/** Adds what a view contributes, or with -1 takes it away, in place. */
+export function addContribution(into: RollUps, view: Contribution, sign: 1 | -1): void {
+  const { organisationId, videoId, day, language, subtitle } = view
+  const counts = {
+    loads: sign,
+    plays: view.played ? sign : 0,
+    completes: view.complete ? sign : 0,
+    bounces: view.bounced ? sign : 0,
+  }
+  const ofOrganisation = rowOf(into.organisationDays, [organisationId, day, language, subtitle], () => ({
+    ...{ organisationId, day, language, subtitle },
+    numbers: { loads: 0, plays: 0, completes: 0, bounces: 0 },
+    lists: {},
+  }))
+  addNumbers(ofOrganisation.numbers, counts)
+
+  const ofVideo = rowOf(into.videoDays, [videoId, day, language], () => ({
+    ...{ organisationId, videoId, day, language },
+    numbers: { loads: 0, plays: 0, completes: 0, bounces: 0, share_ppm: 0, viewing_ms: 0 },
+    lists: { buckets: zeros(BUCKETS), furthest: zeros(BUCKETS) },
+  }))
+  addNumbers(ofVideo.numbers, { ...counts, share_ppm: sign * view.sharePpm, viewing_ms: sign * view.viewingMs })
+  if (view.played) {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) if ((view.buckets >> bucket) & 1) addAt(ofVideo.lists.buckets, bucket, sign)
+    addAt(ofVideo.lists.furthest, view.furthestBucket, sign)
+  }
+  if (view.heat) addHeat(into, view, view.heat, sign)
+  if (view.quality) addQuality(into, view, view.quality, sign)
+}
+
+function addHeat(into: RollUps, { videoId, day }: Contribution, heat: NonNullable<Contribution['heat']>, sign: 1 | -1): void {
+  const { durationMs } = heat
+  const cells = cellCount(durationMs)
+  const row = rowOf(into.heats, [videoId, day, durationMs], () => ({
+    ...{ videoId, day, durationMs },
+    numbers: { views: 0 },
+    lists: { watched: zeros(cells), rewatched: zeros(cells) },
+  }))
+  row.numbers.views += sign
+  for (const cell of heat.watched) addAt(row.lists.watched, cell, sign)
+  for (const cell of heat.rewatched) addAt(row.lists.rewatched, cell, sign)
+}
+
+function addQuality(into: RollUps, { videoId, day }: Contribution, quality: NonNullable<Contribution['quality']>, sign: 1 | -1): void {
+  const row = rowOf(into.qualities, [videoId, day], () => ({
+    ...{ videoId, day },
+    numbers: { views: 0, started: 0, startup_ms: 0, stalled: 0, stalls: 0, stalled_ms: 0, failed: 0 },
+    lists: {},
+  }))
+  addNumbers(row.numbers, {
+    views: sign,
+    started: quality.startupMs === undefined ? 0 : sign,
+    startup_ms: sign * (quality.startupMs ?? 0),
+    stalled: quality.stalls > 0 ? sign : 0,
+    stalls: sign * quality.stalls,
+    stalled_ms: sign * quality.stalledMs,
+    failed: quality.failed ? sign : 0,
+  })
+}
+
+/** Those that are not all zero. */
+export function changed<Row extends Counts<string, string>>(rows: Map<string, Row>): Row[] {
+  return [...rows.values()].filter(
+    ({ numbers, lists }) =>
+      Object.values<number>(numbers).some((n) => n !== 0) || Object.values<number[]>(lists).some((list) => list.some((n) => n !== 0)),
+  )
+}
+
+function rowOf<Row>(rows: Map<string, Row>, key: readonly (string | number)[], make: () => Row): Row {
+  const name = key.join('\n')
+  const row = rows.get(name) ?? make()
+  rows.set(name, row)
+  return row
+}
+
+function addNumbers<Name extends string>(into: Record<Name, number>, from: Record<Name, number>): void {
+  for (const name of Object.keys(from) as Name[]) into[name] += from[name]
+}
+
+function addAt(list: number[], at: number, by: number): void {
+  list[at] = (list[at] ?? 0) + by
+}
+
+function zeros(count: number): number[] {
+  return Array<number>(count).fill(0)
+}

@@ -1,0 +1,175 @@
+import { emptyCells, members, type Span, spanOf, touch } from './cells.ts'
+
+/** As they are stored; the numbers are the contract's. */
+export const EVENT_TYPE = { load: 1, play: 2, progress: 3, ended: 4 } as const
+
+/** What one event tells of its view. Times are in milliseconds; `watched` and `rewatched` are pairs, half-open. */
+export interface ViewEvent {
+  viewId: string
+  videoId: string
+  organisationId: string
+  type: number
+  atMs: number
+  /** Of the video when the event came; 0 where nothing of it played. */
+  durationMs: number
+  positionMs: number | undefined
+  watched: readonly number[]
+  rewatched: readonly number[]
+  language: string
+  subtitle: string
+  quality: Quality | undefined
+  error: string
+}
+
+export interface Quality {
+  startupMs: number | undefined
+  stalls: number
+  stalledMs: number
+}
+
+/** All that is known of one view while its video had one duration. Each field is a minimum, a maximum or a union over its events. */
+export interface ViewPart {
+  viewId: string
+  videoId: string
+  organisationId: string
+  durationMs: number
+  firstMs: number
+  lastMs: number
+  played: boolean
+  furthestMs: number
+  /** Bit b: watched any moment from 5 b % to 5 (b + 1) %. */
+  buckets: number
+  watched: Uint8Array
+  rewatched: Uint8Array
+  language: Named
+  subtitle: Named
+  quality: Quality | undefined
+  failed: boolean
+}
+
+/** The last text that was named; of two at once, the greater. */
+export interface Named {
+  text: string
+  atMs: number
+}
+
+const NOBODY: Named = { text: '', atMs: 0 }
+/** The end as the player sees it may lie so far from the end as the catalogue knows it. */
+const END_TOLERANCE_MS = 1_000
+
+export function emptyPart({ viewId, videoId, organisationId, durationMs, atMs }: ViewEvent): ViewPart {
+  return {
+    viewId,
+    videoId,
+    organisationId,
+    durationMs,
+    firstMs: atMs,
+    lastMs: atMs,
+    played: false,
+    furthestMs: 0,
+    buckets: 0,
+    watched: emptyCells(durationMs),
+    rewatched: emptyCells(durationMs),
+    language: NOBODY,
+    subtitle: NOBODY,
+    quality: undefined,
+    failed: false,
+  }
+}
+
+/** Merges an event, in place: once or often, in any order, the part becomes the same. */
+export function addEvent(part: ViewPart, event: ViewEvent): void {
+  const { durationMs } = part
+  part.firstMs = Math.min(part.firstMs, event.atMs)
+  part.lastMs = Math.max(part.lastMs, event.atMs)
+  part.played ||= isPlay(event)
+  part.furthestMs = Math.max(part.furthestMs, pointOf(event))
+  for (const span of spansOf(event.watched, durationMs)) {
+    part.furthestMs = Math.max(part.furthestMs, span.to)
+    part.buckets |= bucketsOf(span, durationMs)
+    touch(part.watched, durationMs, span)
+  }
+  for (const span of spansOf(event.rewatched, durationMs)) touch(part.rewatched, durationMs, span)
+  part.language = later(part.language, { text: event.language, atMs: event.atMs })
+  part.subtitle = later(part.subtitle, { text: event.subtitle, atMs: event.atMs })
+  part.quality = worse(part.quality, event.quality)
+  part.failed ||= event.error !== ''
+}
+
+/** An event of one of these types counts as played. */
+export function isPlay({ type }: Pick<ViewEvent, 'type'>): boolean {
+  return type !== EVENT_TYPE.load
+}
+
+/** One view: its parts seen as a view of the video as it was at the view's first event. */
+export function wholeView(parts: readonly ViewPart[]): ViewPart | undefined {
+  const [first, ...others] = parts.toSorted((a, b) => a.firstMs - b.firstMs || a.durationMs - b.durationMs)
+  if (!first || others.length === 0) return first
+  const { durationMs } = first
+  const whole: ViewPart = { ...first, watched: first.watched.slice(), rewatched: first.rewatched.slice() }
+  for (const part of others) {
+    whole.lastMs = Math.max(whole.lastMs, part.lastMs)
+    whole.played ||= part.played
+    whole.furthestMs = Math.max(whole.furthestMs, clamp(part.furthestMs, durationMs))
+    for (const span of spansIn(part.watched, part.durationMs, durationMs)) {
+      whole.buckets |= bucketsOf(span, durationMs)
+      touch(whole.watched, durationMs, span)
+    }
+    for (const span of spansIn(part.rewatched, part.durationMs, durationMs)) touch(whole.rewatched, durationMs, span)
+    whole.language = later(whole.language, part.language)
+    whole.subtitle = later(whole.subtitle, part.subtitle)
+    whole.quality = worse(whole.quality, part.quality)
+    whole.failed ||= part.failed
+  }
+  return whole
+}
+
+/** Where the player stood. */
+function pointOf({ type, positionMs, durationMs }: ViewEvent): number {
+  if (type === EVENT_TYPE.ended && durationMs > 0 && durationMs - (positionMs ?? durationMs) <= END_TOLERANCE_MS) return durationMs
+  return clamp(positionMs ?? 0, durationMs)
+}
+
+/** The buckets of 5 % that a span touches. */
+function bucketsOf({ from, to }: Span, durationMs: number): number {
+  if (durationMs === 0) return 0
+  const last = Math.min(Math.ceil((20 * to) / durationMs), 20)
+  let buckets = 0
+  for (let bucket = Math.floor((20 * from) / durationMs); bucket < last; bucket++) buckets |= 1 << bucket
+  return buckets
+}
+
+function* spansOf(pairs: readonly number[], durationMs: number): Generator<Span> {
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const span = { from: clamp(pairs[at] ?? 0, durationMs), to: clamp(pairs[at + 1] ?? 0, durationMs) }
+    if (span.from < span.to) yield span
+  }
+}
+
+function* spansIn(cells: Uint8Array, durationMs: number, wantedMs: number): Generator<Span> {
+  for (const cell of members(cells)) {
+    const { from, to } = spanOf(cell, durationMs)
+    const span = { from: clamp(from, wantedMs), to: clamp(to, wantedMs) }
+    if (span.from < span.to) yield span
+  }
+}
+
+/** A video without a known duration has no end. */
+function clamp(ms: number, durationMs: number): number {
+  return durationMs > 0 ? Math.min(ms, durationMs) : ms
+}
+
+function later(one: Named, other: Named): Named {
+  if (other.text === '') return one
+  if (one.text === '' || other.atMs > one.atMs) return other
+  return other.atMs === one.atMs && other.text > one.text ? other : one
+}
+
+function worse(one: Quality | undefined, other: Quality | undefined): Quality | undefined {
+  if (!one || !other) return one ?? other
+  return {
+    startupMs: one.startupMs === undefined ? other.startupMs : Math.max(one.startupMs, other.startupMs ?? 0),
+    stalls: Math.max(one.stalls, other.stalls),
+    stalledMs: Math.max(one.stalledMs, other.stalledMs),
+  }
+}

@@ -1,0 +1,35 @@
+import type { Query } from '@vitascope/postgres'
+
+/** Somebody who played something on a day. */
+export interface Seen {
+  day: string
+  organisationId: string
+  videoId: string
+  visitor: Uint8Array
+}
+
+/** Counts those that were not seen on that day before: of their video, and, as video 0, of the whole organisation. */
+export async function addViewers(query: Query, seen: readonly Seen[]): Promise<void> {
+  if (seen.length === 0) return
+  await query(
+    `with seen as (
+       select * from unnest($1::date[], $2::bigint[], $3::bigint[], $4::bytea[]) as row (day, organisation_id, video_id, visitor)
+     ), fresh as (
+       insert into viewer (day, organisation_id, video_id, visitor)
+       select distinct day, organisation_id, video_id, visitor from
+         (select * from seen union all select day, organisation_id, 0, visitor from seen) both_levels
+       order by 1, 2, 3, 4
+       on conflict do nothing
+       returning day, organisation_id, video_id
+     )
+     insert into viewer_day (organisation_id, video_id, day, viewers)
+     select organisation_id, video_id, day, count(*) from fresh group by 1, 2, 3 order by 1, 2, 3
+     on conflict (organisation_id, video_id, day) do update set viewers = viewer_day.viewers + excluded.viewers`,
+    [
+      seen.map(({ day }) => day),
+      seen.map(({ organisationId }) => organisationId),
+      seen.map(({ videoId }) => videoId),
+      seen.map(({ visitor }) => Buffer.from(visitor)),
+    ],
+  )
+}

@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { serviceCall } from '@vitascope/grpc'
+import type { Event } from '@vitascope/proto/analytics/v1/event'
+import { keep } from '../src/event/event.ts'
+import { toLine } from '../src/event/event-line.ts'
+import { createEventStore } from '../src/event/event-store.ts'
+import { removeOld } from '../src/retention/retention.ts'
+import { anEvent, as, openHouse } from './test-analytics.ts'
+
+let house: Awaited<ReturnType<typeof openHouse>>
+beforeAll(async () => {
+  house = await openHouse()
+})
+afterAll(() => house.close())
+beforeEach(() => house.catalogue.setAway(false))
+
+const DAY = 86_400_000
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+const rest = { pageSize: 0, pageToken: '', skip: 0 }
+const ever = { dateStart: '', dateEnd: '9999-12-31' }
+const user = as('uploader')
+const counts = (playerLoads: number, videoPlays = 0, completeViews = 0, bouncedViews = 0) => ({
+  ...{ playerLoads, videoPlays, completeViews, bouncedViews },
+})
+async function countsOf(videoId: string, call = user) {
+  await house.settled()
+  return (await house.reports.getVideo({ organisationId: '', videoId, period: ever }, call)).counts
+}
+
+describe('an event', () => {
+  const view = () => ({ videoId: house.catalogue.aVideo(), viewId: randomUUID() })
+  test.each<[string, (event: Event) => Partial<Event>]>([
+    ['there is no such video', () => ({ videoId: '424242' })],
+    ['there is no such video', () => ({ videoId: 'x\0' })],
+    ['must be a UUID', () => ({ viewId: 'view-1' })],
+    ['must be load, play, progress or ended', () => ({ type: 'EVENT_TYPE_UNSPECIFIED' })],
+    ['more than 24 hours ago', () => ({ atMs: Date.now() - DAY - 1_000 })],
+    ['more than 5 minutes ahead', () => ({ atMs: Date.now() + 400_000 })],
+    ['must be milliseconds', () => ({ atMs: Number.NaN })],
+    ['position: must be seconds', () => ({ positionSeconds: -1 })],
+    ['position: must be seconds', () => ({ positionSeconds: Number.NaN })],
+    ['watched: must be intervals', () => ({ watched: [{ fromSeconds: 5, toSeconds: 4 }] })],
+    ['watched: must be intervals', () => ({ watched: [{ fromSeconds: -1, toSeconds: 4 }] })],
+    ['rewatched: must be intervals', () => ({ rewatched: [{ fromSeconds: 0, toSeconds: Number.NaN }] })],
+    ['watched: must have at most 1,000', () => ({ watched: Array(1_001).fill({ fromSeconds: 0, toSeconds: 1 }) })],
+    ['language: must have', () => ({ language: 'a b' })],
+    ['subtitle: must have', () => ({ subtitle: 'x'.repeat(36) })],
+    ['qoe: stalls', () => ({ quality: { stalls: -1, stalledMs: 0, error: '' } })],
+    ['qoe: error', () => ({ quality: { stalls: 0, stalledMs: 0, error: 'x'.repeat(101) } })],
+  ])('is rejected because “%s”, and those beside it count', async (message, bend) => {
+    const [good, other] = [anEvent(view()), anEvent(view())]
+    const answer = await house.send([good, { ...other, ...bend(other) }, { ...good, viewId: randomUUID() }])
+    expect(answer).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
+    expect(await countsOf(good.videoId)).toMatchObject({ playerLoads: 2 })
+    expect(await countsOf(other.videoId)).toEqual(counts(0))
+  })
+  test('of a bot is rejected, all of them', async () => {
+    const event = anEvent(view())
+    const answer = await house.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
+    expect(answer).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
+  })
+  test('that is far beyond the end counts as the end', async () => {
+    const event = anEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
+    expect(await house.send([event])).toMatchObject({ accepted: 1 })
+    expect(await countsOf(event.videoId)).toEqual(counts(1, 1, 1, 0))
+  })
+  test('comes in requests of 1 to 100, from services alone', async () => {
+    const event = anEvent(view())
+    for (const many of [[], Array<Event>(101).fill(event)]) await expect(house.send(many)).rejects.toMatchObject({ kind: 'invalid' })
+    const call = house.events.acceptEvents({ events: [event], userAgent: '', clientAddress: '' }, user)
+    await expect(call).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+    expect(await house.send(Array<Event>(100).fill(event))).toMatchObject({ accepted: 100 })
+    expect(await countsOf(event.videoId)).toMatchObject({ playerLoads: 1 })
+  })
+  test('of a video that nobody can tell of is refused as a whole; a known one is taken while the catalogue is away', async () => {
+    const known = anEvent(view())
+    await house.send([known])
+    const unknown = anEvent(view())
+    house.catalogue.setAway(true)
+    await expect(house.send([known, unknown])).rejects.toMatchObject({ kind: 'unavailable', reason: 'VIDEO_UNCHECKED' })
+    expect(await house.send([{ ...known, viewId: randomUUID() }])).toMatchObject({ accepted: 1 })
+    house.catalogue.setAway(false)
+    expect(await house.send([known, unknown])).toMatchObject({ accepted: 2 })
+    expect([await countsOf(known.videoId), await countsOf(unknown.videoId)]).toMatchObject([{ playerLoads: 2 }, { playerLoads: 1 }])
+  })
+})
+
+describe('a view', () => {
+  test('counts on the day of its first event, and moves when an earlier one comes late', async () => {
+    const now = Date.now()
+    const [videoId, viewId] = [house.catalogue.aVideo(), randomUUID()]
+    const days = async () => {
+      await house.settled()
+      return (await house.reports.listVideoDays({ ...rest, organisationId: '', videoId, period: ever }, user)).days
+    }
+    await house.send([anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
+    expect(await days()).toEqual([{ day: dayOf(now), counts: counts(1, 1) }])
+    // The earliest that is taken: of yesterday, whatever the hour.
+    const early = now - DAY + 60_000
+    await house.send([anEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
+    expect(await days()).toEqual([{ day: dayOf(early), counts: counts(1, 1) }])
+    expect((await house.reconcile()).differences).toEqual([])
+  })
+  test('keeps the duration that its video had at its first event, in whatever order they come', async () => {
+    const now = Date.now()
+    const store = createEventStore(house.db)
+    const told = (videoId: string, viewId: string) => {
+      const by = { organisationId: '1', receivedMs: now, visitor: undefined }
+      const watched = [{ fromSeconds: 0, toSeconds: 96 }]
+      const early = keep({ ...anEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 }, { ...by, durationMs: 100_000 })
+      const late = keep(
+        { ...anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 150 }] }), type: 3 },
+        { ...by, durationMs: 400_000 },
+      )
+      return [early, late]
+    }
+    for (const order of [1, -1]) {
+      const videoId = house.catalogue.aVideo(400)
+      for (const event of told(videoId, randomUUID()).toSorted((a, b) => order * (a.atMs - b.atMs))) {
+        await store.write({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
+        await house.settled()
+      }
+      const { counts: found, watched } = await house.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
+      // The part that was watched of the longer one is cut off at the end of the first.
+      expect([found, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
+    }
+    expect((await house.reconcile()).differences).toEqual([])
+  })
+})
+
+describe('reports', () => {
+  test('are of the caller’s own organisation, and of its own videos', async () => {
+    const foreign = house.catalogue.aVideo(100, '2')
+    const own = house.catalogue.aVideo()
+    const asked = { organisationId: '2', period: ever }
+    await expect(house.reports.getViews({ ...asked, videoIds: [] }, user)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+    for (const videoIds of [[foreign], [own, foreign], ['77'], ['x']]) {
+      await expect(house.reports.getViews({ ...asked, organisationId: '1', videoIds }, user)).rejects.toMatchObject({
+        reason: 'VIDEO_NOT_FOUND',
+      })
+    }
+    await expect(house.reports.getVideo({ ...asked, organisationId: '', videoId: foreign }, user)).rejects.toMatchObject({
+      kind: 'not_found',
+    })
+    await expect(house.reports.getVideo({ ...asked, organisationId: '1', videoId: foreign }, as('system'))).rejects.toMatchObject({
+      kind: 'not_found',
+    })
+    expect(await house.reports.getVideo({ ...asked, videoId: foreign }, as('system'))).toMatchObject({ counts: counts(0) })
+    await expect(house.reports.getViews({ ...asked, organisationId: '', videoIds: [] }, as('system'))).rejects.toMatchObject({
+      kind: 'invalid',
+    })
+    await expect(
+      house.reports.getViews({ ...asked, organisationId: '1', videoIds: [] }, serviceCall('gateway', 'r')),
+    ).rejects.toMatchObject({ kind: 'forbidden' })
+  })
+  test('of too much are refused, and of all time are answered', async () => {
+    const asked = { organisationId: '1', period: { dateStart: '2012-01-01', dateEnd: '9999-12-31' } }
+    const videoIds = Array.from({ length: 100_000 }, (_, nth) => String(nth + 1))
+    await expect(house.reports.listDays({ ...asked, ...rest, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
+    const all = { ...asked, ...rest, videoIds: [], languages: [], detailed: true }
+    await expect(house.reports.listVideos({ ...all, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(house.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'start' }] })
+    await expect(house.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
+    expect((await house.reports.listDays({ ...asked, ...rest, videoIds: [] }, user)).nextPageToken).toBe('')
+  })
+  test('page through videos, with what the catalogue calls them, and those that are gone', async () => {
+    const call = as('standard', '9')
+    const ids = Array.from({ length: 5 }, () => house.catalogue.aVideo(100, '9'))
+    await house.send(ids.map((videoId) => anEvent({ videoId, viewId: randomUUID() })))
+    await house.settled()
+    const list = { organisationId: '9', period: ever, videoIds: [], languages: [], detailed: true }
+    const first = await house.reports.listVideos({ ...list, pageSize: 2, pageToken: '', skip: 1 }, call)
+    const second = await house.reports.listVideos({ ...list, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }, call)
+    const sorted = ids.toSorted((a, b) => Number(a) - Number(b))
+    expect([...first.videos, ...second.videos].map(({ videoId }) => videoId)).toEqual(sorted.slice(1))
+    expect(second.nextPageToken).toBe('')
+    expect(first.videos[0]).toMatchObject({ titlePublic: expect.stringContaining('Title'), titlePrivate: expect.stringContaining('Media') })
+    for (const id of ids) house.catalogue.videos.delete(id)
+    const later = await house.reports.listVideos({ ...list, ...rest }, call)
+    expect(later.videos).toHaveLength(5)
+    expect(later.videos[1]).toEqual(first.videos[0])
+  })
+  test('tell of views going on now', async () => {
+    const videoId = house.catalogue.aVideo(100, '8')
+    await house.send([anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })])
+    await house.settled()
+    expect(await house.insights.getRealtime({ organisationId: '8' }, as('standard', '8'))).toEqual({
+      views: 2,
+      videos: [{ videoId, views: 2 }],
+    })
+  })
+  test('go out as NDJSON and as CSV that no spreadsheet runs', async () => {
+    const videoId = house.catalogue.aVideo(100, '7')
+    const watched = [{ fromSeconds: 0, toSeconds: 50 }]
+    await house.send([anEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }), anEvent({ videoId, viewId: randomUUID() })])
+    await house.settled()
+    const text = async (format: 'EXPORT_FORMAT_CSV' | 'EXPORT_FORMAT_NDJSON' | 'EXPORT_FORMAT_UNSPECIFIED') => {
+      let all = ''
+      for await (const { data } of house.exports.exportDays({ organisationId: '', period: ever, format }, as('standard', '7'))) all += data
+      return all
+    }
+    const today = dayOf(Date.now())
+    expect(await text('EXPORT_FORMAT_CSV')).toBe(
+      [
+        'day,organisation_id,video_id,language,player_loads,video_plays,complete_views,bounced_views,average_percentage_viewed,average_viewing_time',
+        `${today},7,${videoId},,1,1,0,1,0,0`,
+        `${today},7,${videoId},'-1-1,1,1,0,0,50,50`,
+        '',
+      ].join('\r\n'),
+    )
+    const lines = (await text('EXPORT_FORMAT_NDJSON')).trim().split('\n')
+    expect(JSON.parse(lines[1] ?? '')).toMatchObject({ day: today, video_id: videoId, language: '-1-1', average_viewing_time: 50 })
+    await expect(text('EXPORT_FORMAT_UNSPECIFIED')).rejects.toMatchObject({ kind: 'invalid' })
+  })
+})
+
+describe('what is kept', () => {
+  test('is compared with the events, and every count that differs is told', async () => {
+    const videoId = house.catalogue.aVideo()
+    await house.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
+    await house.settled()
+    expect((await house.reconcile()).differences).toEqual([])
+    await house.db.query('update video_day set plays = plays + 1 where video_id = $1', [videoId])
+    await house.db.query('delete from video_heat where video_id = $1', [videoId])
+    await house.db.query('update viewer_day set viewers = viewers + 1 where video_id = $1', [videoId])
+    const { differences } = await house.reconcile()
+    expect(differences.map(({ table }) => table)).toEqual(['video_day', 'video_heat', 'viewer_day'])
+    expect(differences[0]).toMatchObject({ key: expect.stringContaining(videoId), counts: ['plays: 2, 1'] })
+    await house.db.query('update video_day set plays = plays - 1 where video_id = $1', [videoId])
+    await house.db.query('update viewer_day set viewers = viewers - 1 where video_id = $1', [videoId])
+  })
+  test('of events goes after its days; the counts stay', async () => {
+    const videoId = house.catalogue.aVideo()
+    await house.send([anEvent({ videoId, viewId: randomUUID() })])
+    const before = await countsOf(videoId)
+    const later = Date.now() + 40 * DAY
+    await createEventStore(house.db).prepare([dayOf(later)])
+    await removeOld(house.db, 30, later)
+    expect(await house.db.query('select 1 from event limit 1')).toEqual([])
+    expect(await house.db.query('select 1 from view limit 1')).toEqual([])
+    expect(await countsOf(videoId)).toEqual(before)
+    // Days whose events are gone are not compared.
+    expect((await house.reconcile()).differences).toEqual([])
+  })
+})

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Event } from '@vitascope/proto/analytics/v1/event'
+import fc from 'fast-check'
+import { averagesOf, bucketsOf, byDay, countsOf, heatOf, type IntendedView, qualityOf, viewersOf } from './analytics-model.ts'
+import { anEvent, as, openHouse } from './test-analytics.ts'
+
+let house: Awaited<ReturnType<typeof openHouse>>
+beforeAll(async () => {
+  house = await openHouse({ replicas: 2 })
+})
+afterAll(() => house.close())
+
+const DURATIONS = [12.48, 100, 1_000, 3_725.5]
+const RUNS = Number(process.env['VITASCOPE_COUNT_RUNS'] ?? 12)
+
+/** A point of the video, often one where something turns. */
+const point = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.constantFrom(0, 49, 50, 51, 99, 100, 101, 949, 950, 951, 1_000))
+const interval = fc.tuple(point, point).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
+const aView = fc.record({
+  video: fc.integer({ min: 0, max: DURATIONS.length - 1 }),
+  viewer: fc.integer({ min: 1, max: 4 }),
+  // Up to 20 hours ago, so that some began yesterday.
+  agoMs: fc.integer({ min: 60_000, max: 20 * 3_600_000 }),
+  pace: fc.integer({ min: 1, max: 10_000 }),
+  fate: fc.constantFrom('loaded', 'played', 'played', 'played', 'ended'),
+  watched: fc.array(interval, { maxLength: 5 }),
+  rewatched: fc.array(interval, { maxLength: 2 }),
+  language: fc.constantFrom('', 'en', 'de'),
+  subtitle: fc.constantFrom('', 'fr'),
+  quality: fc.option(
+    fc.record({
+      startupMs: fc.option(fc.integer({ min: 0, max: 9_000 }), { nil: undefined }),
+      stalls: fc.integer({ min: 0, max: 3 }),
+      stalledMs: fc.integer({ min: 0, max: 5_000 }),
+      error: fc.constantFrom('', 'network'),
+    }),
+    { nil: undefined },
+  ),
+  cuts: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 8, maxLength: 8 }),
+})
+const plan = fc.record({ views: fc.array(aView, { minLength: 1, maxLength: 14 }), seed: fc.integer({ min: 1, max: 1e9 }) })
+type Drawn = typeof aView extends fc.Arbitrary<infer T> ? T : never
+
+/** A repeatable source of numbers in [0, 1). */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return state / 0x80000000
+  }
+}
+
+const ms = (seconds: number) => Math.round(seconds * 1000) / 1000
+
+/** The view, and the events by which a player tells of it: watched intervals one by one and, at the end, all of them again. */
+function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: number): { view: IntendedView; events: Event[] } {
+  const duration = DURATIONS[drawn.video] ?? 1
+  const videoId = videoIds[drawn.video] ?? ''
+  const viewId = crypto.randomUUID()
+  const played = drawn.fate !== 'loaded'
+  const scale = (parts: Drawn['watched']) =>
+    parts.map(([from, to]) => [ms((from * duration) / 1_000), ms((to * duration) / 1_000)] as const)
+  const [watched, rewatched] = played ? [scale(drawn.watched), scale(drawn.rewatched)] : [[], []]
+  const startMs = now - drawn.agoMs
+  const at = (step: number) => Math.min(startMs + step * drawn.pace, now)
+  const spans = (parts: typeof watched) => parts.map(([fromSeconds, toSeconds]) => ({ fromSeconds, toSeconds }))
+  const base = { videoId, viewId, language: drawn.language, subtitle: nth % 2 === 0 ? drawn.subtitle : '' }
+  const events = [anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(0) })]
+  if (played) {
+    events.push(anEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: at(1) }))
+    for (const [step, part] of watched.entries()) {
+      events.push(anEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: at(2 + step), positionSeconds: part[1], watched: spans([part]) }))
+    }
+    events.push(
+      anEvent({
+        ...base,
+        type: drawn.fate === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
+        atMs: at(9),
+        watched: spans(watched),
+        rewatched: spans(rewatched),
+        subtitle: drawn.subtitle,
+      }),
+    )
+  }
+  const { quality } = drawn
+  if (quality) {
+    // What was measured grows: an earlier event knows less.
+    events.push(anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }))
+    events.push(anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(5), quality }))
+  }
+  const view = {
+    ...{ viewId, videoId, duration, startMs, played, watched, rewatched, language: drawn.language, quality },
+    subtitle: played || nth % 2 === 0 ? drawn.subtitle : '',
+    viewer: `192.0.2.${drawn.viewer}`,
+    ended: drawn.fate === 'ended',
+    playedMs: events.filter(({ type }) => type !== 'EVENT_TYPE_LOAD').map(({ atMs }) => atMs),
+  }
+  return { view, events }
+}
+
+/** Every event at least once, some often, in any order, in requests of any size, to any replica; acknowledgements are lost. */
+async function sendSomehow(told: { view: IntendedView; events: Event[] }[], random: () => number): Promise<void> {
+  for (const [viewer, theirs] of Map.groupBy(told, ({ view }) => view.viewer)) {
+    const events = theirs.flatMap((one) => one.events)
+    const twice = [...events, ...events.filter(() => random() < 0.4)]
+    const shuffled = twice.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
+    const sending: Promise<unknown>[] = []
+    while (shuffled.length > 0) {
+      const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
+      const send = () => house.send(some, { replica: random() < 0.5 ? 0 : 1, clientAddress: viewer })
+      sending.push(
+        send().then(async (answer) => {
+          expect(answer).toEqual({ accepted: some.length, rejected: [] })
+          // As if the answer had not come.
+          if (random() < 0.2) await send()
+        }),
+      )
+      if (random() < 0.3) await Promise.all(sending)
+      if (random() < 0.1) await house.settled()
+    }
+    await Promise.all(sending)
+  }
+}
+
+let organisations = 100
+test('whatever happens to events on their way, the counts are those of the views', async () => {
+  const from = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10)
+  await fc.assert(
+    fc.asyncProperty(plan, async ({ views: drawn, seed }) => {
+      const organisationId = String(++organisations)
+      const videoIds = DURATIONS.map((duration) => house.catalogue.aVideo(duration, organisationId))
+      const now = Date.now()
+      const told = drawn.map((one, nth) => intend(one, nth, videoIds, now))
+      await sendSomehow(told, seeded(seed))
+      await house.settled()
+      await expectCounts(
+        { organisationId, videoIds, from },
+        told.map(({ view }) => view),
+      )
+    }),
+    { numRuns: RUNS, endOnFailure: true },
+  )
+  expect(await house.reconcile()).toMatchObject({ differences: [] })
+}, 240_000)
+
+async function expectCounts(
+  { organisationId, videoIds, from }: { organisationId: string; videoIds: string[]; from: string },
+  views: IntendedView[],
+): Promise<void> {
+  const { reports, insights } = house.replicas[1] ?? house
+  const call = as('standard', organisationId)
+  const period = { dateStart: from, dateEnd: '' }
+  const asked = { organisationId, period }
+  const rest = { pageSize: 0, pageToken: '', skip: 0 }
+  expect((await reports.getViews({ ...asked, videoIds: [] }, call)).counts).toEqual(countsOf(views))
+  const days = byDay(views).map(({ day, views: some }) => ({ day, counts: countsOf(some) }))
+  expect((await reports.listDays({ ...asked, ...rest, videoIds: [] }, call)).days).toEqual(days)
+  expect((await reports.listDays({ ...asked, ...rest, videoIds }, call)).days).toEqual(days)
+  for (const [by, list] of [
+    ['language', (await reports.listLanguages(asked, call)).languages],
+    ['subtitle', (await reports.listSubtitles(asked, call)).languages],
+  ] as const) {
+    const wanted = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countsOf(some) }))
+    expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(wanted.map((row) => JSON.stringify(row))))
+  }
+  expect((await insights.listViewerDays({ ...asked, ...rest, videoId: '' }, call)).days).toEqual(viewersOf(views))
+  const { videos } = await reports.listVideos({ ...asked, ...rest, videoIds: [], languages: [], detailed: true }, call)
+  expect(videos.map(({ videoId }) => videoId).sort()).toEqual([...new Set(views.map(({ videoId }) => videoId))].sort())
+
+  for (const [nth, videoId] of videoIds.entries()) {
+    const duration = DURATIONS[nth] ?? 1
+    const own = views.filter((view) => view.videoId === videoId)
+    const ofVideo = { ...asked, videoId }
+    const viewed = await reports.getDurationViewed(ofVideo, call)
+    expect(viewed).toMatchObject({ counts: countsOf(own), durationSeconds: duration, watched: bucketsOf(own) })
+    const { averagePercentageViewed, averageViewingTime } = averagesOf(own)
+    expect(viewed.watched?.averagePercentageViewed).toBeCloseTo(averagePercentageViewed, 1)
+    expect(viewed.watched?.averageViewingTime).toBeCloseTo(averageViewingTime, 1)
+    const row = videos.find((video) => video.videoId === videoId)
+    if (own.length > 0) expect(row).toMatchObject({ counts: countsOf(own), watched: viewed.watched, durationSeconds: duration })
+    const ofDays = byDay(own).map(({ day, views: some }) => ({ day, counts: countsOf(some) }))
+    expect((await reports.listVideoDays({ ...ofVideo, ...rest }, call)).days).toEqual(ofDays)
+    const { watched, rewatched, cellSeconds } = await insights.getHeatmap(ofVideo, call)
+    if (own.some(({ played }) => played)) expect({ watched, rewatched, cellSeconds }).toEqual(heatOf(own, duration))
+    else expect({ watched, rewatched }).toEqual({ watched: [], rewatched: [] })
+    const quality = (await insights.listQualityDays({ ...ofVideo, ...rest }, call)).days
+    const measured = byDay(own).flatMap(({ day, views: some }) => (qualityOf(some).views > 0 ? [{ day, ...qualityOf(some) }] : []))
+    expect(quality).toEqual(measured)
+    expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(viewersOf(own))
+    const german = own.filter((view) => view.language === 'de')
+    const filtered = await reports.listVideos({ ...asked, ...rest, videoIds: [videoId], languages: ['de'], detailed: false }, call)
+    expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [countsOf(german)] : [])
+  }
+}

@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DomainError } from '@vitascope/errors'
+import { type Call, createGrpcServer, openChannel, principalKey, serviceCall, type UserKind } from '@vitascope/grpc'
+import { openPostgres } from '@vitascope/postgres'
+import { type Event, EventServiceService } from '@vitascope/proto/analytics/v1/event'
+import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
+import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
+import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { type VideoFact, VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { createMetrics } from '@vitascope/telemetry'
+import { freshDatabase, testLog, waitFor } from '@vitascope/testing'
+import { SCHEMA } from '../src/migrate.ts'
+import { reconcile } from '../src/reconcile/reconcile.ts'
+import { startAnalytics } from '../src/service.ts'
+import { mergeRound } from '../src/view/merge.ts'
+
+const key = principalKey('a principal key of these tests, long enough')
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/** A database of one test file with the schema of analytics. */
+export async function analyticsDatabase() {
+  const database = await freshDatabase({ migrations: MIGRATIONS, schema: SCHEMA })
+  const db = openPostgres({ url: database.url, schema: SCHEMA, log: testLog })
+  return {
+    url: database.url,
+    db,
+    async close() {
+      await db.close()
+      await database.drop()
+    },
+  }
+}
+
+/** A call by a user; organisation 1 unless said otherwise. */
+export function as(userType: UserKind, organisationId = '1'): Call {
+  const principal = { kind: 'user' as const, keyId: '1', userId: '900', organisationId, userType }
+  return { principal, requestId: 'r', signal: new AbortController().signal }
+}
+
+/** Stands in for the catalogue: what it knows is in a map. */
+export async function startCatalogue() {
+  const server = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('catalogue') })
+  const videos = new Map<string, VideoFact>()
+  const catalogue = { address: '', videos, away: false, asked: 0, stop: () => server.drain(100) }
+  server.implement(VideoFactServiceService, {
+    async listVideoFacts({ videoIds, withTexts }) {
+      catalogue.asked++
+      if (catalogue.away) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
+      const facts = videoIds.flatMap((id) => videos.get(id) ?? [])
+      return { facts: withTexts ? facts : facts.map((fact) => ({ ...fact, texts: undefined })) }
+    },
+  })
+  catalogue.address = await server.listen('127.0.0.1:0')
+  let last = 0
+  return {
+    ...catalogue,
+    setAway: (away: boolean) => {
+      catalogue.away = away
+    },
+    asked: () => catalogue.asked,
+    aVideo(durationSeconds: number | undefined = 100, organisationId = '1'): string {
+      const videoId = String(++last * 1_000_003)
+      const texts = { title: `Title ${last}`, mediaTitle: `Media ${last}`, description: `About ${last}`, language: 'en' }
+      videos.set(videoId, { videoId, organisationId, durationSeconds, texts })
+      return videoId
+    },
+  }
+}
+
+/** Replicas of the service on one database, beside a catalogue. */
+export async function openHouse({ replicas = 1, databaseUrl }: { replicas?: number; databaseUrl?: string } = {}) {
+  const database = await analyticsDatabase()
+  const catalogue = await startCatalogue()
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-analytics-'))
+  const startOne = async (nth: number) => {
+    const service = await startAnalytics(
+      {
+        listen: '127.0.0.1:0',
+        metricsListen: { host: '127.0.0.1', port: 0 },
+        databaseUrl: databaseUrl ?? database.url,
+        principalKey: key,
+        catalogueAddress: catalogue.address,
+        spool: { folder: join(folder, String(nth)), mostBytes: 16 * 1024 * 1024 },
+        retentionDays: 30,
+      },
+      testLog,
+    )
+    const channel = openChannel(service.address, { principalKey: key })
+    return {
+      service,
+      events: channel.client(EventServiceService),
+      reports: channel.client(ReportServiceService),
+      insights: channel.client(InsightServiceService),
+      exports: channel.client(ExportServiceService),
+      async stop() {
+        channel.close()
+        await service.stop()
+      },
+    }
+  }
+  const started = await Promise.all(Array.from({ length: replicas }, (_, nth) => startOne(nth)))
+  const first = started[0]
+  if (!first) throw new Error('no replica')
+  return {
+    db: database.db,
+    catalogue,
+    replicas: started,
+    ...first,
+    /** Sends events of one player to a replica. */
+    send: (events: Event[], { replica = 0, userAgent = 'a browser', clientAddress = '192.0.2.1' } = {}) =>
+      (started[replica] ?? first).events.acceptEvents({ events, userAgent, clientAddress }, serviceCall('gateway', 'r')),
+    /** Until everything that was accepted is in the counts; merges along with the replicas, so as not to wait for their clocks. */
+    settled: () =>
+      waitFor(
+        async () => {
+          await mergeRound(database.db)
+          return (await database.db.query('select 1 from pending_batch limit 1')).length === 0
+        },
+        { timeout: 60_000, describe: () => 'no pending batch' },
+      ),
+    reconcile: () => reconcile(database.db),
+    async close() {
+      await Promise.all(started.map((one) => one.stop()))
+      await catalogue.stop()
+      await database.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** An event with everything filled in. */
+export function anEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
+  return {
+    type: 'EVENT_TYPE_PROGRESS',
+    atMs: Date.now(),
+    watched: [],
+    rewatched: [],
+    language: '',
+    subtitle: '',
+    quality: undefined,
+    ...more,
+  }
+}

@@ -1,0 +1,15 @@
+// npm run reconcile: rebuilds the counts of analytics from the events of this machine's platform, while it runs, and prints what differs.
+// VITASCOPE_ANALYTICS_DATABASE_URL or VITASCOPE_DATABASE_URL names another database; else it is that of VITASCOPE_DATA_DIR.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { databaseUrlOf, NO_PLATFORM } from './platform-environment.ts'
+
+const command = join(import.meta.dirname, '../apps/analytics/src/reconcile/main.ts')
+const url = databaseUrlOf('analytics')
+if (url === undefined) {
+  process.stderr.write(NO_PLATFORM)
+  process.exitCode = 1
+} else {
+  const env = { ...process.env, VITASCOPE_ANALYTICS_DATABASE_URL: url }
+  process.exitCode = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', command], { env, stdio: 'inherit' }).status ?? 1
+}
