@@ -106,6 +106,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
       stopping.abort()
       await server.drain()
       await Promise.all([intake.close(), ...loops])
+      await spool?.close()
       catalogue.close()
       await Promise.all([db.close(), slow.close(), metricsServer.close()])
     },

@@ -17,7 +17,8 @@ import { reconcile } from '../src/reconcile/reconcile.ts'
 import { startAnalytics } from '../src/service.ts'
 import { mergeRound } from '../src/view/merge.ts'
 
-const key = principalKey('a principal key of these tests, long enough')
+export const PRINCIPAL_KEY = 'a principal key of these tests, long enough'
+export const principal = principalKey(PRINCIPAL_KEY)
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** A database of one test file with the schema of analytics. */
@@ -42,7 +43,7 @@ export function as(userType: UserKind, organisationId = '1'): Call {
 
 /** Stands in for the catalogue: what it knows is in a map. */
 export async function startCatalogue() {
-  const server = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('catalogue') })
+  const server = createGrpcServer({ principalKey: principal, log: testLog, metrics: createMetrics('catalogue') })
   const videos = new Map<string, VideoFact>()
   const catalogue = { address: '', videos, away: false, asked: 0, stop: () => server.drain(100) }
   server.implement(VideoFactServiceService, {
@@ -81,14 +82,14 @@ export async function openHouse({ replicas = 1, databaseUrl }: { replicas?: numb
         listen: '127.0.0.1:0',
         metricsListen: { host: '127.0.0.1', port: 0 },
         databaseUrl: databaseUrl ?? database.url,
-        principalKey: key,
+        principalKey: principal,
         catalogueAddress: catalogue.address,
         spool: { folder: join(folder, String(nth)), mostBytes: 16 * 1024 * 1024 },
         retentionDays: 30,
       },
       testLog,
     )
-    const channel = openChannel(service.address, { principalKey: key })
+    const channel = openChannel(service.address, { principalKey: principal })
     return {
       service,
       events: channel.client(EventServiceService),

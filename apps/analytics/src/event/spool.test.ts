@@ -3,17 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { testLog } from '@vitascope/testing'
-import { openSpool } from './spool.ts'
+import { openSpool, type Spool } from './spool.ts'
 
 let folder: string
+const opened: Spool[] = []
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'spool-'))
 })
-afterEach(() => rm(folder, { recursive: true }))
+afterEach(async () => {
+  for (const spool of opened.splice(0)) await spool.close()
+  await rm(folder, { recursive: true })
+})
 
-const open = (mostBytes = 1_000_000) => openSpool({ folder, mostBytes, log: testLog })
+async function open(mostBytes = 1_000_000): Promise<Spool> {
+  const spool = await openSpool({ folder, mostBytes, log: testLog })
+  opened.push(spool)
+  return spool
+}
 const batch = (...texts: string[]) => ({ lines: texts.map((text) => `${text}\n`), days: ['2026-01-31', '2026-02-01'] })
-async function drained(spool: Awaited<ReturnType<typeof open>>) {
+async function drained(spool: Spool) {
   const lines: string[] = []
   await spool.drain(async (one) => {
     expect(one.days).toEqual(['2026-01-31', '2026-02-01'])

@@ -15,6 +15,7 @@ export interface Spool {
   /** Hands everything over, the oldest first, and forgets it when `write` came back; stops at the first that fails. One at a time. */
   drain(write: (batch: Batch) => Promise<void>): Promise<void>
   bytes(): number
+  close(): Promise<void>
 }
 
 const FILE = /^(\d{12})\.events$/
@@ -83,7 +84,7 @@ export async function openSpool({ folder, mostBytes, log }: { folder: string; mo
       files = files.filter((one) => one !== file)
     }
   }
-  return { append: (batch) => inTurn(() => append(batch)), drain, bytes }
+  return { append: (batch) => inTurn(() => append(batch)), drain, bytes, close: () => inTurn(closeCurrent) }
 }
 
 function full(cause?: unknown): DomainError {

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { freePort, initDatabase, startPostgres } from '@vitascope/embedded-postgres'
+import { openChannel, serviceCall } from '@vitascope/grpc'
+import { type Db, openPostgres } from '@vitascope/postgres'
+import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
+import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { testLog, waitFor } from '@vitascope/testing'
+import { migrateAnalytics, SCHEMA } from '../src/migrate.ts'
+import { reconcile } from '../src/reconcile/reconcile.ts'
+import { anEvent, as, PRINCIPAL_KEY, principal, startCatalogue } from './test-analytics.ts'
+
+/** 600 in the long run. */
+const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? 15)
+const SENDERS = 8
+const EVENTS_A_SECOND = 500
+const A_REQUEST = 10
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+let folder: string
+let scene: Awaited<ReturnType<typeof openScene>>
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-event-crash-'))
+  scene = await openScene()
+}, 120_000)
+afterAll(async () => {
+  await scene?.close()
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+}, 60_000)
+
+/** The service as a process of its own on a database of its own, each of which may be killed and comes back on the same address. */
+async function openScene() {
+  const dir = join(folder, 'postgres')
+  await initDatabase(dir, {})
+  const [databasePort, port] = [await freePort(), await freePort()]
+  let postgres = await startPostgres({ dir, port: databasePort })
+  await migrateAnalytics(postgres.url, testLog)
+  const db = openPostgres({ url: postgres.url, schema: SCHEMA, log: testLog })
+  const catalogue = await startCatalogue()
+  const keyFile = join(folder, 'key')
+  await writeFile(keyFile, PRINCIPAL_KEY)
+  const start = () =>
+    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+      stdio: 'ignore',
+      env: {
+        ...process.env,
+        VITASCOPE_ANALYTICS_LISTEN: `127.0.0.1:${port}`,
+        VITASCOPE_ANALYTICS_DATABASE_URL: postgres.url,
+        VITASCOPE_PRINCIPAL_KEY_FILE: keyFile,
+        VITASCOPE_CATALOGUE_ADDRESS: catalogue.address,
+        VITASCOPE_ANALYTICS_SPOOL_DIR: join(folder, 'spool'),
+      },
+    })
+  let service: ChildProcess = start()
+  const channel = openChannel(`127.0.0.1:${port}`, { principalKey: principal })
+  return {
+    db,
+    catalogue,
+    events: channel.client(EventServiceService),
+    reports: channel.client(ReportServiceService),
+    ready: () => waitFor(() => channel.ready(1_000), { timeout: 60_000, describe: 'the service' }),
+    async killService() {
+      const gone = once(service, 'exit')
+      service.kill('SIGKILL')
+      await gone
+      service = start()
+    },
+    async killDatabase(awayMs: number) {
+      const { exited, pid } = postgres
+      process.kill(pid ?? 0, 'SIGKILL')
+      await exited
+      await delay(awayMs)
+      // The backends of the dead one hold its memory until they notice.
+      postgres = await waitFor(() => startPostgres({ dir, port: databasePort }), { timeout: 60_000, interval: 200, describe: 'PostgreSQL' })
+    },
+    async close() {
+      channel.close()
+      service.kill('SIGKILL')
+      await db.close()
+      await catalogue.stop()
+      await postgres.stop({ immediate: true })
+    },
+  }
+}
+
+test(
+  'what was acknowledged is counted, once, however often service and database are killed',
+  async () => {
+    await scene.ready()
+    const videoIds = Array.from({ length: 20 }, () => scene.catalogue.aVideo(100))
+    const sent = new Set<string>()
+    const acknowledged = new Set<string>()
+    const until = Date.now() + SECONDS * 1_000
+    const kills = { service: 0, database: 0 }
+    const send = async (nth: number) => {
+      for (let round = 0; Date.now() < until; round++) {
+        const began = Date.now()
+        const events = Array.from({ length: A_REQUEST }, () =>
+          anEvent({
+            videoId: videoIds[(nth + round) % videoIds.length] ?? '',
+            viewId: randomUUID(),
+            watched: [{ fromSeconds: 0, toSeconds: round % 100 }],
+          }),
+        )
+        for (const { viewId } of events) sent.add(viewId)
+        // Some are sent again although they were acknowledged, and some that were not are given up.
+        for (let attempt = 0; attempt < 1 + (round % 3); attempt++) {
+          const request = { events, userAgent: 'a browser', clientAddress: `192.0.2.${nth}` }
+          const answer = await scene.events.acceptEvents(request, serviceCall('gateway', 'r')).catch(() => undefined)
+          if (answer?.accepted === events.length) for (const { viewId } of events) acknowledged.add(viewId)
+          else await delay(50)
+        }
+        await delay(Math.max(0, (1_000 * A_REQUEST * SENDERS) / EVENTS_A_SECOND - (Date.now() - began)))
+      }
+    }
+    const nemesis = async () => {
+      for (let round = 0; Date.now() < until; round++) {
+        await delay(1_000 + Math.random() * 2_000)
+        if (round % 2 === 0) {
+          await scene.killDatabase(500 + Math.random() * 1_500)
+          kills.database++
+        } else {
+          await scene.killService()
+          kills.service++
+        }
+      }
+    }
+    await Promise.all([nemesis(), ...Array.from({ length: SENDERS }, (_, nth) => send(nth))])
+    expect(kills.service > 0 && kills.database > 0).toBe(true)
+    expect(acknowledged.size).toBeGreaterThan(0)
+
+    await scene.ready()
+    await waitFor(() => countedAll(scene.db, acknowledged), { timeout: 60_000, describe: 'what was acknowledged to be counted' })
+    const viewIds = (await scene.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id)
+    expect(viewIds.filter((id) => !sent.has(id))).toEqual([])
+    const { counts } = await scene.reports.getViews({ organisationId: '1', period: undefined, videoIds: [] }, as('system'))
+    expect(counts?.playerLoads).toBe(viewIds.length)
+    expect(await reconcile(scene.db)).toMatchObject({ differences: [], views: viewIds.length })
+  },
+  (SECONDS + 180) * 1_000,
+)
+
+/** The spool is empty when the service has come back and nothing is pending: what was acknowledged is then all there, or lost. */
+async function countedAll(db: Db, acknowledged: ReadonlySet<string>): Promise<boolean> {
+  if ((await db.query('select 1 from pending_batch limit 1')).length > 0) return false
+  const [row] = await db.query<{ missing: string }>(
+    'select count(*) as missing from unnest($1::uuid[]) as told (view_id) where not exists (select from view v where v.view_id = told.view_id)',
+    [[...acknowledged]],
+  )
+  return row?.missing === '0'
+}
