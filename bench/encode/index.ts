@@ -1,160 +1,48 @@
-import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { chmod, link, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
-import { type FfmpegTools, findFfmpeg } from '@vitascope/media'
-import { median, medianRatio } from '../ratio.ts'
-import { readBaselines } from './baseline.ts'
-import { type Cost, timedRun } from './timed-run.ts'
+import { parseArgs } from 'node:util'
+import { findFfmpeg } from '@vitascope/media'
+import type { BenchRun } from './bench-run.ts'
+import { benchCpu } from './cpu.ts'
+import { benchFirst } from './first.ts'
+import { benchKill } from './kill.ts'
+import { benchLadder } from './ladder.ts'
 
-const goal = 1.15
-const run = promisify(execFile)
-
-/** 60 s of 720p each, with sound: one alone would mislead. */
-const sources = {
-  film: 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=1800,noise=alls=4:allf=t',
-  noise: 'color=gray:s=1280x720:r=30,noise=alls=40:allf=t',
+const rows: Readonly<Record<string, (run: BenchRun) => Promise<boolean>>> = {
+  cpu: benchCpu,
+  ladder: benchLadder,
+  first: benchFirst,
+  kill: benchKill,
 }
 
-/** Our encode, from probe to verified set, against the best single ffmpeg command that makes the same; true when the goal is reached. */
+/** All rows, or the one of `--only`; true when every goal is reached. */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({
     args,
-    options: { pairs: { type: 'string', default: '3' }, ffmpeg: { type: 'string' }, keep: { type: 'boolean' } },
+    options: {
+      only: { type: 'string' },
+      pairs: { type: 'string', default: '3' },
+      ffmpeg: { type: 'string' },
+      keep: { type: 'boolean' },
+    },
   })
+  if (values.only !== undefined && !rows[values.only]) throw new Error(`--only takes one of: ${Object.keys(rows).join(', ')}`)
   const pairs = Math.max(1, Number.parseInt(values.pairs, 10) || 1)
   const tools = await findFfmpeg({ path: values.ffmpeg })
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-encode-'))
   await chmod(folder, 0o755)
   try {
-    console.log(`encode: 60 s of 720p30, six renditions + HLS + images, ffmpeg ${tools.version}, ${pairs} interleaved pairs`)
     let met = true
-    for (const [name, content] of Object.entries(sources)) met = (await compare(name, content, pairs, tools, folder)) && met
+    for (const [name, row] of Object.entries(rows)) {
+      if (values.only !== undefined && values.only !== name) continue
+      const own = join(folder, name)
+      await mkdir(own)
+      met = (await row({ pairs, tools, folder: own })) && met
+    }
     return met
   } finally {
     if (values.keep) console.log(`kept: ${folder}`)
     else await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function compare(name: string, content: string, pairs: number, tools: FfmpegTools, folder: string): Promise<boolean> {
-  const source = await makeSource(tools, content, join(folder, `${name}.mp4`))
-  await ourEncode(tools, source, join(folder, `${name}-ours`))
-  const best = await bestBaseline(tools, source, join(folder, `${name}-bare`), join(folder, `${name}-ours`, 'set'))
-  const ours: Cost[] = []
-  const bare: Cost[] = []
-  for (let pair = 0; pair < pairs; pair++) {
-    const steps = [
-      async () => ours.push(await ourEncode(tools, source, join(folder, `${name}-ours`))),
-      async () => bare.push(await bareEncode(tools, best.args, join(folder, `${name}-bare`))),
-    ]
-    // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
-    if (pair % 2 === 1) steps.reverse()
-    for (const step of steps) await step()
-  }
-  return report(name, best.name, ours, bare)
-}
-
-function report(name: string, bareName: string, ours: readonly Cost[], bare: readonly Cost[]): boolean {
-  const ratio = (pick: (cost: Cost) => number) => medianRatio(ours.map((cost, pair) => pick(cost) / pick(bare[pair] ?? cost)))
-  const cpu = ratio((cost) => cost.cpuSeconds)
-  const wall = ratio((cost) => cost.wallSeconds)
-  const middle = (costs: readonly Cost[]) =>
-    `CPU ${median(costs.map((cost) => cost.cpuSeconds)).toFixed(2)} s, wall ${median(costs.map((cost) => cost.wallSeconds)).toFixed(2)} s`
-  const met = cpu.low <= goal
-  console.log(`${name}: ours ${middle(ours)}; bare (${bareName}) ${middle(bare)}`)
-  console.log(`  CPU ratio ${show(cpu)}, goal <= ${goal}: ${met ? 'met' : 'NOT met'}; wall ratio ${show(wall)}`)
-  return met
-}
-
-function show({ median: middle, low, high }: ReturnType<typeof medianRatio>): string {
-  return `${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`
-}
-
-async function makeSource(tools: FfmpegTools, content: string, file: string): Promise<string> {
-  const input = ['-f', 'lavfi', '-i', content, '-f', 'lavfi', '-i', 'anoisesrc=a=0.2:c=pink:r=48000', '-t', '60']
-  const output = [
-    '-c:v',
-    'libx264',
-    '-preset',
-    'ultrafast',
-    '-crf',
-    '28',
-    '-pix_fmt',
-    'yuv420p',
-    '-c:a',
-    'aac',
-    '-b:a',
-    '128k',
-    '-ac',
-    '2',
-    file,
-  ]
-  await run(tools.ffmpeg, ['-nostdin', '-loglevel', 'error', '-y', ...input, ...output])
-  return file
-}
-
-/** Each bare command once; the cheapest is the one to beat. */
-async function bestBaseline(tools: FfmpegTools, source: string, folder: string, ourSet: string): Promise<{ name: string; args: string[] }> {
-  const tried: { name: string; args: string[]; cost: Cost }[] = []
-  for (const [name, args] of await readBaselines(source)) {
-    const cost = await bareEncode(tools, args, folder)
-    // Scaled from the source each time, only the largest picture is the very same.
-    await checkSameFrames(tools, ourSet, folder, name === 'split' ? ['h264_1200'] : renditions)
-    console.log(`  bare ${name}: CPU ${cost.cpuSeconds.toFixed(2)} s, wall ${cost.wallSeconds.toFixed(2)} s`)
-    tried.push({ name, args, cost })
-  }
-  const best = tried.reduce((a, b) => (b.cost.cpuSeconds < a.cost.cpuSeconds ? b : a))
-  return best
-}
-
-async function bareEncode(tools: FfmpegTools, args: readonly string[], folder: string): Promise<Cost> {
-  await rm(folder, { recursive: true, force: true })
-  for (const part of [...renditions, 'audio_32', 'audio_64', 'audio_128', 'images']) await mkdir(join(folder, part), { recursive: true })
-  return timedRun(tools.ffmpeg, ['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-y', ...args], folder)
-}
-
-async function ourEncode(tools: FfmpegTools, source: string, scratch: string): Promise<Cost> {
-  await rm(scratch, { recursive: true, force: true })
-  await mkdir(scratch)
-  await link(source, join(scratch, 'source'))
-  // With one's own ffmpeg, ffprobe is looked for beside it; without, the same one is found again.
-  const program = [fileURLToPath(new URL('our-encode.ts', import.meta.url)), join(scratch, 'source'), scratch]
-  return timedRun(process.execPath, [...program, ...(tools.warning === undefined ? [tools.ffmpeg] : [])], scratch)
-}
-
-/** Frames up to the second key frame, in the first chunk. */
-const firstGroup = 60
-
-const renditions = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
-
-/**
- * The comparison is fair only while both make the same frames, in MP4 and in HLS. Ours begin anew at each chunk, without what the
- * encoder remembered: from there on they are as many, not the very same.
- */
-async function checkSameFrames(tools: FfmpegTools, ourSet: string, bareFolder: string, keys: readonly string[]): Promise<void> {
-  for (const key of keys) {
-    const places = [
-      join(ourSet, `${key}.mp4`),
-      join(bareFolder, `${key}.mp4`),
-      join(ourSet, 'hls', key, 'index.m3u8'),
-      join(bareFolder, key, 'index.m3u8'),
-    ]
-    const hashes = await Promise.all(places.map((place) => frameHash(tools, place)))
-    if (new Set(hashes).size !== 1) throw new Error(`${key}: our frames and those of baseline.txt differ; bring its settings up to date`)
-  }
-}
-
-async function frameHash(tools: FfmpegTools, file: string): Promise<string> {
-  const { stdout } = await run(tools.ffmpeg, ['-loglevel', 'error', '-i', file, '-map', '0:v', '-f', 'framemd5', '-'], {
-    maxBuffer: 64 << 20,
-  })
-  const frames = stdout
-    .split('\n')
-    .filter((line) => /^\d/.test(line))
-    .map((line) => line.split(',').at(-1))
-  return `${frames.length} ${createHash('sha256').update(frames.slice(0, firstGroup).join()).digest('hex')}`
 }

@@ -1,10 +1,33 @@
-import { chunkNumbers, encodeChunk, findFfmpeg, packageRenditions, planEncode, probeSource, verifySet } from '@vitascope/media'
+import {
+  chunkNumbers,
+  encodeChunk,
+  findFfmpeg,
+  isEncodeFailed,
+  packageRenditions,
+  planEncode,
+  probeSource,
+  verifySet,
+} from '@vitascope/media'
 
-// What a worker does with one source, as a program of its own so that all of its cost is counted: node our-encode.ts SOURCE SCRATCH FFMPEG
-const [source = '', scratch = '', path] = process.argv.slice(2)
-const tools = await findFfmpeg({ path })
+// What a worker does with one source, as a program of its own so that all of its cost is counted: node our-encode.ts SOURCE SCRATCH KILL_AT FFMPEG
+const [source = '', scratch = '', share = '0', path = ''] = process.argv.slice(2)
+const tools = await findFfmpeg({ path: path || undefined })
 const probe = await probeSource({ source, scratch, tools })
 const plan = planEncode({ probe, tools })
-for (const chunkIndex of chunkNumbers(plan)) await encodeChunk({ plan, chunkIndex, source, scratch, tools })
+const killAt = Number(share) > 0 ? Math.floor((plan.video?.frames ?? 0) * Number(share)) : Number.POSITIVE_INFINITY
+const killed = new AbortController()
+for (const chunkIndex of chunkNumbers(plan)) {
+  const before = plan.chunks[chunkIndex]?.startFrame ?? Number.NEGATIVE_INFINITY
+  const onProgress = ({ frame }: { frame: number }) => {
+    if (before + frame >= killAt) killed.abort()
+  }
+  const work = { plan, chunkIndex, source, scratch, tools }
+  try {
+    await encodeChunk(killed.signal.aborted ? work : { ...work, onProgress, signal: killed.signal })
+  } catch (error) {
+    if (!isEncodeFailed(error) || error.kind !== 'aborted') throw error
+    await encodeChunk(work)
+  }
+}
 await packageRenditions({ plan, scratch, tools })
 await verifySet({ plan, scratch, tools })

@@ -1,0 +1,73 @@
+import { access, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  audioChunk,
+  chunkFolder,
+  chunkKeys,
+  type EncodePlan,
+  encodeChunk,
+  type FfmpegTools,
+  planEncode,
+  probeSource,
+} from '@vitascope/media'
+import { median, medianRatio } from '../ratio.ts'
+import type { BenchRun } from './bench-run.ts'
+import { makeSource } from './make-source.ts'
+
+const goals = { seconds: 4, ratio: 1.3 }
+const content = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=18000,noise=alls=4:allf=t'
+
+/** From a fetched source to the first segment of every rendition and sound, of a short source and of a long one. */
+export async function benchFirst({ pairs, tools, folder }: BenchRun): Promise<boolean> {
+  const short = await makeSource(tools, { content, seconds: 10 }, join(folder, 'short.mp4'))
+  const long = await makeSource(tools, { content, seconds: 600 }, join(folder, 'long.mp4'))
+  const times = { short: [] as number[], long: [] as number[] }
+  for (let pair = 0; pair < pairs; pair++) {
+    times.short.push(await secondsToPlay(tools, short, join(folder, `short-${pair}`)))
+    times.long.push(await secondsToPlay(tools, long, join(folder, `long-${pair}`)))
+  }
+  const ratio = medianRatio(times.long.map((seconds, pair) => seconds / (times.short[pair] ?? seconds)))
+  const slowest = Math.max(median(times.short), median(times.long))
+  const met = slowest <= goals.seconds && ratio.low <= goals.ratio
+  console.log(
+    `first: 10 s after ${median(times.short).toFixed(2)} s, 10 min after ${median(times.long).toFixed(2)} s, goal <= ${goals.seconds} s`,
+  )
+  console.log(
+    `  ratio ${ratio.median.toFixed(3)} (95 %: ${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}), goal <= ${goals.ratio}: ${met ? 'met' : 'NOT met'}`,
+  )
+  return met
+}
+
+/** Sound and the first chunk are made side by side, as by a worker with one slot and its light one. */
+async function secondsToPlay(tools: FfmpegTools, source: string, scratch: string): Promise<number> {
+  const started = performance.now()
+  await mkdir(scratch)
+  const plan = planEncode({ probe: await probeSource({ source, scratch, tools }), tools })
+  const enough = new AbortController()
+  const runs = [0, audioChunk(plan)].map((chunkIndex) =>
+    encodeChunk({ plan, chunkIndex, source, scratch, tools, signal: enough.signal }).catch((error: unknown) => {
+      if (!enough.signal.aborted) throw error
+    }),
+  )
+  const ended = Promise.all(runs)
+  await Promise.race([untilPlayable(plan, scratch), ended.then(() => untilPlayable(plan, scratch))])
+  const seconds = (performance.now() - started) / 1000
+  enough.abort()
+  await ended
+  return seconds
+}
+
+async function untilPlayable(plan: EncodePlan, scratch: string): Promise<void> {
+  const firsts = [0, audioChunk(plan)].flatMap((chunk) =>
+    chunkKeys(plan, chunk).map((key) => join(scratch, chunkFolder(chunk), key, 'seg-00001.m4s')),
+  )
+  for (const file of firsts) while (!(await isThere(file))) await delay(20)
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  )
+}

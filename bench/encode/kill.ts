@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ladder, setFolder, setLayout, standardKeys } from '@vitascope/media'
+import { medianRatio } from '../ratio.ts'
+import type { BenchRun } from './bench-run.ts'
+import { makeSource } from './make-source.ts'
+import { ourEncode } from './our-run.ts'
+
+const goal = 1.15
+
+/** An encode whose ffmpeg is killed when half of the frames are made, against an undisturbed one; both must come to the same frames. */
+export async function benchKill({ pairs, tools, folder }: BenchRun): Promise<boolean> {
+  const content = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=3600,noise=alls=4:allf=t'
+  const source = await makeSource(tools, { content, seconds: 120 }, join(folder, 'source.mp4'))
+  const [whole, killed] = [join(folder, 'whole'), join(folder, 'killed')]
+  const ratios: number[] = []
+  for (let pair = 0; pair < pairs; pair++) {
+    const undisturbed = await ourEncode(tools, source, whole)
+    const disturbed = await ourEncode(tools, source, killed, { killAt: 0.5 })
+    ratios.push(disturbed.cpuSeconds / undisturbed.cpuSeconds)
+  }
+  const [expected, found] = await Promise.all([whole, killed].map((scratch) => frameHashes(tools.ffmpeg, scratch)))
+  const isSame = expected === found
+  const { median, low, high } = medianRatio(ratios)
+  const met = low <= goal && isSame
+  console.log(
+    `kill: CPU ratio ${median.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}; the frames are ${isSame ? 'the same' : 'NOT the same'}`,
+  )
+  return met
+}
+
+async function frameHashes(ffmpeg: string, scratch: string): Promise<string> {
+  const keys = ladder.map(({ key }) => key).filter((key) => standardKeys.includes(key))
+  const hashes: string[] = []
+  for (const key of keys) {
+    const file = join(scratch, setFolder, setLayout.mp4(key))
+    const { stdout } = await promisify(execFile)(ffmpeg, [
+      '-loglevel',
+      'error',
+      '-i',
+      file,
+      '-map',
+      '0',
+      '-f',
+      'streamhash',
+      '-hash',
+      'sha256',
+      '-',
+    ])
+    hashes.push(stdout)
+  }
+  return hashes.join()
+}

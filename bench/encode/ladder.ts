@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  encodeChunk,
+  type FfmpegTools,
+  type FrameSize,
+  packageRenditions,
+  planEncode,
+  probeSource,
+  setFolder,
+  setLayout,
+} from '@vitascope/media'
+import type { BenchRun } from './bench-run.ts'
+import { makeSource } from './make-source.ts'
+
+const run = promisify(execFile)
+const goals = { bytes: 0.6, vmaf: 95 }
+const seconds = 20
+
+/** Easy content, of 720p: slides that change every five seconds, and a slow pan over a still picture. */
+const sources = {
+  slides: 'mandelbrot=s=1280x720:r=1:start_scale=0.5:end_scale=0.05:end_pts=4,setpts=N*5/TB,fps=30',
+  pan: 'mandelbrot=s=1600x900:r=30:start_scale=0.3:end_scale=0.3,loop=-1:1,setpts=N/30/TB,crop=1280:720:n*0.5:n*0.25',
+}
+
+/** What our ladder makes of easy content, against encodes of fixed rate in the same sizes. */
+export async function benchLadder({ tools, folder }: BenchRun): Promise<boolean> {
+  const { stdout } = await run(tools.ffmpeg, ['-hide_banner', '-filters'])
+  if (!/ libvmaf /.test(stdout)) throw new Error('this ffmpeg has no filter libvmaf: name another by --ffmpeg')
+  let met = true
+  for (const [name, content] of Object.entries(sources)) met = (await compare(name, content, tools, folder)) && met
+  return met
+}
+
+async function compare(name: string, content: string, tools: FfmpegTools, folder: string): Promise<boolean> {
+  const source = await makeSource(tools, { content, seconds, crf: 12 }, join(folder, `${name}.mp4`))
+  const work = { source, scratch: join(folder, name), tools }
+  const probe = await probeSource(work)
+  // Sound weighs the same in both.
+  const silent = planEncode({ probe: { ...probe, audio: [] }, tools })
+  for (const { index } of silent.chunks) await encodeChunk({ ...work, plan: silent, chunkIndex: index })
+  await packageRenditions({ ...work, plan: silent })
+  let met = true
+  const total = { ours: 0, theirs: 0 }
+  for (const { key, video } of silent.renditions) {
+    if (!video) continue
+    const ours = join(work.scratch, setFolder, setLayout.mp4(key))
+    const theirs = await fixedRate(tools, source, video, join(folder, `${name}-${key}.mp4`))
+    const [ourBytes, theirBytes] = [(await stat(ours)).size, (await stat(theirs)).size]
+    const [ourScore, theirScore] = [await vmaf(tools, ours, source, video), await vmaf(tools, theirs, source, video)]
+    total.ours += ourBytes
+    total.theirs += theirBytes
+    const isGood = ourScore >= Math.min(theirScore - 1, goals.vmaf)
+    met = isGood && met
+    console.log(
+      `  ${name} ${key}: ours ${kb(ourBytes)}, VMAF ${ourScore.toFixed(1)}; fixed rate ${kb(theirBytes)}, VMAF ${theirScore.toFixed(1)}${isGood ? '' : ': NOT met'}`,
+    )
+  }
+  const ratio = total.ours / total.theirs
+  met = ratio <= goals.bytes && met
+  console.log(
+    `ladder, ${name}: ${ratio.toFixed(3)} of the bytes, goal <= ${goals.bytes}, VMAF >= min(theirs - 1, ${goals.vmaf}): ${met ? 'met' : 'NOT met'}`,
+  )
+  return met
+}
+
+async function fixedRate(
+  tools: FfmpegTools,
+  source: string,
+  { width, height, kbps }: { width: number; height: number; kbps: number },
+  file: string,
+) {
+  const rate = ['-b:v', `${kbps}k`, '-minrate', `${kbps}k`, '-maxrate', `${kbps}k`, '-bufsize', `${kbps}k`]
+  const codec = ['-c:v', 'libx264', '-preset', 'veryfast', '-threads', '1', ...rate, '-g', '60', '-x264-params', 'scenecut=0']
+  await run(tools.ffmpeg, [
+    '-loglevel',
+    'error',
+    '-y',
+    '-i',
+    source,
+    '-an',
+    '-vf',
+    `scale=${width}:${height}:flags=bicubic`,
+    ...codec,
+    file,
+  ])
+  return file
+}
+
+/** Against the source as that rendition would show it at its best; every fifth frame. */
+async function vmaf(tools: FfmpegTools, file: string, source: string, { width, height }: FrameSize): Promise<number> {
+  const scaled = `[1:v]scale=${width}:${height}:flags=bicubic,settb=AVTB,setpts=N[b]`
+  const graph = `[0:v]settb=AVTB,setpts=N[a];${scaled};[a][b]libvmaf=n_threads=2:n_subsample=5`
+  const { stderr } = await run(tools.ffmpeg, ['-hide_banner', '-i', file, '-i', source, '-filter_complex', graph, '-f', 'null', '-'], {
+    maxBuffer: 64 << 20,
+  })
+  return Number(/VMAF score: ([\d.]+)/.exec(stderr)?.[1])
+}
+
+function kb(bytes: number): string {
+  return `${Math.round(bytes / 1000)} kB`
+}

@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { FfmpegTools } from '@vitascope/media'
+
+export interface SourceRecipe {
+  /** Of lavfi. */
+  content: string
+  seconds: number
+  crf?: number
+}
+
+/** Makes a source with sound. */
+export async function makeSource(tools: FfmpegTools, { content, seconds, crf = 28 }: SourceRecipe, file: string): Promise<string> {
+  const input = ['-f', 'lavfi', '-i', content, '-f', 'lavfi', '-i', 'anoisesrc=a=0.2:c=pink:r=48000', '-t', String(seconds)]
+  const picture = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', String(crf), '-pix_fmt', 'yuv420p']
+  const sound = ['-c:a', 'aac', '-b:a', '128k', '-ac', '2']
+  await promisify(execFile)(tools.ffmpeg, ['-nostdin', '-loglevel', 'error', '-y', ...input, ...picture, ...sound, file])
+  return file
+}
