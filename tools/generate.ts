@@ -33,6 +33,7 @@ const everything: Made[] = [
       'apps/web/src',
       'apps/web/public',
       'apps/web/index.html',
+      'apps/web/upload.html',
       'apps/web/vite.config.ts',
       'apps/web/package.json',
       'package-lock.json',

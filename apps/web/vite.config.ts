@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
 export default defineConfig({
-  // The gateway answers /player/{id} with index.html, /player/assets/… with what it names, and /player/embed.js.
+  // The gateway answers /player/{id} with index.html, /upload with upload.html, /player/assets/… with what it names, and /player/embed.js.
   base: '/player/',
   build: {
     target: 'es2022',
@@ -13,7 +13,11 @@ export default defineConfig({
     // hls.js alone has 600 kB; it is loaded when there is something to play.
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
-      input: { page: join(import.meta.dirname, 'index.html'), embed: join(import.meta.dirname, 'src/embed/embed-script.ts') },
+      input: {
+        page: join(import.meta.dirname, 'index.html'),
+        upload: join(import.meta.dirname, 'upload.html'),
+        embed: join(import.meta.dirname, 'src/embed/embed-script.ts'),
+      },
       output: { entryFileNames: ({ name }) => (name === 'embed' ? 'embed.js' : 'assets/[name]-[hash].js') },
     },
   },

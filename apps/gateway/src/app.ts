@@ -14,6 +14,7 @@ import { type ApiParts, apiRouter } from './routing/api-router.ts'
 import { deliveryProxy } from './web/delivery-proxy.ts'
 import { page } from './web/page.ts'
 import { playerPages } from './web/player-pages.ts'
+import { uploadPage } from './web/upload-page.ts'
 
 export interface AppParts extends ApiParts {
   routes: readonly Route[]
@@ -50,6 +51,7 @@ export function createApp(parts: AppParts): Express {
   )
   app.use('/docs', docsPages(routes))
   app.use('/player', playerPages(parts))
+  app.all('/upload', uploadPage(parts))
   app.all(
     '/',
     page('/', (_request, response) => response.redirect(302, '/docs')),

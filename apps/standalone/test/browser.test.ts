@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -6,7 +6,7 @@ import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
-import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
 const browserFile = browserPath()
@@ -79,12 +79,84 @@ inBrowser('in a browser', () => {
     const page = await browser.newPage()
     await page.goto(`${platform.url}/player/${id}?token=${body.token}&autoplay=1&muted=1`)
     await plays(page, 1, 30_000)
+    // What the seek bar shows is under the same protection: the token is in the path of each picture.
+    const sprite = page.waitForResponse((answer) => answer.url().endsWith('/images/storyboard-1.jpg'))
+    const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
+    await page.mouse.move(x + width / 2, y + 2)
+    expect((await sprite).status()).toBe(200)
+    expect((await sprite).url()).toContain(`~${body.token}/`)
+    await page.locator('.peek > div').waitFor()
+    await screenshot(page, 'player-peek')
     await page.goto(`${platform.url}/player/${id}`)
     await page
       .getByText(/protected/i)
       .first()
       .waitFor({ timeout: 20_000 })
     await screenshot(page, 'player-token')
+    await page.close()
+  }, 150_000)
+
+  test('sound alone plays under a picture of it', async () => {
+    await makeSource(folder, 'audio-only.mp3')
+    const api = platform.withKey(tenant.key)
+    const { id } = await upload(api, tenant.organisationId, `${sources.url}/audio-only.mp3`, { name: 'A tone' })
+    await settled(api, id)
+    const page = await browser.newPage({ viewport: { width: 960, height: 540 } })
+    const poster = page.waitForResponse((answer) => answer.url().endsWith('/images/poster.jpg'))
+    await page.goto(`${platform.url}/player/${id}?autoplay=1`)
+    expect((await poster).status()).toBe(200)
+    await plays(page, 1, 30_000)
+    expect(await page.locator('video').evaluate((video: { videoWidth: number }) => video.videoWidth)).toBe(0)
+    await screenshot(page, 'player-sound')
+    await page.close()
+  }, 90_000)
+
+  test('a file dropped on the upload page goes over a line that breaks, and plays there while it is encoded', async () => {
+    const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    // By another name than that of the addresses which the server makes.
+    await page.goto(`${platform.url.replace('127.0.0.1', 'localhost')}/upload`)
+    await screenshot(page, 'upload-empty')
+    await makeSource(folder, 'small.mp4')
+    const content = (await readFile(join(folder, 'small.mp4'))).toString('base64')
+    await page.locator('h1').evaluate((heading: HTMLElement, base64) => {
+      const dataTransfer = new DataTransfer()
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+      dataTransfer.items.add(new File([bytes], 'Launch Ω.mp4', { type: 'video/mp4' }))
+      heading.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    }, content)
+    await page.getByText('Launch Ω.mp4').waitFor()
+    const key = page.getByLabel('API key')
+    const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await key.fill('nobodys-key-of-this-house')
+    await send()
+    await page.getByRole('alert').getByText('does not know this key').waitFor()
+    await key.fill(SYSTEM_KEY)
+    await send()
+    await page.getByRole('alert').getByText('organisation_id with a system key').waitFor()
+    await screenshot(page, 'upload-refused')
+
+    let breaks = 1
+    await page.route('**/v2/upload/tus/*', (route) =>
+      route.request().method() === 'PATCH' && breaks-- > 0 ? route.abort('connectionreset') : route.continue(),
+    )
+    await key.fill(tenant.key)
+    await send()
+    await page.getByText('does not answer just now').waitFor()
+    await screenshot(page, 'upload-sending')
+    await plays(page, 1, 90_000)
+    await screenshot(page, 'upload-plays')
+    await page.getByText('Encoded. It is ready.').waitFor({ timeout: 90_000 })
+    const address = await page.getByRole('link', { name: 'Open its page' }).getAttribute('href')
+    const { body } = await platform.guest.get(`/video/${address?.replace('/player/', '')}`)
+    expect(body).toMatchObject({ video_title: 'Launch Ω.mp4', status: { status: 'ok' } })
+    await page.getByRole('button', { name: 'Upload another' }).click()
+    expect([await key.inputValue(), await page.locator('#chosen').textContent()]).toEqual([
+      tenant.key,
+      expect.stringContaining('Any video'),
+    ])
+    expect(complaints).toEqual([])
     await page.close()
   }, 150_000)
 

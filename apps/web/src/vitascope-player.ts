@@ -29,6 +29,8 @@ export class VitascopePlayer extends HTMLElement {
   known: VideoAnswer | undefined
   /** Asked before the player says that there is no such video; true when something else is shown in its place. */
   whenMissing: () => Promise<boolean> = async () => false
+  /** Told what the player shows, at each look at the video. */
+  onState: (state: PageState) => void = () => {}
   #stop = new AbortController()
   #stage: Stage | undefined
   readonly #captionWish: CaptionWish = { chosen: undefined }
@@ -72,6 +74,7 @@ export class VitascopePlayer extends HTMLElement {
       const state = pageState(answer, this.token !== undefined)
       const title = 'record' in answer ? answer.record.title : ''
       if ('record' in answer) name(stage, title)
+      this.onState(state)
       if (state.kind === 'playable') {
         const opened = plays ? 'open' : await passGate(stage, this.videoId, state.record, signal)
         if (opened === undefined) return

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import express, { type RequestHandler, Router } from 'express'
 import { refusal } from '../http/problem.ts'
+import { builtPage, webPolicy } from './built-page.ts'
 import { page, sendHtml } from './page.ts'
 import { withFacts } from './share-tags.ts'
 import { findShared, type SharedParts } from './shared-record.ts'
@@ -21,16 +21,12 @@ export function playerPages(parts: Parts): Router {
   router.all(
     '/:id',
     page('/player/:id', async (request, response) => {
-      const html = await readFile(join(webDir, 'index.html'), 'utf8').catch(() => undefined)
-      response.setHeader('Cache-Control', 'no-cache')
-      if (html === undefined) {
-        response.status(404)
-        return sendHtml(response, NOT_BUILT, `default-src 'none'`)
-      }
+      const html = await builtPage(join(webDir, 'index.html'), response)
+      if (html === undefined) return
       const facts = await findShared(String(request.params['id']), parts, response)
       // The same page: it says so in its own words.
       if (facts?.shows === 'none') response.status(404)
-      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, playerPolicy(publicUrl(), parts.redirectOrigin))
+      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, webPolicy({ ...parts, framedBy: '*' }))
     }),
   )
   return router
@@ -53,29 +49,3 @@ function embedScript(webDir: string): RequestHandler {
       if (error) next(response.headersSent ? error : refusal('not_found', 'NOT_FOUND', 'there is no such file'))
     })
 }
-
-/** Scripts of our own only; media may also come from where addresses and delivery lead to. It may stand in frames of any page. */
-function playerPolicy(publicUrl: string, redirectOrigin: string | undefined): string {
-  const media = [`'self'`, new URL(publicUrl).origin, ...(redirectOrigin === undefined ? [] : [redirectOrigin])].join(' ')
-  return [
-    `default-src 'none'`,
-    `script-src 'self'`,
-    `style-src 'self'`,
-    `img-src ${media} data:`,
-    // hls.js begins each track of captions with `data:,WEBVTT`.
-    `media-src ${media} blob: data:`,
-    `connect-src ${media}`,
-    `worker-src 'self' blob:`,
-    `font-src 'self'`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    'frame-ancestors *',
-  ].join('; ')
-}
-
-const NOT_BUILT = `<!doctype html>
-<html lang="en">
-  <head><meta charset="utf-8"><title>No player</title></head>
-  <body><h1>There is no player here</h1><p>The web pages are not built: <code>npm run generate</code> builds them.</p></body>
-</html>
-`

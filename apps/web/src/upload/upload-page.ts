@@ -1,0 +1,86 @@
+import { part } from '../stage.ts'
+import { VitascopePlayer } from '../vitascope-player.ts'
+import { keptKey } from './begun-uploads.ts'
+import { showMade } from './made-view.ts'
+import { sendFile } from './sending-view.ts'
+import { bytesText } from './transfer-text.ts'
+
+customElements.define('vitascope-player', VitascopePlayer)
+
+const form = part(document, '.choose', HTMLFormElement)
+const drop = part(form, '.drop', HTMLElement)
+const files = part(form, '#file', HTMLInputElement)
+const chosen = part(form, '#chosen', HTMLElement)
+const fault = part(form, '.fault', HTMLElement)
+const field = (name: string) => part(form, `input[name=${name}]`, HTMLInputElement)
+
+const unchosen = chosen.textContent
+const say = (text: string) => {
+  fault.hidden = text === ''
+  fault.textContent = text
+}
+/** One of the three parts of the page. */
+const show = (name: 'choose' | 'sending' | 'made') => {
+  for (const element of document.querySelectorAll<HTMLElement>('.choose, .sending, .made'))
+    element.hidden = !element.classList.contains(name)
+}
+const showFile = () => {
+  const [file] = files.files ?? []
+  chosen.textContent = file ? `${file.name}, ${bytesText(file.size)}` : unchosen
+  drop.dataset['full'] = String(file !== undefined)
+}
+
+field('key').value = keptKey.read()
+files.addEventListener('change', showFile)
+// A browser that comes back to the page may still have the file.
+showFile()
+
+for (const event of ['dragenter', 'dragover'] as const) {
+  document.addEventListener(event, (dragged) => {
+    dragged.preventDefault()
+    drop.dataset['over'] = String(!form.hidden)
+  })
+}
+document.addEventListener('dragleave', ({ relatedTarget }) => {
+  if (relatedTarget === null) drop.dataset['over'] = 'false'
+})
+// Anywhere on the page: a file beside the area would otherwise take the place of the page.
+document.addEventListener('drop', (dropped) => {
+  dropped.preventDefault()
+  drop.dataset['over'] = 'false'
+  const [file] = dropped.dataTransfer?.files ?? []
+  if (form.hidden || !file) return
+  const list = new DataTransfer()
+  list.items.add(file)
+  files.files = list.files
+  showFile()
+  say('')
+  const next = field('key').value === '' ? field('key') : part(form, 'button', HTMLButtonElement)
+  next.focus()
+})
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const [file] = files.files ?? []
+  if (file) void upload(file)
+})
+
+async function upload(file: File): Promise<void> {
+  const key = field('key').value.trim()
+  const title = field('title').value.trim()
+  const organisationId = field('organisation').value.trim()
+  keptKey.keep(key)
+  say('')
+  show('sending')
+  const ended = await sendFile(file, { key, title, organisationId })
+  if (ended.kind === 'video') {
+    show('made')
+    await showMade(ended.videoId, title || file.name)
+    form.reset()
+    field('key').value = key
+    field('organisation').value = organisationId
+  } else if (ended.kind === 'refused') say(ended.text)
+  show('choose')
+  showFile()
+  part(form, ended.kind === 'refused' ? 'button' : '#file', HTMLElement).focus()
+}

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals'
+import { bytesText, createRate, transferText } from './transfer-text.ts'
+import { metadataHeader } from './tus-upload.ts'
+
+test.each([
+  [1, '1 kB'],
+  [830_000, '830 kB'],
+  [12_440_000, '12.4 MB'],
+  [3_210_000_000, '3.21 GB'],
+])('%d bytes are %s', (bytes, text) => expect(bytesText(bytes)).toBe(text))
+
+test.each([
+  [0, 'of 100.0 MB'],
+  [20e6, 'of 100.0 MB, about 5 s left'],
+  [1e6, 'of 100.0 MB, about 2 min left'],
+  [10_000, 'of 100.0 MB, about 2.8 h left'],
+])('at %d bytes a second', (rate, text) => expect(transferText(0, 100e6, rate)).toContain(text))
+
+test('the rate is that of the last seconds, and begins anew behind a break', () => {
+  const rate = createRate()
+  expect(rate(50_000, 0)).toBe(0)
+  expect(rate(51_000, 1_000)).toBe(1_000)
+  expect(rate(60_000, 20_000)).toBeCloseTo(9_000 / 19, 0)
+  expect(rate(55_000, 21_000)).toBe(0)
+  expect(rate(57_000, 22_000)).toBe(2_000)
+})
+
+test('metadata leaves empty values out, and carries any characters', () => {
+  const header = metadataHeader({ filename: 'Café 🎬.mp4', title: '', organisation_id: '2' })
+  expect(header).toBe(`filename ${Buffer.from('Café 🎬.mp4').toString('base64')},organisation_id Mg==`)
+})
