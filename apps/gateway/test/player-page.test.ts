@@ -19,8 +19,10 @@ let alone: Awaited<ReturnType<typeof startTestGateway>>
 /** 42 is open, 43 has a password, 44 is past its time, 77 is a playlist of 43. */
 const aVideo = (videoId: string) =>
   Video.create({ videoId, title: `Video ${videoId}`, deliveryVersion: 'v1', renditions: { posterPath: 'poster.jpg' } })
+const uploadHtml = '<!doctype html><html><head><title>Upload</title></head><body></body></html>'
 
 beforeAll(async () => {
+  writeFileSync(join(webDir, 'upload.html'), uploadHtml)
   writeFileSync(join(webDir, 'index.html'), '<!doctype html><html><head><title>Video</title></head><body></body></html>')
   catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('player-page-test') })
   const found = {
@@ -84,6 +86,16 @@ test.each([
   },
   30_000,
 )
+
+test('the upload page stands by itself, and in no frame, since keys are typed into it', async () => {
+  const page = await fetch(`${gateway.url}/upload`)
+  expect([page.status, await page.text()]).toEqual([200, uploadHtml])
+  expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self';.*frame-ancestors 'none'/)
+  expect((await fetch(`${gateway.url}/upload`, { method: 'POST' })).status).toBe(405)
+  rmSync(join(webDir, 'upload.html'))
+  const missing = await fetch(`${gateway.url}/upload`)
+  expect([missing.status, /npm run generate/.test(await missing.text())]).toEqual([404, true])
+})
 
 test('a catalogue that cannot say leaves the page to ask for itself', async () => {
   for (const url of [`${gateway.url}/player/45`, `${alone.url}/player/42`]) {

@@ -45,6 +45,7 @@ async function readyTable(config: StandaloneConfig, platform: Platform, ms: numb
     ['API', `${platform.url}/v2`],
     ['Docs', `${platform.url}/docs`],
     ['Player', `${platform.url}/player/{video_id}`],
+    ['Upload', `${platform.url}/upload`],
     ['Metrics', platform.metricsUrl],
     ['Data', shownFolder(platform.dataDir)],
   ]

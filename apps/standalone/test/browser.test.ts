@@ -120,12 +120,13 @@ inBrowser('in a browser', () => {
     await screenshot(page, 'upload-empty')
     await makeSource(folder, 'small.mp4')
     const content = (await readFile(join(folder, 'small.mp4'))).toString('base64')
-    await page.locator('h1').evaluate((heading: HTMLElement, base64) => {
+    // As a text, since the types of a page are not those of tests.
+    await page.evaluate(`(() => {
+      const bytes = Uint8Array.from(atob('${content}'), (character) => character.charCodeAt(0))
       const dataTransfer = new DataTransfer()
-      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
       dataTransfer.items.add(new File([bytes], 'Launch Ω.mp4', { type: 'video/mp4' }))
-      heading.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
-    }, content)
+      document.querySelector('h1').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    })()`)
     await page.getByText('Launch Ω.mp4').waitFor()
     const key = page.getByLabel('API key')
     const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
