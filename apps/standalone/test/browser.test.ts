@@ -113,6 +113,7 @@ inBrowser('in a browser', () => {
 
   test('a file dropped on the upload page goes over a line that breaks, and plays there while it is encoded', async () => {
     const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
+    page.setDefaultTimeout(90_000)
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(error.message))
     // By another name than that of the addresses which the server makes.
@@ -159,7 +160,7 @@ inBrowser('in a browser', () => {
     ])
     expect(complaints).toEqual([])
     await page.close()
-  }, 150_000)
+  }, 240_000)
 
   test('the docs page lists the endpoints without a host outside', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })

@@ -26,14 +26,30 @@ export class Unreachable extends Error {
   }
 }
 
-/** One request of the tus protocol. Not by fetch, which does not tell how much of a body is on its way. */
-export function askTus({ method, path, key, headers = {}, body, onSent, signal }: TusRequest): Promise<TusAnswer> {
-  return new Promise((resolve, reject) => {
+/** One request of the tus protocol. */
+export function askTus(request: TusRequest): Promise<TusAnswer> {
+  request.signal.throwIfAborted()
+  const headers = { Authorization: `Bearer ${request.key}`, 'Tus-Resumable': '1.0.0', ...request.headers }
+  return request.body ? sendBody(request, request.body, headers) : askOnly(request, headers)
+}
+
+/** Without the browser's own credentials: it would ask people for a name and a password where a key is refused. */
+async function askOnly({ method, path, signal }: TusRequest, headers: Record<string, string>): Promise<TusAnswer> {
+  try {
+    const answer = await fetch(path, { method, headers, credentials: 'omit', signal })
+    return { status: answer.status, header: (name) => answer.headers.get(name) ?? undefined, problem: problemOf(await answer.text()) }
+  } catch {
     signal.throwIfAborted()
+    throw new Unreachable()
+  }
+}
+
+/** Not by fetch, which does not tell how much of a body is on its way. */
+function sendBody({ method, path, onSent, signal }: TusRequest, body: Blob, headers: Record<string, string>): Promise<TusAnswer> {
+  return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open(method, path)
-    const all = { Authorization: `Bearer ${key}`, 'Tus-Resumable': '1.0.0', ...headers }
-    for (const [name, value] of Object.entries(all)) request.setRequestHeader(name, value)
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
     const abort = () => request.abort()
     signal.addEventListener('abort', abort, { once: true })
     request.upload.addEventListener('progress', ({ loaded }) => onSent?.(loaded))
@@ -44,7 +60,7 @@ export function askTus({ method, path, key, headers = {}, body, onSent, signal }
       const header = (name: string) => request.getResponseHeader(name) ?? undefined
       resolve({ status: request.status, header, problem: problemOf(request.responseText) })
     })
-    request.send(body ?? null)
+    request.send(body)
   })
 }
 
