@@ -40,7 +40,7 @@ test('uploads survive ten minutes of kills: each settles, what plays is complete
     await sources.close()
     await rm(folder, { recursive: true, force: true })
   }
-}, 900_000)
+}, 1_500_000)
 
 const withRedis = redisPath() === undefined ? test.skip : test
 
