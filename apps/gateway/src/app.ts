@@ -21,6 +21,7 @@ export interface AppParts extends ApiParts {
   dependencies: readonly Dependency[]
   deliveryUrl: string
   webDir: string
+  doNotTrack: 'respect' | 'ignore'
   corsOrigins: readonly string[]
   trustedProxies: AddressRules
   log: Logger

@@ -16,6 +16,7 @@ export interface GatewayConfig {
   catalogueAddress: string
   encodingAddress: string
   collaborationAddress: string
+  analyticsAddress: string
   /** Origin of delivery, `http://127.0.0.1:4000`. */
   deliveryUrl: string
   /** Origin at which encoding takes the bytes of uploads. */
@@ -33,6 +34,8 @@ export interface GatewayConfig {
   sourceAllow: readonly string[]
   /** Where the player's files come from besides this gateway: the origin that delivery leads to; undefined for none. */
   redirectOrigin?: string | undefined
+  /** Whether players tell nothing of viewers whose browser asks not to be tracked. */
+  doNotTrack: 'respect' | 'ignore'
   /** The folder with the built web pages. */
   webDir: string
 }
@@ -63,6 +66,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     collaborationAddress: read.address('VITASCOPE_COLLABORATION_ADDRESS'),
+    analyticsAddress: read.address('VITASCOPE_ANALYTICS_ADDRESS'),
     deliveryUrl: origin('VITASCOPE_DELIVERY_URL'),
     uploadUrl: origin('VITASCOPE_ENCODING_UPLOAD_URL'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
@@ -72,6 +76,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     trustedProxies: proxies.rules ?? [],
     sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
     redirectOrigin: readRedirectOrigin(read),
+    doNotTrack: read.oneOf('VITASCOPE_DO_NOT_TRACK', ['respect', 'ignore'], 'respect'),
     webDir: read.text('VITASCOPE_WEB_DIR', WEB_DIR),
   }
   read.check()

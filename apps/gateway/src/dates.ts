@@ -15,6 +15,14 @@ export function parseTimestamp(text: string): Date | undefined {
   return formatTimestamp(date) === text ? date : undefined
 }
 
+/** True of `2028-02-29`, and of no day that the calendar does not have; years are 1 to 9999. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false
+  const midnight = new Date(`${text}T00:00:00Z`)
+  // Date refuses 31 June in this form, or turns it into 1 July.
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text)
+}
+
 /** The same with a zone behind it: `GMT`, `UTC`, `Z`, `+02:00` or an IANA name. A time that the zone's clocks skip is none. */
 export function parseZonedTimestamp(text: string): Date | undefined {
   const [, local = '', offset, name] = WITH_ZONE.exec(text) ?? []

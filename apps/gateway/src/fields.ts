@@ -1,7 +1,7 @@
 import { parseAddressRules } from '@vitascope/access'
 import { isDomainError } from '@vitascope/errors'
 import { z } from 'zod'
-import { parseTimestamp, parseZonedTimestamp } from './dates.ts'
+import { isDay, parseTimestamp, parseZonedTimestamp } from './dates.ts'
 import { type Clash, checked, field, problem, Refusal, refuse } from './field.ts'
 import { parseJsonText } from './payload/json-text.ts'
 import { isStorable, lengthUpTo } from './text.ts'
@@ -137,6 +137,14 @@ export function timestamp(shown: Shown = {}) {
   return field(
     (value) => (typeof value === 'string' && parseTimestamp(value)) || refuse('must be a time such as 2030-12-31 23:59:59'),
     z.date().meta({ type: 'string', example: '2030-12-31 23:59:59', ...shown }),
+  )
+}
+
+/** `YYYY-MM-DD`: a day that the calendar has, of the years 1 to 9999. */
+export function day(shown: Shown = {}) {
+  return field(
+    (value) => (typeof value === 'string' && isDay(value) ? value : refuse('must be a day such as 2030-12-31')),
+    z.string().meta({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', ...shown }),
   )
 }
 

@@ -15,8 +15,11 @@ export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head'
  */
 export type Access = 'public' | 'user' | 'super' | 'system'
 
-/** What a request costs its caller's budget: a cheap read, a write, or something that begins long work. */
-export type Cost = 'read' | 'write' | 'work'
+/**
+ * What a request costs its caller's budget: a cheap read, a write, or something that begins long work. What players tell (`event`) has a
+ * budget of its own: a school behind one address is no burst of one caller.
+ */
+export type Cost = 'read' | 'write' | 'work' | 'event'
 
 /** Shape of a path or query. */
 type Shape = z.ZodObject
@@ -35,6 +38,8 @@ export interface Context {
   takePasswordTry: (videoId: string) => Promise<void>
   /** Counts what the caller's address sends by a contact form; refuses with 429 when it is one too many. */
   takeSubmission: (contactFormId: string) => Promise<void>
+  /** Where the request comes from, and by which program; neither is stored. */
+  from: { address: string; userAgent: string }
 }
 
 /** One line of the table of routes. Paths are written as Express has them, below `/v2`: `/video/:videoId`. */
@@ -70,6 +75,8 @@ export interface Route<
   payloadField?: string
   /** True when the payload may not be there at all; its fields' defaults then count. */
   payloadOptional: boolean
+  /** True where JSON may also come as `text/plain`, as `sendBeacon` sends it without asking first. */
+  plainJson: boolean
   /** Status of success. */
   status: number
   answer: Answer
@@ -101,7 +108,18 @@ export interface Route<
   handle(
     input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
     context: Context,
-  ): Promise<z.input<Answer> | Reply>
+  ): Promise<z.input<Answer> | Reply | Streamed>
+}
+
+/** An answer that is sent as it comes; what goes wrong after its first part cuts the connection, so that nobody takes a part for all. */
+export class Streamed {
+  readonly parts: AsyncIterable<Uint8Array>
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(parts: AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>>) {
+    this.parts = parts
+    this.headers = headers
+  }
 }
 
 /** An answer that is not plain JSON, or has a status or headers of its own. */
@@ -130,6 +148,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'description'
       | 'payloadField'
       | 'payloadOptional'
+      | 'plainJson'
       | 'status'
       | 'types'
       | 'refusals'
@@ -182,6 +201,7 @@ export function route<
     payload: declared.payload,
     ...(declared.payloadField !== undefined && { payloadField: declared.payloadField }),
     payloadOptional: declared.payloadOptional ?? false,
+    plainJson: declared.plainJson ?? false,
     status: declared.status ?? 200,
     answer: declared.answer,
     types: declared.types ?? ['application/json'],

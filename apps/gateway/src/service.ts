@@ -41,6 +41,7 @@ export async function startGateway(
     catalogue: openChannel(config.catalogueAddress, { principalKey }),
     encoding: openChannel(config.encodingAddress, { principalKey }),
     collaboration: openChannel(config.collaborationAddress, { principalKey }),
+    analytics: openChannel(config.analyticsAddress, { principalKey }),
   }
   const services = connectServices(channels)
   const keys = createKeyChecks(services.apiKeys)

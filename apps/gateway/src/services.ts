@@ -1,4 +1,8 @@
 import type { Channel, Client } from '@vitascope/grpc'
+import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
+import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
+import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
+import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
@@ -62,9 +66,16 @@ export interface Services {
   encodingJobs: Client<typeof EncodingJobServiceService>
   queueJobs: Client<typeof QueueJobServiceService>
   uploads: Client<typeof UploadServiceService>
+  analyticsEvents: Client<typeof EventServiceService>
+  reports: Client<typeof ReportServiceService>
+  insights: Client<typeof InsightServiceService>
+  exports: Client<typeof ExportServiceService>
 }
 
-export function connectServices(channels: { auth: Channel; catalogue: Channel; encoding: Channel; collaboration: Channel }): Services {
+/** The services that calls go to. */
+export type Channels = Record<'auth' | 'catalogue' | 'encoding' | 'collaboration' | 'analytics', Channel>
+
+export function connectServices(channels: Channels): Services {
   return {
     organisations: channels.auth.client(OrganisationServiceService),
     users: channels.auth.client(UserServiceService),
@@ -96,5 +107,9 @@ export function connectServices(channels: { auth: Channel; catalogue: Channel; e
     encodingJobs: channels.encoding.client(EncodingJobServiceService),
     queueJobs: channels.encoding.client(QueueJobServiceService),
     uploads: channels.encoding.client(UploadServiceService),
+    analyticsEvents: channels.analytics.client(EventServiceService),
+    reports: channels.analytics.client(ReportServiceService),
+    insights: channels.analytics.client(InsightServiceService),
+    exports: channels.analytics.client(ExportServiceService),
   }
 }

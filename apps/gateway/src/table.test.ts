@@ -67,6 +67,7 @@ function asked(by: UserKind | 'guest', answers: Answers) {
     checkSource: (url) => (url.startsWith('http') ? [] : ['must be an http or https URL']),
     takePasswordTry: async () => {},
     takeSubmission: async () => {},
+    from: { address: '203.0.113.1', userAgent: 'test' },
   }
   return { context, calls }
 }

@@ -1,3 +1,7 @@
+import { eventRoutes } from './analytics/event-routes.ts'
+import { exportRoutes } from './analytics/export-routes.ts'
+import { insightRoutes } from './analytics/insight-routes.ts'
+import { reportRoutes } from './analytics/report-routes.ts'
 import { apiKeyRoutes } from './api-key/api-key-routes.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { captionRoutes } from './caption/caption-routes.ts'
@@ -62,4 +66,8 @@ export const routes: readonly Route[] = [
   ...queueJobRoutes,
   ...uploadRoutes,
   ...tusRoutes,
+  ...reportRoutes,
+  ...insightRoutes,
+  ...exportRoutes,
+  ...eventRoutes,
 ]

@@ -34,6 +34,7 @@ beforeAll(async () => {
     catalogueAddress: address,
     encodingAddress: address,
     collaborationAddress: address,
+    analyticsAddress: address,
     deliveryUrl: delivery.url,
     webDir,
   })
@@ -283,7 +284,15 @@ describe('pages', () => {
     const response = await fetch(`${alone.url}/readyz`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     const { errors } = (await response.json()) as { errors: { field: string }[] }
-    expect(errors.map(({ field }) => field)).toEqual(['auth', 'catalogue', 'encoding', 'collaboration', 'delivery', 'resources'])
+    expect(errors.map(({ field }) => field)).toEqual([
+      'auth',
+      'catalogue',
+      'encoding',
+      'collaboration',
+      'analytics',
+      'delivery',
+      'resources',
+    ])
     expect((await fetch(`${alone.url}/healthz`)).status).toBe(200)
     await alone.stop()
   })

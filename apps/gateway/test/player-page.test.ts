@@ -109,3 +109,12 @@ test('a video that has a password shows no picture to other sites, nor does a pl
     ((await (await fetch(`${gateway.url}/player/${id}`)).text()).match(/(og|twitter):image/g) ?? []).length
   expect([await pictures('42'), await pictures('43'), await pictures('77')]).toEqual([2, 0, 0])
 }, 60_000)
+
+test('a page tells its player to tell of everybody only where the platform is set up so', async () => {
+  const all = '<meta name="vitascope:events" content="all" />'
+  const everybody = await startTestGateway([], { webDir, doNotTrack: 'ignore' })
+  const pageFrom = async (url: string) => (await fetch(`${url}/player/42`)).text()
+  expect(await pageFrom(everybody.url)).toContain(all)
+  expect(await pageFrom(alone.url)).not.toContain(all)
+  await everybody.stop()
+})

@@ -44,6 +44,7 @@ test('serves the table from settings of the environment, logs templates only, an
     VITASCOPE_CATALOGUE_ADDRESS: address,
     VITASCOPE_ENCODING_ADDRESS: address,
     VITASCOPE_COLLABORATION_ADDRESS: address,
+    VITASCOPE_ANALYTICS_ADDRESS: address,
     VITASCOPE_DELIVERY_URL: delivery.url,
     VITASCOPE_ENCODING_UPLOAD_URL: delivery.url,
     VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),

@@ -2,6 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { DomainError } from '@vitascope/errors'
 import { type Call, createGrpcServer, type GrpcServer, type Handlers, type ServiceDefinition, type UserKind } from '@vitascope/grpc'
+import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
+import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
+import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
+import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
 import { type AuditEntry, type AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
@@ -176,6 +180,10 @@ const OTHERS: readonly ServiceDefinition[] = [
   UploadServiceService,
   QuotaServiceService,
   WebhookServiceService,
+  EventServiceService,
+  ReportServiceService,
+  InsightServiceService,
+  ExportServiceService,
 ]
 
 function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {

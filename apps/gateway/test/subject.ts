@@ -37,6 +37,7 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
     catalogueAddress: address,
     encodingAddress: address,
     collaborationAddress: address,
+    analyticsAddress: address,
     deliveryUrl: delivery.url,
   })
   const resources = routes.map(({ resource }) => resource)

@@ -26,8 +26,8 @@ afterAll(() => house?.close())
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 const nameOf = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
-/** Protocols with retries of their own: a name is taken once, an offset goes on; and what an object must lie there for. */
-const OWN_WAYS = ['/upload/object', '/upload/tus', '/upload/success']
+/** Ways of their own to be repeated: a name is taken once, an offset goes on, an event counts once; and what an object must lie there for. */
+const OWN_WAYS = ['/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
 
 /** What the samples leave out, because there it never comes to a call that works. */
 const MORE: Record<string, () => Payload> = {

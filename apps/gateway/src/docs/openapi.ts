@@ -199,6 +199,7 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
       required: !route.payloadOptional,
       content: {
         'application/json': { schema: json },
+        ...(route.plainJson && { 'text/plain': { schema: json } }),
         'application/x-www-form-urlencoded': { schema: form },
         'multipart/form-data': { schema: form },
       },

@@ -35,13 +35,16 @@ export function createLimiter(limits: Limits | 'off', budgetOf: Budgets = ownBud
   if (limits === 'off') {
     return { take: async () => ({}), takeFailedKey: async () => {}, checkFailedKeys: async () => {}, takeSubmission: async () => {} }
   }
-  const budget = (name: 'key' | 'address' | 'failed') => budgetOf(name, { points: limits[name] * limits.burst, duration: limits.burst })
+  const budget = (name: 'key' | 'address' | 'failed' | 'events') =>
+    budgetOf(name, { points: limits[name] * limits.burst, duration: limits.burst })
   const budgets = { key: budget('key'), address: budget('address'), failed: budget('failed') }
+  const events = budget('events')
   const submissions = budgetOf('submission', { points: SUBMISSIONS, duration: SUBMISSION_SECONDS })
   return {
     async take(payer, cost) {
-      const { policy } = payer
       const name = payer.policy === 'key' ? payer.keyId : addressGroup(payer.address)
+      if (cost === 'event') return headers('events', events, await consume('events', events, `${payer.policy} ${name}`, 1))
+      const { policy } = payer
       const left = await consume(policy, budgets[policy], name, limits.cost[cost])
       return headers(policy, budgets[policy], left)
     },
@@ -83,6 +86,7 @@ export class RateLimited extends DomainError {
 const REFUSED: Readonly<Record<string, string>> = {
   key: 'requests with this key',
   address: 'requests from this address',
+  events: 'events of players from this address',
   failed: 'bad keys from this address',
   password: 'passwords tried from this address at this video',
   password_address: 'passwords tried from this address',

@@ -1,5 +1,8 @@
 import type { Cost } from '../route.ts'
 
+/** The classes that share one budget. */
+export type SharedCost = Exclude<Cost, 'event'>
+
 /** How much may be asked of `/v2`. */
 export interface Limits {
   /** Requests a second of one key. */
@@ -8,15 +11,17 @@ export interface Limits {
   address: number
   /** Keys a second that one address may send and that turn out bad. */
   failed: number
+  /** Requests a second with what players tell, of one address or key: a budget beside the others, since a school has one address. */
+  events: number
   /** How many times a second's worth may come at once. */
   burst: number
   /** What a request of each cost class takes from its caller's budget. */
-  cost: Readonly<Record<Cost, number>>
+  cost: Readonly<Record<SharedCost, number>>
 }
 
-export const DEFAULT_LIMITS: Limits = { key: 100, address: 50, failed: 10, burst: 4, cost: { read: 1, write: 1, work: 1 } }
+export const DEFAULT_LIMITS: Limits = { key: 100, address: 50, failed: 10, events: 500, burst: 4, cost: { read: 1, write: 1, work: 1 } }
 
-const NUMBERS = ['key', 'address', 'failed', 'burst'] as const
+const NUMBERS = ['key', 'address', 'failed', 'events', 'burst'] as const
 const COSTS = ['read', 'write', 'work'] as const
 
 /** Reads `default`, `off`, or a JSON object with some of the numbers, `{"key": 200, "cost": {"work": 10}}`; the others keep their default. */

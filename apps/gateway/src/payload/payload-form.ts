@@ -6,6 +6,7 @@ import type { PayloadShape } from './payload-shape.ts'
 export interface DeclaredPayload {
   payload: PayloadShape | undefined
   payloadField?: string | undefined
+  plainJson?: boolean
 }
 
 /** How the payload of a route is read and checked, made ready once. */
@@ -15,11 +16,17 @@ export interface PayloadForm {
   kinds: FieldKinds
   /** True where the flat fields of a form are the one item of a list. */
   flatItem: boolean
+  /** True where `text/plain` is read as JSON. */
+  plainJson: boolean
   /** What counts when nothing came. */
   nothing: unknown
 }
 
-export function payloadForm({ payload, payloadField }: DeclaredPayload): PayloadForm {
+export function payloadForm({ plainJson = false, ...declared }: DeclaredPayload): PayloadForm {
+  return { ...readForm(declared), plainJson }
+}
+
+function readForm({ payload, payloadField }: DeclaredPayload): Omit<PayloadForm, 'plainJson'> {
   if (payload === undefined) return { schema: z.strictObject({}), kinds: new Map(), flatItem: false, nothing: {} }
   const flat = flatFields({ payload, payloadField })
   const kinds = flat ? fieldKinds(flat) : new Map()

@@ -9,7 +9,7 @@ import type { PayloadForm } from './payload-form.ts'
 import { type Pair, parsePercentForm } from './percent-form.ts'
 import { badField, fieldPath, malformed } from './refusals.ts'
 
-type Flattened = Pick<PayloadForm, 'kinds' | 'flatItem'>
+type Flattened = Pick<PayloadForm, 'kinds' | 'flatItem' | 'plainJson'>
 
 /**
  * The payload of a write in whichever form it came: a JSON body; `data` of a form or of the query, holding a JSON string; or the flat
@@ -27,7 +27,7 @@ export async function readPayload(
   if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must be there once, and not beside a body')
   if (!bytes) return queried[0] && parseJsonText(queried[0][1], 'data')
   const { type, header } = readContentType(request)
-  if (type === 'application/json') return parseJsonText(textOf(bytes))
+  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return parseJsonText(textOf(bytes))
   if (type === 'application/x-www-form-urlencoded') return fromForm(parsePercentForm(textOf(bytes)), form, wrapped)
   if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header), form, wrapped)
   throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')

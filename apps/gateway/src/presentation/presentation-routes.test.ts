@@ -83,6 +83,7 @@ function asked(by: UserKind | 'guest', answers: Record<string, () => unknown>) {
     checkSource: () => [],
     takePasswordTry: () => Promise.resolve(),
     takeSubmission: () => Promise.resolve(),
+    from: { address: '203.0.113.1', userAgent: 'test' },
   }
   return { context, calls }
 }

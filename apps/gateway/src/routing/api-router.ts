@@ -14,13 +14,14 @@ import type { Bodies } from '../payload/bodies.ts'
 import { readPayload } from '../payload/payload.ts'
 import { type Pair, parsePercentForm } from '../payload/percent-form.ts'
 import { badField } from '../payload/refusals.ts'
-import { type Context, Reply, type Route, type Verb } from '../route.ts'
+import { type Context, Reply, type Route, Streamed, type Verb } from '../route.ts'
 import type { Services } from '../services.ts'
 import type { UploadProxy } from '../upload/upload-proxy.ts'
 import { checkAnswer, sendAnswer } from './answer.ts'
 import { idempotencyOf } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas, publicName } from './input.ts'
 import { beginnings, indexRoutes, type PathEntry, type Target } from './route-index.ts'
+import { sendStream } from './stream-answer.ts'
 
 export interface ApiParts {
   services: Services
@@ -118,6 +119,7 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
       checkSource: parts.checkSource,
       takePasswordTry: (videoId) => parts.passwordTries.take(exchange.address, videoId),
       takeSubmission: (contactFormId) => parts.limiter.takeSubmission(exchange.address, contactFormId),
+      from: { address: exchange.address, userAgent: request.headers['user-agent'] ?? '' },
     }
     const came = { params, query, payload: await payloadOf(request, bytes, target, schemas, query) }
     const input = await checkInput(route, schemas, came, async (sent) => route.judge?.(sent, context))
@@ -127,6 +129,7 @@ function serveTarget(target: Target, parts: ApiParts): (request: Request, respon
       route.handle(input, { ...context, call: { ...context.call, idempotency } }),
     )
     if (signal.aborted) return
+    if (answer instanceof Streamed) return await sendStream(request, response, answer, signal)
     if (parts.checkAnswers) checkAnswer(route, answer)
     sendAnswer(request, response, route, answer, caller.kind === 'guest')
   }

@@ -10,19 +10,22 @@ interface Parts extends SharedParts {
   webDir: string
   /** Where delivery leads to. */
   redirectOrigin?: string | undefined
+  doNotTrack: 'respect' | 'ignore'
 }
 
 /** `/player/assets/*`, `/player/embed.js` and `/player/{id}`: the files that the web pages are built into. */
 export function playerPages(parts: Parts): Router {
   const { webDir, publicUrl } = parts
   const router = Router({ caseSensitive: true })
+  const withWishes = (html: string) => (parts.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${TELLS_ALL}`) : html)
   router.use('/assets', page('/player/assets/*', assets(join(webDir, 'assets'))))
   router.all('/embed.js', page('/player/embed.js', embedScript(webDir)))
   router.all(
     '/:id',
     page('/player/:id', async (request, response) => {
-      const html = await builtPage(join(webDir, 'index.html'), response)
-      if (html === undefined) return
+      const built = await builtPage(join(webDir, 'index.html'), response)
+      if (built === undefined) return
+      const html = withWishes(built)
       const facts = await findShared(String(request.params['id']), parts, response)
       // The same page: it says so in its own words.
       if (facts?.shows === 'none') response.status(404)
@@ -31,6 +34,9 @@ export function playerPages(parts: Parts): Router {
   )
   return router
 }
+
+/** Players then tell of everybody's views, whatever their browsers ask for. */
+const TELLS_ALL = '<meta name="vitascope:events" content="all" />'
 
 /** Names hold a hash of the content, so they may be kept for good. */
 function assets(folder: string): RequestHandler {

@@ -1,4 +1,5 @@
 import type { NounRows } from '../support/table-row.ts'
+import { analyticsRows } from './analytics.ts'
 import { apiKeyRows } from './api-key.ts'
 import { auditRows } from './audit.ts'
 import { captionRows } from './caption.ts'
@@ -60,4 +61,5 @@ export const nouns: readonly NounRows[] = [
   uploadRows,
   tusRows,
   encodingFormatRows,
+  analyticsRows,
 ]

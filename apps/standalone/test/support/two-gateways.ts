@@ -15,7 +15,7 @@ export interface TwoGateways extends TestPlatform {
 /** The second runs `main` instead, where that is given. */
 export async function startTwoGateways(env: Record<string, string>, main = GATEWAY): Promise<TwoGateways> {
   const addresses: Record<string, string> = {}
-  for (const name of ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION']) {
+  for (const name of ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'ANALYTICS']) {
     const address = `127.0.0.1:${await freePort()}`
     addresses[`VITASCOPE_${name}_LISTEN`] = address
     addresses[`VITASCOPE_${name}_ADDRESS`] = address

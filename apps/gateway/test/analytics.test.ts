@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
+import { type Call, createGrpcServer, type GrpcServer, type Handlers } from '@vitascope/grpc'
+import { type AcceptEventsRequest, EventServiceService } from '@vitascope/proto/analytics/v1/event'
+import { type ExportDaysResponse, ExportFormat, ExportServiceService } from '@vitascope/proto/analytics/v1/export'
+import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
+import { eventRoutes } from '../src/analytics/event-routes.ts'
+import { exportRoutes } from '../src/analytics/export-routes.ts'
+import { reportRoutes } from '../src/analytics/report-routes.ts'
+import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
+import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+
+type Gateway = Awaited<ReturnType<typeof startTestGateway>>
+const routes = [...eventRoutes, ...reportRoutes, ...exportRoutes]
+const VIEW = '7d444840-9dc0-41d1-b245-5ffdce74fad2'
+const at = Date.now()
+const event = { video_id: '42', view_id: VIEW, type: 'progress', at }
+
+let standIns: StandIns
+let service: GrpcServer
+let gateway: Gateway
+let limited: Gateway
+const key = aKey()
+const asked: { request: unknown; call: Call }[] = []
+let acceptEvents: (request: AcceptEventsRequest) => Promise<{ accepted: number; rejected: { index: number; message: string }[] }>
+let exported: () => AsyncGenerator<ExportDaysResponse>
+
+beforeAll(async () => {
+  standIns = await startStandIns(testPrincipalKey)
+  standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['analytics::get'] })
+  service = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('analytics') })
+  service.implement(EventServiceService, {
+    async acceptEvents(request, call) {
+      asked.push({ request, call })
+      return await acceptEvents(request)
+    },
+  })
+  const counts = { playerLoads: 4, videoPlays: 3, completeViews: 2, bouncedViews: 1 }
+  const reports: Pick<Handlers<typeof ReportServiceService>, 'listVideos' | 'listLanguages'> = {
+    async listVideos(request, call) {
+      asked.push({ request, call })
+      const video = { videoId: '42', counts, durationSeconds: 12.48, titlePublic: 'A', titlePrivate: 'B', description: 'C', language: 'en' }
+      const quarter = Array.from({ length: 21 }, (_, place) => (place < 6 ? 3 : 0))
+      const watched = { averagePercentageViewed: 25.5, averageViewingTime: 3.18, viewsPerDuration: quarter, maxPercentageViewed: quarter }
+      const videos = [{ ...video, watched: request.detailed ? watched : undefined }]
+      return { videos, nextPageToken: request.pageToken === '' ? 'more' : '', period: request.period }
+    },
+    async listLanguages(request, call) {
+      asked.push({ request, call })
+      return { languages: [{ language: '', counts }], period: request.period }
+    },
+  }
+  service.implement({ listVideos: ReportServiceService.listVideos, listLanguages: ReportServiceService.listLanguages }, reports)
+  service.implement(ExportServiceService, {
+    async *exportDays(request, call) {
+      asked.push({ request, call })
+      yield* exported()
+    },
+  })
+  const config = { authAddress: standIns.address, analyticsAddress: await service.listen('127.0.0.1:0') }
+  gateway = await startTestGateway(routes, config)
+  limited = await startTestGateway(routes, {
+    ...config,
+    limits: { ...DEFAULT_LIMITS, address: 1, events: 2, burst: 2, cost: DEFAULT_LIMITS.cost },
+  })
+})
+afterAll(async () => {
+  await Promise.all([gateway?.stop(), limited?.stop()])
+  await service?.drain(0)
+  await standIns?.stop()
+})
+beforeEach(() => {
+  asked.length = 0
+  acceptEvents = async ({ events }) => ({ accepted: events.length, rejected: [] })
+})
+
+const send = (body: string, headers: Record<string, string> = {}, to = gateway) =>
+  fetch(`${to.url}/v2/analytics/events`, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+const fieldsOf = async (answer: Response) =>
+  ((await answer.json()) as { errors?: { field: string }[] }).errors?.map(({ field }) => field).toSorted()
+
+describe('events', () => {
+  test('go on with all that they say, from the gateway itself, and nothing is written down of the call', async () => {
+    const whole = {
+      ...{ ...event, type: 'ended', position: 12.5, watched: [[0, 12.5]], rewatched: [[3, 4.25]], language: 'en', subtitle: 'de' },
+      qoe: { startup_ms: 310.5, stalls: 2, stalled_ms: 900, error: 'network' },
+    }
+    const answer = await send(JSON.stringify([whole, { ...event, video_id: 43 }]), { 'user-agent': 'A player' })
+    expect([answer.status, await answer.json()]).toEqual([202, { accepted: 2, rejected: [] }])
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(asked).toMatchObject([
+      {
+        call: { principal: { kind: 'service', service: 'gateway' } },
+        request: {
+          userAgent: 'A player',
+          clientAddress: '127.0.0.1',
+          events: [
+            {
+              ...{ videoId: '42', viewId: VIEW, type: 'EVENT_TYPE_ENDED', atMs: at, positionSeconds: 12.5, language: 'en', subtitle: 'de' },
+              watched: [{ fromSeconds: 0, toSeconds: 12.5 }],
+              rewatched: [{ fromSeconds: 3, toSeconds: 4.25 }],
+              quality: { startupMs: 310.5, stalls: 2, stalledMs: 900, error: 'network' },
+            },
+            { videoId: '43', type: 'EVENT_TYPE_PROGRESS', watched: [], quality: undefined },
+          ],
+        },
+      },
+    ])
+    expect(standIns.audit).toEqual([])
+  })
+
+  test('come as text, as sendBeacon sends them', async () => {
+    expect((await send(JSON.stringify([event]), { 'content-type': 'text/plain;charset=UTF-8' })).status).toBe(202)
+    expect((await send(JSON.stringify([event]), { 'content-type': 'application/xml' })).status).toBe(415)
+  })
+
+  test('are rejected one by one where only their values are wrong', async () => {
+    acceptEvents = async () => ({ accepted: 1, rejected: [{ index: 1, message: 'there is no such video' }] })
+    const odd = { ...event, video_id: 'none', view_id: 'x', position: -1, watched: [[5, 1]] }
+    const answer = await send(JSON.stringify([event, odd]))
+    expect([answer.status, await answer.json()]).toEqual([
+      202,
+      { accepted: 1, rejected: [{ index: 1, message: 'there is no such video' }] },
+    ])
+    expect(asked[0]?.request).toMatchObject({
+      events: [{}, { videoId: 'none', viewId: 'x', positionSeconds: -1, watched: [{ fromSeconds: 5, toSeconds: 1 }] }],
+    })
+  })
+
+  test('are refused as a whole, by their fields, where they are no events', async () => {
+    const refusals: [string, string[] | undefined][] = [
+      ['[', undefined],
+      ['[]', ['payload']],
+      ['{}', ['payload']],
+      ['"text"', ['payload']],
+      [JSON.stringify(Array(101).fill(event)), ['payload']],
+      [JSON.stringify([{}]), ['[0].at', '[0].type', '[0].video_id', '[0].view_id']],
+      [
+        JSON.stringify([event, { ...event, type: 'seek', at: 'now', watched: [[1]], rewatched: 5, qoe: { stalls: -1, x: 1 }, ip: '1' }]),
+        ['[1].at', '[1].ip', '[1].qoe.stalls', '[1].qoe.x', '[1].rewatched', '[1].type', '[1].watched[0][1]'],
+      ],
+      [JSON.stringify([{ ...event, watched: Array(1_001).fill([0, 1]) }]), ['[0].watched']],
+      [`[{"video_id":"42","view_id":"${VIEW}","type":"play","at":1e999}]`, ['[0].at']],
+    ]
+    for (const [body, fields] of refusals) {
+      const answer = await send(body)
+      expect([body.slice(0, 60), answer.status, await fieldsOf(answer)]).toEqual([body.slice(0, 60), 400, fields])
+    }
+    expect(asked).toEqual([])
+  })
+
+  test.each(['VIDEO_UNCHECKED', 'INTAKE_FULL', 'DATABASE_UNAVAILABLE'])(
+    'are not taken while they cannot be kept (%s), and may come again',
+    async (reason) => {
+      acceptEvents = async () => {
+        throw new DomainError('unavailable', reason, 'not now')
+      }
+      const answer = await send(JSON.stringify([event]))
+      expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toMatchObject([
+        503,
+        '1',
+        { code: reason.toLowerCase() },
+      ])
+    },
+  )
+
+  test('are not taken while the service is away', async () => {
+    const alone = await startTestGateway(eventRoutes)
+    const answer = await send(JSON.stringify([event]), {}, alone)
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'service_unavailable' }])
+    await alone.stop()
+  })
+
+  test('have a budget of their own', async () => {
+    const statuses = []
+    for (let i = 0; i < 6; i++) statuses.push((await send(JSON.stringify([event]), {}, limited)).status)
+    expect(statuses.slice(0, 4)).toEqual([202, 202, 202, 202])
+    const refused = await send(JSON.stringify([event]), {}, limited)
+    if (refused.status === 429) expect(refused.headers.get('ratelimit-policy')).toBe('"events";q=4;w=2')
+    // The guest's other budget is untouched: the path is found, and asks for a key.
+    expect((await fetch(`${limited.url}/v2/analytics/views/2`)).status).toBe(401)
+  })
+})
+
+describe('reports', () => {
+  const get = (path: string) => fetch(`${gateway.url}/v2/analytics${path}`, { headers: withKey(key) })
+
+  test('of videos are drawn with all their detail, and lead on with what narrowed them', async () => {
+    const filter = encodeURIComponent('{"video_id":["42"],"language":["en",""]}')
+    const answer = await get(`/views/2/per-video?detailed=1&limit=1&date_start=2030-01-01&date_end=2030-01-31&filter=${filter}`)
+    const quarter = Object.fromEntries(Array.from({ length: 21 }, (_, place) => [String(place * 5), place < 6 ? 3 : 0]))
+    expect(await answer.json()).toEqual([
+      {
+        ...{ video_id: '42', organisation_id: '2', player_loads: 4, video_plays: 3, complete_views: 2, bounced_views: 1 },
+        ...{ date_start: '2030-01-01', date_end: '2030-01-31', video_duration: 12.48 },
+        ...{ average_percentage_viewed: 25.5, average_viewing_time: 3.18, max_percentage_viewed: quarter, views_per_duration: quarter },
+        ...{ title_public: 'A', title_private: 'B', description: 'C', language: 'en' },
+      },
+    ])
+    expect(asked[0]?.request).toMatchObject({ organisationId: '2', videoIds: ['42'], languages: ['en', ''], detailed: true, pageSize: 1 })
+    const link = new URL(/<([^>]*)>/.exec(answer.headers.get('link') ?? '')?.[1] ?? '')
+    expect(Object.fromEntries(link.searchParams)).toEqual({
+      ...{ date_start: '2030-01-01', date_end: '2030-01-31', filter: '{"video_id":["42"],"language":["en",""]}', detailed: '1' },
+      ...{ start: '2', limit: '1', cursor: 'more' },
+    })
+  })
+
+  test('begin on 2012-01-01 and end today', async () => {
+    const [row] = (await (await get('/language/2')).json()) as Record<string, unknown>[]
+    expect(row).toMatchObject({ language: '', date_start: '2012-01-01', date_end: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/) })
+    const [named] = (await (await get('/language/2?date_from=2030-01-01&date_to=2030-02-28')).json()) as Record<string, unknown>[]
+    const [other] = (await (await get('/language/2?date_start=2030-01-01&date_end=2030-02-28')).json()) as Record<string, unknown>[]
+    expect([named, other]).toEqual(Array(2).fill(expect.objectContaining({ date_start: '2030-01-01', date_end: '2030-02-28' })))
+  })
+
+  test.each([
+    ['/views/2/per-video?date_start=2012-02-30', ['date_start']],
+    ['/views/2/per-video?date_start=2012-13-01&date_end=12-1-1', ['date_end', 'date_start']],
+    ['/views/2/per-video?date_start=0000-01-01', ['date_start']],
+    ['/views/2/per-video?date_start=2030-01-02&date_end=2030-01-01', ['date_end']],
+    ['/views/2/per-video?date_end=2011-12-31', ['date_end']],
+    ['/views/2/per-video?date_start=9999-12-31', ['date_start']],
+    ['/language/2?date_from=2030-01-02&date_to=2030-01-01', ['date_to']],
+    ['/language/2?date_start=2030-01-02&date_end=2030-01-01', ['date_end']],
+    ['/language/2?date_from=2030-01-02&date_start=2030-01-02', ['date_start']],
+    ['/views/2/per-video?filter={"video_id":["x"],"tag":1}', ['filter.tag', 'filter.video_id[0]']],
+    ['/views/2?filter={"language":["en"]}', ['filter.language']],
+    ['/views/2?filter=x', ['filter']],
+    ['/views/2/per-video?detailed=maybe&limit=1001&start=0', ['detailed', 'limit', 'start']],
+    ['/export/2?format=xml', ['format']],
+  ])('%s is refused by its fields', async (path, fields) => {
+    const answer = await get(path)
+    expect([answer.status, await fieldsOf(answer)]).toEqual([400, fields])
+    expect(asked).toEqual([])
+  })
+})
+
+test('a filter names at most 1,000 videos', async () => {
+  const filter = (count: number) => encodeURIComponent(`{"video_id":[${Array(count).fill(1)}]}`)
+  const get = (count: number) => fetch(`${gateway.url}/v2/analytics/views/2/per-video?filter=${filter(count)}`, { headers: withKey(key) })
+  expect((await get(1_000)).status).toBe(200)
+  const answer = await get(1_001)
+  expect([answer.status, await fieldsOf(answer)]).toEqual([400, ['filter.video_id']])
+  expect((await get(100_000)).status).toBe(431)
+})
+
+describe('the export', () => {
+  const get = (query: string, init: RequestInit = {}) =>
+    fetch(`${gateway.url}/v2/analytics/export/2${query}`, { ...init, headers: withKey(key) })
+  const line = (n: number) => Buffer.from(`{"n":${n}}\n`)
+
+  test.each([
+    ['', ExportFormat.EXPORT_FORMAT_NDJSON, 'application/x-ndjson; charset=utf-8', 'ndjson'],
+    ['?format=csv', ExportFormat.EXPORT_FORMAT_CSV, 'text/csv; charset=utf-8', 'csv'],
+  ])('comes as it is read (%p)', async (query, format, type, ending) => {
+    exported = async function* () {
+      for (let n = 0; n < 1_000; n++) yield { data: line(n) }
+    }
+    const answer = await get(query)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type])
+    expect(answer.headers.get('content-disposition')).toMatch(
+      new RegExp(`^attachment; filename="analytics-2-2012-01-01-[0-9-]+[.]${ending}"$`),
+    )
+    expect((await answer.text()).trimEnd().split('\n')).toHaveLength(1_000)
+    expect(asked[0]?.request).toMatchObject({ organisationId: '2', format })
+    const head = await get(query, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+
+  test('of nothing is empty', async () => {
+    exported = async function* () {}
+    const answer = await get('')
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+  })
+
+  test('that is refused is a problem, and one that breaks is no whole answer', async () => {
+    // biome-ignore lint/correctness/useYield: it fails before its first part.
+    exported = async function* () {
+      throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')
+    }
+    expect((await get('')).status).toBe(503)
+    exported = async function* () {
+      yield { data: line(1) }
+      throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')
+    }
+    const broken = await get('')
+    expect(broken.status).toBe(200)
+    await expect(broken.text()).rejects.toThrow()
+  })
+})
