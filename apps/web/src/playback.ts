@@ -25,6 +25,8 @@ export interface Playback {
   /** -1 lets the player choose by the speed of the line. */
   chooseQuality(value: number): void
   captions: CaptionTracks
+  /** The language of the sound that is played; empty where it does not say. */
+  heard(): string
   end(): void
 }
 
@@ -86,6 +88,7 @@ function playByLibrary(hls: Hls, Library: typeof Hls, video: HTMLVideoElement, s
     get captions() {
       return instead ? instead.captions : captions
     },
+    heard: () => (instead ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
     end: () => (instead ? instead.end() : hls.destroy()),
   }
 }
@@ -108,6 +111,7 @@ function playByBrowser(video: HTMLVideoElement, address: string, wish: CaptionWi
     qualities: () => [],
     chooseQuality: () => {},
     captions: captionsByBrowser(video, wish, events.changed, ended.signal),
+    heard: () => '',
     end: () => {
       video.removeEventListener('error', failed)
       ended.abort()

@@ -12,6 +12,7 @@ import { wireSeekPeek } from './seek-peek.ts'
 import { type CaptionWish, trackOnLoad } from './show-on-load.ts'
 import { showSlides } from './slide-panel.ts'
 import { buildStage, type Stage } from './stage.ts'
+import { tellView } from './telling/tell-view.ts'
 import type { VideoRecord } from './video-record.ts'
 
 /** Milliseconds between two questions while the video is encoded. */
@@ -108,10 +109,15 @@ export class VitascopePlayer extends HTMLElement {
     video.poster = address(record.poster)
     if (atOnce) video.addEventListener('canplay', () => void begin(video), { once: true, signal })
     this.#peekAt = wireSeekPeek(stage, signal)
+    const view = tellView(
+      { video, videoId: this.videoId, language: () => playback?.heard() || record.language, startsAtOnce: atOnce },
+      signal,
+    )
     const controls = wireControls(stage.frame, video, () => playback, signal)
     const events = {
       changed: () => controls.refresh(),
       failed: (refused: boolean) => {
+        view.failed(refused ? 'refused' : 'media')
         playback?.end()
         show(
           stage,

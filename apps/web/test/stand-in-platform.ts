@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { extname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 const dist = join(import.meta.dirname, '../dist')
 const types: Record<string, string> = {
@@ -20,13 +21,37 @@ const types: Record<string, string> = {
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self' blob: data:; base-uri 'none'; form-action 'none'"
 
+/** An event of a view, as players send it. */
+export interface ToldEvent {
+  video_id: string
+  view_id: string
+  type: string
+  at: number
+  position?: number
+  watched?: [number, number][]
+  rewatched?: [number, number][]
+  language?: string
+  subtitle?: string
+  qoe?: { startup_ms?: number; stalls?: number; stalled_ms?: number; error?: string }
+}
+
 /** What stands in for the gateway: the built page, the records that a test sets, and media from a folder. */
 export async function startPlatform(media: string) {
   const answers = new Map<string, { status: number; json: unknown }>()
   const asked: string[] = []
   const heads = new Map<string, string>()
+  const told: ToldEvent[] = []
+  const events = { status: 202 }
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
+    if (pathname === '/v2/analytics/events') {
+      const { status } = events
+      void text(request).then((body) => {
+        if (status === 202) told.push(...(JSON.parse(body) as ToldEvent[]))
+        response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+      })
+      return
+    }
     asked.push(pathname + search)
     const video = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
     if (video !== undefined) {
@@ -50,6 +75,10 @@ export async function startPlatform(media: string) {
     url: `http://127.0.0.1:${port}`,
     /** Paths with their queries, in order. */
     asked,
+    /** What players told of views, in the order in which it came. */
+    told,
+    /** How it is answered. */
+    events,
     /** What the gateway writes into the page of an id. */
     head: (id: string, tags: string) => heads.set(`/player/${id}`, tags),
     answer: (id: string, json: unknown, status = 200) => answers.set(id, { status, json }),
