@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+
+const browserFile = browserPath()
+const inBrowser = browserFile === undefined ? describe.skip : describe
+/** Browsers without a window say so, and would be taken for robots. */
+const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+let browser: Browser
+let videoId: string
+
+/** As much of a `<video>` as is used here. */
+interface Picture {
+  muted: boolean
+  currentTime: number
+  readyState: number
+  play(): Promise<void>
+  pause(): void
+  addEventListener(name: string, act: () => void, options?: { once: true }): void
+  removeEventListener(name: string, act: () => void): void
+}
+
+interface Heatmap {
+  watched: number[]
+  rewatched: number[]
+}
+
+inBrowser('what a browser plays', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sources-'))
+    sources = await startSourceServer(folder)
+    await makeSource(folder, 'good.mp4')
+    platform = await startTestPlatform()
+    tenant = await aTenant(platform.system)
+    // For all of it: what a page that closes still sends is not told of a name that only the page has.
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments, `--user-agent=${userAgent}`] })
+    const api = platform.withKey(tenant.key)
+    videoId = (await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch' })).id
+    await settled(api, videoId)
+  }, 240_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.remove()
+    await sources?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Plays from one second to about another; answers where the picture then stands. */
+  const play = (page: Page, from: number, to: number): Promise<number> =>
+    page.locator('video').evaluate(
+      async (video: Picture, [from = 0, to = 0]) => {
+        video.muted = true
+        if (video.currentTime !== from) {
+          const there = new Promise<void>((done) => video.addEventListener('seeked', done, { once: true }))
+          video.currentTime = from
+          await there
+        }
+        const stopped = new Promise<void>((done) => video.addEventListener('pause', done, { once: true }))
+        const look = () => void (video.currentTime >= to && video.pause())
+        video.addEventListener('timeupdate', look)
+        await video.play()
+        await stopped
+        video.removeEventListener('timeupdate', look)
+        return video.currentTime
+      },
+      [from, to],
+    )
+  const cells = (length: number, parts: readonly (readonly [number, number])[]) =>
+    Array.from({ length }, (_, cell) => (parts.some(([from, to]) => from < cell + 1 && to > cell) ? 1 : 0))
+
+  test('report and heatmap show exactly the parts that were watched, and watched again', async () => {
+    const api = platform.withKey(tenant.key)
+    const page = await browser.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(`${platform.url}/player/${videoId}`)
+    await waitFor(() => page.locator('video').evaluate((video: Picture) => video.readyState > 0), {
+      timeout: 60_000,
+      describe: 'the video to be there',
+    })
+    const first = await play(page, 0, 3.2)
+    const second = await play(page, 8, 9.2)
+    const again = await play(page, 1, 2.2)
+    await page.goto('about:blank')
+    expect([complaints, first < 7, second < 11.5, again < first]).toEqual([[], true, true, true])
+
+    const path = `${tenant.organisationId}/video/${videoId}`
+    let heatmap: Heatmap | undefined
+    const watched = cells(12, [
+      [0, first],
+      [8, second],
+    ])
+    const rewatched = cells(12, [[1, again]])
+    await waitFor(
+      async () => {
+        heatmap = (await api.get<Heatmap>(`/analytics/heatmap/${path}`)).body as unknown as Heatmap
+        return JSON.stringify([heatmap.watched, heatmap.rewatched]) === JSON.stringify([watched, rewatched])
+      },
+      { timeout: 60_000, describe: () => `${JSON.stringify([watched, rewatched])} in ${JSON.stringify(heatmap)}` },
+    )
+
+    const { body } = await api.get<Record<string, Record<string, number>>>(`/analytics/duration-viewed/${path}`)
+    expect(body).toMatchObject({ player_loads: 1, video_plays: 1, complete_views: 0, bounced_views: 0, video_duration: 12 })
+    // A bucket is 0.6 s: those of 1.2 s and 8.4 s were watched, that of 7.2 s and the end were not.
+    expect(body['views_per_duration']).toMatchObject({ 0: 1, 10: 1, 60: 0, 70: 1, 95: 0, 100: 0 })
+    expect(Object.values(body['max_percentage_viewed'] ?? {}).reduce((sum, views) => sum + views, 0)).toBe(1)
+    expect(body['max_percentage_viewed']?.[String(Math.floor((second / 12) * 20) * 5)]).toBe(1)
+    const share = ((first + second - 8) / 12) * 100
+    expect(Math.abs(Number(body['average_percentage_viewed']) - share)).toBeLessThan(20)
+    await page.close()
+  }, 240_000)
+
+  test('how it began to play is measured, and one viewer is one viewer', async () => {
+    const api = platform.withKey(tenant.key)
+    const page = await browser.newPage()
+    await page.goto(`${platform.url}/player/${videoId}?autoplay=1&muted=1`)
+    await waitFor(() => page.locator('video').evaluate((video: Picture) => video.currentTime > 1), {
+      timeout: 60_000,
+      describe: 'the picture to pass 1 s',
+    })
+    const realtime = `/analytics/realtime/${tenant.organisationId}`
+    await waitFor(async () => Number((await api.get(realtime)).body['views']) >= 1, { timeout: 60_000, describe: 'the view that goes on' })
+    await page.close({ runBeforeUnload: true })
+    const of = `${tenant.organisationId}/video/${videoId}/per-day`
+    await waitFor(async () => Number((await api.get<{ started_views: number }[]>(`/analytics/qoe/${of}`)).body[0]?.started_views) >= 2, {
+      timeout: 60_000,
+      describe: 'the measured starts',
+    })
+    expect((await api.get(`/analytics/qoe/${of}`)).body).toMatchObject([{ error_views: 0, average_startup_ms: expect.any(Number) }])
+    expect((await api.get(`/analytics/viewers/${of}`)).body).toMatchObject([{ unique_viewers: 1 }])
+  }, 240_000)
+})
