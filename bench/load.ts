@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Ask, type Figures, type LoadOrder, percentiles } from './load-order.ts'
@@ -35,7 +36,9 @@ async function run(order: LoadOrder): Promise<Figures> {
   const next = () => {
     const ask = order.asks[nth++ % order.asks.length]
     if (!ask) throw new Error('there is nothing to ask')
-    return { ...ask, body: ask.body?.replace('{n}', `${order.name} ${nth}`) }
+    const now = String(Date.now())
+    const fill: Record<string, () => string> = { '{n}': () => `${order.name} ${nth}`, '{uuid}': randomUUID, '{now}': () => now }
+    return { ...ask, body: ask.body?.replace(/\{(?:n|uuid|now)\}/g, (place) => fill[place]?.() ?? place) }
   }
   await (order.rate === undefined ? closedLoop() : openLoop(order.rate))
   const seconds = (performance.now() - started) / 1_000

@@ -17,8 +17,8 @@ import { migrateAnalytics, SCHEMA } from '../src/migrate.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { anEvent, as, PRINCIPAL_KEY, principal, startCatalogue } from './test-analytics.ts'
 
-/** 600 in the long run. */
-const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? 15)
+/** Ten minutes in the long run. */
+const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 15))
 const SENDERS = 8
 const EVENTS_A_SECOND = 500
 const A_REQUEST = 10

@@ -45,6 +45,7 @@ const OTHERS: Record<string, Payload> = {
   'POST /contact-form': { primary_text: 'other' },
   'POST /contact-form/{}/submission': { email: 'other@example.org' },
   'POST /folder': { name: 'other' },
+  'POST /media/encodingformat-post/{}': { encodingformat: 11 },
   'POST /metadata/{}': { name: 'other' },
   'POST /oauth/thirdparty': { username: 'other' },
   'POST /organisation': { name: 'other' },

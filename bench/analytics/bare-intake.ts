@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+
+// The least that can take events one a request and make them durable: plain `node:http`, JSON.parse, and one insert for all that came while the
+// one before was synced. `node bare-intake.ts DATABASE_URL`; prints its port.
+
+const pool = new pg.Pool({ connectionString: process.argv[2], max: 2 })
+pool.on('error', (error) => {
+  console.error(error)
+  process.exit(1)
+})
+const WRITERS = 2
+const waiting: { line: string; done: () => void }[] = []
+let writers = 0
+
+async function write(): Promise<void> {
+  writers++
+  while (waiting.length > 0) {
+    const taken = waiting.splice(0, 5_000)
+    await pool.query('insert into bare_event select * from json_populate_recordset(null::bare_event, $1::json)', [
+      `[${taken.map(({ line }) => line).join()}]`,
+    ])
+    for (const { done } of taken) done()
+  }
+  writers--
+}
+
+const server = createServer((request, response) => {
+  const parts: Buffer[] = []
+  request.on('data', (part: Buffer) => parts.push(part))
+  request.on('end', () => {
+    const events = JSON.parse(Buffer.concat(parts).toString()) as unknown[]
+    waiting.push({
+      line: events.map((event) => JSON.stringify(event)).join(),
+      done: () => response.writeHead(202, { 'content-type': 'application/json' }).end(`{"accepted":${events.length},"rejected":[]}`),
+    })
+    if (writers < WRITERS) setImmediate(() => void write())
+  })
+})
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+process.stdout.write(`${(server.address() as AddressInfo).port}\n`)
+// It ends with whoever started it.
+process.stdin.resume().on('end', () => process.exit())

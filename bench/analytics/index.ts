@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util'
+import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
+import { endOnSignal } from '../end-on-signal.ts'
+import { type Ask, type LoadGenerator, startLoadGenerator } from '../load-order.ts'
+import { startFilledPlatform } from '../overload/filled-platform.ts'
+import { median, medianRatio } from '../ratio.ts'
+import { copyRate, makeTable, startBareIntake } from './bare.ts'
+import { compareReports } from './report.ts'
+
+const rows = ['hundred', 'one', 'report'] as const
+type Row = (typeof rows)[number]
+/** Of the bare thing; of the small report's time. */
+const goals = { hundred: 0.25, one: 0.6, report: 1.5 }
+const WARM_SECONDS = 5
+/** Callers who ask again when they have their answer. */
+const CALLERS = { hundred: 16, one: 128 }
+
+/** Events through gateway and service into PostgreSQL beside the bare thing, and a year's report over many views beside few. */
+export async function bench(args: string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string' },
+      pairs: { type: 'string', default: '7' },
+      seconds: { type: 'string', default: '5' },
+      views: { type: 'string', default: '10000000' },
+    },
+  })
+  const chosen = rows.filter((row) => values.only === undefined || values.only === row)
+  const [pairs, seconds, views] = [values.pairs, values.seconds, values.views].map(Number)
+  if (chosen.length === 0 || !pairs || !seconds || !views) throw new Error(`--only is one of ${rows.join(', ')}; the rest are numbers`)
+  const { platform, filled, stop } = await startFilledPlatform(20)
+  const generator = startLoadGenerator()
+  const end = async () => {
+    await generator.stop()
+    await stop()
+  }
+  endOnSignal(end)
+  try {
+    const database = await asSuperuser(
+      platform,
+      async ({ host, port, password }) => `postgres://postgres:${password}@${host}:${port}/vitascope`,
+    )
+    const videoIds = filled.map(({ videoId }) => videoId)
+    const met: boolean[] = []
+    for (const row of chosen) {
+      if (row === 'report') met.push(await compareReports(platform, { views, pairs, goal: goals.report }))
+      else met.push(await compareIntake(row, { generator, url: platform.url, database, videoIds, pairs, seconds }))
+    }
+    return met.every(Boolean)
+  } finally {
+    await end()
+  }
+}
+
+interface Intake {
+  generator: LoadGenerator
+  /** Of the gateway. */
+  url: string
+  database: string
+  videoIds: readonly string[]
+  pairs: number
+  seconds: number
+}
+
+async function compareIntake(
+  row: Exclude<Row, 'report'>,
+  { generator, url, database, videoIds, pairs, seconds }: Intake,
+): Promise<boolean> {
+  await makeTable(database)
+  const bare = row === 'one' ? await startBareIntake(database) : undefined
+  const each = row === 'one' ? 1 : 100
+  const measure = async (base: string, path: string, name: string, length = seconds) => {
+    const asks = videoIds.map((videoId) => tell(`${base}${path}`, videoId, each))
+    const figures = await generator.run({ name, asks, seconds: length, connections: CALLERS[row] })
+    const done = figures.counts['write 202'] ?? 0
+    if (Object.keys(figures.counts).join() !== 'write 202') throw new Error(`not every event was taken: ${JSON.stringify(figures.counts)}`)
+    return (done * each) / figures.seconds
+  }
+  const ours = (name: string, length?: number) => measure(url, '/v2/analytics/events', name, length)
+  const theirs = (name: string, length = seconds) => (bare ? measure(bare.url, '/', name, length) : copyRate(database, length))
+  try {
+    await ours('warm', WARM_SECONDS)
+    await theirs('warm bare', 2)
+    const rates: { ours: number; theirs: number }[] = []
+    for (let pair = 0; pair < pairs; pair++) {
+      // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
+      const first = pair % 2 === 0 ? await ours(`${pair}`) : undefined
+      const their = await theirs(`bare ${pair}`)
+      rates.push({ ours: first ?? (await ours(`${pair}`)), theirs: their })
+    }
+    const { median: middle, low, high } = medianRatio(rates.map((pair) => pair.ours / pair.theirs))
+    const [our, their] = [median(rates.map((pair) => pair.ours)), median(rates.map((pair) => pair.theirs))]
+    const met = high >= goals[row]
+    console.log(
+      `${row === 'one' ? 'one event a request' : 'a hundred events a request'}: ${our.toFixed(0)} events/s durable; ${bare ? 'a bare server with group commit' : 'COPY alone'} ${their.toFixed(0)}/s`,
+    )
+    console.log(
+      `  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goals[row]}: ${met ? 'met' : 'NOT met'}`,
+    )
+    return met
+  } finally {
+    await bare?.stop()
+  }
+}
+
+/** As a player tells it; every event is of a view of its own. */
+function tell(url: string, videoId: string, count: number): Ask {
+  const event = `{"video_id":"${videoId}","view_id":"{uuid}","type":"progress","position":3.5,"watched":[[0,3.5]],"language":"en","subtitle":"","at":{now}}`
+  return { kind: 'write', method: 'POST', url, headers: { 'user-agent': 'Mozilla/5.0' }, body: `[${Array(count).fill(event).join()}]` }
+}

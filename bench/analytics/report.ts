@@ -1,0 +1,78 @@
+import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
+import type { TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
+import { aTenant, type Tenant } from '../../apps/standalone/test/support/video-steps.ts'
+import { median, medianRatio } from '../ratio.ts'
+
+const FEW_VIEWS = 10_000
+const VIDEOS = 100
+const DAYS = 365
+const LANGUAGES = ['en', 'de', 'fr']
+const ASKS = 20
+
+/** A year's per-day report of an organisation with this many views, beside one of the same days, videos and languages with few. */
+export async function compareReports(platform: TestPlatform, wanted: { views: number; pairs: number; goal: number }): Promise<boolean> {
+  const { views, pairs, goal } = wanted
+  const [few, many] = [await aTenant(platform.system), await aTenant(platform.system)]
+  const end = new Date()
+  for (const [tenant, count] of [
+    [few, FEW_VIEWS],
+    [many, views],
+  ] as const) {
+    const started = performance.now()
+    await fill(platform, tenant, count)
+    console.log(`report: ${count} views filled in ${((performance.now() - started) / 1_000).toFixed(0)} s`)
+  }
+  const from = new Date(end.getTime() - (DAYS - 1) * 86_400_000).toISOString().slice(0, 10)
+  const time = async ({ key, organisationId }: Tenant) => {
+    const times: number[] = []
+    for (let nth = 0; nth < ASKS; nth++) {
+      const started = performance.now()
+      const path = `/analytics/views/${organisationId}/per-day?date_start=${from}&date_end=${end.toISOString().slice(0, 10)}`
+      const { status, body } = await platform.withKey(key).get<unknown[]>(path)
+      times.push(performance.now() - started)
+      if (status !== 200 || body.length < DAYS - 1) throw new Error(`${status}: ${body.length} days`)
+    }
+    return median(times)
+  }
+  for (const tenant of [few, many]) await time(tenant)
+  const found: { few: number; many: number }[] = []
+  for (let pair = 0; pair < pairs; pair++) {
+    const first = pair % 2 === 0 ? await time(few) : undefined
+    const large = await time(many)
+    found.push({ few: first ?? (await time(few)), many: large })
+  }
+  const { median: middle, low, high } = medianRatio(found.map((pair) => pair.many / pair.few))
+  const met = low <= goal
+  console.log(
+    `a year's per-day report: ${median(found.map((p) => p.many)).toFixed(1)} ms at ${views} views, ${median(found.map((p) => p.few)).toFixed(1)} ms at ${FEW_VIEWS}`,
+  )
+  console.log(`  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goal}: ${met ? 'met' : 'NOT met'}`)
+  return met
+}
+
+/** Views and the counts of them, as the merge leaves them, without their events. */
+async function fill(platform: TestPlatform, { organisationId }: Tenant, views: number): Promise<void> {
+  await asSuperuser(platform, async (client) => {
+    await client.query('set search_path = analytics')
+    const first = `${organisationId}000000`
+    await client.query(
+      `insert into video (video_id, organisation_id, duration_ms) select $1::bigint + n, $2, 60000 from generate_series(1, $3::int) n`,
+      [first, organisationId, VIDEOS],
+    )
+    await client.query(
+      `insert into view (view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched, language,
+         language_ms, subtitle, subtitle_ms, failed)
+       select gen_random_uuid(), $1::bigint + 1 + n % $3::int, 60000, $2, t, t + 30000, true, 30000, 1023, '\\x0000003fffffff'::bytea, ''::bytea,
+         ($4::text[])[1 + n % cardinality($4::text[])], t, '', t, false
+       from (select n, (extract(epoch from current_date)::bigint - (n::bigint * 7919 % $5::int) * 86400) * 1000 as t from generate_series(1, $6::bigint) n) made`,
+      [first, organisationId, VIDEOS, LANGUAGES, DAYS, views],
+    )
+    await client.query(
+      `insert into organisation_day (organisation_id, day, language, subtitle, loads, plays, completes, bounces)
+       select organisation_id, (to_timestamp(first_ms / 1000) at time zone 'UTC')::date, language, subtitle, count(*), count(*), 0, 0
+       from view where organisation_id = $1 group by 1, 2, 3, 4`,
+      [organisationId],
+    )
+    await client.query('analyze view, organisation_day, video')
+  })
+}
