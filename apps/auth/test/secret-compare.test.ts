@@ -104,13 +104,14 @@ describe('nothing in the sources compares a secret by === or !==', () => {
   const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
   /** Named like a secret, and none. */
   const NO_SECRETS: Readonly<Record<string, string>> = {
+    'apps/analytics/src/reconcile/reconcile.ts': 'the key of a view',
+    'apps/catalogue/src/encoding-format/start-renditions.ts': 'the key of a rendition',
     'apps/catalogue/src/webhook/sending-store.ts': 'the key of a lane',
-    'apps/encoding/src/early/early-playlists.ts': 'the key of an audio track',
     'apps/encoding/src/job/job-message.ts': 'the key of a rendition',
     'apps/encoding/src/upload/post-policy.ts': 'a credential of S3 names the access key, which is no secret',
     'apps/encoding/src/work/published-set.ts': 'the key of a rendition',
     'libs/media/src/collect-segments.ts': 'the key of a rendition',
-    'libs/media/src/package-renditions.ts': 'the key of a rendition',
+    'libs/media/src/plan-master.ts': 'the key of a rendition, and of an audio track',
     'libs/media/src/verify.ts': 'the key of a rendition',
     'libs/access/src/token-keys.ts': 'the spelling of a secret, compared with the same secret',
     'libs/access/src/video-token.ts': 'the spelling of a signature, compared with the same signature',
