@@ -14,6 +14,7 @@ import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_pa
 import { UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
@@ -164,6 +165,7 @@ const OTHERS: readonly ServiceDefinition[] = [
   EncodingJobServiceService,
   MetadataServiceService,
   TagServiceService,
+  EncodingFormatServiceService,
   FolderServiceService,
   CaptionServiceService,
   ContactFormServiceService,
