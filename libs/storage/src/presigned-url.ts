@@ -50,7 +50,7 @@ export function presignedUrl(bucket: SigningBucket, { method, name, now, seconds
 function objectUrl({ endpoint, bucket, virtualHost = false }: SigningBucket, name: string): URL {
   const url = new URL(endpoint)
   if (virtualHost) url.hostname = `${bucket}.${url.hostname}`
-  url.pathname = [url.pathname.replace(/\/+$/, ''), ...(virtualHost ? [] : [bucket]), name].join('/')
+  url.pathname = ['', ...url.pathname.split('/').filter((part) => part !== ''), ...(virtualHost ? [] : [bucket]), name].join('/')
   return url
 }
 

@@ -165,8 +165,8 @@ async function checkAllThere(
     }
   }
   const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
-  // What was sent by a form is kept for a day.
-  const isWanted = (file: string) => file.startsWith('uploads/') || wanted.has(file.split('/').slice(0, 2).join('/'))
+  // What was sent by a form or in parts is kept for a day.
+  const isWanted = (file: string) => /^(uploads|tus)[/]/.test(file) || wanted.has(file.split('/').slice(0, 2).join('/'))
   let left: string[] = []
   const clean = async () => {
     left = (await filesOf(join(platform.dataDir, 'storage'))).filter((file) => !isWanted(file))
