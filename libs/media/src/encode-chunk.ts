@@ -90,6 +90,8 @@ function limitsFor({ plan, chunkIndex, limits }: ChunkEncode): Partial<RunLimits
   return {
     cpuSeconds: expected * 40 + 300,
     fileBytes: segmentBytes(plan),
+    // Sound is far ahead of the picture in no time: what a viewer waits for goes first.
+    ...(chunk ? {} : { niceness: 19 }),
     ...limits,
     stallSeconds: (limits?.stallSeconds ?? defaultLimits.stallSeconds) + entrySeconds,
   }

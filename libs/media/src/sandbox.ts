@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { access, constants, lchown, lstat, mkdir, mkdtemp, open, rm, symlink } from 'node:fs/promises'
+import { access, constants, lchown, lstat, mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { EncodeFailed } from './media-errors.ts'
@@ -13,6 +13,8 @@ export interface RunLimits {
   /** Of each single file. */
   fileBytes: number
   memoryBytes: number
+  /** How far it gives way to others, as nice(1): 0 to 19. */
+  niceness: number
 }
 
 export const defaultLimits: RunLimits = {
@@ -21,6 +23,7 @@ export const defaultLimits: RunLimits = {
   stallSeconds: 30,
   fileBytes: 64 * 2 ** 30,
   memoryBytes: 3 * 2 ** 30,
+  niceness: 10,
 }
 
 /** How far this machine lets a tool be locked up. */
@@ -47,7 +50,7 @@ export async function startInside(
   const options = { cwd: scratch, env: toolEnvironment, detached: true }
   if (!sandbox.handsOver) {
     const inside = sandbox.wrap(tool, args, limits)
-    return spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    return givingWay(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), limits)
   }
   // The fourth descriptor is the program itself; a link in the folder gives it its name.
   const name = basename(tool)
@@ -57,11 +60,23 @@ export async function startInside(
   const program = await open(tool, 'r')
   try {
     const inside = sandbox.wrap(`./${name}`, args, limits)
-    return spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] })
+    return givingWay(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), limits)
   } finally {
     await program.close()
   }
 }
+
+/**
+ * Where the system groups processes by session (sched(7), autogroup), niceness counts inside a session alone, and each run leads its own: the group
+ * as a whole is told to give way too.
+ */
+async function givingWay(child: ChildProcess, { niceness }: RunLimits): Promise<ChildProcess> {
+  if (child.pid !== undefined) await writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(() => notGrouped)
+  return child
+}
+
+/** Without such groups niceness counts as it is. */
+const notGrouped = undefined
 
 /** Finds out once per tool what works, from the strongest lock to none; a container or another system may forbid some of it. */
 export function sandboxFor(tool: string): Promise<Sandbox> {
@@ -136,7 +151,7 @@ function toSandbox(lock: Lock, programs: Programs): Sandbox | undefined {
       const chain: string[] = []
       if (unshare !== undefined && lock.namespaces.length > 0) chain.push(unshare, ...lock.namespaces, '--')
       if (prlimit !== undefined) chain.push(prlimit, ...limitOptions(limits), '--')
-      if (nice !== undefined) chain.push(nice, '-n', '10')
+      if (nice !== undefined) chain.push(nice, '-n', String(limits.niceness))
       // A change of user clears the death signal and closes /proc/self until the next program starts: two steps, in this order.
       const death = ['--pdeathsig', 'KILL', '--']
       if (setpriv !== undefined) chain.push(setpriv, ...userOptions(lock.owner), '--no-new-privs', '--', setpriv, ...death)
