@@ -19,7 +19,7 @@ async function write(): Promise<void> {
   writers++
   while (waiting.length > 0) {
     const taken = waiting.splice(0, 5_000)
-    await pool.query('insert into bare_event select * from json_populate_recordset(null::bare_event, $1::json)', [
+    await pool.query('insert into bare_intake_event select * from json_populate_recordset(null::bare_intake_event, $1::json)', [
       `[${taken.map(({ line }) => line).join()}]`,
     ])
     for (const { done } of taken) done()

@@ -6,37 +6,52 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { COLUMNS } from '../../apps/analytics/src/event/event-line.ts'
 
-/** A table of the columns of an event, and of no index. */
-const TABLE = `create unlogged table if not exists bare_event (video_id bigint, view_id uuid, type text, position float8, watched float8[], language text,
-  subtitle text, at bigint, received bigint, organisation_id bigint, duration_ms int, visitor bytea)`
 const ROWS_AT_ONCE = 5_000
 
-export async function makeTable(url: string): Promise<void> {
+/** Beside the table of the product, in the same database: the same columns and what must not be null, no index, and as durable. */
+export async function makeTables(url: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
-  // As durable as the table of the product.
-  await client.query(TABLE.replace('unlogged ', ''))
+  await client.query('create table if not exists bare_event (like analytics.event including defaults)')
+  await client.query(`create table if not exists bare_intake_event (video_id bigint, view_id uuid, type text, position float8, watched float8[], language text,
+    subtitle text, at bigint)`)
   await client.end()
 }
 
-/** Rows a second of one connection that does nothing but COPY, a commit for each 5,000. */
-export async function copyRate(url: string, seconds: number): Promise<number> {
+/**
+ * Rows a second of one connection that does nothing but COPY, a commit for each 5,000. Every row is made for its one insert; the next ones are made
+ * while PostgreSQL writes.
+ */
+export async function copyRate(url: string, videoIds: readonly string[], seconds: number): Promise<number> {
   const client = new pg.Client(url)
   await client.connect()
-  const line = (nth: number) =>
-    `4611686018427387905\t${randomUUID()}\tprogress\t${nth % 60}\t{0,${nth % 60}}\ten\t\t${Date.now()}\t${Date.now()}\t2\t60000\t\\\\x00112233445566778899aabbccddeeff\n`
-  const text = Array.from({ length: ROWS_AT_ONCE }, (_, nth) => line(nth)).join('')
+  await client.query('set search_path = analytics')
   const started = performance.now()
   let rows = 0
+  let text = lines(videoIds)
   while (performance.now() - started < seconds * 1_000) {
-    await pipeline(Readable.from([text]), client.query(copyFrom('copy bare_event from stdin')))
+    const copying = pipeline(Readable.from([text]), client.query(copyFrom(`copy public.bare_event (${COLUMNS}) from stdin`)))
+    text = lines(videoIds)
+    await copying
     rows += ROWS_AT_ONCE
   }
   const rate = (rows / (performance.now() - started)) * 1_000
-  await client.query('truncate bare_event')
+  await client.query('truncate public.bare_event')
   await client.end()
   return rate
+}
+
+/** The events that the load generator tells, as rows. */
+function lines(videoIds: readonly string[]): string {
+  const now = Date.now()
+  const day = new Date(now).toISOString().slice(0, 10)
+  let text = ''
+  for (let nth = 0; nth < ROWS_AT_ONCE; nth++) {
+    text += `1\t${day}\t${now}\t${now}\t2\t${videoIds[nth % videoIds.length]}\t${randomUUID()}\t3\t60000\t3500\t{0,3500}\t{}\ten\t\t\\\\x0011223344556677\t\\N\t\\N\t\\N\t\n`
+  }
+  return text
 }
 
 /** The bare server as a process of its own. */

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util'
 import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
+import type { TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { type Ask, type LoadGenerator, startLoadGenerator } from '../load-order.ts'
 import { startFilledPlatform } from '../overload/filled-platform.ts'
+import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio } from '../ratio.ts'
-import { copyRate, makeTable, startBareIntake } from './bare.ts'
+import { copyRate, makeTables, startBareIntake } from './bare.ts'
+import { untilCounted } from './counted.ts'
 import { compareReports } from './report.ts'
 
 const rows = ['hundred', 'one', 'report'] as const
@@ -12,6 +15,8 @@ type Row = (typeof rows)[number]
 /** Of the bare thing; of the small report's time. */
 const goals = { hundred: 0.25, one: 0.6, report: 1.5 }
 const WARM_SECONDS = 5
+/** What an event costs is told of these. */
+const PROCESSES = ['gateway', 'analytics', 'postgres'] as const
 /** Callers who ask again when they have their answer. */
 const CALLERS = { hundred: 16, one: 128 }
 
@@ -45,7 +50,7 @@ export async function bench(args: string[]): Promise<boolean> {
     const met: boolean[] = []
     for (const row of chosen) {
       if (row === 'report') met.push(await compareReports(platform, { views, pairs, goal: goals.report }))
-      else met.push(await compareIntake(row, { generator, url: platform.url, database, videoIds, pairs, seconds }))
+      else met.push(await compareIntake(row, { generator, platform, database, videoIds, pairs, seconds }))
     }
     return met.every(Boolean)
   } finally {
@@ -55,8 +60,7 @@ export async function bench(args: string[]): Promise<boolean> {
 
 interface Intake {
   generator: LoadGenerator
-  /** Of the gateway. */
-  url: string
+  platform: TestPlatform
   database: string
   videoIds: readonly string[]
   pairs: number
@@ -65,30 +69,40 @@ interface Intake {
 
 async function compareIntake(
   row: Exclude<Row, 'report'>,
-  { generator, url, database, videoIds, pairs, seconds }: Intake,
+  { generator, platform, database, videoIds, pairs, seconds }: Intake,
 ): Promise<boolean> {
-  await makeTable(database)
+  await makeTables(database)
   const bare = row === 'one' ? await startBareIntake(database) : undefined
   const each = row === 'one' ? 1 : 100
-  const measure = async (base: string, path: string, name: string, length = seconds) => {
+  const measure = async (base: string, path: string, name: string, length: number) => {
     const asks = videoIds.map((videoId) => tell(`${base}${path}`, videoId, each))
     const figures = await generator.run({ name, asks, seconds: length, connections: CALLERS[row] })
     const done = figures.counts['write 202'] ?? 0
     if (Object.keys(figures.counts).join() !== 'write 202') throw new Error(`not every event was taken: ${JSON.stringify(figures.counts)}`)
-    return (done * each) / figures.seconds
+    return { events: done * each, rate: (done * each) / figures.seconds, asking: figures.cpuShare * figures.seconds }
   }
-  const ours = (name: string, length?: number) => measure(url, '/v2/analytics/events', name, length)
-  const theirs = (name: string, length = seconds) => (bare ? measure(bare.url, '/', name, length) : copyRate(database, length))
+  /** With what it takes of the processors until reports show all of it: the bare thing has them for itself. */
+  const ours = async (name: string, length = seconds) => {
+    const cpu = () => PROCESSES.map((process) => cpuSeconds(platform.pid(process)))
+    const before = cpu()
+    const { events, rate, asking } = await measure(platform.url, '/v2/analytics/events', name, length)
+    const behind = await untilCounted(database)
+    const each = [...cpu().map((used, nth) => used - (before[nth] ?? 0)), asking].map((used) => (used * 1e6) / events)
+    return { rate, behind, each }
+  }
+  const theirs = async (name: string, length = seconds) =>
+    bare ? (await measure(bare.url, '/', name, length)).rate : copyRate(database, videoIds, length)
   try {
     await ours('warm', WARM_SECONDS)
     await theirs('warm bare', 2)
-    const rates: { ours: number; theirs: number }[] = []
+    const pairsRun: { ours: Awaited<ReturnType<typeof ours>>; theirs: number }[] = []
     for (let pair = 0; pair < pairs; pair++) {
       // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
       const first = pair % 2 === 0 ? await ours(`${pair}`) : undefined
       const their = await theirs(`bare ${pair}`)
-      rates.push({ ours: first ?? (await ours(`${pair}`)), theirs: their })
+      pairsRun.push({ ours: first ?? (await ours(`${pair}`)), theirs: their })
     }
+    const rates = pairsRun.map((pair) => ({ ours: pair.ours.rate, theirs: pair.theirs }))
     const { median: middle, low, high } = medianRatio(rates.map((pair) => pair.ours / pair.theirs))
     const [our, their] = [median(rates.map((pair) => pair.ours)), median(rates.map((pair) => pair.theirs))]
     const met = high >= goals[row]
@@ -98,6 +112,11 @@ async function compareIntake(
     console.log(
       `  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goals[row]}: ${met ? 'met' : 'NOT met'}`,
     )
+    const each = [...PROCESSES, 'whoever asks'].map((process, nth) => {
+      return `${process} ${median(pairsRun.map((pair) => pair.ours.each[nth] ?? Number.NaN)).toFixed(1)}`
+    })
+    console.log(`  microseconds of a processor for each event, counting it in included: ${each.join(', ')}`)
+    console.log(`  in every report ${Math.max(...pairsRun.map((pair) => pair.ours.behind)).toFixed(1)} s after the last one at most`)
     return met
   } finally {
     await bare?.stop()

@@ -1,0 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+
+const LOOK_MS = 50
+
+/** Waits until reports show everything that was acknowledged; answers for how many seconds it was. */
+export async function untilCounted(url: string): Promise<number> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const started = performance.now()
+  for (;;) {
+    const { rowCount } = await client.query('select 1 from analytics.pending_batch limit 1')
+    if (rowCount === 0) break
+    await delay(LOOK_MS)
+  }
+  await client.end()
+  return (performance.now() - started) / 1_000
+}
