@@ -40,6 +40,8 @@ export interface SourceLimits {
   parallel: number
   /** How many jobs may be under way, fetched sources waiting for a worker included. */
   ahead: number
+  /** Whether it stays beside what was made of it, for renditions that are added later. */
+  isKept: boolean
 }
 
 export interface Timing {
@@ -78,6 +80,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
       maxSeconds: read.int('VITASCOPE_SOURCE_MAX_SECONDS', 12 * 3600, { min: 1, max: 7 * 86_400 }),
       parallel: read.int('VITASCOPE_SOURCES_PARALLEL', 2, { min: 1, max: 64 }),
       ahead: read.int('VITASCOPE_SOURCES_AHEAD', 8, { min: 1, max: 10_000 }),
+      isKept: read.flag('VITASCOPE_SOURCES_KEPT', true),
     },
     timing: {
       leaseMs: read.int('VITASCOPE_LEASE_MS', defaultTiming.leaseMs, { min: 500, max: 600_000 }),

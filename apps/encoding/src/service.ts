@@ -81,7 +81,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   const outbox = createOutbox({ db: outboxDb, log, handlers: { ...endReports({ db, jobs, reach }), ...playableReports({ db, jobs }) } })
   const desk = createJobDesk({ db, queue, outbox })
   const reporter = createProgressReporter({ db, jobs, log, onUnwanted: (jobId) => desk.cancel(jobId) })
-  const steps = createTaskSteps({ db, queue, outbox, retryMs: timing.retryMs, onProgress: reporter.changed })
+  const steps = createTaskSteps({ db, queue, outbox, retryMs: timing.retryMs, keepsSource: source.isKept, onProgress: reporter.changed })
   const results = createTaskResults({ db, queue, steps, storage, reach, log })
   const uploads = createUploadStore(db)
   const tusUploads = createTusStore(db)

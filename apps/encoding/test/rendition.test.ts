@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
-  Object.assign(around.catalogue, { reports: [], refusal: undefined })
+  Object.assign(around.catalogue, { reports: [], refusal: undefined, unwanted: new Set() })
   service = await startHere(around)
   setJobId = String(Number(setJobId) + 2)
   jobId = String(Number(setJobId) + 1)
@@ -39,13 +39,13 @@ async function aSet() {
   return waitFor(() => around.catalogue.published(setJobId)[0])
 }
 
-test('a rendition is made of the largest file of the set, and reported below a prefix of its own; nothing of the set moves', async () => {
+test('a rendition is made of the source, and reported below a prefix of its own; nothing of the set moves', async () => {
   const set = await aSet()
   const objects = await around.objects(set.prefix)
   await add()
   const worker = aWorker()
   const probe = await worker.lease()
-  expect((JSON.parse(probe.inputJson) as ProbeInput).source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
+  expect((JSON.parse(probe.inputJson) as ProbeInput).source.object).toMatch(new RegExp(`^source/${setJobId}/.*/source$`))
   await worker.complete(probe, known)
   const encode = await worker.lease()
   const { plan } = JSON.parse(encode.inputJson) as EncodeInput
@@ -62,6 +62,24 @@ test('a rendition is made of the largest file of the set, and reported below a p
   // Asked again, also after the set is gone, it changes nothing.
   await add()
   expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 1 })
+})
+
+test('a source that is not kept goes when its set is published, and a rendition is made of the largest file of the set', async () => {
+  await service.stop()
+  const { source } = around.config()
+  service = await startHere(around, { source: { ...source, isKept: false } })
+  const set = await aSet()
+  await waitFor(async () => (await around.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
+  await add()
+  const probe = await aWorker().lease()
+  expect((JSON.parse(probe.inputJson) as ProbeInput).source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
+})
+
+test('a kept source goes with its set', async () => {
+  await aSet()
+  expect(await around.objects(`source/${setJobId}`)).toHaveLength(1)
+  around.catalogue.unwanted.add(setJobId)
+  await waitFor(async () => (await around.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
 })
 
 test('a worker that is lost costs an attempt and leaves nothing; one that is not wanted any more ends', async () => {

@@ -58,6 +58,7 @@ export async function startSurroundings(): Promise<Surroundings> {
         maxSeconds: 3600,
         parallel: 2,
         ahead: 8,
+        isKept: true,
       },
       timing: { leaseMs: 30_000, fetchLeaseMs: 4_000, reconcileMs: 200, retryMs: 20 },
       crashAt: undefined,

@@ -60,7 +60,8 @@ async function expectOneSet(jobId: string): Promise<void> {
   for (const path of [set.hlsPath, set.posterPath, set.thumbnailPath, ...set.thumbnails.map((thumbnail) => thumbnail.path)]) {
     expect(await around.storage.stat(`${set.prefix}/${path}`)).toBeDefined()
   }
-  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0 && (await around.objects(`source/${jobId}`)).length === 0)
+  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+  expect(await around.objects(`source/${jobId}`)).toHaveLength(1)
   await waitFor(async () => (await around.objects(`media/9${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
   let bytes = 0
   for await (const object of around.storage.list(set.prefix)) bytes += object.bytes

@@ -62,7 +62,7 @@ test('a video whose chunks come to more than the quota of its organisation leave
   for (const kind of ['source', 'work', 'renditions']) await sweptTo(`${kind}/${jobId}`, [])
 })
 
-test('a job goes from its URL to a reported set, and leaves nothing else in storage', async () => {
+test('a job goes from its URL to a reported set, and leaves nothing else in storage but its source', async () => {
   await create()
   const worker = aWorker()
   const kinds = [(await worker.step()).kind, (await worker.step()).kind, (await worker.step()).kind]
@@ -89,8 +89,8 @@ test('a job goes from its URL to a reported set, and leaves nothing else in stor
   const job = await service.job(jobId)
   expect(job).toMatchObject({ state: JobState.JOB_STATE_OK, progress: 100, attempt: 1, code: 0 })
   expect(job.renditions).toHaveLength(6)
-  await sweptTo(`source/${jobId}`, [])
   await sweptTo(`work/${jobId}`, [])
+  expect(await around.objects(`source/${jobId}`)).toHaveLength(1)
   expect(await around.objects(set.prefix)).toHaveLength(6)
 })
 

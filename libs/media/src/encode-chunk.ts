@@ -91,7 +91,7 @@ function limitsFor({ plan, chunkIndex, limits }: ChunkEncode): Partial<RunLimits
     cpuSeconds: expected * 40 + 300,
     fileBytes: segmentBytes(plan),
     // Sound is far ahead of the picture in no time: what a viewer waits for goes first.
-    ...(chunk ? {} : { niceness: 19 }),
+    ...(chunk ? {} : { niceness: 15 }),
     ...limits,
     stallSeconds: (limits?.stallSeconds ?? defaultLimits.stallSeconds) + entrySeconds,
   }

@@ -23,7 +23,7 @@ export const defaultLimits: RunLimits = {
   stallSeconds: 30,
   fileBytes: 64 * 2 ** 30,
   memoryBytes: 3 * 2 ** 30,
-  niceness: 10,
+  niceness: 5,
 }
 
 /** How far this machine lets a tool be locked up. */

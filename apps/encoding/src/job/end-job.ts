@@ -6,7 +6,8 @@ import { finishJob, nextRevision } from './job-store.ts'
 
 /** How a job ends. */
 export type JobEnd =
-  | { state: 'ok'; result: unknown; prefix: string }
+  /** `keepsSource`: it stays as long as the set, for what is made later. */
+  | { state: 'ok'; result: unknown; prefix: string; keepsSource: boolean }
   | { state: 'failed'; code: number; message: string }
   | { state: 'cancelled' }
 
@@ -27,7 +28,7 @@ export async function endJob(tx: Transaction, tools: { queue: Queue; outbox: Out
   if (end.state === 'ok') {
     // Its work items are all done; they stay for a while, so that the worker who asks again is told that all is well.
     const revision = await finishJob(tx, jobId, { state: 'ok', code: 0, message: '', result: end.result })
-    await dropPrefixes(tx, jobId, { but: end.prefix })
+    await dropPrefixes(tx, jobId, { but: [end.prefix, ...(end.keepsSource ? sourcePrefixes(job) : [])] })
     await report(tx, tools.outbox, { jobId, revision })
     return
   }
@@ -36,6 +37,11 @@ export async function endJob(tx: Transaction, tools: { queue: Queue; outbox: Out
   await tools.queue.cancel(tx, keyOfJob(jobId))
   await dropPrefixes(tx, jobId)
   if (end.state === 'failed') await report(tx, tools.outbox, { jobId, revision })
+}
+
+/** Of a video alone: what one rendition or slides are made of lies elsewhere, and is kept by whoever put it there. */
+function sourcePrefixes({ kind, source }: Job): string[] {
+  return kind === 'renditions' && source ? [source.object.replace(/\/[^/]*$/, '')] : []
 }
 
 /** Reports the end of a job once more. */

@@ -75,11 +75,11 @@ export function readPrefix(prefix: string): { jobId: string; fence: number } | u
   return jobId !== undefined && Number(fence) < 2 ** 31 ? { jobId, fence: Number(fence) } : undefined
 }
 
-/** Gives up what a job has in storage: all of it, what one lease made, or all but one prefix. */
-export async function dropPrefixes(tx: Transaction, jobId: string, which: { fence?: number; but?: string } = {}): Promise<void> {
+/** Gives up what a job has in storage: all of it, what one lease made, or all but some prefixes. */
+export async function dropPrefixes(tx: Transaction, jobId: string, which: { fence?: number; but?: readonly string[] } = {}): Promise<void> {
   await tx.query(
     `update object_prefix set drop_time = now(), next_sweep = now()
-     where job_id = $1 and drop_time is null and ($2::int is null or fence = $2) and ($3::text is null or prefix <> $3)`,
+     where job_id = $1 and drop_time is null and ($2::int is null or fence = $2) and ($3::text[] is null or prefix <> all($3))`,
     [jobId, which.fence ?? null, which.but ?? null],
   )
 }

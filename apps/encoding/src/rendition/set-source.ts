@@ -4,14 +4,17 @@ import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import type { StoredSource } from '../job/job.ts'
 
 /**
- * What a rendition is made of that is added to the set of a job: its largest file. Sources are not kept once their set is published (ADR 0014). It is
- * read, never removed: it stays as long as the set does, and who replaces the set ends this job.
+ * What a rendition is made of that is added to the set of a job: the source of that set where it was kept, else the largest file of the set
+ * (ADR 0014). It is read, never removed: it stays as long as the set does, and who replaces the set ends this job.
  */
 export async function sourceOfSet(query: Query, { setJobId, mediaId }: { setJobId: string; mediaId: string }): Promise<StoredSource> {
-  const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'> }>(
-    `select result from job where job_id = $1 and media_id = $2 and kind = 'renditions' and state = 'ok' and not is_dropped`,
+  const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'>; kept: StoredSource | null }>(
+    `select result, case when exists (select from object_prefix p where p.job_id = j.job_id and p.drop_time is null
+       and j.source ->> 'object' like p.prefix || '/%') then source end as kept
+     from job j where job_id = $1 and media_id = $2 and kind = 'renditions' and state = 'ok' and not is_dropped`,
     [setJobId, mediaId],
   )
+  if (row?.kept) return row.kept
   const [largest] = (row?.result.renditions ?? []).toSorted((a, b) => b.width * b.height - a.width * a.height || b.bytes - a.bytes)
   if (!row || !largest) throw new DomainError('invalid', 'SET_NOT_FOUND', `job ${setJobId} has no set for media ${mediaId}`)
   return { object: `${row.result.prefix}/${largest.path}`, bytes: largest.bytes, sha256: '' }

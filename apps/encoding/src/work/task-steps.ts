@@ -70,12 +70,14 @@ export interface StepTools {
   queue: Queue
   outbox: Outbox
   retryMs: number
+  /** Whether a source stays beside what was made of it. */
+  keepsSource: boolean
   /** Told of every job whose progress has changed. */
   onProgress: (jobId: string) => void
 }
 
 export function createTaskSteps(tools: StepTools): TaskSteps {
-  const { db, queue, outbox } = tools
+  const { db, queue, outbox, keepsSource } = tools
 
   /** Runs a change under both locks, when the job is under way and `take` finds that the lease still stands. */
   const step = async (
@@ -158,7 +160,8 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
         await sendTask(tx, queue, { jobId, organisationId }, 'package')
       }),
-    packaged: (lease, prefix, set) => finish(lease, (tx, job) => endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix })),
+    packaged: (lease, prefix, set) =>
+      finish(lease, (tx, job) => endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix, keepsSource })),
     async beat(lease, done) {
       const item = await queue.find(lease.itemId)
       if (!item || !(await queue.beat(lease))) return false
