@@ -9,6 +9,8 @@ const allowed: Record<string, RegExp[]> = {
     /^apps\/(gateway|delivery)\/src\//,
     /^apps\/encoding\/src\/upload\/upload-listener[.]ts$/,
     /^libs\/telemetry\/src\//,
+    // Between services, like gRPC itself.
+    /^libs\/grpc\/src\/tls\//,
     /^apps\/standalone\/src\/metrics-page[.]ts$/,
   ],
   net: [
@@ -22,9 +24,9 @@ const allowed: Record<string, RegExp[]> = {
   'fetch()': [/^apps\/web\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],
   // To the operator's own server, which no caller names.
   nodemailer: [/^apps\/catalogue\/src\/mail\/mail-transport[.]ts$/],
-  https: [],
+  https: [/^libs\/grpc\/src\/tls\//],
   http2: [],
-  tls: [],
+  tls: [/^libs\/grpc\/src\/tls\//],
   dgram: [],
   dns: [],
   undici: [],

@@ -1,4 +1,4 @@
-import { createGrpcServer, openChannel } from '@vitascope/grpc'
+import { createGrpcServer, openChannel, openIdentity } from '@vitascope/grpc'
 import { openPostgres, watchFailovers } from '@vitascope/postgres'
 import { type RunningService, repeat, repeatLater } from '@vitascope/process'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
@@ -48,11 +48,13 @@ const DAY_MS = 86_400_000
 
 export async function startAnalytics(config: AnalyticsConfig, log: Logger): Promise<RunningAnalytics> {
   const metrics = createMetrics('analytics')
+  const { principalKey } = config
+  const identity = openIdentity(config.tls, { log, metrics })
   const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
   const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
   /** One long look a night. */
   const slow = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
-  const catalogue = openChannel(config.catalogueAddress, config)
+  const catalogue = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
   const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
   const events = createEventStore(db)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
@@ -61,13 +63,13 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const insights = createInsightStore(db)
   const merged = watchMerge(db, metrics)
 
-  const server = createGrpcServer({ principalKey: config.principalKey, log, metrics })
+  const server = createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics })
   server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, metrics }))
   server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
   server.implement(InsightServiceService, insightHandlers({ insights, videos }))
   server.implement(ExportServiceService, exportHandlers({ rows: createExportStore(db) }))
 
-  const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
+  const metricsServer = await serveMetrics(metrics, config.metricsListen, log, server.isServing)
   const address = await server.listen(config.listen)
   server.setServing(await db.ping())
   const stopping = new AbortController()
@@ -108,6 +110,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
       await Promise.all([intake.close(), ...loops])
       await spool?.close()
       catalogue.close()
+      identity?.close()
       await Promise.all([db.close(), slow.close(), metricsServer.close()])
     },
   }

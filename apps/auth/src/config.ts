@@ -1,4 +1,5 @@
-import { readEnvironment } from '@vitascope/config'
+import { readEnvironment, readServe, readTls } from '@vitascope/config'
+import type { ServeSettings, TlsSettings } from '@vitascope/grpc'
 import { isConfiguredForm } from './api-key/key-value.ts'
 import type { SystemKeySource } from './installation.ts'
 
@@ -6,6 +7,9 @@ import type { SystemKeySource } from './installation.ts'
 export interface AuthConfig {
   listen: string
   metricsListen: string
+  serve?: ServeSettings
+  /** Between services; undefined for plain text. */
+  tls?: TlsSettings | undefined
   databaseUrl: string
   /** Signs and checks the principals of calls. */
   principalKey: string
@@ -22,6 +26,8 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
   const config = {
     listen: read.address('VITASCOPE_AUTH_LISTEN', '127.0.0.1:0'),
     metricsListen: read.address('VITASCOPE_AUTH_METRICS_LISTEN', '127.0.0.1:0'),
+    serve: readServe(read, 'AUTH'),
+    tls: readTls(read),
     databaseUrl: read.text('VITASCOPE_AUTH_DATABASE_URL'),
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     masterKey: read.secretFile('VITASCOPE_MASTER_KEY_FILE'),

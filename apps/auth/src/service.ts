@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
-import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
+import { createGrpcServer, openChannel, openIdentity, principalKey } from '@vitascope/grpc'
 import { createOutbox, openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
 import type { RunningService } from '@vitascope/process'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
@@ -49,12 +49,13 @@ const DATABASE_RETRY_MS = 500
 export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthService> {
   const key = principalKey(config.principalKey)
   const metrics = createMetrics('auth')
+  const identity = openIdentity(config.tls, { log, metrics })
   const box = createKeyBox(config.masterKey)
   const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
   const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
   // Apart: each lane of the outbox holds a connection while it sends, and the calls must not wait for that.
   const outboxDb = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
-  const catalogue = openChannel(config.catalogueAddress, { principalKey: key })
+  const catalogue = openChannel(config.catalogueAddress, { principalKey: key, peer: identity?.peer('catalogue') })
   const outbox = createOutbox({ db: outboxDb, handlers: { ...organisationMirror(catalogue), ...eventSender(catalogue) }, log })
 
   const configured: ConfiguredKey = { lookup: undefined, isRead: false }
@@ -69,7 +70,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   // Another replica that was given another system key says so by a change of keys.
   const changes = createKeyChanges({ url: config.databaseUrl, log, onChange: () => void readConfigured() })
 
-  const server = createGrpcServer({ principalKey: key, log, metrics })
+  const server = createGrpcServer({ principalKey: key, identity, serve: config.serve, log, metrics })
   const lastUsed = createLastUsed({ db, log })
   const authentication = { identities: createIdentityStore(db), box, configured: () => configured, noteUse: lastUsed.note }
   const warn = () =>
@@ -92,6 +93,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
     await lastUsed.flush()
     await outbox.stop()
     catalogue.close()
+    identity?.close()
     await closeMetrics()
     await Promise.all([db.close(), outboxDb.close()])
   }
@@ -99,7 +101,7 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
   try {
     const address = await server.listen(config.listen)
     server.setServing(false)
-    const { port, close } = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
+    const { port, close } = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, server.isServing)
     closeMetrics = close
     await untilDatabase(() => ensureInstallation({ db, outbox, box, source: config.systemKey, log }), log)
     await changes.start()

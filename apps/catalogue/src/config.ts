@@ -1,7 +1,7 @@
 import { parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { hostAndPort, type Reader, readEnvironment } from '@vitascope/config'
+import { hostAndPort, type Reader, readEnvironment, readServe, readTls } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
-import { principalKey } from '@vitascope/grpc'
+import { principalKey, type ServeSettings, type TlsSettings } from '@vitascope/grpc'
 import type { ReconcileTimes } from './job/reconcile.ts'
 import { parseSender } from './mail/mail-address.ts'
 import type { MailSettings } from './mail/mail-transport.ts'
@@ -10,6 +10,9 @@ export interface CatalogueConfig {
   /** `HOST:PORT`; port 0 is any. */
   listen: string
   metricsListen: { host: string; port: number }
+  serve?: ServeSettings
+  /** Between services; undefined for plain text. */
+  tls?: TlsSettings | undefined
   databaseUrl: string
   principalKey: Uint8Array
   masterKey: string
@@ -30,6 +33,8 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const config = {
     listen: read.address('VITASCOPE_CATALOGUE_LISTEN', '127.0.0.1:0'),
     metricsListen: hostAndPort(read.address('VITASCOPE_CATALOGUE_METRICS_LISTEN', '127.0.0.1:0')),
+    serve: readServe(read, 'CATALOGUE'),
+    tls: readTls(read),
     databaseUrl: databaseUrl(read),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     masterKey: read.secretFile('VITASCOPE_MASTER_KEY_FILE'),

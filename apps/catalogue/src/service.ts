@@ -1,6 +1,6 @@
 import { createCaptionReader } from '@vitascope/captions'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
-import { createGrpcServer, openChannel } from '@vitascope/grpc'
+import { createGrpcServer, openChannel, openIdentity } from '@vitascope/grpc'
 import { createOutbox, type Db, openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
 import { type RunningService, repeat } from '@vitascope/process'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
@@ -126,6 +126,8 @@ const SPOKEN_MS = 30_000
 
 export async function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningCatalogue> {
   const metrics = createMetrics('catalogue')
+  const identity = openIdentity(config.tls, { log, metrics })
+  const { principalKey } = config
   const fair = createFairWriters()
   const failovers = watchFailovers({ schema: 'catalogue', log, metrics, dense: ['video_search_serial'] })
   const db = fair.db(openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers }))
@@ -142,8 +144,8 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   })
   // What is told to the world, behind the calls: short transactions, many of them.
   const tellingDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 2, failovers })
-  const encodingChannel = openChannel(config.encodingAddress, config)
-  const authChannel = openChannel(config.authAddress, config)
+  const encodingChannel = openChannel(config.encodingAddress, { principalKey, peer: identity?.peer('encoding') })
+  const authChannel = openChannel(config.authAddress, { principalKey, peer: identity?.peer('auth') })
   const encoding = encodingChannel.client(EncodingJobServiceService)
 
   const handlers = handoverHandlers(encoding, { jobs: () => jobs, slideJobs: () => slideJobs }, log)
@@ -162,7 +164,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const folders = createFolderStore(db)
   const tokens = createVideoTokens(db, videos, config.tokenKeys, config.masterKey)
 
-  const server = fair.server(createGrpcServer({ principalKey: config.principalKey, log, metrics }))
+  const server = fair.server(createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics }))
   server.implement(
     VideoServiceService,
     videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
@@ -217,7 +219,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     'Usages of organisations that were not what their rows come to',
   )
   const usageCheck = createUsageCheck(spokenDb, log, () => differences.inc())
-  const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
+  const metricsServer = await serveMetrics(metrics, config.metricsListen, log, server.isServing)
   const address = await server.listen(config.listen)
   outbox.start()
   sender.start()
@@ -250,6 +252,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
       await Promise.all([outbox.stop(), sender.stop(), captionReader.close(), ...loops])
       encodingChannel.close()
       authChannel.close()
+      identity?.close()
       await Promise.all([db.close(), outboxDb.close(), spokenDb.close(), tellingDb.close(), metricsServer.close()])
     },
   }

@@ -1,11 +1,14 @@
-import { hostAndPort, type Reader, readEnvironment } from '@vitascope/config'
-import { principalKey } from '@vitascope/grpc'
+import { hostAndPort, type Reader, readEnvironment, readServe, readTls } from '@vitascope/config'
+import { principalKey, type ServeSettings, type TlsSettings } from '@vitascope/grpc'
 
 /** What the collaboration service can be told. */
 export interface CollaborationConfig {
   /** `HOST:PORT`; port 0 is any. */
   listen: string
   metricsListen: { host: string; port: number }
+  serve?: ServeSettings
+  /** Between services; undefined for plain text. */
+  tls?: TlsSettings | undefined
   databaseUrl: string
   /** Signs and checks the principals of calls. */
   principalKey: Uint8Array
@@ -18,6 +21,8 @@ export function readConfig(env: NodeJS.ProcessEnv): CollaborationConfig {
   const config = {
     listen: read.address('VITASCOPE_COLLABORATION_LISTEN', '127.0.0.1:0'),
     metricsListen: hostAndPort(read.address('VITASCOPE_COLLABORATION_METRICS_LISTEN', '127.0.0.1:0')),
+    serve: readServe(read, 'COLLABORATION'),
+    tls: readTls(read),
     databaseUrl: databaseUrl(read),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),

@@ -1,4 +1,4 @@
-import { createGrpcServer, openChannel } from '@vitascope/grpc'
+import { createGrpcServer, openChannel, openIdentity } from '@vitascope/grpc'
 import { openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
 import { type RunningService, repeatLater } from '@vitascope/process'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
@@ -30,10 +30,12 @@ const IDEMPOTENCY_EVERY_MS = 3_600_000
 
 export async function startCollaboration(config: CollaborationConfig, log: Logger): Promise<RunningCollaboration> {
   const metrics = createMetrics('collaboration')
+  const { principalKey } = config
+  const identity = openIdentity(config.tls, { log, metrics })
   const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
   const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
-  const catalogue = openChannel(config.catalogueAddress, config)
-  const auth = openChannel(config.authAddress, config)
+  const catalogue = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
+  const auth = openChannel(config.authAddress, { principalKey, peer: identity?.peer('auth') })
   const neighbours = {
     videos: askCatalogue(catalogue.client(VideoFactServiceService)),
     users: askAuth(auth.client(UserServiceService)),
@@ -41,11 +43,11 @@ export async function startCollaboration(config: CollaborationConfig, log: Logge
   const entries = createEntryStore(db)
   const sweep = createEntrySweep(entries, neighbours, log)
 
-  const server = createGrpcServer({ principalKey: config.principalKey, log, metrics })
+  const server = createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics })
   server.implement(EntryServiceService, entryHandlers({ entries, ...neighbours }))
   server.implement(ClipServiceService, clipHandlers({ clips: createClipStore(db), entries, ...neighbours }))
 
-  const metricsServer = await serveMetrics(metrics, config.metricsListen, log)
+  const metricsServer = await serveMetrics(metrics, config.metricsListen, log, server.isServing)
   const address = await server.listen(config.listen)
   server.setServing(await db.ping())
   const stopping = new AbortController()
@@ -68,6 +70,7 @@ export async function startCollaboration(config: CollaborationConfig, log: Logge
       await Promise.all([server.drain(), ...loops])
       catalogue.close()
       auth.close()
+      identity?.close()
       await Promise.all([db.close(), metricsServer.close()])
     },
   }

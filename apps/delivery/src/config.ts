@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { type ObjectStoreSettings, readDeliveryByS3, readEnvironment, readObjectStore } from '@vitascope/config'
-import { principalKey } from '@vitascope/grpc'
+import { type ObjectStoreSettings, readDeliveryByS3, readEnvironment, readObjectStore, readTls } from '@vitascope/config'
+import { principalKey, type TlsSettings } from '@vitascope/grpc'
 
 /** What this process can be told. */
 export interface DeliveryConfig {
@@ -10,6 +10,8 @@ export interface DeliveryConfig {
   catalogueAddress: string
   encodingAddress: string
   principalKey: Uint8Array
+  /** Between services, the gateway's requests for files included; undefined for plain text. */
+  tls?: TlsSettings | undefined
   tokenKeys: TokenKeys
   objects: ObjectStoreSettings
   /** Whether files of a bucket are sent, or led to; playlists and texts are always sent. */
@@ -28,6 +30,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    tls: readTls(read),
     objects: readObjectStore(read),
     byS3: readDeliveryByS3(read),
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),

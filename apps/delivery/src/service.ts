@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
-import { openChannel } from '@vitascope/grpc'
+import { createHouseServer, openChannel, openIdentity } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
@@ -17,11 +17,16 @@ import { createRequestHandler } from './handle-request.ts'
 import { refuse } from './problem.ts'
 import { createRuleCache } from './rule-cache.ts'
 
+/** A probe waits a little longer. */
+const READY_MS = 800
+
 export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<RunningService & { address: string }> {
   const metrics = createMetrics('delivery')
   const seconds = metrics.seconds('vitascope_delivery_request_seconds', 'Requests for files, by status', ['status'])
-  const channel = openChannel(config.catalogueAddress, { principalKey: config.principalKey })
-  const encoding = openChannel(config.encodingAddress, { principalKey: config.principalKey })
+  const { principalKey } = config
+  const identity = openIdentity(config.tls, { log, metrics })
+  const channel = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
+  const encoding = openChannel(config.encodingAddress, { principalKey, peer: identity?.peer('encoding') })
   const handle = createRequestHandler({
     rules: createRuleCache(channel.client(DeliveryRuleServiceService)),
     storage: await openStorage(config.objects),
@@ -54,16 +59,20 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       }
     }
   }
-  const server = createServer(
+  const server = createHouseServer(
+    identity,
     { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000 },
     (request, response) => void answer(request, response),
   )
   const { host, port } = hostAndPort(config.listen)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
-  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
+  let stopping = false
+  const isReady = async () => !stopping && (await channel.ready(READY_MS))
+  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   return {
     address: `${host}:${(server.address() as AddressInfo).port}`,
     async stop() {
+      stopping = true
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
       const timer = setTimeout(() => server.closeAllConnections(), 3_000)
@@ -71,6 +80,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       clearTimeout(timer)
       channel.close()
       encoding.close()
+      identity?.close()
       await page.close()
     },
   }

@@ -1,11 +1,15 @@
 import { join } from 'node:path'
-import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
+import { type ObjectStoreSettings, readEnvironment, readObjectStore, readServe, readTls } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
+import type { ServeSettings, TlsSettings } from '@vitascope/grpc'
 
 /** What the service can be told. */
 export interface EncodingConfig {
   /** `HOST:PORT` of its gRPC server. */
   listen: string
+  serve?: ServeSettings
+  /** Between services; undefined for plain text. */
+  tls?: TlsSettings | undefined
   databaseUrl: string
   /** Signs and checks principals. */
   principalKey: string
@@ -64,6 +68,8 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
   const objects = readObjectStore(read)
   const config: EncodingConfig = {
     listen: read.address('VITASCOPE_ENCODING_LISTEN', '127.0.0.1:0'),
+    serve: readServe(read, 'ENCODING'),
+    tls: readTls(read),
     databaseUrl: read.text('VITASCOPE_ENCODING_DATABASE_URL'),
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),

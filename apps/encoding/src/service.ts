@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sealedJson } from '@vitascope/access'
 import { hostAndPort } from '@vitascope/config'
 import { sourcePolicy } from '@vitascope/fetch'
-import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
+import { createGrpcServer, openChannel, openIdentity, principalKey } from '@vitascope/grpc'
 import { createOutbox, openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
 import { repeat } from '@vitascope/process'
 import { JobServiceService as CatalogueJobService } from '@vitascope/proto/catalogue/v1/job'
@@ -67,6 +67,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   const { timing, source } = config
   const key = principalKey(config.principalKey)
   const metrics = createMetrics('encoding')
+  const identity = openIdentity(config.tls, { log, metrics })
   const reach = crashAt(config.crashAt)
   const stopping = new AbortController()
   const failovers = watchFailovers({ schema: 'encoding', log, metrics })
@@ -74,7 +75,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   // Apart: each lane of the outbox holds a connection while it sends, and the calls must not wait for that.
   const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'encoding', log, failovers })
   const storage = await openStorage(config.objects)
-  const catalogue = openChannel(config.catalogueAddress, { principalKey: key })
+  const catalogue = openChannel(config.catalogueAddress, { principalKey: key, peer: identity?.peer('catalogue') })
   const jobs = catalogue.client(CatalogueJobService)
 
   const queue = createQueue(db)
@@ -112,7 +113,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   const afterFailover = createAfterFailover({ db, queue, desk, jobs, storage, log, graceMs: FAILOVER_LEASES * timing.leaseMs })
   observeJobs(metrics, db, queue, log)
 
-  const server = createGrpcServer({ principalKey: key, log, metrics })
+  const server = createGrpcServer({ principalKey: key, identity, serve: config.serve, log, metrics })
   server.implement(JobServiceService, jobHandlers({ db, desk }))
   server.implement(
     WorkServiceService,
@@ -135,6 +136,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   )
   const uploadListener = await listenForUploads({
     listen: config.uploadListen,
+    identity,
     principalKey: key,
     handlers: [
       objectHandler({ uploads, storage, desk: uploadDesk }),
@@ -142,7 +144,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
     ],
     log,
   })
-  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
+  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, server.isServing)
   const address = await server.listen(config.listen)
   fetcher.start()
   outbox.start()
@@ -167,6 +169,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
       await Promise.all([fetcher.stop(), reconciler.stop(), settling, sweeping, finishing, uploadListener.stop(), server.drain()])
       await Promise.all([outbox.stop(), reporter.stop()])
       catalogue.close()
+      identity?.close()
       await page.close()
       await Promise.all([db.close(), outboxDb.close()])
     },

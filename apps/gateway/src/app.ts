@@ -1,4 +1,5 @@
 import type { AddressRules } from '@vitascope/access'
+import type { HttpService } from '@vitascope/grpc'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import express, { type Express } from 'express'
 import { docsPages } from './docs/docs-pages.ts'
@@ -19,7 +20,7 @@ import { uploadPage } from './web/upload-page.ts'
 export interface AppParts extends ApiParts {
   routes: readonly Route[]
   dependencies: readonly Dependency[]
-  deliveryUrl: string
+  delivery: HttpService
   webDir: string
   doNotTrack: 'respect' | 'ignore'
   corsOrigins: readonly string[]
@@ -41,7 +42,7 @@ export function createApp(parts: AppParts): Express {
   app.use(requestLog({ log, metrics, trusted: parts.trustedProxies }))
   app.use(refuseOddRequests)
   app.use('/v2', cors, apiRouter(routes, parts))
-  app.use('/delivery', deliveryProxy(parts.deliveryUrl, log))
+  app.use('/delivery', deliveryProxy(parts.delivery, log))
   app.all('/healthz', page('/healthz', liveness))
   app.all('/readyz', page('/readyz', readiness(parts.dependencies)))
   const document = Buffer.from(JSON.stringify(openApiDocument(routes, API_VERSION)))

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { type AddressRules, parseAddressRules } from '@vitascope/access'
-import { readEnvironment, readRedirectOrigin } from '@vitascope/config'
+import { readEnvironment, readOrigin, readRedirectOrigin, readTls } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
-import { principalKey } from '@vitascope/grpc'
+import { principalKey, type TlsSettings } from '@vitascope/grpc'
 import { DEFAULT_LIMITS, type Limits, parseLimits } from './limits/limits.ts'
 
 /** What this process can be told. */
@@ -22,6 +22,8 @@ export interface GatewayConfig {
   /** Origin at which encoding takes the bytes of uploads. */
   uploadUrl: string
   principalKey: Uint8Array
+  /** Between services; undefined for plain text. */
+  tls?: TlsSettings | undefined
   /** Where limits are shared with other gateways, and revocations told; undefined for neither. */
   redisUrl: string | undefined
   /** `off` for none. */
@@ -51,12 +53,6 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const origins = read.list('VITASCOPE_CORS_ORIGINS', (origin) =>
     origin === '*' || isOrigin(origin) ? undefined : 'must be * or an origin such as https://www.example.org',
   )
-  const origin = (name: string) => {
-    const url = read.url(name, ['http:'])
-    if (url === undefined) read.refuse(`${name} is missing`)
-    else if (new URL(url).pathname !== '/') read.refuse(`${name} must be an origin, without a path`)
-    return url === undefined ? '' : originOf(url)
-  }
   const config = {
     host: read.text('VITASCOPE_HOST', '127.0.0.1'),
     port: read.int('VITASCOPE_PORT', 8080, { min: 0, max: 65_535 }),
@@ -67,9 +63,10 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     collaborationAddress: read.address('VITASCOPE_COLLABORATION_ADDRESS'),
     analyticsAddress: read.address('VITASCOPE_ANALYTICS_ADDRESS'),
-    deliveryUrl: origin('VITASCOPE_DELIVERY_URL'),
-    uploadUrl: origin('VITASCOPE_ENCODING_UPLOAD_URL'),
+    deliveryUrl: readOrigin(read, 'VITASCOPE_DELIVERY_URL'),
+    uploadUrl: readOrigin(read, 'VITASCOPE_ENCODING_UPLOAD_URL'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    tls: readTls(read),
     redisUrl: read.url('VITASCOPE_REDIS_URL', ['redis:', 'rediss:']),
     limits: limits.limits ?? DEFAULT_LIMITS,
     corsOrigins: origins.length === 0 ? ['*'] : origins,
@@ -85,8 +82,4 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
 
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : ''
 }

@@ -1,6 +1,6 @@
 import { hostAndPort } from '@vitascope/config'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
-import { openChannel } from '@vitascope/grpc'
+import { httpService, openChannel, openIdentity } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { linkAuth } from './access/auth-link.ts'
@@ -8,7 +8,7 @@ import { createKeyChecks } from './access/key-checks.ts'
 import { createApp } from './app.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import type { GatewayConfig } from './config.ts'
-import type { Dependency } from './health/health-pages.ts'
+import { type Dependency, missingOf } from './health/health-pages.ts'
 import { isAnswering, isServing } from './health/service-health.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { listenWide } from './http/listen.ts'
@@ -36,13 +36,16 @@ export async function startGateway(
 ): Promise<RunningService & { address: string; metricsAddress: string }> {
   const metrics = createMetrics('gateway')
   const { principalKey } = config
+  const identity = openIdentity(config.tls, { log, metrics })
+  const open = (service: string, address: string) => openChannel(address, { principalKey, peer: identity?.peer(service) })
   const channels = {
-    auth: openChannel(config.authAddress, { principalKey }),
-    catalogue: openChannel(config.catalogueAddress, { principalKey }),
-    encoding: openChannel(config.encodingAddress, { principalKey }),
-    collaboration: openChannel(config.collaborationAddress, { principalKey }),
-    analytics: openChannel(config.analyticsAddress, { principalKey }),
+    auth: open('auth', config.authAddress),
+    catalogue: open('catalogue', config.catalogueAddress),
+    encoding: open('encoding', config.encodingAddress),
+    collaboration: open('collaboration', config.collaborationAddress),
+    analytics: open('analytics', config.analyticsAddress),
   }
+  const delivery = httpService(config.deliveryUrl, identity?.peer('delivery'))
   const services = connectServices(channels)
   const keys = createKeyChecks(services.apiKeys)
   const audit = createAuditLog({ audit: services.audit, log })
@@ -57,7 +60,7 @@ export async function startGateway(
       name,
       check: async () => ((await isServing(channel)) ? undefined : 'does not serve'),
     })),
-    { name: 'delivery', check: async () => ((await isAnswering(config.deliveryUrl)) ? undefined : 'does not answer') },
+    { name: 'delivery', check: async () => ((await isAnswering(delivery)) ? undefined : 'does not answer') },
     { name: 'resources', check: async () => (link.registered() ? undefined : 'are not registered with auth yet') },
   ]
 
@@ -67,6 +70,7 @@ export async function startGateway(
   const shed = createLoadShed(PLACES)
   const app = createApp({
     ...config,
+    delivery,
     routes,
     services,
     keys,
@@ -75,7 +79,7 @@ export async function startGateway(
     passwordTries: createPasswordTries(budgets),
     bodies: createBodies(),
     shed,
-    passUpload: createUploadProxy({ origin: config.uploadUrl, principalKey, publicUrl, log }),
+    passUpload: createUploadProxy({ to: httpService(config.uploadUrl, identity?.peer('encoding')), principalKey, publicUrl, log }),
     publicUrl,
     checkSource: (url) => checkUrl(url, policy),
     checkAnswers,
@@ -87,7 +91,7 @@ export async function startGateway(
   const listening = await listenWide(server, config)
   bound = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
-  const page = await serveMetrics(metrics, metricsListen, log)
+  const page = await serveMetrics(metrics, metricsListen, log, async () => (await missingOf(dependencies)).length === 0)
 
   return {
     address: bound,
@@ -105,6 +109,7 @@ export async function startGateway(
       redis?.close()
       await audit.stop()
       for (const channel of Object.values(channels)) channel.close()
+      identity?.close()
       await page.close()
     },
   }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CallOptions, credentials, Client as GrpcClient, type Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { type CallOptions, Client as GrpcClient, type Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import type { Call } from './call.ts'
 import { type AnyMethod, isRead, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
 import { fromServiceError, isBrokenOff } from './error-table.ts'
 import { writeMetadata } from './metadata.ts'
+import { channelCredentials } from './tls/grpc-credentials.ts'
+import type { Peer } from './tls/identity.ts'
 
 /** Promise methods for a service: unary ones answer a message, streaming ones an async iterable of them. */
 export type Client<S extends ServiceDefinition> = {
@@ -25,10 +27,18 @@ const READ_MS = 2_000
 const WRITE_MS = 10_000
 const TRIES = 3
 
-export function openChannel(address: string, options: { principalKey: Uint8Array }): Channel {
-  const channel = new GrpcClient(address, credentials.createInsecure(), {
+/**
+ * `address` is `HOST:PORT` or `dns:///HOST:PORT`; calls go round all addresses that the host has, which are asked for again when a
+ * connection ends. With a `peer` by mutual TLS, else in plain text.
+ */
+export function openChannel(address: string, options: { principalKey: Uint8Array; peer?: Peer | undefined }): Channel {
+  const secured = channelCredentials(options.peer)
+  const channel = new GrpcClient(address, secured.credentials, {
+    ...secured.options,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1_000,
+    // Replicas that are replaced one after another must not wait for the next look at their names.
+    'grpc.dns_min_time_between_resolutions_ms': 2_000,
     'grpc.keepalive_time_ms': 20_000,
     'grpc.keepalive_timeout_ms': 5_000,
     'grpc.max_receive_message_length': 4 * 1024 * 1024,

@@ -3,7 +3,7 @@ import {
   type handleServerStreamingCall,
   type handleUnaryCall,
   Server,
-  ServerCredentials,
+  type ServerOptions,
   type ServerUnaryCall,
   type ServerWritableStream,
   type UntypedServiceImplementation,
@@ -16,6 +16,8 @@ import type { AnyMethod, RequestOf, ResponseOf, ServiceDefinition } from './defi
 import { type CallStatus, toStatus } from './error-table.ts'
 import { readMetadata } from './metadata.ts'
 import { reflectionService } from './reflection.ts'
+import { callerCheck, serverCredentials } from './tls/grpc-credentials.ts'
+import type { Identity } from './tls/identity.ts'
 
 /** Promise handlers for a service: unary ones answer a message, streaming ones an async iterable of them. */
 export type Handlers<S extends ServiceDefinition> = {
@@ -27,27 +29,59 @@ export type Handlers<S extends ServiceDefinition> = {
 export interface GrpcServer {
   /** Adds a service; health and reflection are there already. */
   implement<S extends ServiceDefinition>(definition: S, handlers: Handlers<S>): void
-  /** Binds `HOST:PORT` (port 0: any) and serves; answers the address bound. */
+  /** Binds `HOST:PORT` (port 0: any) and serves; answers the address bound. The address for health is bound with it. */
   listen(address: string): Promise<string>
+  /** `HOST:PORT` where health is answered in plain text; undefined before `listen`, and where none was wished for. */
+  healthAddress(): string | undefined
+  /** What health answers. */
+  isServing(): boolean
   /** Turns the health answer: not serving means send nothing new. */
   setServing(serving: boolean): void
-  /** Takes no new calls, lets running ones end, and ends the rest after the grace time. */
+  /** Serves no more for good, takes no new calls, lets running ones end, and ends the rest after the grace time. */
   drain(graceMs?: number): Promise<void>
 }
 
 type AnyHandler = (request: unknown, call: Call) => Promise<unknown> | AsyncIterable<unknown>
 
-/** Every call but health and reflection must carry a principal signed with `principalKey`. */
-export function createGrpcServer(options: { principalKey: Uint8Array; log: Logger; metrics: Metrics }): GrpcServer {
+/** How a server listens, besides its address. */
+export interface ServeSettings {
+  /** `HOST:PORT` for health alone, in plain text, for probes that show no certificate; undefined for none. */
+  healthListen?: string | undefined
+  /** After so long a connection takes no new calls, and its callers look for all replicas anew. Seconds, 120 by default. */
+  connectionSeconds?: number | undefined
+  /** How much longer what runs on it then may take. Seconds, 600 by default. */
+  connectionGraceSeconds?: number | undefined
+}
+
+/** Every call but health and reflection must carry a principal signed with `principalKey`; with an identity by mutual TLS. */
+export function createGrpcServer(options: {
+  principalKey: Uint8Array
+  identity?: Identity | undefined
+  serve?: ServeSettings | undefined
+  log: Logger
+  metrics: Metrics
+}): GrpcServer {
+  const { identity, serve = {} } = options
   const server = new Server({
-    'grpc.max_receive_message_length': 4 * 1024 * 1024,
-    'grpc.max_send_message_length': 4 * 1024 * 1024,
-    'grpc.keepalive_permit_without_calls': 1,
+    ...LIMITS,
+    'grpc.max_connection_age_ms': (serve.connectionSeconds ?? 120) * 1_000,
+    'grpc.max_connection_age_grace_ms': (serve.connectionGraceSeconds ?? 600) * 1_000,
+    interceptors: callerCheck(identity, options.metrics),
   })
+  // Both answer from the same state.
+  const probes = serve.healthListen === undefined ? undefined : new Server(LIMITS)
   const health = new HealthImplementation({ '': 'NOT_SERVING' })
   health.addToServer(server)
+  if (probes) health.addToServer(probes)
   const reflection = reflectionService()
   server.addService(reflection.definition, reflection.handlers)
+  let serving = false
+  let draining = false
+  let healthAddress: string | undefined
+  const setServing = (value: boolean) => {
+    serving = value && !draining
+    health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING')
+  }
 
   return {
     implement(definition, handlers) {
@@ -59,30 +93,52 @@ export function createGrpcServer(options: { principalKey: Uint8Array; log: Logge
       // The generator's definition is grpc-js's own shape; only its message types are narrower.
       server.addService(definition as unknown as GrpcDefinition, Object.fromEntries(methods) as UntypedServiceImplementation)
     },
-    listen: async (address) => {
-      const port = await new Promise<number>((resolve, reject) =>
-        server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
-      )
-      health.setStatus('', 'SERVING')
-      return `${address.slice(0, address.lastIndexOf(':'))}:${port}`
+    async listen(address) {
+      if (probes) healthAddress = await bind(probes, serve.healthListen ?? '', undefined)
+      const bound = await bind(server, address, identity)
+      setServing(true)
+      return bound
     },
-    setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
-    drain: (graceMs = 3_000) =>
-      new Promise((resolve) => {
-        health.setStatus('', 'NOT_SERVING')
-        const timer = setTimeout(() => {
-          server.forceShutdown()
-          resolve()
-        }, graceMs)
-        server.tryShutdown(() => {
-          clearTimeout(timer)
-          resolve()
-        })
-      }),
+    healthAddress: () => healthAddress,
+    isServing: () => serving,
+    setServing,
+    async drain(graceMs = 3_000) {
+      draining = true
+      setServing(false)
+      await shutDown(server, graceMs)
+      // Probes are answered to the end; those that watch would never be.
+      probes?.forceShutdown()
+    },
   }
 }
 
-type Options = Parameters<typeof createGrpcServer>[0]
+const LIMITS: ServerOptions = {
+  'grpc.max_receive_message_length': 4 * 1024 * 1024,
+  'grpc.max_send_message_length': 4 * 1024 * 1024,
+  'grpc.keepalive_permit_without_calls': 1,
+}
+
+async function bind(server: Server, address: string, identity: Identity | undefined): Promise<string> {
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync(address, serverCredentials(identity), (error, bound) => (error ? reject(error) : resolve(bound))),
+  )
+  return `${address.slice(0, address.lastIndexOf(':'))}:${port}`
+}
+
+function shutDown(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.forceShutdown()
+      resolve()
+    }, graceMs)
+    server.tryShutdown(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+type Options = Pick<Parameters<typeof createGrpcServer>[0], 'principalKey' | 'log' | 'metrics'>
 
 function unary(method: AnyMethod, handler: AnyHandler, options: Options): handleUnaryCall<unknown, unknown> {
   return (call, answer) => {

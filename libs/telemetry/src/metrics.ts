@@ -40,21 +40,32 @@ export function createMetrics(service: string): Metrics {
   }
 }
 
-/** Serves `/metrics` on its own address; returns the address bound and how to stop. */
+/**
+ * Serves what operators and probes ask on an address of its own: `/metrics`, `/healthz` (200 as long as this process answers) and `/readyz`
+ * (200 or 503, as `isReady` says). Returns the port bound and how to stop.
+ */
 export async function serveMetrics(
   metrics: Metrics,
   listen: { host: string; port: number },
   log: Logger,
+  isReady: () => boolean | Promise<boolean> = () => true,
 ): Promise<{ port: number; close: () => Promise<void> }> {
+  const answers: Record<string, () => Promise<[status: number, type: string, text: string]>> = {
+    '/metrics': async () => [200, 'text/plain; version=0.0.4; charset=utf-8', await metrics.text()],
+    '/healthz': async () => [200, 'text/plain', 'ok\n'],
+    '/readyz': async () => ((await isReady()) ? [200, 'text/plain', 'ready\n'] : [503, 'text/plain', 'not ready\n']),
+  }
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
+    const path = request.url ?? ''
+    const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
+    if (!answer) {
       response.writeHead(404).end()
       return
     }
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text),
+    answer().then(
+      ([status, type, text]) => response.writeHead(status, { 'content-type': type }).end(text),
       (error: unknown) => {
-        log.error({ err: error }, 'metrics failed')
+        log.error({ err: error }, `${path} failed`)
         response.writeHead(500).end()
       },
     )

@@ -40,11 +40,12 @@ test.each([
   clearTimeout(timer)
 })
 
-test('metrics are served on /metrics alone, each with its service', async () => {
+test('metrics, and whether this process lives and is ready, are served, and nothing else', async () => {
+  let ready = true
   const metrics = createMetrics('catalogue')
   metrics.counter('vitascope_things_total', 'Things', ['kind']).inc({ kind: 'a' }, 2)
   metrics.gauge('vitascope_depth', 'Depth', [], (gauge) => gauge.set(7))
-  const page = await serveMetrics(metrics, { host: '127.0.0.1', port: 0 }, createLogger({ service: 'x', level: 'silent' }))
+  const page = await serveMetrics(metrics, { host: '127.0.0.1', port: 0 }, createLogger({ service: 'x', level: 'silent' }), () => ready)
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${page.port}${path}`)
     return { status: response.status, text: await response.text() }
@@ -52,6 +53,9 @@ test('metrics are served on /metrics alone, each with its service', async () => 
   const { text } = await get('/metrics')
   expect(text).toContain('vitascope_things_total{kind="a",service="catalogue"} 2')
   expect(text).toContain('vitascope_depth{service="catalogue"} 7')
-  expect((await get('/')).status).toBe(404)
+  const statuses = () => Promise.all(['/healthz', '/readyz', '/', '/constructor'].map(async (path) => (await get(path)).status))
+  expect(await statuses()).toEqual([200, 200, 404, 404])
+  ready = false
+  expect(await statuses()).toEqual([200, 503, 404, 404])
   await page.close()
 })

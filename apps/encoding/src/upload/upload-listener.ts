@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
-import { PRINCIPAL_HEADER, type Principal, readPrincipalHeader } from '@vitascope/grpc'
+import { createHouseServer, type Identity, PRINCIPAL_HEADER, type Principal, readPrincipalHeader } from '@vitascope/grpc'
 import type { Logger } from '@vitascope/telemetry'
 
 /** A call of the gateway on behalf of a caller, by plain HTTP because it brings a file. */
@@ -38,11 +38,14 @@ const DRAIN_MS = 3_000
  */
 export async function listenForUploads({
   listen,
+  identity,
   principalKey,
   handlers,
   log,
 }: {
   listen: string
+  /** By mutual TLS with one, in plain text without. */
+  identity?: Identity | undefined
   principalKey: Uint8Array
   handlers: readonly UploadHandler[]
   log: Logger
@@ -69,7 +72,8 @@ export async function listenForUploads({
       request.resume()
     }
   }
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 30_000 }, (request, response) => {
+  const times = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 30_000 }
+  const server = createHouseServer(identity, times, (request, response) => {
     request.socket.setTimeout(IDLE_MS)
     void answer(request, response)
   })

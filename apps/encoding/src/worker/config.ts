@@ -1,11 +1,14 @@
 import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
+import { type ObjectStoreSettings, readEnvironment, readObjectStore, readTls } from '@vitascope/config'
+import type { TlsSettings } from '@vitascope/grpc'
 
 /** What a worker can be told. */
 export interface WorkerConfig {
   /** `HOST:PORT` of the service that hands out the work. */
   encodingAddress: string
+  /** Between services; undefined for plain text. */
+  tls?: TlsSettings | undefined
   /** Signs principals. */
   principalKey: string
   /** Keeps its name over a restart; no other worker may have it. */
@@ -49,6 +52,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) read.refuse('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
   const config: WorkerConfig = {
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
+    tls: readTls(read),
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     name,
     slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),

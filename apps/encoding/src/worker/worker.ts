@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hostAndPort } from '@vitascope/config'
-import { openChannel, principalKey } from '@vitascope/grpc'
+import { openChannel, openIdentity, principalKey } from '@vitascope/grpc'
 import { findFfmpeg, type Sandbox, sandboxFor } from '@vitascope/media'
 import type { RunningService } from '@vitascope/process'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
@@ -16,6 +16,9 @@ import { runSlot } from './run-slot.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
 import { createSourceShelf } from './source-hold.ts'
 
+/** A probe waits a little longer. */
+const READY_MS = 800
+
 /** Leases tasks and does them, each in a folder of its own; it holds no state, and any other worker could do what it does next. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
   const tools = await findFfmpeg({ path: config.ffmpeg })
@@ -27,10 +30,15 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   }
   await emptyFolder(config.scratchDir)
   const storage = await openStorage(config.objects)
-  const channel = openChannel(config.encodingAddress, { principalKey: principalKey(config.principalKey) })
   const metrics = createMetrics('worker')
-  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log)
+  const identity = openIdentity(config.tls, { log, metrics })
+  const channel = openChannel(config.encodingAddress, {
+    principalKey: principalKey(config.principalKey),
+    peer: identity?.peer('encoding'),
+  })
   const stopping = new AbortController()
+  const isReady = async () => !stopping.signal.aborted && (await channel.ready(READY_MS))
+  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   const shared = {
     work: channel.client(WorkServiceService),
     storage,
@@ -65,6 +73,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       stopping.abort()
       await ended
       channel.close()
+      identity?.close()
       await page.close()
     },
   }

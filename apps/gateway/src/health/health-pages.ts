@@ -14,12 +14,17 @@ export const liveness: RequestHandler = (_request, response) => sendJson(respons
 /** 200 when everything behind is there, else 503 with what is missing. */
 export function readiness(dependencies: readonly Dependency[]): RequestHandler {
   return async (_request, response) => {
-    const checked = await Promise.all(dependencies.map(async ({ name, check }) => ({ field: name, message: await check() })))
-    const missing = checked.flatMap(({ field, message }) => (message === undefined ? [] : [{ field, message }]))
+    const missing = await missingOf(dependencies)
     if (missing.length > 0) {
       const names = missing.map(({ field }) => field).join(', ')
       throw new DomainError('unavailable', 'NOT_READY', `not ready: ${names}`, { fields: missing, retryAfter: 1 })
     }
     sendJson(response, { status: 'ready' }, { 'Cache-Control': 'no-store' })
   }
+}
+
+/** Those that are not there, with what is missing. */
+export async function missingOf(dependencies: readonly Dependency[]): Promise<{ field: string; message: string }[]> {
+  const checked = await Promise.all(dependencies.map(async ({ name, check }) => ({ field: name, message: await check() })))
+  return checked.flatMap(({ field, message }) => (message === undefined ? [] : [{ field, message }]))
 }

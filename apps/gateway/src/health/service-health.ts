@@ -1,5 +1,4 @@
-import { request } from 'node:http'
-import { type Channel, serviceCall } from '@vitascope/grpc'
+import { type Channel, type HttpService, houseRequest, serviceCall } from '@vitascope/grpc'
 
 /** `grpc.health.v1.Health`, as far as it is needed: an empty question, and a status in the first field of the answer. */
 const HEALTH = {
@@ -30,9 +29,9 @@ export async function isServing(channel: Channel): Promise<boolean> {
 }
 
 /** True when an HTTP service answers its `/healthz`. */
-export function isAnswering(origin: string): Promise<boolean> {
+export function isAnswering(service: HttpService): Promise<boolean> {
   return new Promise((resolve) => {
-    const asking = request(`${origin}/healthz`, { signal: AbortSignal.timeout(LONGEST_MS) }, (response) => {
+    const asking = houseRequest(service, '/healthz', { signal: AbortSignal.timeout(LONGEST_MS) }, (response) => {
       response.resume()
       resolve(response.statusCode === 200)
     })

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { DomainError, type FieldError, type RefusalKind } from '@vitascope/errors'
-import { PRINCIPAL_HEADER, type Principal, signPrincipal } from '@vitascope/grpc'
+import { type HttpService, PRINCIPAL_HEADER, type Principal, signPrincipal } from '@vitascope/grpc'
 import type { Logger } from '@vitascope/telemetry'
 import type { Request, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
@@ -16,12 +16,12 @@ const IDLE_MS = 60_000
 
 /** Bodies go through as they come: nothing of a file is kept here. */
 export function createUploadProxy({
-  origin,
+  to: { origin, agent },
   principalKey,
   publicUrl,
   log,
 }: {
-  origin: string
+  to: HttpService
   principalKey: Uint8Array
   publicUrl: () => string
   log: Logger
@@ -29,6 +29,7 @@ export function createUploadProxy({
   const waiting = new WeakMap<object, { done: () => void; fail: (error: unknown) => void }>()
   const proxy = createProxyMiddleware<Request, Response>({
     target: origin,
+    ...(agent && { agent }),
     ejectPlugins: true,
     selfHandleResponse: true,
     plugins: [

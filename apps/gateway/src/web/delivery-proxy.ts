@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
+import type { HttpService } from '@vitascope/grpc'
 import type { Logger } from '@vitascope/telemetry'
 import type { Request, RequestHandler, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
@@ -12,10 +13,11 @@ const FIRST_BYTE_MS = 10_000
 const VERBS = 'GET, HEAD, OPTIONS'
 
 /** Passes `/delivery/...` on as it is; delivery is told the caller's address, and nothing that the caller claims about it. */
-export function deliveryProxy(origin: string, log: Logger): RequestHandler {
+export function deliveryProxy({ origin, agent }: HttpService, log: Logger): RequestHandler {
   const failures = new WeakMap<object, (error: unknown) => void>()
   const proxy = createProxyMiddleware<Request, Response>({
     target: origin,
+    ...(agent && { agent }),
     // Its own plugins would answer errors in their own words.
     ejectPlugins: true,
     plugins: [

@@ -1,0 +1,77 @@
+import { rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeAll, expect, test } from '@jest/globals'
+import { createLogger, createMetrics } from '@vitascope/telemetry'
+import { waitFor } from '@vitascope/testing'
+import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
+import { createHouseServer, type HttpService, houseRequest, httpService, type Identity, openIdentity } from '../src/index.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+let authority: TestAuthority
+const undo: (() => unknown)[] = []
+beforeAll(async () => {
+  authority = await createTestAuthority()
+})
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+async function somebody(files: CertificateFiles, callers: readonly string[] = []) {
+  const { folder, replace } = await certificateFolder(files)
+  const identity = openIdentity({ folder, callers }, { log, metrics: createMetrics('test'), everyMs: 20 }) as Identity
+  undo.push(() => rm(folder, { recursive: true }), identity.close)
+  return { identity, replace }
+}
+
+async function serve(identity: Identity | undefined): Promise<string> {
+  const server = createHouseServer(identity, { keepAliveTimeout: 30_000 }, (_request, response) => response.end('heard'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  undo.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `${identity ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** What was answered, or `refused`. */
+function ask(service: HttpService): Promise<string> {
+  return new Promise((resolve) => {
+    const asking = houseRequest(service, '/', {}, (answer) => {
+      let text = ''
+      answer.on('data', (part: Buffer) => (text += part)).on('end', () => resolve(text))
+      answer.on('error', () => resolve('refused'))
+    })
+    asking.on('error', () => resolve('refused'))
+    asking.end()
+  })
+}
+
+test('without an identity it is plain HTTP', async () => {
+  expect(await ask(httpService(await serve(undefined), undefined))).toBe('heard')
+})
+
+test('those who are named are answered; others, plain text and other authorities are not', async () => {
+  const origin = await serve((await somebody(await authority.issue(['delivery']), ['gateway'])).identity)
+  const other = await createTestAuthority()
+  const stranger = { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate }
+  const to = async (files: CertificateFiles, service = 'delivery') =>
+    ask(httpService(origin, (await somebody(files)).identity.peer(service)))
+  expect(await to(await authority.issue(['gateway']))).toBe('heard')
+  expect(await to(await authority.issue(['worker']))).toBe('refused')
+  expect(await to(stranger)).toBe('refused')
+  expect(await to(await authority.issue(['gateway'], { toSeconds: -60 }))).toBe('refused')
+  expect(await to(await authority.issue(['gateway']), 'encoding')).toBe('refused')
+  expect(await ask(httpService(origin.replace('https', 'http'), undefined))).toBe('refused')
+})
+
+test('both sides go over to a new authority between two requests', async () => {
+  const delivery = await somebody(await authority.issue(['delivery']), ['gateway'])
+  const gateway = await somebody(await authority.issue(['gateway']))
+  const service = httpService(await serve(delivery.identity), gateway.identity.peer('delivery'))
+  expect(await ask(service)).toBe('heard')
+  const next = await createTestAuthority('the next authority')
+  await delivery.replace(await next.issue(['delivery']))
+  await waitFor(async () => (await ask(service)) === 'refused')
+  await gateway.replace(await next.issue(['gateway']))
+  await waitFor(async () => (await ask(service)) === 'heard')
+})

@@ -1,0 +1,209 @@
+import { copyFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { credentials, Client as GrpcClient, type ServiceError, status } from '@grpc/grpc-js'
+import { afterEach, beforeAll, expect, test } from '@jest/globals'
+import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { createLogger, createMetrics, type Metrics } from '@vitascope/telemetry'
+import { waitFor } from '@vitascope/testing'
+import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
+import { createGrpcServer, type Identity, openChannel, openIdentity, principalKey, type ServeSettings, serviceCall } from '../src/index.ts'
+
+const key = principalKey('a secret of this test, long enough')
+const log = createLogger({ service: 'test', level: 'silent' })
+const GET = { getVideo: VideoServiceService.getVideo }
+/** Named as a write: never tried again by the client. */
+const WRITE = { writeVideo: VideoServiceService.getVideo }
+const ROUND_MS = 20
+
+let authority: TestAuthority
+const undo: (() => unknown)[] = []
+beforeAll(async () => {
+  authority = await createTestAuthority()
+})
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+/** Somebody with these certificates, read again every 20 ms. */
+async function somebody(files: CertificateFiles, callers: readonly string[] = []) {
+  const { folder, replace } = await certificateFolder(files)
+  const metrics = createMetrics('test')
+  const identity = openIdentity({ folder, callers }, { log, metrics, everyMs: ROUND_MS }) as Identity
+  undo.push(() => rm(folder, { recursive: true }), identity.close)
+  return { identity, folder, replace, metrics }
+}
+
+async function serve(identity: Identity | undefined, serveSettings?: ServeSettings) {
+  const server = createGrpcServer({ principalKey: key, identity, serve: serveSettings, log, metrics: createMetrics('test') })
+  server.implement(GET, { getVideo: async () => GetVideoResponse.create() })
+  server.implement(
+    { writeVideo: { ...WRITE.writeVideo, path: '/test.Writes/WriteVideo' } },
+    { writeVideo: async () => GetVideoResponse.create() },
+  )
+  const address = await server.listen('127.0.0.1:0')
+  undo.push(() => server.drain(0))
+  return { server, address }
+}
+
+function caller(address: string, identity: Identity | undefined, service = 'catalogue') {
+  const channel = openChannel(address, { principalKey: key, peer: identity?.peer(service) })
+  undo.push(channel.close)
+  const ask = () => channel.client(GET).getVideo({ videoId: '7' }, serviceCall('test', 'r'))
+  const writes = channel.client({ writeVideo: { ...WRITE.writeVideo, path: '/test.Writes/WriteVideo' } })
+  return { ask, write: () => writes.writeVideo({ videoId: '7' }, serviceCall('test', 'r')) }
+}
+
+const figure = async (metrics: Metrics, name: string) => Number(new RegExp(`^${name}{[^}]*} (.+)$`, 'm').exec(await metrics.text())?.[1])
+const AWAY = { kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' }
+
+test('a caller that is named is answered, one that is not is refused, whatever it calls', async () => {
+  const catalogue = await somebody(await authority.issue(['catalogue']), ['gateway', 'encoding'])
+  const { address } = await serve(catalogue.identity)
+  const gateway = await somebody(await authority.issue(['vitascope-gateway', 'gateway']))
+  const worker = await somebody(await authority.issue(['worker', 'gateway.example.org', '*.gateway']))
+  expect(await caller(address, gateway.identity).ask()).toEqual(GetVideoResponse.create())
+  await expect(caller(address, worker.identity).ask()).rejects.toThrow('PERMISSION_DENIED')
+})
+
+test('without names, everybody with a certificate of the authority is answered', async () => {
+  const { address } = await serve((await somebody(await authority.issue(['catalogue']))).identity)
+  const anybody = await somebody(await authority.issue([]))
+  expect(await caller(address, anybody.identity).ask()).toEqual(GetVideoResponse.create())
+})
+
+test('plain text, no certificate, another authority, an expired certificate and an expired authority are refused', async () => {
+  const catalogue = await somebody(await authority.issue(['catalogue']))
+  const { address } = await serve(catalogue.identity)
+  const other = await createTestAuthority()
+  const expired = await createTestAuthority('test authority', { toSeconds: -60 })
+  const strangers = [
+    undefined,
+    { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate },
+    await authority.issue(['gateway'], { toSeconds: -60 }),
+    { ...(await expired.issue(['gateway'])), 'ca.crt': authority.certificate },
+  ]
+  for (const files of strangers) {
+    const stranger = files && (await somebody(files))
+    await expect(caller(address, stranger?.identity).ask()).rejects.toMatchObject(AWAY)
+  }
+  const anonymous = new GrpcClient(address, credentials.createSsl(Buffer.from(authority.certificate)), {
+    'grpc.ssl_target_name_override': 'catalogue',
+  })
+  expect((await plainCall(anonymous, VideoServiceService.getVideo.path)).code).toBe(status.UNAVAILABLE)
+  const gateway = await somebody(await authority.issue(['gateway']))
+  expect(await caller(address, gateway.identity).ask()).toEqual(GetVideoResponse.create())
+})
+
+test('a service that shows another name, none at all, or a certificate of another authority is not told anything', async () => {
+  const gateway = await somebody(await authority.issue(['gateway']))
+  const other = await createTestAuthority()
+  const impostors = [
+    await somebody(await authority.issue(['worker'])),
+    await somebody({ ...(await other.issue(['catalogue'])), 'ca.crt': authority.certificate }),
+    undefined,
+  ]
+  for (const impostor of impostors) {
+    const { address } = await serve(impostor?.identity)
+    await expect(caller(address, gateway.identity).ask()).rejects.toMatchObject(AWAY)
+  }
+})
+
+test('leaves and the authority are replaced under calls, and none fails', async () => {
+  const before = { server: await authority.issue(['catalogue']), client: await authority.issue(['gateway']) }
+  const catalogue = await somebody(before.server, ['gateway'])
+  const gateway = await somebody(before.client)
+  // Connections end all the time, so that each step meets many handshakes.
+  const { address } = await serve(catalogue.identity, { connectionSeconds: 0.2 })
+  const { write } = caller(address, gateway.identity)
+  let answered = 0
+  const failures: unknown[] = []
+  const stop = new AbortController()
+  const callers = Array.from({ length: 4 }, async () => {
+    while (!stop.signal.aborted) {
+      await write().then(
+        () => answered++,
+        (error: unknown) => failures.push(error),
+      )
+    }
+  })
+  const next = await createTestAuthority('the next authority')
+  const both = `${authority.certificate}${next.certificate}`
+  const after = { server: await next.issue(['catalogue']), client: await next.issue(['gateway']) }
+  const steps: [(files: CertificateFiles) => Promise<void>, CertificateFiles, Metrics][] = [
+    // New leaves of the same authority, then trust in both, then leaves of the new one, then trust in it alone.
+    [catalogue.replace, await authority.issue(['catalogue']), catalogue.metrics],
+    [catalogue.replace, { ...before.server, 'ca.crt': both }, catalogue.metrics],
+    [gateway.replace, { ...before.client, 'ca.crt': both }, gateway.metrics],
+    [catalogue.replace, { ...after.server, 'ca.crt': both }, catalogue.metrics],
+    [gateway.replace, { ...after.client, 'ca.crt': both }, gateway.metrics],
+    [catalogue.replace, after.server, catalogue.metrics],
+    [gateway.replace, after.client, gateway.metrics],
+  ]
+  for (const [replace, files, metrics] of steps) {
+    const taken = await figure(metrics, 'vitascope_tls_changes_total')
+    await replace(files)
+    await waitFor(async () => (await figure(metrics, 'vitascope_tls_changes_total')) > taken)
+    const seen = answered
+    await waitFor(() => answered > seen + 100 || failures.length > 0)
+  }
+  stop.abort()
+  await Promise.all(callers)
+  expect(failures).toEqual([])
+  const late = await somebody({ ...before.client, 'ca.crt': both })
+  await expect(caller(address, late.identity).ask()).rejects.toMatchObject(AWAY)
+}, 60_000)
+
+test('what is half written, does not fit or has ended is not taken, told once, and the next good one is', async () => {
+  const first = await authority.issue(['catalogue'])
+  const { identity, folder, replace, metrics } = await somebody(first)
+  const others = await authority.issue(['catalogue'])
+  const refusals = () => figure(metrics, 'vitascope_tls_refused_changes_total')
+  const bad: CertificateFiles[] = [
+    { ...first, 'tls.crt': others['tls.crt'] },
+    { ...first, 'tls.key': others['tls.key'].slice(0, 40) },
+    { ...first, 'ca.crt': '' },
+    await authority.issue(['catalogue'], { toSeconds: -60 }),
+    await authority.issue(['catalogue'], { fromSeconds: 600 }),
+  ]
+  for (const [index, files] of bad.entries()) {
+    await replace(files)
+    await waitFor(async () => (await refusals()) === index + 1)
+    expect(identity.current().cert.toString()).toBe(first['tls.crt'])
+  }
+  await rm(join(folder, 'tls.key'))
+  await waitFor(async () => (await refusals()) === bad.length + 1)
+  await writeFile(join(folder, 'good.key'), others['tls.key'])
+  await copyFile(join(folder, 'good.key'), join(folder, 'tls.key'))
+  await replace(others)
+  await waitFor(() => identity.current().cert.toString() === others['tls.crt'])
+  expect([await refusals(), await figure(metrics, 'vitascope_tls_changes_total')]).toEqual([bad.length + 1, 1])
+})
+
+test('a certificate that ends is told, and shown by its time; a start without a good one is refused', async () => {
+  const ended = await somebody(await authority.issue(['catalogue'], { toSeconds: -60 }))
+  expect(await figure(ended.metrics, 'vitascope_tls_not_after_seconds')).toBeLessThan(Date.now() / 1_000)
+  const { folder } = await certificateFolder({ 'tls.crt': 'nothing', 'tls.key': '', 'ca.crt': '' })
+  undo.push(() => rm(folder, { recursive: true }))
+  expect(() => openIdentity({ folder, callers: [] }, { log, metrics: createMetrics('test') })).toThrow('VITASCOPE_TLS_DIR')
+})
+
+test('health is answered in plain text beside it, and nothing else is', async () => {
+  const catalogue = await somebody(await authority.issue(['catalogue']), ['gateway'])
+  const { server } = await serve(catalogue.identity, { healthListen: '127.0.0.1:0' })
+  const probe = new GrpcClient(server.healthAddress() ?? '', credentials.createInsecure())
+  const health = async () => (await plainCall(probe, '/grpc.health.v1.Health/Check')).answer
+  expect(await health()).toEqual(Buffer.from([0x08, 1]))
+  expect((await plainCall(probe, VideoServiceService.getVideo.path)).code).toBe(status.UNIMPLEMENTED)
+  server.setServing(false)
+  expect([await health(), server.isServing()]).toEqual([Buffer.from([0x08, 2]), false])
+})
+
+function plainCall(client: GrpcClient, path: string): Promise<{ code: status; answer?: Buffer | undefined }> {
+  undo.push(() => client.close())
+  const asIs = (bytes: Buffer) => bytes
+  return new Promise((resolve) =>
+    client.makeUnaryRequest(path, asIs, asIs, Buffer.alloc(0), (error: ServiceError | null, answer) =>
+      resolve({ code: error?.code ?? status.OK, answer }),
+    ),
+  )
+}
