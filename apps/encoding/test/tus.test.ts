@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 async function headersFor(more: Record<string, string>, as = user()) {
-  return { [PRINCIPAL_HEADER]: await signPrincipal({ principal: as, requestId: 'r-1' }, key), 'tus-resumable': '1.0.0', ...more }
+  return { [PRINCIPAL_HEADER]: signPrincipal({ principal: as, requestId: 'r-1' }, key), 'tus-resumable': '1.0.0', ...more }
 }
 
 async function send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer, as = user()) {

@@ -66,7 +66,7 @@ export function openChannel(address: string, options: { principalKey: Uint8Array
 async function unary(channel: GrpcClient, name: string, method: AnyMethod, request: unknown, call: Call, key: Uint8Array) {
   const deadline = deadlineOf(call, isRead(name) ? READ_MS : WRITE_MS)
   const repeatable = isRead(name) || call.idempotency !== undefined
-  const metadata = await writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, key)
+  const metadata = writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, key)
   for (let attempt = 1; ; attempt++) {
     try {
       return await once(channel, method, request, metadata, { deadline }, call.signal)
@@ -112,7 +112,7 @@ function once(
 
 /** A stream has no deadline of its own: it lasts until either side ends it. */
 async function* stream(channel: GrpcClient, method: AnyMethod, request: unknown, call: Call, key: Uint8Array) {
-  const metadata = await writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, key)
+  const metadata = writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, key)
   const running = channel.makeServerStreamRequest(
     method.path,
     method.requestSerialize as (value: unknown) => Buffer,

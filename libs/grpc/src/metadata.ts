@@ -6,23 +6,23 @@ import { type SignedCall, signPrincipal, verifyPrincipal } from './principal.ts'
 const PRINCIPAL = 'vitascope-principal'
 const IDEMPOTENCY = 'vitascope-idempotency'
 
-export async function writeMetadata(call: Call, key: Uint8Array): Promise<Metadata> {
+export function writeMetadata(call: Call, key: Uint8Array): Metadata {
   const metadata = new Metadata()
-  metadata.set(PRINCIPAL, await signPrincipal(call, key))
+  metadata.set(PRINCIPAL, signPrincipal(call, key))
   if (call.idempotency) metadata.set(IDEMPOTENCY, `${call.idempotency.key}.${call.idempotency.fingerprint}`)
   return metadata
 }
 
-export async function readMetadata(metadata: Metadata, key: Uint8Array): Promise<SignedCall & { idempotency?: Idempotency }> {
+export function readMetadata(metadata: Metadata, key: Uint8Array): SignedCall & { idempotency?: Idempotency } {
   const token = metadata.get(PRINCIPAL)[0]?.toString()
   if (!token) throw new DomainError('unauthenticated', 'PRINCIPAL_MISSING', 'the call carries no signed principal')
   const idempotency = readIdempotency(metadata)
-  return { ...(await verify(token, key)), ...(idempotency && { idempotency }) }
+  return { ...verify(token, key), ...(idempotency && { idempotency }) }
 }
 
-async function verify(token: string, key: Uint8Array): Promise<SignedCall> {
+function verify(token: string, key: Uint8Array): SignedCall {
   try {
-    return await verifyPrincipal(token, key)
+    return verifyPrincipal(token, key)
   } catch (cause) {
     throw new DomainError('unauthenticated', 'PRINCIPAL_INVALID', 'the signed principal of the call is not valid', { cause })
   }

@@ -179,7 +179,7 @@ async function observed(
   const end = callSeconds(metrics).startTimer({ method: method.path })
   let requestId = ''
   try {
-    const signed = await readMetadata(call.metadata, principalKey)
+    const signed = readMetadata(call.metadata, principalKey)
     requestId = signed.requestId
     await run({ ...signed, signal: hangUp.signal, deadline: asDate(call.getDeadline()) })
     end({ outcome: 'ok' })

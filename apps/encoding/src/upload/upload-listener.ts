@@ -56,7 +56,7 @@ export async function listenForUploads({
     request.on('error', () => {})
     response.once('close', () => response.writableFinished || hangUp.abort(new DOMException('the caller hung up', 'AbortError')))
     try {
-      const { principal, requestId } = await readPrincipalHeader(request.headers[PRINCIPAL_HEADER], principalKey)
+      const { principal, requestId } = readPrincipalHeader(request.headers[PRINCIPAL_HEADER], principalKey)
       const url = new URL(request.url ?? '/', 'http://encoding')
       const publicUrl = String(request.headers['vitascope-public-url'] ?? '')
       const signal = AbortSignal.any([hangUp.signal, stopping.signal])

@@ -56,7 +56,7 @@ export function createUploadProxy({
 
   return async (request, response, { path, principal }) => {
     const { requestId, address } = exchangeOf(response)
-    const signed = await signPrincipal({ principal, requestId }, principalKey)
+    const signed = signPrincipal({ principal, requestId }, principalKey)
     if (response.destroyed) return
     const hasBody = request.headers['transfer-encoding'] !== undefined || request.headers['content-length'] !== undefined
     for (const name of Object.keys(request.headers)) if (!PASSED_ON.test(name)) delete request.headers[name]
