@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
+import { chartDrift } from './chart-documents.ts'
 import { type CommandResult, root, runCommand } from './run-command.ts'
 
 /** One thing that must hold of the checkout. It answers with what is wrong, or with why there is nothing to look at. */
@@ -27,6 +28,7 @@ export const lintChecks: Check[] = [
     run: async () => problemOf(await runCommand('tsc', ['-p', 'apps/web', '--noEmit', '--pretty', 'false'])),
   },
   { name: 'style', run: async () => problemOf(await runCommand('biome', ['check', '--error-on-warnings', '--colors=off', '.'])) },
+  { name: 'documents of the chart', run: async () => chartProblems() },
   {
     name: 'boundaries',
     run: async () => {
@@ -35,6 +37,12 @@ export const lintChecks: Check[] = [
     },
   },
 ]
+
+/** The schema and the README of the chart are what its values say. */
+function chartProblems(): { problem?: string } {
+  const drift = chartDrift()
+  return drift.length === 0 ? {} : { problem: `helm/vitascope: ${drift.join(', ')} not as values.yaml says: npm run generate` }
+}
 
 /** What `npm test` looks at besides, before it runs the tests. */
 export const contractChecks: Check[] = [

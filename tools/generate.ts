@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { writeChartDocuments } from './chart-documents.ts'
 import { isProgram, root, runCommand } from './run-command.ts'
 
 /** Something made from sources: made anew when their content is another than that of the last time. */
@@ -54,8 +55,9 @@ export async function generate(say: (line: string) => void = () => {}): Promise<
   }
 }
 
-/** Writes docs/openapi.json, which is committed, from the table of routes. */
+/** Writes what is committed: docs/openapi.json from the table of routes, the documents of the chart from its values. */
 export async function generateDocuments(): Promise<void> {
+  writeChartDocuments()
   await must('node', ['--disable-warning=ExperimentalWarning', join(root, 'apps/gateway/src/openapi-file.ts')])
 }
 

@@ -31,7 +31,7 @@ const mostAgain = 12
 /** Every `*.test.ts` of the house, `*.long.test.ts` only when asked for, those of the filters alone when there are any. */
 export function testFiles({ long, filters }: { long: boolean; filters: readonly string[] }): string[] {
   const patterns = filters.map((filter) => new RegExp(filter))
-  return ['apps', 'libs', 'tools', 'test', 'bench']
+  return ['apps', 'libs', 'tools', 'test', 'bench', 'deploy']
     .flatMap((folder) => filesBelow(join(root, folder)))
     .filter((file) => file.endsWith('.test.ts') && (long || !file.endsWith('.long.test.ts')))
     .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(relative(root, file))))

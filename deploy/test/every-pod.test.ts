@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals'
+import { chart, containersOf, describeChart, helm, type Manifest, render, valueSets, workloads } from './support/chart.ts'
+
+describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) => {
+  const rendered: Manifest[] = []
+  const manifests = () => {
+    if (rendered.length === 0) rendered.push(...render([set]))
+    return rendered
+  }
+
+  test('the chart is clean for helm lint', () => {
+    const { code, out, said } = helm(['lint', '--strict', '--namespace', 'vitascope', '--values', file, chart])
+    expect({ code, out: code === 0 ? '' : out + said }).toEqual({ code: 0, out: '' })
+  })
+
+  test('every object has a name of its own', () => {
+    const names = manifests().map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+    for (const { metadata } of manifests()) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+  })
+
+  test('every pod is within PodSecurity restricted, with a read-only root and no token', () => {
+    for (const { component, pod } of workloads(manifests())) {
+      expect({ component, ...pod.securityContext }).toMatchObject({
+        component,
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      })
+      expect(Number(pod.securityContext['runAsUser'])).toBeGreaterThanOrEqual(10_000)
+      expect([component, pod.enableServiceLinks, pod.automountServiceAccountToken]).toEqual([component, false, false])
+      expect(pod.volumes.filter((volume) => 'hostPath' in volume)).toEqual([])
+      for (const container of containersOf(pod)) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+      }
+    }
+  })
+
+  test('every container says what it needs, and has limits of memory and disk', () => {
+    for (const { component, pod } of workloads(manifests())) {
+      for (const { name, resources } of containersOf(pod)) {
+        expect([component, name, ...Object.keys(resources.requests).sort()]).toEqual([
+          component,
+          name,
+          'cpu',
+          'ephemeral-storage',
+          'memory',
+        ])
+        expect([component, name, ...Object.keys(resources.limits).sort()]).toEqual([component, name, 'ephemeral-storage', 'memory'])
+      }
+    }
+  })
+
+  test('every pod that serves is probed, drains before it ends, and is replaced by one that serves', () => {
+    for (const { component, manifest, pod } of workloads(manifests()).filter((workload) => workload.manifest.kind !== 'Job')) {
+      const { strategy } = manifest.spec as { strategy?: { rollingUpdate: { maxUnavailable: number } } }
+      if (manifest.kind === 'Deployment') expect([component, strategy?.rollingUpdate.maxUnavailable]).toEqual([component, 0])
+      for (const { startupProbe, livenessProbe, readinessProbe, lifecycle } of pod.containers) {
+        expect([component, !startupProbe, !livenessProbe, !readinessProbe]).toEqual([component, false, false, false])
+        const seconds = lifecycle?.preStop.sleep.seconds ?? 0
+        expect(seconds).toBeGreaterThanOrEqual(5)
+        expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(seconds + 20)
+      }
+    }
+  })
+
+  test('secrets are files, and no value of one stands anywhere else', () => {
+    for (const { pod } of workloads(manifests())) {
+      for (const { env = [] } of containersOf(pod)) {
+        expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([])
+        for (const { name, value } of env) {
+          if (/KEY|PASSWORD|SECRET|DATABASE_URL|REDIS_URL|SMTP_URL/.test(name))
+            expect([name, value]).toEqual([name, expect.stringMatching(/^\//)])
+        }
+      }
+    }
+    const secrets = manifests().filter(({ kind }) => kind === 'Secret')
+    const values = secrets.flatMap(({ data }) => Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString()))
+    const others = JSON.stringify(manifests().filter(({ kind }) => kind !== 'Secret'))
+    expect(values.filter((value) => value.length > 0 && others.includes(value))).toEqual([])
+  })
+
+  test('what is mounted is there, and what is there is mounted', () => {
+    for (const { component, pod } of workloads(manifests())) {
+      const { volumeClaimTemplates = [] } = (workloads(manifests()).find((workload) => workload.component === component)?.manifest.spec ??
+        {}) as {
+        volumeClaimTemplates?: { metadata: { name: string } }[]
+      }
+      const there = [...pod.volumes.map(({ name }) => name), ...volumeClaimTemplates.map(({ metadata }) => metadata.name)].sort()
+      const mounted = [...new Set(containersOf(pod).flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))].sort()
+      expect([component, ...mounted]).toEqual([component, ...there])
+    }
+  })
+})

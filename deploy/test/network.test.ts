@@ -1,0 +1,160 @@
+import { expect, test } from '@jest/globals'
+import { components, describeChart, find, type Manifest, render, settingsOf } from './support/chart.ts'
+
+/** Who calls whom, as ARCHITECTURE.md draws it; written down here a second time, so that the chart's own table cannot be wrong unseen. */
+const arrows: Record<string, string[]> = {
+  gateway: ['auth:50051', 'catalogue:50051', 'encoding:50051', 'encoding:8081', 'collaboration:50051', 'analytics:50051', 'delivery:8080'],
+  web: ['auth:50051', 'catalogue:50051', 'encoding:50051', 'encoding:8081', 'collaboration:50051', 'analytics:50051', 'delivery:8080'],
+  auth: ['catalogue:50051'],
+  catalogue: ['auth:50051', 'encoding:50051'],
+  encoding: ['catalogue:50051'],
+  worker: ['encoding:50051'],
+  delivery: ['catalogue:50051', 'encoding:50051'],
+  collaboration: ['auth:50051', 'catalogue:50051'],
+  analytics: ['catalogue:50051'],
+}
+
+/** What lies outside of the house, by the addresses of the values `production`. */
+const outside: Record<string, string[]> = {
+  gateway: ['redis'],
+  web: ['redis'],
+  auth: ['database'],
+  catalogue: ['database', 'mail', 'public'],
+  encoding: ['database', 'storage', 'public'],
+  worker: ['storage'],
+  delivery: ['storage'],
+  collaboration: ['database'],
+  analytics: ['database'],
+}
+const addresses: Record<string, string> = {
+  '192.0.2.10/32': 'database',
+  '192.0.2.11/32': 'redis',
+  '192.0.2.12/32': 'storage',
+  '192.0.2.13/32': 'mail',
+  '0.0.0.0/0': 'public',
+  '2000::/3': 'public',
+  '10.20.0.0/16': 'public',
+}
+
+interface Peer {
+  podSelector?: { matchLabels: Record<string, string> }
+  namespaceSelector?: unknown
+  ipBlock?: { cidr: string; except?: string[] }
+}
+interface Rule {
+  ports?: { port: number | string; endPort?: number; protocol: string }[]
+  from?: Peer[]
+  to?: Peer[]
+}
+const policyOf = (manifests: Manifest[], component: string) =>
+  find(manifests, 'NetworkPolicy', component).spec as { ingress: Rule[]; egress: Rule[]; policyTypes: string[] }
+const named = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
+
+describeChart('the network', () => {
+  let manifests: Manifest[] = []
+  const production = () => {
+    if (manifests.length === 0) manifests = render(['production'])
+    return manifests
+  }
+
+  test.each(components)('%s reaches what the house draws, and nothing else', (component) => {
+    const { egress, policyTypes } = policyOf(production(), component)
+    expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
+    const inside = egress.flatMap(({ to = [], ports = [] }) =>
+      to.filter((peer) => named(peer) !== undefined).flatMap((peer) => ports.map(({ port }) => `${named(peer)}:${port}`)),
+    )
+    expect(inside.sort()).toEqual([...(arrows[component] ?? [])].sort())
+    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => (ipBlock ? [addresses[ipBlock.cidr] ?? ipBlock.cidr] : [])))
+    expect([...new Set(blocks)].sort()).toEqual([...(outside[component] ?? [])].sort())
+    const rest = egress.flatMap(({ to = [] }) => to.filter((peer) => named(peer) === undefined && !peer.ipBlock))
+    expect(rest).toHaveLength(1)
+    expect(rest[0]).toMatchObject({ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } })
+  })
+
+  test.each(components)('%s is reached by those who call it, and by who reads metrics', (component) => {
+    const { ingress } = policyOf(production(), component)
+    const callers = ingress.flatMap(({ from = [], ports = [] }) =>
+      from.filter((peer) => named(peer) !== undefined).flatMap((peer) => ports.map(({ port }) => `${named(peer)} to ${port}`)),
+    )
+    const names: Record<string, string> = { 50051: 'grpc', 8080: 'http', 8081: 'upload' }
+    const drawn = Object.entries(arrows).flatMap(([caller, callees]) =>
+      callees
+        .map((callee) => callee.split(':'))
+        .filter(([callee]) => callee === component)
+        .map(([, port = '']) => `${caller} to ${names[port]}`),
+    )
+    expect(callers.sort()).toEqual(drawn.sort())
+    const others = ingress
+      .filter(({ from = [] }) => from.every((peer) => named(peer) === undefined))
+      .flatMap(({ ports = [] }) => ports.map(({ port }) => port))
+    expect(others.sort()).toEqual(component === 'gateway' || component === 'web' ? ['http', 'metrics'] : ['metrics'])
+  })
+
+  test('public addresses are public', () => {
+    for (const component of ['catalogue', 'encoding']) {
+      const blocks = policyOf(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
+      const except = blocks.find(({ cidr }) => cidr === '0.0.0.0/0')?.except ?? []
+      for (const network of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '127.0.0.0/8', '100.64.0.0/10'])
+        expect(except).toContain(network)
+    }
+  })
+
+  test('callers find services where they are', () => {
+    for (const component of components) {
+      const settings = settingsOf(production(), component)
+      for (const callee of arrows[component] ?? []) {
+        const [name = '', port = ''] = callee.split(':')
+        const setting =
+          port === '50051'
+            ? `VITASCOPE_${name.toUpperCase()}_ADDRESS`
+            : port === '8081'
+              ? 'VITASCOPE_ENCODING_UPLOAD_URL'
+              : 'VITASCOPE_DELIVERY_URL'
+        const address = `house-vitascope-${name}${port === '8081' ? '-upload' : ''}.vitascope.svc.cluster.local:${port}`
+        expect([component, setting, settings[setting]?.replace(/^http:\/\//, '')]).toEqual([component, setting, address])
+      }
+    }
+  })
+
+  test('calls are spread by the caller over all pods, bytes by the service', () => {
+    const services = production().filter(({ kind }) => kind === 'Service')
+    const spread = Object.fromEntries(
+      services.map(({ metadata, spec }) => {
+        const { clusterIP, ports } = spec as { clusterIP?: string; ports: { name: string }[] }
+        return [metadata.name.replace('house-vitascope-', ''), `${ports.map(({ name }) => name)} ${clusterIP ?? 'by an address'}`]
+      }),
+    )
+    expect(spread).toEqual({
+      gateway: 'http by an address',
+      web: 'http by an address',
+      delivery: 'http by an address',
+      'encoding-upload': 'upload by an address',
+      ...Object.fromEntries(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'].map((name) => [name, 'grpc None'])),
+    })
+  })
+
+  test('calls over TLS are taken of the callers alone that the house draws', () => {
+    for (const component of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
+      const callers = Object.entries(arrows)
+        .filter(([, callees]) => callees.includes(`${component}:50051`))
+        .map(([caller]) => caller)
+      expect(settingsOf(production(), component)['VITASCOPE_TLS_CALLERS']?.split(',').sort()).toEqual(callers.sort())
+      const { dnsNames } = find(production(), 'Certificate', component).spec as { dnsNames: string[] }
+      expect(dnsNames).toEqual(expect.arrayContaining([component, `house-vitascope-${component}.vitascope.svc.cluster.local`]))
+    }
+  })
+
+  test('workers of another release are let in where their namespace is named', () => {
+    const { ingress } = policyOf(
+      render(['production'], { worker: { enabled: false }, networkPolicy: { otherNamespaces: ['encoders'] } }),
+      'encoding',
+    )
+    const workers = ingress.flatMap(({ from = [] }) => from.filter((peer) => named(peer) === 'worker'))
+    expect(workers).toEqual([
+      {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'encoders' } },
+        podSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'vitascope', 'app.kubernetes.io/component': 'worker' } },
+      },
+    ])
+  })
+})

@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals'
+import { components, describeChart, refusalOf } from './support/chart.ts'
+
+describeChart('values that cannot work are refused with what to set', () => {
+  test.each([
+    ['a setting that is none', { auth: { replica: 2 } }, "additional properties 'replica' not allowed"],
+    ['a word for a number', { auth: { replicas: 'two' } }, "at '/auth/replicas'"],
+    ['a mode that is none', { tls: { mode: 'maybe' } }, "value must be one of 'certManager', 'secrets', 'none'"],
+    ['no limit of memory', { auth: { resources: { limits: { memory: null } } } }, "missing property 'memory'"],
+    ['a digest that is none', { image: { digest: 'latest' } }, "at '/image/digest'"],
+    ['a time to drain that is too short', { shutdown: { drainSeconds: 2 } }, "at '/shutdown/drainSeconds'"],
+    [
+      'a setting of no name of ours',
+      { auth: { settings: { PATH: '/' } } },
+      "at '/auth/settings': additional properties 'PATH' not allowed",
+    ],
+    [
+      'no component',
+      Object.fromEntries(components.map((name) => [name, { enabled: false }])),
+      'no component is enabled: set `gateway.enabled`',
+    ],
+    ['no address for viewers', { publicUrl: '' }, '`publicUrl` is missing: set it to the address'],
+    ['no keys', { secrets: { existingSecret: '' } }, 'set `secrets.existingSecret` to a secret with principal-key'],
+    ['keys given and made', { secrets: { generate: true } }, 'set `secrets.existingSecret`, or `secrets.generate`, not both'],
+    ['no database', { database: { existingSecret: '' } }, 'auth has no database: set `database.existingSecret`'],
+    [
+      'two databases',
+      { database: { cloudNativePg: { cluster: 'videos' } } },
+      'set `database.existingSecret` or `database.cloudNativePg.cluster`, not both',
+    ],
+    ['a demo database beside another', { demo: { postgres: { enabled: true } } }, 'set `demo.postgres.enabled` to false'],
+    [
+      'a cluster without a name',
+      { database: { existingSecret: '', cloudNativePg: { create: true } } },
+      'set `database.cloudNativePg.cluster`',
+    ],
+    ['a bucket without a name', { storage: { s3: { bucket: '' } } }, '`storage.s3.bucket` is missing: set it, or `storage.kind` to files'],
+    ['leading viewers to a folder', { storage: { kind: 'files', s3: { redirect: true } } }, 'set `storage.s3.redirect` to false'],
+    [
+      'a volume of one node for many pods',
+      { storage: { kind: 'files', files: { accessMode: 'ReadWriteOnce' } } },
+      'set `storage.kind` to s3, or `storage.files.accessMode`',
+    ],
+    [
+      'a neighbour that is nowhere',
+      { auth: { enabled: false } },
+      'gateway calls auth, which is not a part of this release: set `auth.address`',
+    ],
+    ['a neighbour behind a closed network', { auth: { enabled: false, address: 'auth:50051' } }, 'set `networkPolicy.otherNamespaces`'],
+    ['no certificate', { tls: { mode: 'secrets' } }, 'set `tls.secrets.auth` to a secret'],
+    [
+      'a scaler upside down',
+      { gateway: { autoscaling: { minReplicas: 5, maxReplicas: 2 } } },
+      '`gateway.autoscaling.maxReplicas` is below `minReplicas`: set it to 5',
+    ],
+    ['a route that hangs on nothing', { httpRoute: { enabled: true } }, 'set `httpRoute.parentRefs`'],
+    ['a door without a gateway', { gateway: { enabled: false }, web: { enabled: false } }, 'set `gateway.enabled` to true'],
+    ['a database behind a closed network', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],
+    ['an object store behind a closed network', { networkPolicy: { peers: { storage: [] } } }, 'set `networkPolicy.peers.storage`'],
+    ['Redis behind a closed network', { networkPolicy: { peers: { redis: [] } } }, 'set `networkPolicy.peers.redis`'],
+    ['a mail server behind a closed network', { networkPolicy: { peers: { mail: [] } } }, 'set `networkPolicy.peers.mail`'],
+  ])('%s', (_, values, sentence) => {
+    expect(refusalOf(['production'], values)).toContain(sentence)
+  })
+
+  test('all that is wrong is told at once', () => {
+    const said = refusalOf([], {})
+    for (const setting of [
+      'publicUrl',
+      'secrets.existingSecret',
+      'database.existingSecret',
+      'storage.s3.bucket',
+      'networkPolicy.peers.database',
+    ])
+      expect(said).toContain(`\`${setting}\``)
+  })
+})

@@ -1,0 +1,141 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from '@jest/globals'
+import { helmPath } from '@vitascope/testing'
+import { parseAllDocuments } from 'yaml'
+
+export const chart = join(import.meta.dirname, '../../../helm/vitascope')
+
+/** Tests that need Helm; told as skipped where there is none. */
+export const describeChart = helmPath() === undefined ? describe.skip : describe
+
+/** The components of the house, in the order of values.yaml. */
+export const components = ['gateway', 'web', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics'] as const
+export type Component = (typeof components)[number]
+
+/** The value sets that the chart is tested with, by their names. */
+export const valueSets: Record<string, string> = {
+  demo: join(chart, 'values-demo.yaml'),
+  ...Object.fromEntries(
+    readdirSync(join(chart, 'ci'))
+      .sort()
+      .map((file) => [file.replace('-values.yaml', ''), join(chart, 'ci', file)]),
+  ),
+}
+
+/** An object that helm made, as far as tests look at any. */
+export interface Manifest {
+  apiVersion: string
+  kind: string
+  metadata: { name: string; namespace?: string; labels?: Record<string, string>; annotations?: Record<string, string> }
+  spec?: Record<string, unknown>
+  data?: Record<string, string>
+}
+
+export interface PodSpec {
+  serviceAccountName: string
+  automountServiceAccountToken: boolean
+  enableServiceLinks: boolean
+  terminationGracePeriodSeconds?: number
+  priorityClassName?: string
+  nodeSelector?: Record<string, string>
+  securityContext: Record<string, unknown>
+  topologySpreadConstraints?: { topologyKey: string; matchLabelKeys: string[] }[]
+  initContainers?: Container[]
+  containers: Container[]
+  volumes: { name: string; secret?: { secretName: string; items?: { key: string; path: string }[] }; [kind: string]: unknown }[]
+}
+
+export interface Container {
+  name: string
+  image: string
+  args: string[]
+  env?: { name: string; value?: string; valueFrom?: unknown }[]
+  ports?: { name: string; containerPort: number }[]
+  resources: { requests: Record<string, string>; limits: Record<string, string> }
+  securityContext: Record<string, unknown>
+  startupProbe?: unknown
+  livenessProbe?: Record<string, unknown>
+  readinessProbe?: Record<string, unknown>
+  lifecycle?: { preStop: { sleep: { seconds: number } } }
+  volumeMounts: { name: string; mountPath: string; readOnly?: boolean }[]
+}
+
+/** What `helm template` makes of value sets and values, later ones over earlier ones; throws what it says when it refuses. */
+export function render(sets: readonly string[], values: object = {}, flags: readonly string[] = []): Manifest[] {
+  const { code, out, said } = template(sets, values, flags)
+  if (code !== 0) throw new Error(said)
+  return parseAllDocuments(out)
+    .map((document) => {
+      if (document.errors[0]) throw document.errors[0]
+      return document.toJS() as Manifest | null
+    })
+    .filter((manifest) => manifest !== null)
+}
+
+/** What helm says when it refuses; empty when it does not. */
+export function refusalOf(sets: readonly string[], values: object = {}): string {
+  const { code, said } = template(sets, values, [])
+  return code === 0 ? '' : said
+}
+
+function template(sets: readonly string[], values: object, flags: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-'))
+  try {
+    const file = join(folder, 'values.json')
+    writeFileSync(file, JSON.stringify(values))
+    const files = [...sets.map((name) => valueSets[name] ?? name), file].flatMap((path) => ['--values', path])
+    return helm(['template', 'house', chart, '--namespace', 'vitascope', ...files, ...flags])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Runs Helm to its end, with no cluster to ask. */
+export function helm(args: readonly string[]): { code: number; out: string; said: string } {
+  const program = helmPath()
+  if (program === undefined) throw new Error('there is no helm here')
+  const env = { PATH: process.env['PATH'], HOME: tmpdir(), KUBECONFIG: '/dev/null' }
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env, maxBuffer: 64 * 1024 * 1024 })
+  return { code: status ?? 1, out: stdout, said: stderr }
+}
+
+/** The one object of a kind and a component. */
+export function find(manifests: readonly Manifest[], kind: string, component: string): Manifest {
+  const found = manifests.filter((manifest) => manifest.kind === kind && componentOf(manifest) === component)
+  if (found.length !== 1) throw new Error(`${found.length} objects of the kind ${kind} for ${component}`)
+  return found[0] as Manifest
+}
+
+export function componentOf({ metadata }: Manifest): string | undefined {
+  return metadata.labels?.['app.kubernetes.io/component']
+}
+
+/** What makes pods: workloads and Jobs, with the pods that they make. */
+export function workloads(manifests: readonly Manifest[]): { manifest: Manifest; component: string; pod: PodSpec }[] {
+  return manifests
+    .filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job', 'DaemonSet', 'CronJob'].includes(kind))
+    .map((manifest) => {
+      const { template } = manifest.spec as { template: { spec: PodSpec } }
+      return { manifest, component: componentOf(manifest) ?? '', pod: template.spec }
+    })
+}
+
+/** The pods of a component's workload. */
+export function podOf(manifests: readonly Manifest[], component: string): PodSpec {
+  const found = workloads(manifests).find((workload) => workload.component === component)
+  if (!found) throw new Error(`no workload of ${component}`)
+  return found.pod
+}
+
+/** The settings of a component's process. */
+export function settingsOf(manifests: readonly Manifest[], component: string): Record<string, string> {
+  const [container] = podOf(manifests, component).containers
+  return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
+}
+
+export function containersOf(pod: PodSpec): Container[] {
+  return [...(pod.initContainers ?? []), ...pod.containers]
+}

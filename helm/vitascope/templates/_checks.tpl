@@ -1,0 +1,100 @@
+{{/*
+Combinations that cannot work, each told in a sentence that says what to set; a line for each. The form of single values is the schema's matter.
+*/}}
+{{- define "vitascope.problems" -}}
+{{- $v := .Values }}
+{{- $enabled := (fromYaml (include "vitascope.enabled" .)).names }}
+{{- $house := fromYaml (include "vitascope.house" .) }}
+{{- $reached := list }}
+{{- $calls := list }}
+{{- range $enabled }}
+{{- $row := index $house . }}
+{{- $reached = concat $reached $row.reaches }}
+{{- range $row.calls }}{{ $calls = append $calls . }}{{ end }}
+{{- end }}
+{{- if not $enabled }}
+- no component is enabled: set `gateway.enabled` (or that of another one) to true
+{{- end }}
+{{- if and (or (has "gateway" $enabled) (has "web" $enabled) (has "catalogue" $enabled)) (not $v.publicUrl) }}
+- `publicUrl` is missing: set it to the address under which viewers reach the gateway, such as https://video.example.org
+{{- end }}
+{{- if and $v.secrets.existingSecret $v.secrets.generate }}
+- keys are either given or made: set `secrets.existingSecret`, or `secrets.generate`, not both
+{{- else if and $enabled (not $v.secrets.existingSecret) (not $v.secrets.generate) }}
+- the keys of the house are missing: set `secrets.existingSecret` to a secret with principal-key, master-key, token-keys and system-key (README.md says how to make it)
+{{- end }}
+{{- range $name := $enabled }}
+{{- $values := index $v $name }}
+{{- $row := index $house $name }}
+{{- range $call := $row.calls }}
+{{- $callee := splitList "/" $call }}
+{{- $setting := eq (last $callee) "upload" | ternary "uploadAddress" "address" }}
+{{- $other := index $v (first $callee) }}
+{{- if and (not $other.enabled) (not (get $other $setting)) }}
+- {{ $name }} calls {{ first $callee }}, which is not a part of this release: set `{{ first $callee }}.{{ $setting }}` to its HOST:PORT, or `{{ first $callee }}.enabled` to true
+{{- end }}
+{{- if and $v.networkPolicy.enabled (not $other.enabled) (not $v.networkPolicy.otherNamespaces) }}
+- {{ $name }} calls {{ first $callee }}, which is not a part of this release: set `networkPolicy.otherNamespaces` to the namespaces of such parts (this one, {{ $.Release.Namespace }}, may be among them), or `networkPolicy.enabled` to false
+{{- end }}
+{{- end }}
+{{- if and (has "database" $row.reaches) (not $values.database.existingSecret) (not $v.database.existingSecret) (not $v.database.cloudNativePg.cluster) (not $v.demo.postgres.enabled) }}
+- {{ $name }} has no database: set `database.existingSecret` to a secret with its URL under the key `{{ $name }}`, or `database.cloudNativePg.cluster`, or `{{ $name }}.database.existingSecret`
+{{- end }}
+{{- if and (eq $v.tls.mode "secrets") (not (index $v.tls.secrets $name)) }}
+- `tls.mode` is secrets, and {{ $name }} has none: set `tls.secrets.{{ $name }}` to a secret with tls.crt, tls.key and ca.crt
+{{- end }}
+{{- if and $values.autoscaling.enabled (lt (int $values.autoscaling.maxReplicas) (int $values.autoscaling.minReplicas)) }}
+- `{{ $name }}.autoscaling.maxReplicas` is below `minReplicas`: set it to {{ $values.autoscaling.minReplicas }} or more
+{{- end }}
+{{- if and (has "objects" $row.folders) (eq $v.storage.kind "files") (eq $v.storage.files.accessMode "ReadWriteOnce") (or $values.autoscaling.enabled (gt (int $values.replicas) 1)) }}
+- {{ $name }} has several pods, and the volume of objects is for one node: set `storage.kind` to s3, or `storage.files.accessMode` to ReadWriteMany, or `{{ $name }}.replicas` to 1
+{{- end }}
+{{- end }}
+{{- if and $v.database.existingSecret $v.database.cloudNativePg.cluster }}
+- there are two databases: set `database.existingSecret` or `database.cloudNativePg.cluster`, not both
+{{- end }}
+{{- if and $v.demo.postgres.enabled (or $v.database.existingSecret $v.database.cloudNativePg.cluster) }}
+- there are two databases: set `demo.postgres.enabled` to false where `database` names one
+{{- end }}
+{{- if and $v.database.cloudNativePg.create (not $v.database.cloudNativePg.cluster) }}
+- the cluster of CloudNativePG has no name: set `database.cloudNativePg.cluster`
+{{- end }}
+{{- if and (has "storage" $reached) (eq $v.storage.kind "s3") }}
+{{- range $key := list "endpoint" "bucket" "existingSecret" }}
+{{- if not (get $v.storage.s3 $key) }}
+- objects are kept in S3, and `storage.s3.{{ $key }}` is missing: set it, or `storage.kind` to files
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and $v.storage.s3.redirect (ne $v.storage.kind "s3") }}
+- viewers can be led to a bucket alone: set `storage.s3.redirect` to false, or `storage.kind` to s3
+{{- end }}
+{{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) }}
+- the HTTPRoute hangs on no gateway: set `httpRoute.parentRefs`, such as [{name: public, namespace: gateways}]
+{{- end }}
+{{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (not (or $v.gateway.enabled $v.web.enabled)) }}
+- nothing is to be reached from outside here: set `gateway.enabled` to true, or `ingress.enabled` and `httpRoute.enabled` to false
+{{- end }}
+{{- if and (eq $v.encoding.executor.kind "kubernetes") $v.encoding.enabled (ne $v.storage.kind "s3") }}
+- Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3, or `encoding.executor.kind` to worker
+{{- end }}
+{{- if $v.networkPolicy.enabled }}
+{{- $peers := $v.networkPolicy.peers }}
+{{- $example := "such as [{ipBlock: {cidr: 192.0.2.10/32}}], or `networkPolicy.enabled` to false" }}
+{{- if and (has "database" $reached) (not $v.demo.postgres.enabled) (not $v.database.cloudNativePg.cluster) (not $peers.database) }}
+- policies close all ways that are not named: set `networkPolicy.peers.database` to where PostgreSQL is, {{ $example }}
+{{- end }}
+{{- if and (has "storage" $reached) (eq $v.storage.kind "s3") (not $peers.storage) }}
+- policies close all ways that are not named: set `networkPolicy.peers.storage` to where the object store is, {{ $example }}
+{{- end }}
+{{- if and (has "redis" $reached) $v.redis.existingSecret (not $peers.redis) }}
+- policies close all ways that are not named: set `networkPolicy.peers.redis` to where Redis is, {{ $example }}
+{{- end }}
+{{- if and (has "mail" $reached) $v.mail.existingSecret (not $peers.mail) }}
+- policies close all ways that are not named: set `networkPolicy.peers.mail` to where the mail server is, {{ $example }}
+{{- end }}
+{{- if and $v.encoding.enabled (eq $v.encoding.executor.kind "kubernetes") (not $peers.kubernetesApi) }}
+- policies close all ways that are not named: set `networkPolicy.peers.kubernetesApi` to where the API server is, {{ $example }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,80 @@
+{{/*
+Brings the schema of a component up to date before any pod of the new version starts, on install and on upgrade alike: a hook, with an account and a
+network policy of its own, since those of the release are not there yet. Where the database comes with the release, the pods do it themselves.
+*/}}
+{{- define "vitascope.migration" -}}
+{{- if not (include "vitascope.databaseWithin" .root) }}
+{{- $root := .root }}
+{{- $migration := dict "root" .root "name" (printf "%s-migrate" .name) }}
+{{- if $root.Values.networkPolicy.enabled }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "vitascope.name" $migration }}
+  labels:
+    {{- include "vitascope.labels" $migration | nindent 4 }}
+  annotations:
+    helm.sh/hook: pre-install,pre-upgrade
+    helm.sh/hook-weight: "-10"
+    helm.sh/hook-delete-policy: before-hook-creation
+spec:
+  podSelector:
+    matchLabels:
+      {{- include "vitascope.selector" $migration | nindent 6 }}
+  policyTypes: [Ingress, Egress]
+  egress:
+    {{- include "vitascope.namesEgress" $root | nindent 4 }}
+    {{- include "vitascope.outsideEgress" (dict "root" $root "what" "database") | nindent 4 }}
+{{- end }}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ include "vitascope.name" $migration }}
+  labels:
+    {{- include "vitascope.labels" $migration | nindent 4 }}
+  annotations:
+    helm.sh/hook: pre-install,pre-upgrade
+    helm.sh/hook-weight: "-10"
+    helm.sh/hook-delete-policy: before-hook-creation
+automountServiceAccountToken: false
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ include "vitascope.name" $migration }}
+  labels:
+    {{- include "vitascope.labels" $migration | nindent 4 }}
+  annotations:
+    helm.sh/hook: pre-install,pre-upgrade
+    helm.sh/hook-weight: "0"
+    # A failed one is told by helm; its logs are there until the next try.
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+spec:
+  backoffLimit: {{ $root.Values.migrations.backoffLimit }}
+  activeDeadlineSeconds: {{ $root.Values.migrations.deadlineSeconds }}
+  template:
+    metadata:
+      labels:
+        {{- include "vitascope.labels" $migration | nindent 8 }}
+    spec:
+      restartPolicy: Never
+      serviceAccountName: {{ include "vitascope.name" $migration }}
+      automountServiceAccountToken: false
+      enableServiceLinks: false
+      {{- with $root.Values.imagePullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+      securityContext:
+        {{- include "vitascope.podSecurity" . | nindent 8 }}
+      containers:
+        - name: migrate
+          {{- include "vitascope.migrateContainer" . | nindent 10 }}
+      volumes:
+        {{- include "vitascope.volumes" (dict "root" .root "name" .name "migrate" true) | nindent 8 }}
+{{- end }}
+{{- end }}

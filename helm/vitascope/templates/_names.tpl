@@ -1,0 +1,89 @@
+{{- define "vitascope.fullname" -}}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
+{{- else if contains (include "vitascope.product" .) .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" .Release.Name (include "vitascope.product" .) | trunc 40 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.product" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{/* The name of what belongs to a component: (dict "root" $ "name" "auth"). */}}
+{{- define "vitascope.name" -}}
+{{- printf "%s-%s" (include "vitascope.fullname" .root) .name }}
+{{- end }}
+
+{{/* What a component's pods are found by; it never changes. */}}
+{{- define "vitascope.selector" -}}
+app.kubernetes.io/name: {{ include "vitascope.product" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .name }}
+{{- end }}
+
+{{- define "vitascope.labels" -}}
+{{ include "vitascope.selector" . }}
+app.kubernetes.io/part-of: vitascope
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{/* The image of a row: (dict "root" $ "image" "server"). */}}
+{{- define "vitascope.image" -}}
+{{- $image := .image | eq "encoding" | ternary .root.Values.encodingImage .root.Values.image }}
+{{- if $image.digest }}{{ printf "%s@%s" $image.repository $image.digest }}
+{{- else }}{{ printf "%s:%s" $image.repository ($image.tag | default .root.Chart.AppVersion) }}
+{{- end }}
+{{- end }}
+
+{{/* The host under which a component's port is found: (dict "root" $ "name" "encoding" "port" "upload"). */}}
+{{- define "vitascope.host" -}}
+{{- printf "%s.%s.svc.%s" (include "vitascope.serviceName" .) .root.Release.Namespace .root.Values.clusterDomain }}
+{{- end }}
+
+{{/* Uploads have a service of their own: bytes over HTTP are spread by its address, calls over gRPC by the addresses behind a headless one. */}}
+{{- define "vitascope.serviceName" -}}
+{{- include "vitascope.name" . }}{{ if eq .port "upload" }}-upload{{ end }}
+{{- end }}
+
+{{/* HOST:PORT of a port, here or, where the component is not deployed here, where the values say that it is. */}}
+{{- define "vitascope.address" -}}
+{{- $values := index .root.Values .name }}
+{{- if $values.enabled }}{{ printf "%s:%v" (include "vitascope.host" .) (index (fromYaml (include "vitascope.row" .)).ports .port) }}
+{{- else }}{{ eq .port "upload" | ternary (get $values "uploadAddress") $values.address }}
+{{- end }}
+{{- end }}
+
+{{/* The name of the secret of the house's keys. */}}
+{{- define "vitascope.keysSecret" -}}
+{{- .Values.secrets.existingSecret | default (printf "%s-keys" (include "vitascope.fullname" .)) }}
+{{- end }}
+
+{{/* Where the URL of a component's database is, as {secret, key}: (dict "root" $ "name" "auth"). */}}
+{{- define "vitascope.databaseSecret" -}}
+{{- $own := (index .root.Values .name).database }}
+{{- $database := .root.Values.database }}
+{{- if $own.existingSecret }}{{ dict "secret" $own.existingSecret "key" $own.key | toYaml }}
+{{- else if $database.existingSecret }}{{ dict "secret" $database.existingSecret "key" .name | toYaml }}
+{{- else if $database.cloudNativePg.cluster }}{{ dict "secret" (printf "%s-app" $database.cloudNativePg.cluster) "key" "uri" | toYaml }}
+{{- else }}{{ dict "secret" (printf "%s-postgres" (include "vitascope.fullname" .root)) "key" .name | toYaml }}
+{{- end }}
+{{- end }}
+
+{{/* The secret with tls.crt, tls.key and ca.crt of a component. */}}
+{{- define "vitascope.tlsSecret" -}}
+{{- if eq .root.Values.tls.mode "secrets" }}{{ index .root.Values.tls.secrets .name }}
+{{- else }}{{ include "vitascope.name" . }}-tls
+{{- end }}
+{{- end }}
+
+{{/* The claim of the folder of objects. */}}
+{{- define "vitascope.objectsClaim" -}}
+{{- .Values.storage.files.existingClaim | default (printf "%s-objects" (include "vitascope.fullname" .)) }}
+{{- end }}
+
+{{/* Non-empty where the database comes with this release, and so is not there before its pods. */}}
+{{- define "vitascope.databaseWithin" -}}
+{{- if or .Values.demo.postgres.enabled .Values.database.cloudNativePg.create }}yes{{ end }}
+{{- end }}

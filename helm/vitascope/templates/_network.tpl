@@ -1,0 +1,154 @@
+{{/*
+What may reach a component, and what it may reach: the arrows of the house, names, and nothing else. Kubelet’s probes come from the node and pass.
+*/}}
+{{- define "vitascope.networkPolicy" -}}
+{{- if .root.Values.networkPolicy.enabled }}
+{{- $root := .root }}
+{{- $name := .name }}
+{{- $row := fromYaml (include "vitascope.row" .) }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "vitascope.name" . }}
+  labels:
+    {{- include "vitascope.labels" . | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels:
+      {{- include "vitascope.selector" . | nindent 6 }}
+  policyTypes: [Ingress, Egress]
+  ingress:
+    {{- range $port := list "grpc" "http" "upload" }}
+    {{- if hasKey $row.ports $port }}
+    {{- $peers := include "vitascope.callerPeers" (dict "root" $root "name" $name "port" $port) | trim }}
+    {{- if include "vitascope.isDoor" $name }}
+    - ports:
+        - { port: {{ $port }}, protocol: TCP }
+      {{- with $root.Values.networkPolicy.doorFrom }}
+      from:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+    {{- else if $peers }}
+    - ports:
+        - { port: {{ $port }}, protocol: TCP }
+      from:
+        {{- $peers | nindent 8 }}
+    {{- end }}
+    {{- end }}
+    {{- end }}
+    {{- with $root.Values.networkPolicy.metricsFrom }}
+    - ports:
+        - { port: metrics, protocol: TCP }
+      from:
+        {{- toYaml . | nindent 8 }}
+    {{- end }}
+  egress:
+    {{- include "vitascope.namesEgress" $root | trim | nindent 4 }}
+    {{- range $row.calls }}
+    {{- $callee := splitList "/" . }}
+    {{- $ports := (fromYaml (include "vitascope.row" (dict "root" $root "name" (first $callee)))).ports }}
+    - ports:
+        - { port: {{ index $ports (last $callee) }}, protocol: TCP }
+      to:
+        {{- include "vitascope.peer" (dict "root" $root "name" (first $callee)) | trim | nindent 8 }}
+    {{- end }}
+    {{- range $row.reaches }}
+    {{- with include "vitascope.outsideEgress" (dict "root" $root "what" .) | trim }}
+    {{- . | nindent 4 }}
+    {{- end }}
+    {{- end }}
+    {{- if eq (include "vitascope.callsKubernetes" (dict "root" $root "name" $name)) "yes" }}
+    - to:
+        {{- toYaml $root.Values.networkPolicy.peers.kubernetesApi | nindent 8 }}
+    {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The pods that call a port: (dict "root" $ "name" "auth" "port" "grpc"). */}}
+{{- define "vitascope.callerPeers" -}}
+{{- range (fromYaml (include "vitascope.callers" .)).names }}
+{{- with include "vitascope.peer" (dict "root" $.root "name" .) | trim }}
+{{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The doors are for callers from outside. */}}
+{{- define "vitascope.isDoor" -}}
+{{- if has . (list "gateway" "web") }}yes{{ end }}
+{{- end }}
+
+{{/* The pods of a component: those of this release, or, where it is not a part of it, those in the namespaces that are named for that. */}}
+{{- define "vitascope.peer" -}}
+{{- if (index .root.Values .name).enabled -}}
+- podSelector:
+    matchLabels:
+      {{- include "vitascope.selector" . | nindent 6 }}
+{{- else -}}
+{{- $name := .name }}
+{{- range .root.Values.networkPolicy.otherNamespaces }}
+- namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: {{ . }}
+  podSelector:
+    matchLabels:
+      app.kubernetes.io/part-of: vitascope
+      app.kubernetes.io/component: {{ $name }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* DNS of the cluster. */}}
+{{- define "vitascope.namesEgress" -}}
+- ports:
+    - { port: 53, protocol: UDP }
+    - { port: 53, protocol: TCP }
+  to:
+    {{- toYaml .Values.networkPolicy.peers.dns | nindent 4 }}
+{{- end }}
+
+{{/* One rule to what lies outside of the house: (dict "root" $ "what" "database"). */}}
+{{- define "vitascope.outsideEgress" -}}
+{{- $values := .root.Values }}
+{{- $peers := $values.networkPolicy.peers }}
+{{- if eq .what "database" }}
+- to:
+    {{- if $values.demo.postgres.enabled }}
+    - podSelector:
+        matchLabels:
+          {{- include "vitascope.selector" (dict "root" .root "name" "postgres") | nindent 10 }}
+    {{- else if $peers.database }}
+    {{- toYaml $peers.database | nindent 4 }}
+    {{- else }}
+    - podSelector:
+        matchLabels:
+          cnpg.io/cluster: {{ $values.database.cloudNativePg.cluster }}
+    {{- end }}
+{{- else if and (eq .what "storage") (eq $values.storage.kind "s3") }}
+- to:
+    {{- toYaml $peers.storage | nindent 4 }}
+{{- else if and (eq .what "redis") $values.redis.existingSecret }}
+- to:
+    {{- toYaml $peers.redis | nindent 4 }}
+{{- else if and (eq .what "mail") $values.mail.existingSecret }}
+- to:
+    {{- toYaml $peers.mail | nindent 4 }}
+{{- else if eq .what "public" }}
+# The ports and networks that libs/fetch lets through; it looks again at each address itself.
+- ports:
+    - { port: 80, protocol: TCP }
+    - { port: 443, protocol: TCP }
+    - { port: 1024, endPort: 65535, protocol: TCP }
+  to:
+    - ipBlock:
+        cidr: 0.0.0.0/0
+        except: [0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.0.0.0/24, 192.0.2.0/24, 192.88.99.0/24, 192.168.0.0/16, 198.18.0.0/15, 198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4]
+    - ipBlock:
+        cidr: 2000::/3
+        except: ["2001::/23", "2001:db8::/32", "2002::/16"]
+    {{- range $values.sourceAllow }}
+    - ipBlock: { cidr: {{ . | quote }} }
+    {{- end }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,154 @@
+{{/*
+The settings of a component's process, as NAME: value: those that follow from the house, those of its own, and what the values add in `settings`.
+Secrets are named by their files alone.
+*/}}
+{{- define "vitascope.settings" -}}
+{{- $row := fromYaml (include "vitascope.row" .) }}
+{{- $all := merge
+      (fromYaml (include "vitascope.settingsOfHouse" (dict "root" .root "name" .name "row" $row)))
+      (fromYaml (include (printf "vitascope.settingsOf.%s" .name) .)) }}
+{{- range $setting, $value := (index .root.Values .name).settings }}{{ $_ := set $all $setting $value }}{{ end }}
+{{- range $setting, $value := $all }}
+{{- if ne (toString $value) "" }}
+{{ $setting }}: {{ $value | toString | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The same as a container's `env`. */}}
+{{- define "vitascope.env" -}}
+{{- range $setting, $value := fromYaml (include "vitascope.settings" .) }}
+- name: {{ $setting }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOfHouse" -}}
+{{- $root := .root }}
+{{- $upper := upper .name }}
+{{- $host := $root.Values.listenHost }}
+VITASCOPE_LOG_LEVEL: {{ $root.Values.logLevel }}
+VITASCOPE_{{ eq .name "web" | ternary "GATEWAY" $upper }}_METRICS_LISTEN: {{ printf "%s:%v" $host .row.ports.metrics | quote }}
+{{- if hasKey .row.ports "grpc" }}
+VITASCOPE_{{ $upper }}_LISTEN: {{ printf "%s:%v" $host .row.ports.grpc | quote }}
+VITASCOPE_{{ $upper }}_HEALTH_LISTEN: {{ printf "%s:%v" $host .row.ports.health | quote }}
+{{- end }}
+{{- range .row.calls }}
+{{- $callee := splitList "/" . }}
+{{- $address := include "vitascope.address" (dict "root" $root "name" (first $callee) "port" (last $callee)) }}
+{{- if eq (last $callee) "grpc" }}
+VITASCOPE_{{ upper (first $callee) }}_ADDRESS: {{ $address | quote }}
+{{- else if eq (last $callee) "upload" }}
+VITASCOPE_ENCODING_UPLOAD_URL: {{ printf "http://%s" $address | quote }}
+{{- else }}
+VITASCOPE_{{ upper (first $callee) }}_URL: {{ printf "http://%s" $address | quote }}
+{{- end }}
+{{- end }}
+{{- range without .row.keys "system-key" }}
+VITASCOPE_{{ . | upper | replace "-" "_" }}_FILE: /etc/vitascope/keys/{{ . }}
+{{- end }}
+{{- if has "database" .row.reaches }}
+VITASCOPE_{{ $upper }}_DATABASE_URL_FILE: /etc/vitascope/database/url
+{{- end }}
+{{- if has "storage" .row.reaches }}
+{{- include "vitascope.settingsOfStorage" $root }}
+{{- end }}
+{{- if and (has "redis" .row.reaches) $root.Values.redis.existingSecret }}
+VITASCOPE_REDIS_URL_FILE: /etc/vitascope/redis/url
+{{- end }}
+{{- if has "scratch" .row.folders }}
+VITASCOPE_SCRATCH_DIR: /var/lib/vitascope/scratch
+{{- end }}
+{{- if ne $root.Values.tls.mode "none" }}
+VITASCOPE_TLS_DIR: /etc/vitascope/tls
+{{- if hasKey .row.ports "grpc" }}
+VITASCOPE_TLS_CALLERS: {{ (fromYaml (include "vitascope.callers" (dict "root" $root "name" .name "port" "grpc"))).names | join "," | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOfStorage" -}}
+{{- if eq .Values.storage.kind "s3" }}
+{{- with .Values.storage.s3 }}
+VITASCOPE_S3_ENDPOINT: {{ .endpoint | quote }}
+VITASCOPE_S3_REGION: {{ .region | quote }}
+VITASCOPE_S3_BUCKET: {{ .bucket | quote }}
+VITASCOPE_S3_VIRTUAL_HOST: {{ .virtualHost | ternary "1" "" | quote }}
+VITASCOPE_S3_ACCESS_KEY_ID_FILE: /etc/vitascope/storage/access-key-id
+VITASCOPE_S3_SECRET_KEY_FILE: /etc/vitascope/storage/secret-access-key
+{{- end }}
+{{- else }}
+VITASCOPE_STORAGE_DIR: /var/lib/vitascope/objects
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.gateway" -}}
+{{- $root := .root }}
+{{- with $root.Values }}
+VITASCOPE_HOST: {{ .listenHost | quote }}
+VITASCOPE_PORT: "8080"
+VITASCOPE_PUBLIC_URL: {{ .publicUrl | quote }}
+VITASCOPE_LIMITS: {{ .limits | quote }}
+VITASCOPE_CORS_ORIGINS: {{ .corsOrigins | join "," | quote }}
+VITASCOPE_TRUST_PROXY: {{ .trustedProxies | join "," | quote }}
+VITASCOPE_SOURCE_ALLOW: {{ .sourceAllow | join "," | quote }}
+VITASCOPE_DO_NOT_TRACK: {{ .doNotTrack | quote }}
+{{- if and (eq .storage.kind "s3") .storage.s3.redirect }}
+VITASCOPE_DELIVERY_S3: redirect
+VITASCOPE_S3_ENDPOINT: {{ .storage.s3.endpoint | quote }}
+VITASCOPE_S3_BUCKET: {{ .storage.s3.bucket | quote }}
+VITASCOPE_S3_VIRTUAL_HOST: {{ .storage.s3.virtualHost | ternary "1" "" | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.web" -}}
+{{ include "vitascope.settingsOf.gateway" . }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.auth" -}}
+VITASCOPE_AUDIT_DAYS: {{ .root.Values.auth.auditDays }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.catalogue" -}}
+{{- with .root.Values }}
+VITASCOPE_PUBLIC_URL: {{ .publicUrl | quote }}
+VITASCOPE_SOURCE_ALLOW: {{ .sourceAllow | join "," | quote }}
+VITASCOPE_MAIL_FROM: {{ .mail.from | quote }}
+{{- if .mail.existingSecret }}
+VITASCOPE_SMTP_URL_FILE: /etc/vitascope/mail/url
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.encoding" -}}
+{{- with .root.Values }}
+VITASCOPE_ENCODING_UPLOAD_LISTEN: {{ printf "%s:8081" .listenHost | quote }}
+VITASCOPE_SOURCE_ALLOW: {{ .sourceAllow | join "," | quote }}
+VITASCOPE_SOURCE_MAX_BYTES: {{ .encoding.sources.maxBytes | int64 }}
+VITASCOPE_SOURCE_MAX_SECONDS: {{ .encoding.sources.maxSeconds | int64 }}
+VITASCOPE_SOURCES_PARALLEL: {{ .encoding.sources.parallel }}
+VITASCOPE_SOURCES_AHEAD: {{ .encoding.sources.ahead }}
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.worker" -}}
+VITASCOPE_WORKER_SLOTS: {{ .root.Values.worker.slots }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.delivery" -}}
+VITASCOPE_DELIVERY_LISTEN: {{ printf "%s:8080" .root.Values.listenHost | quote }}
+VITASCOPE_DELIVERY_TRUST_PROXY: {{ .root.Values.delivery.gatewayNetworks | join "," | quote }}
+{{- if and (eq .root.Values.storage.kind "s3") .root.Values.storage.s3.redirect }}
+VITASCOPE_DELIVERY_S3: redirect
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOf.collaboration" -}}
+{}
+{{- end }}
+
+{{- define "vitascope.settingsOf.analytics" -}}
+VITASCOPE_ANALYTICS_RETENTION_DAYS: {{ .root.Values.analytics.retentionDays }}
+VITASCOPE_ANALYTICS_SPOOL_DIR: {{ .root.Values.analytics.spool.enabled | ternary "/var/lib/vitascope/spool" "" | quote }}
+{{- end }}

@@ -1,0 +1,12 @@
+import { findProgram } from './programs.ts'
+import { builtPrograms } from './s3.ts'
+
+/** Helm of this machine; undefined when there is none. */
+export function helmPath(): string | undefined {
+  return findProgram(['helm'], [builtPrograms])
+}
+
+/** kubectl of this machine; undefined when there is none. */
+export function kubectlPath(): string | undefined {
+  return findProgram(['kubectl'], [builtPrograms])
+}

@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals'
+import { chartDocuments, readSettings } from './chart-documents.ts'
+
+const values = `# What the file is about.
+
+# How many.
+# @ {"minimum": 1}
+pods: 2
+# Where | to.
+place:
+  # The first of it.
+  name: ""
+  # @ {"additionalProperties": {"type": "string"}}
+  labels: {}
+`
+const readme = 'before\n<!-- settings: made of values.yaml by npm run generate -->\nold\n<!-- end of settings -->\nafter\n'
+
+test('a setting is told by what stands right over it', () => {
+  expect(readSettings(values)).toMatchObject([
+    { name: 'pods', comment: 'How many.', note: { minimum: 1 }, value: 2 },
+    {
+      name: 'place',
+      comment: 'Where | to.',
+      settings: [
+        { name: 'place.name', comment: 'The first of it.' },
+        { name: 'place.labels', value: {} },
+      ],
+    },
+  ])
+})
+
+test('the schema knows the settings of values.yaml and no others', () => {
+  const { properties, additionalProperties } = JSON.parse(chartDocuments(values, readme)['values.schema.json'] ?? '')
+  expect(additionalProperties).toBe(false)
+  expect(properties.pods).toEqual({ description: 'How many.', type: 'integer', minimum: 1 })
+  expect(properties.place).toMatchObject({ type: 'object', additionalProperties: false })
+  expect(properties.place.properties.labels).toEqual({ type: 'object', additionalProperties: { type: 'string' } })
+})
+
+test('the table of the README is made anew, and its other words stay', () => {
+  const made = chartDocuments(values, readme)['README.md'] ?? ''
+  expect(made).toContain('| `pods` | `2` | How many. |\n| **`place`** | | Where \\| to. |\n| `place.name` |  | The first of it. |')
+  expect(made).toMatch(/^before\n.*after\n$/s)
+  expect(made).not.toContain('old')
+  expect(chartDocuments(values, made)['README.md']).toBe(made)
+})
+
+test('a note that is no JSON is refused with the name of its setting', () => {
+  expect(() => readSettings('# @ {minimum}\npods: 2\n')).toThrow(/over pods/)
+})

@@ -1,0 +1,159 @@
+// helm/vitascope/values.schema.json and the table of its README.md, made of values.yaml. With --check nothing is written: what differs is told.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import { isProgram, root } from './run-command.ts'
+
+/** One setting of the chart, or a group of them. */
+export interface ChartSetting {
+  /** With dots: `tls.mode`. */
+  name: string
+  /** What stands over it. */
+  comment: string
+  /** What a line that begins with `@` adds to its schema. */
+  note: Record<string, unknown>
+  /** As in values.yaml; undefined for a group. */
+  value?: unknown
+  /** Of a group. */
+  settings?: ChartSetting[]
+}
+
+const chart = join(root, 'helm/vitascope')
+const marks = { begin: '<!-- settings: made of values.yaml by npm run generate -->', end: '<!-- end of settings -->' }
+
+/** The files that are made of values.yaml, with their texts. */
+export function chartDocuments(values: string, readme: string): Record<string, string> {
+  const settings = readSettings(values)
+  const [before, after] = [readme.indexOf(marks.begin), readme.indexOf(marks.end)]
+  if (before < 0 || after < before) throw new Error(`helm/vitascope/README.md has no place for the settings: ${marks.begin} … ${marks.end}`)
+  return {
+    'values.schema.json': `${JSON.stringify(schemaOf(settings), null, 2)}\n`,
+    'README.md': `${readme.slice(0, before + marks.begin.length)}\n\n${tableOf(settings)}\n${readme.slice(after)}`,
+  }
+}
+
+/** The settings of values.yaml in their order, with what stands over them. */
+export function readSettings(values: string): ChartSetting[] {
+  const document = parseDocument(values)
+  if (document.errors.length > 0 || !isMap(document.contents)) throw new Error(`values.yaml: ${document.errors[0]?.message ?? 'no map'}`)
+  return settingsOf(document.contents, '')
+}
+
+function settingsOf(map: YAMLMap, prefix: string): ChartSetting[] {
+  return map.items.map((pair: Pair, index) => {
+    const key = isScalar(pair.key) ? pair.key : undefined
+    const name = `${prefix}${key?.value}`
+    // The words over the first key of a map belong to the map, for the parser.
+    const words = key?.commentBefore ?? (index === 0 ? map.commentBefore : undefined) ?? ''
+    const { comment, note } = readComment(words, name)
+    const isGroup =
+      isMap(pair.value) && pair.value.items.length > 0 && !('type' in note || 'additionalProperties' in note || '$ref' in note)
+    if (isGroup) return { name, comment, note, settings: settingsOf(pair.value as YAMLMap, `${name}.`) }
+    return { name, comment, note, value: toPlain(pair.value) }
+  })
+}
+
+/** Only what stands right over a setting: a blank line parts it from what is said of all. */
+function readComment(words: string, name: string): { comment: string; note: Record<string, unknown> } {
+  const lines = (words.split(/\n\s*\n/).at(-1) ?? '').split('\n').map((line) => line.trim())
+  const note = lines.find((line) => line.startsWith('@ '))
+  const comment = lines.filter((line) => !line.startsWith('@ ')).join(' ')
+  try {
+    return { comment, note: note === undefined ? {} : (JSON.parse(note.slice(2)) as Record<string, unknown>) }
+  } catch (error) {
+    throw new Error(`values.yaml, over ${name}: ${(error as Error).message}`)
+  }
+}
+
+function toPlain(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value
+}
+
+/** What every container has to say of memory and disk. */
+const resources = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['requests', 'limits'],
+  properties: {
+    requests: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
+    limits: { type: 'object', additionalProperties: { type: ['string', 'number'] }, required: ['memory', 'ephemeral-storage'] },
+  },
+}
+
+function schemaOf(settings: readonly ChartSetting[]): object {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Settings of the chart vitascope',
+    type: 'object',
+    additionalProperties: false,
+    properties: { global: { type: 'object', description: 'Of a chart above this one; not read here.' }, ...propertiesOf(settings) },
+    $defs: { resources },
+  }
+}
+
+function propertiesOf(settings: readonly ChartSetting[]): Record<string, object> {
+  return Object.fromEntries(
+    settings.map(({ name, comment, note, value, settings: own }) => {
+      const said = comment === '' ? {} : { description: comment }
+      const form = own
+        ? { type: 'object', additionalProperties: false, properties: propertiesOf(own) }
+        : '$ref' in note
+          ? {}
+          : { type: typeOf(value, name) }
+      return [lastPart(name), { ...said, ...form, ...note }]
+    }),
+  )
+}
+
+function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
+}
+
+function typeOf(value: unknown, name: string): string {
+  if (Array.isArray(value)) return 'array'
+  if (Number.isInteger(value)) return 'integer'
+  if (['string', 'boolean', 'object'].includes(typeof value) && value !== null) return typeof value
+  throw new Error(`values.yaml: ${name} has no default, of which its type could be told`)
+}
+
+function tableOf(settings: readonly ChartSetting[]): string {
+  const rows = settings.flatMap(rowsOf)
+  return ['| setting | default | |', '|---|---|---|', ...rows, ''].join('\n')
+}
+
+function rowsOf({ name, comment, note, value, settings }: ChartSetting): string[] {
+  const words = 'enum' in note && Array.isArray(note['enum']) ? `${comment} One of ${note['enum'].join(', ')}.`.trim() : comment
+  const cell = (text: string) => text.replaceAll('|', '\\|')
+  if (settings) return [...(comment === '' ? [] : [`| **\`${name}\`** | | ${cell(comment)} |`]), ...settings.flatMap(rowsOf)]
+  return [`| \`${name}\` | ${value === '' ? '' : `\`${cell(JSON.stringify(value))}\``} | ${cell(words)} |`]
+}
+
+/** The files that are not as values.yaml says. */
+export function chartDrift(): string[] {
+  const made = chartDocuments(fileText('values.yaml'), fileText('README.md'))
+  return Object.entries(made).flatMap(([name, text]) => (fileText(name) === text ? [] : [name]))
+}
+
+export function writeChartDocuments(): void {
+  const made = chartDocuments(fileText('values.yaml'), fileText('README.md'))
+  for (const [name, text] of Object.entries(made)) if (fileText(name) !== text) writeFileSync(join(chart, name), text)
+}
+
+function fileText(name: string): string {
+  try {
+    return readFileSync(join(chart, name), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+if (isProgram(import.meta.url)) {
+  if (process.argv.includes('--check')) {
+    const drift = chartDrift()
+    for (const name of drift) console.error(`helm/vitascope/${name} is not what values.yaml says: npm run generate`)
+    process.exitCode = drift.length > 0 ? 1 : 0
+  } else {
+    writeChartDocuments()
+  }
+}
