@@ -10,7 +10,7 @@ if (url === undefined) {
   process.stderr.write(NO_PLATFORM)
   process.exitCode = 1
 } else {
-  const env = { ...process.env, VITASCOPE_CATALOGUE_DATABASE_URL: url }
+  const env = { ...process.env, VITASCOPE_CATALOGUE_DATABASE_URL: url, VITASCOPE_CATALOGUE_DATABASE_URL_FILE: '' }
   const args = ['--disable-warning=ExperimentalWarning', command, ...process.argv.slice(2)]
   process.exitCode = spawnSync(process.execPath, args, { env, stdio: 'inherit' }).status ?? 1
 }

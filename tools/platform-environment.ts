@@ -6,7 +6,13 @@ export const dataFolder = resolve(process.env['VITASCOPE_DATA_DIR'] || './data')
 
 /** The database of a service: the one that is set, else that of the platform that runs on the data folder; undefined where none runs. */
 export function databaseUrlOf(service: string): string | undefined {
-  return process.env[`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`] || process.env['VITASCOPE_DATABASE_URL'] || embeddedUrl()
+  return setting(`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`) || setting('VITASCOPE_DATABASE_URL') || embeddedUrl()
+}
+
+/** A value, or the content of the file that its `_FILE` names. */
+function setting(name: string): string | undefined {
+  const file = process.env[`${name}_FILE`]
+  return process.env[name] || (file ? readFileSync(file, 'utf8').trim() : undefined)
 }
 
 /** What to say where no database is found. */

@@ -10,6 +10,6 @@ if (url === undefined) {
   process.stderr.write(NO_PLATFORM)
   process.exitCode = 1
 } else {
-  const env = { ...process.env, VITASCOPE_ANALYTICS_DATABASE_URL: url }
+  const env = { ...process.env, VITASCOPE_ANALYTICS_DATABASE_URL: url, VITASCOPE_ANALYTICS_DATABASE_URL_FILE: '' }
   process.exitCode = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', command], { env, stdio: 'inherit' }).status ?? 1
 }

@@ -9,7 +9,12 @@ if (url === undefined) {
   process.stderr.write(NO_PLATFORM)
   process.exitCode = 1
 } else {
-  const env = { VITASCOPE_STORAGE_DIR: join(dataFolder, 'storage'), ...process.env, VITASCOPE_ENCODING_DATABASE_URL: url }
+  const env = {
+    VITASCOPE_STORAGE_DIR: join(dataFolder, 'storage'),
+    ...process.env,
+    VITASCOPE_ENCODING_DATABASE_URL: url,
+    VITASCOPE_ENCODING_DATABASE_URL_FILE: '',
+  }
   const command = join(import.meta.dirname, '../apps/encoding/src/objects/sweep.ts')
   const args = ['--disable-warning=ExperimentalWarning', command, ...process.argv.slice(2)]
   process.exitCode = spawnSync(process.execPath, args, { env, stdio: 'inherit' }).status ?? 1

@@ -1,4 +1,4 @@
-import { hostAndPort, type Reader, readEnvironment, readServe, readTls } from '@vitascope/config'
+import { hostAndPort, readDatabaseUrl, readEnvironment, readServe, readTls } from '@vitascope/config'
 import { principalKey, type ServeSettings, type TlsSettings } from '@vitascope/grpc'
 
 /** What the analytics service can be told. */
@@ -28,7 +28,7 @@ export function readConfig(env: NodeJS.ProcessEnv): AnalyticsConfig {
     metricsListen: hostAndPort(read.address('VITASCOPE_ANALYTICS_METRICS_LISTEN', '127.0.0.1:0')),
     serve: readServe(read, 'ANALYTICS'),
     tls: readTls(read),
-    databaseUrl: databaseUrl(read),
+    databaseUrl: readDatabaseUrl(read, 'ANALYTICS'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     spool: folder === undefined ? undefined : { folder, mostBytes },
@@ -41,14 +41,7 @@ export function readConfig(env: NodeJS.ProcessEnv): AnalyticsConfig {
 /** What its migrations, and the comparison of counts with events, need. */
 export function readDatabaseConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
-  const config = { databaseUrl: databaseUrl(read) }
+  const config = { databaseUrl: readDatabaseUrl(read, 'ANALYTICS') }
   read.check()
   return config
-}
-
-function databaseUrl(read: Reader): string {
-  const name = 'VITASCOPE_ANALYTICS_DATABASE_URL'
-  const url = read.url(name, ['postgres:', 'postgresql:'])
-  if (url === undefined) read.refuse(`${name} is missing`)
-  return url ?? ''
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { migrate } from '@vitascope/postgres'
-import { createLogger, type Logger } from '@vitascope/telemetry'
+import { migrate, migrateCommand } from '@vitascope/postgres'
+import type { Logger } from '@vitascope/telemetry'
 import { readDatabaseConfig } from './config.ts'
 
 export const SCHEMA = 'analytics'
@@ -12,6 +12,4 @@ export function migrateAnalytics(databaseUrl: string, log: Logger): Promise<void
   return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
 }
 
-if (import.meta.main) {
-  await migrateAnalytics(readDatabaseConfig(process.env).databaseUrl, createLogger({ service: 'analytics-migrate' }))
-}
+if (import.meta.main) await migrateCommand({ schema: SCHEMA, folder: FOLDER, readUrl: () => readDatabaseConfig(process.env).databaseUrl })

@@ -20,6 +20,8 @@ test('what must be there is enough', () => {
   expect(readAuthConfig(env)).toEqual({
     listen: '127.0.0.1:0',
     metricsListen: '127.0.0.1:0',
+    serve: { connectionGraceSeconds: 600, connectionSeconds: 120, healthListen: undefined },
+    tls: undefined,
     databaseUrl: 'postgres://a@b/c',
     principalKey: 'm'.repeat(44),
     masterKey: 'm'.repeat(44),

@@ -1,4 +1,4 @@
-import { readEnvironment, readServe, readTls } from '@vitascope/config'
+import { readDatabaseUrl, readEnvironment, readServe, readTls } from '@vitascope/config'
 import type { ServeSettings, TlsSettings } from '@vitascope/grpc'
 import { isConfiguredForm } from './api-key/key-value.ts'
 import type { SystemKeySource } from './installation.ts'
@@ -28,10 +28,10 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
     metricsListen: read.address('VITASCOPE_AUTH_METRICS_LISTEN', '127.0.0.1:0'),
     serve: readServe(read, 'AUTH'),
     tls: readTls(read),
-    databaseUrl: read.text('VITASCOPE_AUTH_DATABASE_URL'),
+    databaseUrl: readDatabaseUrl(read, 'AUTH'),
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     masterKey: read.secretFile('VITASCOPE_MASTER_KEY_FILE'),
-    systemKey: { value: read.optional('VITASCOPE_SYSTEM_KEY'), file: read.optional('VITASCOPE_SYSTEM_KEY_FILE') },
+    systemKey: { value: read.secret('VITASCOPE_SYSTEM_KEY'), file: read.optional('VITASCOPE_NEW_SYSTEM_KEY_FILE') },
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     auditDays: read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 }),
   }
@@ -48,7 +48,7 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
 /** What the migrations of the auth service need. */
 export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
-  const databaseUrl = read.text('VITASCOPE_AUTH_DATABASE_URL')
+  const databaseUrl = readDatabaseUrl(read, 'AUTH')
   read.check()
   return { databaseUrl }
 }

@@ -65,7 +65,7 @@ test('without a value the first start makes a key and writes it where only its o
 })
 
 test('a key that could not be written down is not made', async () => {
-  await expect(start(undefined, { file: undefined })).rejects.toThrow('VITASCOPE_SYSTEM_KEY_FILE is missing')
+  await expect(start(undefined, { file: undefined })).rejects.toThrow('VITASCOPE_NEW_SYSTEM_KEY_FILE is missing')
   await expect(start(undefined, { file: join(folder, 'nowhere', 'system-key') })).rejects.toThrow()
   expect(await database.db.query('select from api_key')).toHaveLength(0)
   await start()

@@ -12,7 +12,7 @@ import { announced, type OrganisationRow } from './organisation/organisation-sto
 
 /** Where the system key comes from. */
 export interface SystemKeySource {
-  /** The value of VITASCOPE_SYSTEM_KEY. */
+  /** The one that is to be. */
   value: string | undefined
   /** Where the first start writes the one that it makes. */
   file: string | undefined
@@ -103,7 +103,7 @@ async function insertSystemKey(query: Query, box: KeyBox, userId: string, value:
 async function writeKeyFile(file: string | undefined, value: string): Promise<void> {
   if (file === undefined) {
     throw new ConfigError([
-      'VITASCOPE_SYSTEM_KEY_FILE is missing: the first start writes the system key there, or give VITASCOPE_SYSTEM_KEY',
+      'VITASCOPE_NEW_SYSTEM_KEY_FILE is missing: the first start writes the system key there, or give VITASCOPE_SYSTEM_KEY or VITASCOPE_SYSTEM_KEY_FILE',
     ])
   }
   const beside = `${file}.${randomBytes(4).toString('hex')}`

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { migrate } from '@vitascope/postgres'
-import { createLogger, type Logger } from '@vitascope/telemetry'
+import { migrate, migrateCommand } from '@vitascope/postgres'
+import type { Logger } from '@vitascope/telemetry'
 import { readMigrateConfig } from './config.ts'
 
 export const SCHEMA = 'auth'
@@ -12,6 +12,4 @@ export function migrateAuth(databaseUrl: string, log: Logger): Promise<void> {
   return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
 }
 
-if (import.meta.main) {
-  await migrateAuth(readMigrateConfig(process.env).databaseUrl, createLogger({ service: 'auth-migrate' }))
-}
+if (import.meta.main) await migrateCommand({ schema: SCHEMA, folder: FOLDER, readUrl: () => readMigrateConfig(process.env).databaseUrl })

@@ -28,7 +28,7 @@ function run(file: string) {
     VITASCOPE_AUTH_DATABASE_URL: database.url,
     VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),
     VITASCOPE_MASTER_KEY_FILE: join(folder, 'master-key'),
-    VITASCOPE_SYSTEM_KEY_FILE: join(folder, 'system-key'),
+    VITASCOPE_NEW_SYSTEM_KEY_FILE: join(folder, 'system-key'),
     VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:9',
     VITASCOPE_LOG_LEVEL: 'trace',
   }

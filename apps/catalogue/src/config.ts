@@ -1,5 +1,5 @@
 import { parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { hostAndPort, type Reader, readEnvironment, readServe, readTls } from '@vitascope/config'
+import { hostAndPort, type Reader, readDatabaseUrl, readEnvironment, readServe, readTls } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import { principalKey, type ServeSettings, type TlsSettings } from '@vitascope/grpc'
 import type { ReconcileTimes } from './job/reconcile.ts'
@@ -35,7 +35,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
     metricsListen: hostAndPort(read.address('VITASCOPE_CATALOGUE_METRICS_LISTEN', '127.0.0.1:0')),
     serve: readServe(read, 'CATALOGUE'),
     tls: readTls(read),
-    databaseUrl: databaseUrl(read),
+    databaseUrl: readDatabaseUrl(read, 'CATALOGUE'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     masterKey: read.secretFile('VITASCOPE_MASTER_KEY_FILE'),
     tokenKeys: tokenKeys(read),
@@ -52,16 +52,9 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
 
 export function readMigrationConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
-  const config = { databaseUrl: databaseUrl(read) }
+  const config = { databaseUrl: readDatabaseUrl(read, 'CATALOGUE') }
   read.check()
   return config
-}
-
-function databaseUrl(read: Reader): string {
-  const name = 'VITASCOPE_CATALOGUE_DATABASE_URL'
-  const url = read.url(name, ['postgres:', 'postgresql:'])
-  if (url === undefined) read.refuse(`${name} is missing`)
-  return url ?? ''
 }
 
 function tokenKeys(read: Reader): TokenKeys {
@@ -83,7 +76,7 @@ function mailSettings(read: Reader, publicUrl: string): MailSettings {
   const from = parseSender(read.text('VITASCOPE_MAIL_FROM', `Vitascope <no-reply@${domain}>`))
   if (!from) read.refuse('VITASCOPE_MAIL_FROM must be an address such as Vitascope <no-reply@example.org>')
   return {
-    smtpUrl: read.url('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:']),
+    smtpUrl: read.secretUrl('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:']),
     folder: read.optional('VITASCOPE_MAIL_DIR'),
     from: from ?? { email: '', name: '' },
   }

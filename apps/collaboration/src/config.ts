@@ -1,4 +1,4 @@
-import { hostAndPort, type Reader, readEnvironment, readServe, readTls } from '@vitascope/config'
+import { hostAndPort, readDatabaseUrl, readEnvironment, readServe, readTls } from '@vitascope/config'
 import { principalKey, type ServeSettings, type TlsSettings } from '@vitascope/grpc'
 
 /** What the collaboration service can be told. */
@@ -23,7 +23,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CollaborationConfig {
     metricsListen: hostAndPort(read.address('VITASCOPE_COLLABORATION_METRICS_LISTEN', '127.0.0.1:0')),
     serve: readServe(read, 'COLLABORATION'),
     tls: readTls(read),
-    databaseUrl: databaseUrl(read),
+    databaseUrl: readDatabaseUrl(read, 'COLLABORATION'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
@@ -35,14 +35,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CollaborationConfig {
 /** What its migrations need. */
 export function readMigrationConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
-  const config = { databaseUrl: databaseUrl(read) }
+  const config = { databaseUrl: readDatabaseUrl(read, 'COLLABORATION') }
   read.check()
   return config
-}
-
-function databaseUrl(read: Reader): string {
-  const name = 'VITASCOPE_COLLABORATION_DATABASE_URL'
-  const url = read.url(name, ['postgres:', 'postgresql:'])
-  if (url === undefined) read.refuse(`${name} is missing`)
-  return url ?? ''
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { migrate } from '@vitascope/postgres'
-import { createLogger, type Logger } from '@vitascope/telemetry'
+import { migrate, migrateCommand } from '@vitascope/postgres'
+import type { Logger } from '@vitascope/telemetry'
 import { readMigrationConfig } from './config.ts'
 
 export const SCHEMA = 'collaboration'
@@ -12,6 +12,4 @@ export function migrateCollaboration(databaseUrl: string, log: Logger): Promise<
   return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
 }
 
-if (import.meta.main) {
-  await migrateCollaboration(readMigrationConfig(process.env).databaseUrl, createLogger({ service: 'collaboration-migrate' }))
-}
+if (import.meta.main) await migrateCommand({ schema: SCHEMA, folder: FOLDER, readUrl: () => readMigrationConfig(process.env).databaseUrl })

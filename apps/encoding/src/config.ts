@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type ObjectStoreSettings, readEnvironment, readObjectStore, readServe, readTls } from '@vitascope/config'
+import { type ObjectStoreSettings, readDatabaseUrl, readEnvironment, readObjectStore, readServe, readTls } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import type { ServeSettings, TlsSettings } from '@vitascope/grpc'
 
@@ -70,7 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
     listen: read.address('VITASCOPE_ENCODING_LISTEN', '127.0.0.1:0'),
     serve: readServe(read, 'ENCODING'),
     tls: readTls(read),
-    databaseUrl: read.text('VITASCOPE_ENCODING_DATABASE_URL'),
+    databaseUrl: readDatabaseUrl(read, 'ENCODING'),
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', '127.0.0.1:0'),
@@ -103,7 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
 /** What the migration step needs: no more than the database. */
 export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
-  const config = { databaseUrl: read.text('VITASCOPE_ENCODING_DATABASE_URL') }
+  const config = { databaseUrl: readDatabaseUrl(read, 'ENCODING') }
   read.check()
   return config
 }

@@ -67,7 +67,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     uploadUrl: readOrigin(read, 'VITASCOPE_ENCODING_UPLOAD_URL'),
     principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
     tls: readTls(read),
-    redisUrl: read.url('VITASCOPE_REDIS_URL', ['redis:', 'rediss:']),
+    redisUrl: read.secretUrl('VITASCOPE_REDIS_URL', ['redis:', 'rediss:']),
     limits: limits.limits ?? DEFAULT_LIMITS,
     corsOrigins: origins.length === 0 ? ['*'] : origins,
     trustedProxies: proxies.rules ?? [],

@@ -19,20 +19,25 @@ export interface StandaloneConfig {
 
 const SERVICES = ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'ANALYTICS', 'DELIVERY', 'GATEWAY', 'WORKER']
 
+/** Told to their services as values, wherever they come from: NAME or the file of NAME_FILE. */
+const SECRETS = [
+  'VITASCOPE_REDIS_URL',
+  'VITASCOPE_SMTP_URL',
+  'VITASCOPE_S3_ACCESS_KEY_ID',
+  ...SERVICES.map((service) => `VITASCOPE_${service}_DATABASE_URL`),
+]
+
 const PASSED_ON = [
   'VITASCOPE_LOG_LEVEL',
   'VITASCOPE_LIMITS',
-  'VITASCOPE_REDIS_URL',
   'VITASCOPE_AUDIT_DAYS',
   'VITASCOPE_CORS_ORIGINS',
   'VITASCOPE_DO_NOT_TRACK',
   'VITASCOPE_TRUST_PROXY',
   'VITASCOPE_SOURCE_ALLOW',
-  'VITASCOPE_SMTP_URL',
   'VITASCOPE_S3_ENDPOINT',
   'VITASCOPE_S3_REGION',
   'VITASCOPE_S3_BUCKET',
-  'VITASCOPE_S3_ACCESS_KEY_ID',
   'VITASCOPE_S3_SECRET_KEY_FILE',
   'VITASCOPE_S3_VIRTUAL_HOST',
   'VITASCOPE_DELIVERY_S3',
@@ -50,15 +55,15 @@ const PASSED_ON = [
   'VITASCOPE_LIBREOFFICE',
   'VITASCOPE_STORAGE_DIR',
   'VITASCOPE_SCRATCH_DIR',
-  ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS', 'DATABASE_URL'].map((what) => `VITASCOPE_${s}_${what}`)),
+  ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS'].map((what) => `VITASCOPE_${s}_${what}`)),
 ]
 
 /** Their services judge them in full; what is plainly wrong stops the start before anything runs. */
 function checkPassedOn(read: Reader): void {
   read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 })
   read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', 90, { min: 2, max: 36_500 })
-  read.url('VITASCOPE_REDIS_URL', ['redis:', 'rediss:'])
-  read.url('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:'])
+  read.secretUrl('VITASCOPE_REDIS_URL', ['redis:', 'rediss:'])
+  read.secretUrl('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:'])
   read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])
   const limits = read.text('VITASCOPE_LIMITS', 'default')
   if (!['default', 'off'].includes(limits) && !isJson(limits)) read.refuse('VITASCOPE_LIMITS must be default, off, or JSON')
@@ -77,7 +82,7 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
   const read = readEnvironment(env)
   const host = read.text('VITASCOPE_HOST', '127.0.0.1')
   const port = read.int('VITASCOPE_PORT', 8080, { min: 1, max: 65535 })
-  const systemKey = read.optional('VITASCOPE_SYSTEM_KEY')
+  const systemKey = read.secret('VITASCOPE_SYSTEM_KEY')
   if (systemKey !== undefined && !/^[A-Za-z0-9_-]{20,128}$/.test(systemKey)) {
     read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
   }
@@ -89,7 +94,7 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
     publicUrl: (
       read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:']) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     ).replace(/(?<!\/)\/+$/, ''),
-    databaseUrl: read.url('VITASCOPE_DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseUrl: read.secretUrl('VITASCOPE_DATABASE_URL', ['postgres:', 'postgresql:']),
     systemKey,
     secretFiles: {
       principalKey: read.optional('VITASCOPE_PRINCIPAL_KEY_FILE'),
@@ -97,8 +102,8 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
       tokenKeys: read.optional('VITASCOPE_TOKEN_KEYS_FILE'),
     },
     passedOn: Object.fromEntries(
-      PASSED_ON.flatMap((name) => {
-        const value = read.optional(name)
+      [...SECRETS, ...PASSED_ON].flatMap((name) => {
+        const value = SECRETS.includes(name) ? read.secret(name) : read.optional(name)
         return value === undefined ? [] : [[name, value]]
       }),
     ),

@@ -66,7 +66,7 @@ export async function planServices(
     await child('auth', {
       ...stateful('auth'),
       VITASCOPE_MASTER_KEY_FILE: secrets.VITASCOPE_MASTER_KEY_FILE,
-      VITASCOPE_SYSTEM_KEY_FILE: systemKeyFile,
+      VITASCOPE_NEW_SYSTEM_KEY_FILE: systemKeyFile,
       ...(config.systemKey !== undefined && { VITASCOPE_SYSTEM_KEY: config.systemKey }),
     }),
     await child('catalogue', { ...stateful('catalogue'), ...secrets, VITASCOPE_MAIL_DIR: join(folder.path, 'mail') }),

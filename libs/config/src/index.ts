@@ -1,3 +1,4 @@
+export { readDatabaseUrl } from './database.ts'
 /** The parts of a checked address. */
 export { hostAndPort } from './host-and-port.ts'
 /** How services speak to each other. */

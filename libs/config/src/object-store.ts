@@ -13,12 +13,14 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
   if (bucket === undefined) return { folder: read.text('VITASCOPE_STORAGE_DIR') }
   const endpoint = read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])
   if (endpoint === undefined) read.refuse('VITASCOPE_S3_ENDPOINT is missing')
+  const accessKeyId = read.secret('VITASCOPE_S3_ACCESS_KEY_ID') ?? ''
+  if (accessKeyId === '') read.refuse('VITASCOPE_S3_ACCESS_KEY_ID is missing')
   return {
     s3: {
       endpoint: endpoint ?? '',
       region: read.text('VITASCOPE_S3_REGION', 'us-east-1'),
       bucket,
-      accessKeyId: read.text('VITASCOPE_S3_ACCESS_KEY_ID'),
+      accessKeyId,
       secretAccessKey: read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE'),
       virtualHost: read.flag('VITASCOPE_S3_VIRTUAL_HOST', false),
     },

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { readDatabaseUrl } from './database.ts'
 import { ConfigError, type Reader, readEnvironment } from './read-environment.ts'
 
 const problemsOf = (env: NodeJS.ProcessEnv, read: (reader: Reader) => unknown): readonly string[] => {
@@ -75,5 +76,29 @@ test('a secret is the content of its file; an empty one is refused, and its valu
   writeFileSync(join(folder, 'empty'), '\n')
   expect(readEnvironment({ S: join(folder, 'full') }).secretFile('S')).toBe('s3cret')
   expect(problemsOf({ S: join(folder, 'empty') }, (read) => read.secretFile('S'))).toEqual(['S: the file is empty'])
+  rmSync(folder, { recursive: true })
+})
+
+test('a secret comes from its value or from the file beside its name, not from both, and is never shown', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'))
+  writeFileSync(join(folder, 'url'), 'redis://:s3cret@redis:6379\n')
+  writeFileSync(join(folder, 'other'), 'mysql://:s3cret@db\n')
+  writeFileSync(join(folder, 'empty'), '\n')
+  const url = (env: Record<string, string>) => readEnvironment(env).secretUrl('S', ['redis:'])
+  const problems = (env: Record<string, string>) => problemsOf(env, (read) => [read.secretUrl('S', ['redis:']), read.secret('S')])
+  expect([url({}), url({ S: 'redis://a' }), url({ S_FILE: join(folder, 'url') })]).toEqual([
+    undefined,
+    'redis://a',
+    'redis://:s3cret@redis:6379',
+  ])
+  expect(problems({ S: 'redis://a', S_FILE: join(folder, 'url') })).toEqual(['S and S_FILE are both set: one of them is to go'])
+  expect(problems({ S_FILE: join(folder, 'nowhere') })).toEqual(['S_FILE: the file cannot be read (ENOENT)'])
+  expect(problems({ S_FILE: join(folder, 'empty') })).toEqual(['S_FILE: the file is empty'])
+  expect(problems({ S_FILE: join(folder, 'other') })).toEqual(['S must be a URL beginning with redis://'])
+  const database = (env: Record<string, string>) => problemsOf(env, (read) => readDatabaseUrl(read, 'AUTH'))
+  expect(database({})).toEqual(['VITASCOPE_AUTH_DATABASE_URL is missing'])
+  expect(database({ VITASCOPE_AUTH_DATABASE_URL_FILE: join(folder, 'other') })).toEqual([
+    'VITASCOPE_AUTH_DATABASE_URL must be a URL beginning with postgres:// or postgresql://',
+  ])
   rmSync(folder, { recursive: true })
 })

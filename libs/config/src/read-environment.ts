@@ -30,6 +30,10 @@ export interface Reader {
   list(name: string, check?: (item: string) => string | undefined): string[]
   /** A `HOST:PORT` to listen on or to call. */
   address(name: string, fallback?: string): string
+  /** A secret text that may be absent: the value of NAME, or the content, trimmed, of the file that NAME_FILE names; not both. */
+  secret(name: string): string | undefined
+  /** As `url`, with its value from where `secret` has it: such an address may hold a password. */
+  secretUrl(name: string, protocols: readonly string[]): string | undefined
   /** The content of the file that the setting names, trimmed; required. */
   secretFile(name: string): string
   /** An absolute URL of one of the protocols (`['http:', 'https:']`), or undefined when absent. */
@@ -50,11 +54,35 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     const value = env[name]?.trim()
     return value === '' ? undefined : value
   }
-  const refuse = (problem: string) => void problems.push(problem)
+  const refuse = (problem: string) => {
+    // A setting may be read twice, and is named once.
+    if (!problems.includes(problem)) problems.push(problem)
+  }
   const required = (name: string, fallback?: string): string => {
     const value = raw(name) ?? fallback
     if (value === undefined) refuse(`${name} is missing`)
     return value ?? ''
+  }
+  const content = (name: string, file: string): string => {
+    try {
+      const text = readFileSync(file, 'utf8').trim()
+      if (text === '') refuse(`${name}: the file is empty`)
+      return text
+    } catch (error) {
+      refuse(`${name}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+      return ''
+    }
+  }
+  const secret = (name: string): string | undefined => {
+    const [value, file] = [raw(name), raw(`${name}_FILE`)]
+    if (value !== undefined && file !== undefined) refuse(`${name} and ${name}_FILE are both set: one of them is to go`)
+    return value ?? (file === undefined ? undefined : content(`${name}_FILE`, file))
+  }
+  const checkUrl = (name: string, value: string | undefined, protocols: readonly string[]) => {
+    if (value !== undefined && value !== '' && (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))) {
+      refuse(`${name} must be a URL beginning with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+    }
+    return value
   }
 
   return {
@@ -101,24 +129,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     },
     secretFile(name) {
       const file = required(name)
-      if (file === '') return ''
-      try {
-        const secret = readFileSync(file, 'utf8').trim()
-        if (secret === '') refuse(`${name}: the file is empty`)
-        return secret
-      } catch (error) {
-        refuse(`${name}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
-        return ''
-      }
+      return file === '' ? '' : content(name, file)
     },
-    url(name, protocols) {
-      const value = raw(name)
-      if (value === undefined) return undefined
-      if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
-        refuse(`${name} must be a URL beginning with ${protocols.map((p) => `${p}//`).join(' or ')}`)
-      }
-      return value
-    },
+    secret,
+    secretUrl: (name, protocols) => checkUrl(name, secret(name), protocols),
+    url: (name, protocols) => checkUrl(name, raw(name), protocols),
     refuse,
     refuseUnknown(prefix) {
       const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name))

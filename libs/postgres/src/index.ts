@@ -6,6 +6,7 @@ export { answeredBefore, type Codec, jsonCodec, once, sweepIdempotency } from '.
 /** All schemas at one point in time, and back from there. */
 export { countRows, type DumpedSchema, isEmptySchema, loadSchema, readRows } from './load-snapshot.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
+export { migrateCommand } from './migrate-command.ts'
 export { type OpenFailover, openFailover, settleFailover } from './open-failover.ts'
 export { createOutbox, type Outbox, type OutboxHandlers, type OutboxMessage } from './outbox.ts'
 export { decodePageToken, encodePageToken } from './page-token.ts'

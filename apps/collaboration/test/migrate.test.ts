@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openPostgres } from '@vitascope/postgres'
+import { type FreshDatabase, freshDatabase, testLog, waitFor } from '@vitascope/testing'
+
+const MIGRATE = fileURLToPath(new URL('../src/migrate.ts', import.meta.url))
+/** Of all databases of the server: no other run may have it. */
+const ROLE = `late_${randomBytes(6).toString('hex')}`
+
+const NONE = fileURLToPath(new URL('.', import.meta.url))
+
+let fresh: FreshDatabase
+beforeAll(async () => {
+  // A folder without migrations: the schema of nobody.
+  fresh = await freshDatabase({ migrations: NONE, schema: 'nobody' })
+})
+afterAll(async () => {
+  await fresh?.drop()
+})
+
+function migrate(url: string, ...args: string[]) {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MIGRATE, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', VITASCOPE_COLLABORATION_DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.on('data', (data: Buffer) => (said += data))
+  return { said: () => said, code: once(child, 'exit').then(([code]) => code as number | null) }
+}
+
+test('waits for a database that does not let it in yet, and of two at once both end well', async () => {
+  const admin = openPostgres({ url: fresh.url, schema: 'public', log: testLog })
+  const url = new URL(fresh.url)
+  url.username = ROLE
+  const impatient = migrate(url.href)
+  expect(await impatient.code).toBe(1)
+  const both = [migrate(url.href, '--wait'), migrate(url.href, '--wait')]
+  await waitFor(() => both.every(({ said }) => said().includes('waiting for the database')))
+  await admin.query(`create role ${ROLE} login superuser`)
+  expect(await Promise.all(both.map(({ code }) => code))).toEqual([0, 0])
+  expect(
+    await admin.query('select count(*)::int > 0 as has_entries from information_schema.tables where table_schema = $1', ['collaboration']),
+  ).toEqual([{ has_entries: true }])
+  expect(await migrate(url.href, '--wait').code).toBe(0)
+  await admin.query(`reassign owned by ${ROLE} to current_user`)
+  await admin.query(`drop role ${ROLE}`)
+  await admin.close()
+}, 60_000)
+
+test('settings and arguments that are wrong are said in a line', async () => {
+  const typo = migrate(fresh.url, '--wiat')
+  expect([await typo.code, typo.said()]).toEqual([1, expect.stringContaining('--wiat')])
+  const bad = migrate('mysql://db', '--wait')
+  expect([await bad.code, bad.said()]).toEqual([1, expect.stringContaining('VITASCOPE_COLLABORATION_DATABASE_URL must be')])
+}, 60_000)
