@@ -99,11 +99,15 @@ analytics:
 {{- dict "names" $enabled | toYaml }}
 {{- end }}
 
-{{/* Who calls a port of a component, as {names: []}: (dict "root" $ "name" "auth" "port" "grpc"). */}}
+{{/* Who calls a port of a component, or any of them, as {names: []}: (dict "root" $ "name" "auth" "port" "grpc"). */}}
 {{- define "vitascope.callers" -}}
 {{- $callers := list }}
+{{- $ports := hasKey . "port" | ternary (list (get . "port")) (list "grpc" "http" "upload") }}
 {{- range $name, $row := fromYaml (include "vitascope.house" .root) }}
-{{- if has (printf "%s/%s" $.name $.port) $row.calls }}{{ $callers = append $callers $name }}{{ end }}
+{{- range $ports }}
+{{- if has (printf "%s/%s" $.name .) $row.calls }}{{ $callers = append $callers $name }}{{ end }}
 {{- end }}
+{{- end }}
+{{- $callers = uniq $callers }}
 {{- dict "names" $callers | toYaml }}
 {{- end }}

@@ -10,9 +10,14 @@ Secrets are named by their files alone.
 {{- range $setting, $value := (index .root.Values .name).settings }}{{ $_ := set $all $setting $value }}{{ end }}
 {{- range $setting, $value := $all }}
 {{- if ne (toString $value) "" }}
-{{ $setting }}: {{ $value | toString | quote }}
+{{ $setting }}: {{ include "vitascope.plain" $value | quote }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* A value as text; YAML's large whole numbers would else come out as 2.1e+10. */}}
+{{- define "vitascope.plain" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end }}
 {{- end }}
 
 {{/* The same as a container's `env`. */}}
@@ -27,6 +32,7 @@ Secrets are named by their files alone.
 {{- $root := .root }}
 {{- $upper := upper .name }}
 {{- $host := $root.Values.listenHost }}
+{{- $scheme := eq $root.Values.tls.mode "none" | ternary "http" "https" }}
 VITASCOPE_LOG_LEVEL: {{ $root.Values.logLevel }}
 VITASCOPE_{{ eq .name "web" | ternary "GATEWAY" $upper }}_METRICS_LISTEN: {{ printf "%s:%v" $host .row.ports.metrics | quote }}
 {{- if hasKey .row.ports "grpc" }}
@@ -39,12 +45,12 @@ VITASCOPE_{{ $upper }}_HEALTH_LISTEN: {{ printf "%s:%v" $host .row.ports.health 
 {{- if eq (last $callee) "grpc" }}
 VITASCOPE_{{ upper (first $callee) }}_ADDRESS: {{ $address | quote }}
 {{- else if eq (last $callee) "upload" }}
-VITASCOPE_ENCODING_UPLOAD_URL: {{ printf "http://%s" $address | quote }}
+VITASCOPE_ENCODING_UPLOAD_URL: {{ printf "%s://%s" $scheme $address | quote }}
 {{- else }}
-VITASCOPE_{{ upper (first $callee) }}_URL: {{ printf "http://%s" $address | quote }}
+VITASCOPE_{{ upper (first $callee) }}_URL: {{ printf "%s://%s" $scheme $address | quote }}
 {{- end }}
 {{- end }}
-{{- range without .row.keys "system-key" }}
+{{- range .row.keys }}
 VITASCOPE_{{ . | upper | replace "-" "_" }}_FILE: /etc/vitascope/keys/{{ . }}
 {{- end }}
 {{- if has "database" .row.reaches }}
@@ -61,9 +67,7 @@ VITASCOPE_SCRATCH_DIR: /var/lib/vitascope/scratch
 {{- end }}
 {{- if ne $root.Values.tls.mode "none" }}
 VITASCOPE_TLS_DIR: /etc/vitascope/tls
-{{- if hasKey .row.ports "grpc" }}
-VITASCOPE_TLS_CALLERS: {{ (fromYaml (include "vitascope.callers" (dict "root" $root "name" .name "port" "grpc"))).names | join "," | quote }}
-{{- end }}
+VITASCOPE_TLS_CALLERS: {{ (fromYaml (include "vitascope.callers" .)).names | join "," | quote }}
 {{- end }}
 {{- end }}
 
@@ -85,7 +89,7 @@ VITASCOPE_STORAGE_DIR: /var/lib/vitascope/objects
 {{- define "vitascope.settingsOf.gateway" -}}
 {{- $root := .root }}
 {{- with $root.Values }}
-VITASCOPE_HOST: {{ .listenHost | quote }}
+VITASCOPE_HOST: {{ .listenHost | trimAll "[]" | quote }}
 VITASCOPE_PORT: "8080"
 VITASCOPE_PUBLIC_URL: {{ .publicUrl | quote }}
 VITASCOPE_LIMITS: {{ .limits | quote }}
@@ -129,6 +133,7 @@ VITASCOPE_SOURCE_MAX_BYTES: {{ .encoding.sources.maxBytes | int64 }}
 VITASCOPE_SOURCE_MAX_SECONDS: {{ .encoding.sources.maxSeconds | int64 }}
 VITASCOPE_SOURCES_PARALLEL: {{ .encoding.sources.parallel }}
 VITASCOPE_SOURCES_AHEAD: {{ .encoding.sources.ahead }}
+VITASCOPE_SOURCES_KEPT: {{ .encoding.sources.kept | ternary 1 0 }}
 {{- end }}
 {{- end }}
 
