@@ -24,7 +24,7 @@ export function readServe(
   }
 }
 
-/** The origin of a service that is called by HTTP, without a path and a slash at the end: `https` with TLS between services, `http` without. */
+/** The origin of a service that is called by HTTP, without a path and a slash at the end: `https` with TLS between services, whatever the setting says. */
 export function readOrigin(read: Reader, name: string): string {
   const url = read.url(name, ['http:', 'https:'])
   if (url === undefined) {
@@ -32,11 +32,9 @@ export function readOrigin(read: Reader, name: string): string {
     return ''
   }
   if (!URL.canParse(url)) return ''
-  const { protocol, pathname, origin } = new URL(url)
+  const { protocol, pathname, host } = new URL(url)
   const secure = read.optional('VITASCOPE_TLS_DIR') !== undefined
-  if (secure !== (protocol === 'https:')) {
-    read.refuse(`${name} must begin with ${secure ? 'https:// since VITASCOPE_TLS_DIR is set' : 'http:// unless VITASCOPE_TLS_DIR is set'}`)
-  }
+  if (protocol === 'https:' && !secure) read.refuse(`${name} begins with https://, which needs VITASCOPE_TLS_DIR`)
   if (pathname !== '/') read.refuse(`${name} must be an origin, without a path`)
-  return origin
+  return `${secure ? 'https' : 'http'}://${host}`
 }

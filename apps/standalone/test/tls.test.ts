@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
+import { Upload } from 'tus-js-client'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, settled } from './support/video-steps.ts'
+
+const HOUSE = ['auth', 'catalogue', 'encoding', 'worker', 'collaboration', 'analytics', 'delivery', 'gateway']
+
+let authority: TestAuthority
+let certificates: Awaited<ReturnType<typeof certificateFolder>>
+let platform: TestPlatform
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-tls-'))
+  authority = await createTestAuthority()
+  // One certificate with every name: the processes share a folder here.
+  certificates = await certificateFolder(await authority.issue(HOUSE))
+  platform = await startTestPlatform({
+    VITASCOPE_TLS_DIR: certificates.folder,
+    VITASCOPE_TLS_CALLERS: HOUSE.join(','),
+    VITASCOPE_GRPC_CONNECTION_SECONDS: '2',
+  })
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  await rm(certificates.folder, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a video is uploaded, encoded and played with all services behind mutual TLS, while their certificates change', async () => {
+  const tenant = await aTenant(platform.system)
+  const api = platform.withKey(tenant.key)
+  await makeSource(folder, 'small.mp4')
+  const file = await readFile(join(folder, 'small.mp4'))
+  let videoId = ''
+  await new Promise<void>((resolve, reject) => {
+    const upload = new Upload(file, {
+      endpoint: `${platform.url}/v2/upload/tus`,
+      headers: { Authorization: `Bearer ${tenant.key}` },
+      metadata: { filename: 'small.mp4' },
+      onAfterResponse: (_request, response) => void (videoId = response.getHeader('X-Video-Id') ?? videoId),
+      onError: reject,
+      onSuccess: () => resolve(),
+    })
+    upload.start()
+  })
+  await certificates.replace(await authority.issue(HOUSE))
+  const taken = () => platform.log().split('new certificates were taken').length - 1
+  const failures: number[] = []
+  await waitFor(
+    async () => {
+      const { status } = await api.get(`/video/${videoId}`)
+      if (status !== 200) failures.push(status)
+      return taken() === HOUSE.length
+    },
+    { timeout: 30_000, describe: () => `all processes to take the new certificates, not ${taken()}` },
+  )
+  const video = await settled(api, videoId, 120_000)
+  expect([video.status.status, failures]).toEqual(['ok', []])
+  const master = await fetch(video.uri.hls)
+  expect([master.status, (await master.text()).startsWith('#EXTM3U')]).toEqual([200, true])
+}, 240_000)
