@@ -44,7 +44,9 @@ test('a video is uploaded, encoded and played with all services behind mutual TL
       endpoint: `${platform.url}/v2/upload/tus`,
       headers: { Authorization: `Bearer ${tenant.key}` },
       metadata: { filename: 'small.mp4' },
-      onAfterResponse: (_request, response) => void (videoId = response.getHeader('X-Video-Id') ?? videoId),
+      onAfterResponse(_request, response) {
+        videoId = response.getHeader('X-Video-Id') ?? videoId
+      },
       onError: reject,
       onSuccess: () => resolve(),
     })
