@@ -11,6 +11,7 @@ import type { AnalyticsConfig } from './config.ts'
 import { eventHandlers } from './event/event-rpc.ts'
 import { createEventStore } from './event/event-store.ts'
 import { createIntake } from './event/intake.ts'
+import { createRecentEvents } from './event/recent-events.ts'
 import { openSpool } from './event/spool.ts'
 import { createVisitors } from './event/visitor.ts'
 import { exportHandlers } from './export/export-rpc.ts'
@@ -58,7 +59,8 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
   const events = createEventStore(db)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
-  const intake = createIntake({ store: events, spool, log, metrics })
+  const recent = createRecentEvents()
+  const intake = createIntake({ store: events, spool, recent, log, metrics })
   const visitors = createVisitors(db)
   const insights = createInsightStore(db)
   const merged = watchMerge(db, metrics)
@@ -79,7 +81,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   }
   const merge = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      const count = await mergeRound(db, signal)
+      const count = await mergeRound(db, { recent, signal })
       if (!count) return
       merged(count)
     }

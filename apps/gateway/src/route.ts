@@ -77,6 +77,11 @@ export interface Route<
   payloadOptional: boolean
   /** True where JSON may also come as `text/plain`, as `sendBeacon` sends it without asking first. */
   plainJson: boolean
+  /**
+   * Takes a payload in place of the schema, where it is told so often that the schema's cost counts: answers to the value of a JSON text written as
+   * programs write it (`parsePlainJson`) what the schema would answer, and undefined where it would refuse, change a value, or is not sure.
+   */
+  readPlain?(value: unknown): z.output<Payload> | undefined
   /** Status of success. */
   status: number
   answer: Answer
@@ -138,7 +143,7 @@ export class Reply {
 /** How a route is written down: one of the verbs with its paths, and whatever differs from the defaults. */
 export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends PayloadShape, Answer extends z.ZodType> = {
   [V in Verb]?: readonly string[]
-} & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'judge' | 'passOn' | 'handle'> &
+} & Pick<Route<Params, Query, Payload, Answer>, 'section' | 'access' | 'summary' | 'answer' | 'readPlain' | 'judge' | 'passOn' | 'handle'> &
   Partial<
     Pick<
       Route,
@@ -209,6 +214,7 @@ export function route<
     safe: declared.safe ?? true,
     audited: declared.audited ?? ((verb !== 'get' && verb !== 'head') || declared.safe === false),
     ...(declared.keyFromQuery && { keyFromQuery: declared.keyFromQuery }),
+    ...(declared.readPlain && { readPlain: declared.readPlain }),
     ...(declared.judge && { judge: declared.judge }),
     ...(declared.passOn && { passOn: declared.passOn }),
     ...(declared.optionsHeaders && { optionsHeaders: declared.optionsHeaders }),

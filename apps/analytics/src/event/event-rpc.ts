@@ -62,6 +62,7 @@ export function eventHandlers({ intake, videos, visitors, metrics, now = Date.no
   }
 }
 
-function toTold({ type, ...event }: Event): ToldEvent {
-  return { ...event, type: TYPES[type] ?? 0 }
+function toTold(event: Event): ToldEvent {
+  const { videoId, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle, quality } = event
+  return { videoId, viewId, type: TYPES[event.type] ?? 0, atMs, positionSeconds, watched, rewatched, language, subtitle, quality }
 }

@@ -10,8 +10,8 @@ export interface Batch {
 }
 
 export interface EventStore {
-  /** Durable when it comes back. */
-  write(batch: Batch): Promise<void>
+  /** Durable when it comes back, with the number of the insert. */
+  write(batch: Batch): Promise<string>
   /** Makes the partitions of the days, where they are missing. */
   prepare(days: readonly string[]): Promise<void>
 }
@@ -34,12 +34,14 @@ export function createEventStore(db: Db): EventStore {
     async write(batch) {
       await prepare(batch.days)
       try {
-        await db.transaction(async ({ query, copy }) => {
+        return await db.transaction(async ({ query, copy }) => {
           const [row] = await query<{ batch_id: string }>('insert into pending_batch (days, events) values ($1, $2) returning batch_id', [
             batch.days,
             batch.lines.length,
           ])
-          await copy(`copy event (${COLUMNS}) from stdin`, numbered(batch.lines, `${row?.batch_id}\t`))
+          const batchId = String(row?.batch_id)
+          await copy(`copy event (${COLUMNS}) from stdin`, numbered(batch.lines, `${batchId}\t`))
+          return batchId
         })
       } catch (error) {
         // A partition may have been dropped since.

@@ -50,16 +50,24 @@ export function findFault(event: ToldEvent, nowMs: number): Rejection | undefine
   if (positionSeconds !== undefined && !isPoint(positionSeconds)) {
     return { reason: 'bad_position', message: 'position: must be seconds, 0 or more' }
   }
-  for (const [name, intervals] of Object.entries({ watched, rewatched })) {
-    if (intervals.length > MOST_INTERVALS) return { reason: 'bad_interval', message: `${name}: must have at most 1,000 intervals` }
-    if (!intervals.every(({ fromSeconds: from, toSeconds: to }) => isPoint(from) && isPoint(to) && from <= to)) {
-      return { reason: 'bad_interval', message: `${name}: must be intervals [from, to] of seconds, 0 <= from <= to` }
-    }
-  }
-  for (const [name, text] of Object.entries({ language, subtitle })) {
-    if (!LANGUAGE.test(text)) return { reason: 'bad_language', message: `${name}: must have at most 35 letters, digits and hyphens` }
-  }
-  return findQualityFault(event.quality)
+  return (
+    findIntervalFault('watched', watched) ??
+    findIntervalFault('rewatched', rewatched) ??
+    findLanguageFault('language', language) ??
+    findLanguageFault('subtitle', subtitle) ??
+    findQualityFault(event.quality)
+  )
+}
+
+function findIntervalFault(name: string, intervals: ToldEvent['watched']): Rejection | undefined {
+  if (intervals.length > MOST_INTERVALS) return { reason: 'bad_interval', message: `${name}: must have at most 1,000 intervals` }
+  if (intervals.every(({ fromSeconds: from, toSeconds: to }) => isPoint(from) && isPoint(to) && from <= to)) return undefined
+  return { reason: 'bad_interval', message: `${name}: must be intervals [from, to] of seconds, 0 <= from <= to` }
+}
+
+function findLanguageFault(name: string, text: string): Rejection | undefined {
+  if (LANGUAGE.test(text)) return undefined
+  return { reason: 'bad_language', message: `${name}: must have at most 35 letters, digits and hyphens` }
 }
 
 function findQualityFault(quality: ToldEvent['quality']): Rejection | undefined {
@@ -100,7 +108,9 @@ export function keep(
 }
 
 function pairs(intervals: ToldEvent['watched']): number[] {
-  return intervals.flatMap(({ fromSeconds, toSeconds }) => [toMs(fromSeconds), toMs(toSeconds)])
+  const points: number[] = []
+  for (const { fromSeconds, toSeconds } of intervals) points.push(toMs(fromSeconds), toMs(toSeconds))
+  return points
 }
 
 function toMs(seconds: number): number {

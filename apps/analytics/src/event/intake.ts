@@ -4,6 +4,7 @@ import { dayOf } from '../view/contribution.ts'
 import type { KeptEvent } from './event.ts'
 import { toLine } from './event-line.ts'
 import type { Batch, EventStore } from './event-store.ts'
+import type { RecentEvents } from './recent-events.ts'
 import type { Spool } from './spool.ts'
 
 /** Makes events durable, those of many callers together. */
@@ -17,6 +18,7 @@ export interface Intake {
 }
 
 interface Waiting extends Batch {
+  events: readonly KeptEvent[]
   resolve(): void
   reject(error: unknown): void
 }
@@ -24,6 +26,8 @@ interface Waiting extends Batch {
 export interface IntakeOptions {
   store: Pick<EventStore, 'write'>
   spool: Spool | undefined
+  /** Is told what is in the database. */
+  recent?: Pick<RecentEvents, 'keep'>
   log: Logger
   metrics: Metrics
   /** Events that may wait for the database; 20,000 by default. */
@@ -38,7 +42,7 @@ const WRITERS = 2
 const AWAY_MS = 1_000
 
 /** Who comes while an insert is under way goes with the next: nobody waits for a clock, and under load the inserts become large. */
-export function createIntake({ store, spool, log, metrics, mostWaiting = 20_000 }: IntakeOptions): Intake {
+export function createIntake({ store, spool, recent, log, metrics, mostWaiting = 20_000 }: IntakeOptions): Intake {
   const queue: Waiting[] = []
   let waiting = 0
   let writers = 0
@@ -50,10 +54,10 @@ export function createIntake({ store, spool, log, metrics, mostWaiting = 20_000 
     gauge.set(spool?.bytes() ?? 0),
   )
 
-  const keepBatch = async (batch: Batch) => {
+  const keepBatch = async (batch: Batch, events: readonly KeptEvent[]) => {
     if (!spool || Date.now() >= awayUntil) {
       try {
-        await store.write(batch)
+        recent?.keep(await store.write(batch), events)
         inserts.inc({ where: 'database' })
         return
       } catch (error) {
@@ -80,7 +84,10 @@ export function createIntake({ store, spool, log, metrics, mostWaiting = 20_000 
       const taken = take()
       const batch = { lines: taken.flatMap(({ lines }) => lines), days: [...new Set(taken.flatMap(({ days }) => days))] }
       try {
-        await keepBatch(batch)
+        await keepBatch(
+          batch,
+          taken.flatMap(({ events }) => events),
+        )
         for (const one of taken) one.resolve()
       } catch (error) {
         for (const one of taken) one.reject(error)
@@ -104,11 +111,15 @@ export function createIntake({ store, spool, log, metrics, mostWaiting = 20_000 
       if (waiting + events.length > mostWaiting) {
         return Promise.reject(new DomainError('unavailable', 'INTAKE_FULL', 'too many events at once: try again', { retryAfter: 1 }))
       }
-      const days = events.map(({ atMs }) => dayOf(atMs))
-      const lines = events.map((event, nth) => toLine(event, days[nth] ?? ''))
+      const days = new Set<string>()
+      const lines = events.map((event) => {
+        const day = dayOf(event.atMs)
+        days.add(day)
+        return toLine(event, day)
+      })
       waiting += lines.length
       return new Promise((resolve, reject) => {
-        queue.push({ lines, days: [...new Set(days)], resolve, reject })
+        queue.push({ events, lines, days: [...days], resolve, reject })
         start()
       })
     },

@@ -13,7 +13,7 @@ export interface Spool {
   /** Durable when it comes back; refuses as unavailable when it is full or the disk does not take it. */
   append(batch: Batch): Promise<void>
   /** Hands everything over, the oldest first, and forgets it when `write` came back; stops at the first that fails. One at a time. */
-  drain(write: (batch: Batch) => Promise<void>): Promise<void>
+  drain(write: (batch: Batch) => Promise<unknown>): Promise<void>
   bytes(): number
   close(): Promise<void>
 }
@@ -70,7 +70,7 @@ export async function openSpool({ folder, mostBytes, log }: { folder: string; mo
     line = result.catch(() => {})
     return result
   }
-  const drain = async (write: (batch: Batch) => Promise<void>) => {
+  const drain = async (write: (batch: Batch) => Promise<unknown>) => {
     // What is added meanwhile goes into another file, and waits for nothing here.
     await inTurn(closeCurrent)
     for (;;) {

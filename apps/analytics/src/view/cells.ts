@@ -33,12 +33,12 @@ export function touch(cells: Uint8Array, durationMs: number, { from, to }: Span)
 }
 
 /** The numbers of the cells in the set, in order. */
-export function* members(cells: Uint8Array): Generator<number> {
+export function members(cells: Uint8Array): number[] {
+  const found: number[] = []
   for (let byte = 0; byte < cells.length; byte++) {
-    for (let bits = cells[byte] ?? 0, bit = 0; bits >> bit > 0; bit++) {
-      if ((bits >> bit) & 1) yield byte * 8 + bit
-    }
+    for (let bits = cells[byte] ?? 0, cell = byte * 8; bits > 0; bits >>= 1, cell++) if (bits & 1) found.push(cell)
   }
+  return found
 }
 
 export function spanOf(cell: number, durationMs: number): Span {

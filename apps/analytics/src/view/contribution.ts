@@ -42,16 +42,25 @@ export function contributionOf(view: ViewPart): Contribution {
     viewingMs: Math.round(viewed),
     buckets: played ? view.buckets | (furthestBucket === 20 ? 1 << 20 : 0) : 0,
     furthestBucket,
-    heat:
-      played && durationMs > 0 ? { durationMs, watched: [...members(view.watched)], rewatched: [...members(view.rewatched)] } : undefined,
+    heat: played && durationMs > 0 ? { durationMs, watched: members(view.watched), rewatched: members(view.rewatched) } : undefined,
     quality: qualityOf(view),
   }
 }
 
-/** The UTC day of a time. */
+/** The UTC day of a time. Asked for every event, and nearly always of the same one or two days. */
 export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10)
+  const number = Math.floor(ms / DAY_MS)
+  const known = DAYS.get(number)
+  if (known !== undefined) return known
+  if (DAYS.size >= MOST_DAYS) DAYS.clear()
+  const day = new Date(ms).toISOString().slice(0, 10)
+  DAYS.set(number, day)
+  return day
 }
+
+const DAY_MS = 86_400_000
+const MOST_DAYS = 1_000
+const DAYS = new Map<number, string>()
 
 function qualityOf({ quality, failed }: ViewPart): Contribution['quality'] {
   if (!quality && !failed) return undefined

@@ -46,25 +46,20 @@ export function emptyRollUps(): RollUps {
 /** Adds what a view contributes, or with -1 takes it away, in place. */
 export function addContribution(into: RollUps, view: Contribution, sign: 1 | -1): void {
   const { organisationId, videoId, day, language, subtitle } = view
-  const counts = {
-    loads: sign,
-    plays: view.played ? sign : 0,
-    completes: view.complete ? sign : 0,
-    bounces: view.bounced ? sign : 0,
-  }
-  const ofOrganisation = rowOf(into.organisationDays, [organisationId, day, language, subtitle], () => ({
+  const ofOrganisation = rowOf(into.organisationDays, `${organisationId}\n${day}\n${language}\n${subtitle}`, () => ({
     ...{ organisationId, day, language, subtitle },
     numbers: { loads: 0, plays: 0, completes: 0, bounces: 0 },
     lists: {},
   }))
-  addNumbers(ofOrganisation.numbers, counts)
-
-  const ofVideo = rowOf(into.videoDays, [videoId, day, language], () => ({
+  addCounts(ofOrganisation.numbers, view, sign)
+  const ofVideo = rowOf(into.videoDays, `${videoId}\n${day}\n${language}`, () => ({
     ...{ organisationId, videoId, day, language },
     numbers: { loads: 0, plays: 0, completes: 0, bounces: 0, share_ppm: 0, viewing_ms: 0 },
     lists: { buckets: zeros(BUCKETS), furthest: zeros(BUCKETS) },
   }))
-  addNumbers(ofVideo.numbers, { ...counts, share_ppm: sign * view.sharePpm, viewing_ms: sign * view.viewingMs })
+  addCounts(ofVideo.numbers, view, sign)
+  ofVideo.numbers.share_ppm += sign * view.sharePpm
+  ofVideo.numbers.viewing_ms += sign * view.viewingMs
   if (view.played) {
     for (let bucket = 0; bucket < BUCKETS; bucket++) if ((view.buckets >> bucket) & 1) addAt(ofVideo.lists.buckets, bucket, sign)
     addAt(ofVideo.lists.furthest, view.furthestBucket, sign)
@@ -76,7 +71,7 @@ export function addContribution(into: RollUps, view: Contribution, sign: 1 | -1)
 function addHeat(into: RollUps, { videoId, day }: Contribution, heat: NonNullable<Contribution['heat']>, sign: 1 | -1): void {
   const { durationMs } = heat
   const cells = cellCount(durationMs)
-  const row = rowOf(into.heats, [videoId, day, durationMs], () => ({
+  const row = rowOf(into.heats, `${videoId}\n${day}\n${durationMs}`, () => ({
     ...{ videoId, day, durationMs },
     numbers: { views: 0 },
     lists: { watched: zeros(cells), rewatched: zeros(cells) },
@@ -87,7 +82,7 @@ function addHeat(into: RollUps, { videoId, day }: Contribution, heat: NonNullabl
 }
 
 function addQuality(into: RollUps, { videoId, day }: Contribution, quality: NonNullable<Contribution['quality']>, sign: 1 | -1): void {
-  const row = rowOf(into.qualities, [videoId, day], () => ({
+  const row = rowOf(into.qualities, `${videoId}\n${day}`, () => ({
     ...{ videoId, day },
     numbers: { views: 0, started: 0, startup_ms: 0, stalled: 0, stalls: 0, stalled_ms: 0, failed: 0 },
     lists: {},
@@ -111,11 +106,19 @@ export function changed<Row extends Counts<string, string>>(rows: Map<string, Ro
   )
 }
 
-function rowOf<Row>(rows: Map<string, Row>, key: readonly (string | number)[], make: () => Row): Row {
-  const name = key.join('\n')
-  const row = rows.get(name) ?? make()
-  rows.set(name, row)
+function rowOf<Row>(rows: Map<string, Row>, key: string, make: () => Row): Row {
+  const known = rows.get(key)
+  if (known) return known
+  const row = make()
+  rows.set(key, row)
   return row
+}
+
+function addCounts(into: Record<CountName, number>, { played, complete, bounced }: Contribution, sign: 1 | -1): void {
+  into.loads += sign
+  if (played) into.plays += sign
+  if (complete) into.completes += sign
+  if (bounced) into.bounces += sign
 }
 
 function addNumbers<Name extends string>(into: Record<Name, number>, from: Record<Name, number>): void {

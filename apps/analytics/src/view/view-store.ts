@@ -1,4 +1,6 @@
-import type { Query } from '@vitascope/postgres'
+import type { Query, Transaction } from '@vitascope/postgres'
+import { copyBytes, copyText, inParts, NULL } from '../event/copy-text.ts'
+import { arrayOf, bytesArrayOf } from './array-text.ts'
 import type { ViewPart } from './view.ts'
 
 interface Row {
@@ -23,49 +25,66 @@ interface Row {
   failed: boolean
 }
 
+const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched,
+  language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed`
+
 /** The parts of the given views, locked in the order of their keys. */
 export async function lockParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<ViewPart[]> {
   const rows = await query<Row>(
     `select v.* from view v join unnest($1::uuid[], $2::bigint[]) wanted (view_id, video_id) using (view_id, video_id)
      order by v.view_id, v.video_id, v.duration_ms for update of v`,
-    [views.map(({ viewId }) => viewId), views.map(({ videoId }) => videoId)],
+    [arrayOf(views, ({ viewId }) => viewId), arrayOf(views, ({ videoId }) => videoId)],
   )
   return rows.map(toPart)
+}
+
+/** Those that were not there when the others were locked; only the merge makes them, so nobody did since. */
+export async function addParts(copy: Transaction['copy'], parts: readonly ViewPart[]): Promise<void> {
+  if (parts.length > 0) await copy(`copy view (${COLUMNS}) from stdin`, inParts(lines(parts)))
+}
+
+function* lines(parts: readonly ViewPart[]): Generator<string> {
+  for (const part of parts) {
+    const { viewId, videoId, durationMs, organisationId, firstMs, lastMs, played, furthestMs, buckets, language, subtitle, quality } = part
+    const seen = `${played}\t${furthestMs}\t${buckets}\t${copyBytes(part.watched)}\t${copyBytes(part.rewatched)}`
+    const named = `${copyText(language.text)}\t${language.atMs}\t${copyText(subtitle.text)}\t${subtitle.atMs}`
+    const measured = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
+    yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${seen}\t${named}\t${measured}\t${part.failed}\n`
+  }
 }
 
 export async function saveParts(query: Query, parts: readonly ViewPart[]): Promise<void> {
   if (parts.length === 0) return
   await query(
-    `insert into view (view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched,
-       rewatched, language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed)
-     select * from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::boolean[], $8::int[],
-       $9::int[], $10::bytea[], $11::bytea[], $12::text[], $13::bigint[], $14::text[], $15::bigint[], $16::int[], $17::int[],
-       $18::int[], $19::boolean[])
-     on conflict (view_id, video_id, duration_ms) do update set
-       first_ms = excluded.first_ms, last_ms = excluded.last_ms, played = excluded.played, furthest_ms = excluded.furthest_ms,
-       buckets = excluded.buckets, watched = excluded.watched, rewatched = excluded.rewatched,
-       language = excluded.language, language_ms = excluded.language_ms, subtitle = excluded.subtitle, subtitle_ms = excluded.subtitle_ms,
-       startup_ms = excluded.startup_ms, stalls = excluded.stalls, stalled_ms = excluded.stalled_ms, failed = excluded.failed`,
+    `update view set
+       first_ms = part.first_ms, last_ms = part.last_ms, played = part.played, furthest_ms = part.furthest_ms,
+       buckets = part.buckets, watched = part.watched, rewatched = part.rewatched,
+       language = part.language, language_ms = part.language_ms, subtitle = part.subtitle, subtitle_ms = part.subtitle_ms,
+       startup_ms = part.startup_ms, stalls = part.stalls, stalled_ms = part.stalled_ms, failed = part.failed
+     from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::boolean[], $7::int[], $8::int[], $9::bytea[],
+       $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bigint[], $15::int[], $16::int[], $17::int[], $18::boolean[]) as part
+       (view_id, video_id, duration_ms, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched, language, language_ms,
+       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed)
+     where view.view_id = part.view_id and view.video_id = part.video_id and view.duration_ms = part.duration_ms`,
     [
-      parts.map(({ viewId }) => viewId),
-      parts.map(({ videoId }) => videoId),
-      parts.map(({ durationMs }) => durationMs),
-      parts.map(({ organisationId }) => organisationId),
-      parts.map(({ firstMs }) => firstMs),
-      parts.map(({ lastMs }) => lastMs),
-      parts.map(({ played }) => played),
-      parts.map(({ furthestMs }) => furthestMs),
-      parts.map(({ buckets }) => buckets),
-      parts.map(({ watched }) => Buffer.from(watched)),
-      parts.map(({ rewatched }) => Buffer.from(rewatched)),
+      arrayOf(parts, ({ viewId }) => viewId),
+      arrayOf(parts, ({ videoId }) => videoId),
+      arrayOf(parts, ({ durationMs }) => durationMs),
+      arrayOf(parts, ({ firstMs }) => firstMs),
+      arrayOf(parts, ({ lastMs }) => lastMs),
+      arrayOf(parts, ({ played }) => String(played)),
+      arrayOf(parts, ({ furthestMs }) => furthestMs),
+      arrayOf(parts, ({ buckets }) => buckets),
+      bytesArrayOf(parts, ({ watched }) => watched),
+      bytesArrayOf(parts, ({ rewatched }) => rewatched),
       parts.map(({ language }) => language.text),
-      parts.map(({ language }) => language.atMs),
+      arrayOf(parts, ({ language }) => language.atMs),
       parts.map(({ subtitle }) => subtitle.text),
-      parts.map(({ subtitle }) => subtitle.atMs),
-      parts.map(({ quality }) => quality?.startupMs ?? null),
-      parts.map(({ quality }) => quality?.stalls ?? null),
-      parts.map(({ quality }) => quality?.stalledMs ?? null),
-      parts.map(({ failed }) => failed),
+      arrayOf(parts, ({ subtitle }) => subtitle.atMs),
+      arrayOf(parts, ({ quality }) => quality?.startupMs ?? null),
+      arrayOf(parts, ({ quality }) => quality?.stalls ?? null),
+      arrayOf(parts, ({ quality }) => quality?.stalledMs ?? null),
+      arrayOf(parts, ({ failed }) => String(failed)),
     ],
   )
 }

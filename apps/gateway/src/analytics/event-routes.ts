@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { shown } from '../public-form.ts'
 import { route } from '../route.ts'
 import { eventMessage, PlayerEvent } from './event.ts'
+import { MOST_EVENTS, readPlainEvents } from './plain-event.ts'
 
-const MOST_EVENTS = 100
 /** Longer ones are nobody's: what is told apart by it stands at the beginning. */
 const LONGEST_AGENT = 500
 
@@ -15,6 +15,7 @@ export const acceptEvents = route({
   // Each has its row, under its own rules; a log of writes would only be a second copy.
   audited: false,
   plainJson: true,
+  readPlain: readPlainEvents,
   status: 202,
   summary: 'Tell what happens in players',
   description: `At most ${MOST_EVENTS} events, as JSON, which may also come as \`text/plain\`, so that \`sendBeacon\` works from any page. Answered when those

@@ -7,6 +7,7 @@ export interface DeclaredPayload {
   payload: PayloadShape | undefined
   payloadField?: string | undefined
   plainJson?: boolean
+  readPlain?(value: unknown): unknown
 }
 
 /** How the payload of a route is read and checked, made ready once. */
@@ -18,15 +19,17 @@ export interface PayloadForm {
   flatItem: boolean
   /** True where `text/plain` is read as JSON. */
   plainJson: boolean
+  /** Takes a JSON text in its plainest form without the schema; undefined leaves it to the schema. */
+  readPlain: ((value: unknown) => unknown) | undefined
   /** What counts when nothing came. */
   nothing: unknown
 }
 
-export function payloadForm({ plainJson = false, ...declared }: DeclaredPayload): PayloadForm {
-  return { ...readForm(declared), plainJson }
+export function payloadForm({ plainJson = false, readPlain, ...declared }: DeclaredPayload): PayloadForm {
+  return { ...readForm(declared), plainJson, readPlain }
 }
 
-function readForm({ payload, payloadField }: DeclaredPayload): Omit<PayloadForm, 'plainJson'> {
+function readForm({ payload, payloadField }: DeclaredPayload): Omit<PayloadForm, 'plainJson' | 'readPlain'> {
   if (payload === undefined) return { schema: z.strictObject({}), kinds: new Map(), flatItem: false, nothing: {} }
   const flat = flatFields({ payload, payloadField })
   const kinds = flat ? fieldKinds(flat) : new Map()

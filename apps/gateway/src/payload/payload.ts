@@ -7,13 +7,14 @@ import { parseJsonText } from './json-text.ts'
 import { parseMultipartForm } from './multipart-form.ts'
 import type { PayloadForm } from './payload-form.ts'
 import { type Pair, parsePercentForm } from './percent-form.ts'
+import { Checked, parsePlainJson } from './plain-json.ts'
 import { badField, fieldPath, malformed } from './refusals.ts'
 
-type Flattened = Pick<PayloadForm, 'kinds' | 'flatItem' | 'plainJson'>
+type Flattened = Pick<PayloadForm, 'kinds' | 'flatItem' | 'plainJson' | 'readPlain'>
 
 /**
  * The payload of a write in whichever form it came: a JSON body; `data` of a form or of the query, holding a JSON string; or the flat
- * fields of a form. Undefined when there is none. `bytes` are those of the body, if it has any.
+ * fields of a form. Undefined when there is none; `Checked` where the route reads it without its schema. `bytes` are those of the body, if it has any.
  */
 export async function readPayload(
   request: IncomingMessage,
@@ -27,10 +28,15 @@ export async function readPayload(
   if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must be there once, and not beside a body')
   if (!bytes) return queried[0] && parseJsonText(queried[0][1], 'data')
   const { type, header } = readContentType(request)
-  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return parseJsonText(textOf(bytes))
+  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return fromJson(textOf(bytes), form)
   if (type === 'application/x-www-form-urlencoded') return fromForm(parsePercentForm(textOf(bytes)), form, wrapped)
   if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header), form, wrapped)
   throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')
+}
+
+function fromJson(text: string, { readPlain }: Flattened): unknown {
+  const plain = readPlain?.(parsePlainJson(text))
+  return plain === undefined ? parseJsonText(text) : new Checked(plain)
 }
 
 function fromForm(pairs: readonly Pair[], { kinds, flatItem }: Flattened, wrapped: boolean): unknown {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { MOST_ERRORS } from '../http/problem.ts'
 import { type PayloadForm, payloadForm } from '../payload/payload-form.ts'
 import type { Pair } from '../payload/percent-form.ts'
+import { Checked } from '../payload/plain-json.ts'
 import { fieldPath, Problems } from '../payload/refusals.ts'
 import type { Route } from '../route.ts'
 
@@ -54,7 +55,10 @@ export async function checkInput(
   const params = check(schemas.params, came.params, publicName)
   const query = check(schemas.query, knownQuery(schemas.query, came.query, problems))
   const missing = came.payload === undefined && route.payload !== undefined && !route.payloadOptional
-  const payload = check(schemas.payload, fewUnknown(route.payload, came.payload ?? schemas.form.nothing))
+  const payload =
+    came.payload instanceof Checked
+      ? (came.payload.value as Input['payload'])
+      : check(schemas.payload, fewUnknown(route.payload, came.payload ?? schemas.form.nothing))
   if (problems.found.length > 0) {
     const good = missing ? undefined : goodFields(route.payload, came.payload)
     const bad = new Set(problems.found.map(({ field }) => topField(field)))

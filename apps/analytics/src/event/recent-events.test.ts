@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals'
+import { keep } from './event.ts'
+import { createRecentEvents } from './recent-events.ts'
+
+const told = { videoId: '1', viewId: crypto.randomUUID(), type: 1, atMs: 0, watched: [], rewatched: [], language: '', subtitle: '' }
+const events = (count: number) =>
+  Array.from({ length: count }, () =>
+    keep({ ...told, quality: undefined }, { organisationId: '1', durationMs: 0, receivedMs: 0, visitor: undefined }),
+  )
+
+test('what was written is had once, by the number of its insert', () => {
+  const recent = createRecentEvents()
+  const [one, other] = [events(3), events(2)]
+  recent.keep('7', one)
+  recent.keep('8', other)
+  expect(recent.take('8')).toBe(other)
+  expect(recent.take('8')).toBeUndefined()
+  expect(recent.take('7')).toBe(one)
+})
+
+test('beyond its bound the oldest are gone, however long nobody asks', () => {
+  const recent = createRecentEvents(10)
+  for (let batch = 1; batch <= 1_000; batch++) recent.keep(String(batch), events(4))
+  expect(Array.from({ length: 1_000 }, (_, nth) => recent.take(String(nth + 1))).filter((found) => found)).toHaveLength(2)
+  // Larger than the bound by itself: it is read from the database.
+  recent.keep('1001', events(11))
+  expect(recent.take('1001')).toBeUndefined()
+})
