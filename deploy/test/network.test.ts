@@ -128,6 +128,7 @@ describeChart('the network', () => {
       gateway: 'http by an address',
       web: 'http by an address',
       delivery: 'http by an address',
+      metrics: 'metrics None',
       'encoding-upload': 'upload by an address',
       ...Object.fromEntries(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'].map((name) => [name, 'grpc None'])),
     })

@@ -55,6 +55,7 @@ describeChart('values that cannot work are refused with what to set', () => {
     ],
     ['a route that hangs on nothing', { httpRoute: { enabled: true } }, 'set `httpRoute.parentRefs`'],
     ['a door without a gateway', { gateway: { enabled: false }, web: { enabled: false } }, 'set `gateway.enabled` to true'],
+    ['metrics behind a closed network', { networkPolicy: { metricsFrom: [] } }, 'set `networkPolicy.metricsFrom`'],
     ['a database behind a closed network', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],
     ['an object store behind a closed network', { networkPolicy: { peers: { storage: [] } } }, 'set `networkPolicy.peers.storage`'],
     ['Redis behind a closed network', { networkPolicy: { peers: { redis: [] } } }, 'set `networkPolicy.peers.redis`'],

@@ -79,6 +79,9 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 - Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3, or `encoding.executor.kind` to worker
 {{- end }}
 {{- if $v.networkPolicy.enabled }}
+{{- if and $v.monitoring.serviceMonitor.enabled (not $v.networkPolicy.metricsFrom) }}
+- policies let nobody read metrics: set `networkPolicy.metricsFrom` to where Prometheus is, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]
+{{- end }}
 {{- $peers := $v.networkPolicy.peers }}
 {{- $example := "such as [{ipBlock: {cidr: 192.0.2.10/32}}], or `networkPolicy.enabled` to false" }}
 {{- if and (has "database" $reached) (not $v.demo.postgres.enabled) (not $v.database.cloudNativePg.cluster) (not $peers.database) }}

@@ -29,6 +29,7 @@ spec:
     metadata:
       labels:
         {{- include "vitascope.labels" . | nindent 8 }}
+        vitascope/metrics: "true"
         {{- with $values.pod.labels }}
         {{- toYaml . | nindent 8 }}
         {{- end }}

@@ -1,0 +1,261 @@
+import { expect, test } from '@jest/globals'
+import {
+  type Container,
+  components,
+  describeChart,
+  find,
+  type Manifest,
+  type PodSpec,
+  podOf,
+  render,
+  settingsOf,
+  workloads,
+} from './support/chart.ts'
+
+/** Rendered once for all tests of this file. */
+const rendered = new Map<string, Manifest[]>()
+function manifestsOf(set: string): Manifest[] {
+  const known = rendered.get(set) ?? render([set])
+  rendered.set(set, known)
+  return known
+}
+const volume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
+const main = (pod: PodSpec) => pod.containers[0] as Container
+
+describeChart('components', () => {
+  test('the gateway is what an Ingress leads to, but for the pages that web serves', () => {
+    const { rules, tls } = find(manifestsOf('production'), 'Ingress', 'gateway').spec as {
+      rules: { host: string; http: { paths: { path: string; backend: { service: { name: string } } }[] } }[]
+      tls: { hosts: string[]; secretName: string }[]
+    }
+    expect(tls).toEqual([{ hosts: ['video.example.org'], secretName: 'video-example-org' }])
+    expect(rules[0]?.host).toBe('video.example.org')
+    expect(rules[0]?.http.paths.map(({ path, backend }) => [path, backend.service.name])).toEqual([
+      ['/player', 'house-vitascope-web'],
+      ['/upload', 'house-vitascope-web'],
+      ['/', 'house-vitascope-gateway'],
+    ])
+  })
+
+  test('the same holds for the Gateway API, which lets long uploads be long', () => {
+    const { hostnames, parentRefs, rules } = find(manifestsOf('gateway-api'), 'HTTPRoute', 'gateway').spec as {
+      hostnames: string[]
+      parentRefs: object[]
+      rules: { matches: { path: { value: string } }[]; backendRefs: { name: string }[]; timeouts: { request: string } }[]
+    }
+    expect([hostnames, parentRefs]).toEqual([['video.example.org'], [{ name: 'public', namespace: 'gateways' }]])
+    expect(rules.map(({ matches, backendRefs }) => [matches[0]?.path.value, backendRefs[0]?.name])).toEqual([
+      ['/player', 'house-vitascope-web'],
+      ['/upload', 'house-vitascope-web'],
+      ['/', 'house-vitascope-gateway'],
+    ])
+    for (const { timeouts } of rules) expect(timeouts.request).toBe('0s')
+  })
+
+  test('services that speak gRPC are probed beside mTLS, in plain text, on a port that no other pod reaches', () => {
+    for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
+      const { readinessProbe, livenessProbe } = main(podOf(manifestsOf('production'), name))
+      expect(readinessProbe).toMatchObject({ grpc: { port: 9091 } })
+      // A database that is away makes a service not ready; that is no reason to start it again.
+      expect(livenessProbe).toMatchObject({ httpGet: { path: '/healthz', port: 'metrics' } })
+      expect(settingsOf(manifestsOf('production'), name)[`VITASCOPE_${name.toUpperCase()}_HEALTH_LISTEN`]).toBe('0.0.0.0:9091')
+      expect(JSON.stringify(find(manifestsOf('production'), 'NetworkPolicy', name))).not.toContain('health')
+    }
+    for (const name of ['gateway', 'web', 'delivery', 'worker']) {
+      expect(main(podOf(manifestsOf('production'), name)).readinessProbe).toMatchObject({ httpGet: { path: '/readyz', port: 'metrics' } })
+    }
+  })
+
+  test('the encoder keeps its scratch on a volume, of a class where one is named', () => {
+    expect(volume(podOf(manifestsOf('demo'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '20Gi' } })
+    expect(volume(podOf(manifestsOf('production'), 'worker'), 'scratch')).toMatchObject({
+      ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 'fast', resources: { requests: { storage: '20Gi' } } } } },
+    })
+  })
+
+  test('each pod of analytics has a folder for events of its own, which outlives it', () => {
+    const { spec } = find(manifestsOf('production'), 'StatefulSet', 'analytics')
+    expect(spec).toMatchObject({
+      volumeClaimTemplates: [{ metadata: { name: 'spool' } }],
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+    })
+    expect(settingsOf(manifestsOf('production'), 'analytics')['VITASCOPE_ANALYTICS_SPOOL_DIR']).toBe('/var/lib/vitascope/spool')
+    expect(settingsOf(manifestsOf('open-network'), 'analytics')).not.toHaveProperty('VITASCOPE_ANALYTICS_SPOOL_DIR')
+    expect(find(manifestsOf('open-network'), 'Deployment', 'analytics')).toBeDefined()
+  })
+
+  test('objects on a volume are shared by those who make and deliver them, and kept when the release goes', () => {
+    const manifests = manifestsOf('cloudnativepg')
+    const claim = find(manifests, 'PersistentVolumeClaim', 'objects')
+    expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
+    expect(claim.spec).toMatchObject({ accessModes: ['ReadWriteMany'] })
+    for (const name of ['encoding', 'worker', 'delivery']) {
+      expect(volume(podOf(manifests, name), 'objects')).toEqual({
+        name: 'objects',
+        persistentVolumeClaim: { claimName: claim.metadata.name },
+      })
+      const mount = main(podOf(manifests, name)).volumeMounts.find((candidate) => candidate.name === 'objects')
+      expect([name, mount?.readOnly ?? false]).toEqual([name, name === 'delivery'])
+    }
+  })
+
+  test('a component has the secrets that it needs, and no others', () => {
+    const files = (name: string) =>
+      podOf(manifestsOf('production'), name)
+        .volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`))
+        .sort()
+    expect(Object.fromEntries(components.map((name) => [name, files(name)]))).toEqual({
+      gateway: ['house-keys/principal-key', 'house-redis/url'],
+      web: ['house-keys/principal-key', 'house-redis/url'],
+      auth: ['house-databases/auth', 'house-keys/master-key', 'house-keys/principal-key', 'house-keys/system-key'],
+      catalogue: [
+        'house-databases/catalogue',
+        'house-keys/master-key',
+        'house-keys/principal-key',
+        'house-keys/token-keys',
+        'house-mail/url',
+      ],
+      encoding: ['house-databases/encoding', 'house-keys/principal-key', 'house-objects/access-key-id', 'house-objects/secret-access-key'],
+      worker: ['house-keys/principal-key', 'house-objects/access-key-id', 'house-objects/secret-access-key'],
+      delivery: ['house-keys/principal-key', 'house-keys/token-keys', 'house-objects/access-key-id', 'house-objects/secret-access-key'],
+      collaboration: ['house-databases/collaboration', 'house-keys/principal-key'],
+      analytics: ['house-databases/analytics', 'house-keys/principal-key'],
+    })
+    expect(volume(podOf(manifestsOf('gateway-api'), 'catalogue'), 'database')?.secret).toMatchObject({
+      secretName: 'catalogue-database',
+      items: [{ key: 'url', path: 'url' }],
+    })
+  })
+
+  test('schemas are brought up to date before new pods start, on install and on upgrade', () => {
+    const jobs = workloads(manifestsOf('production')).filter(({ manifest }) => manifest.kind === 'Job')
+    expect(jobs.map(({ component }) => component).sort()).toEqual(
+      ['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `${name}-migrate`),
+    )
+    for (const { manifest, component, pod } of jobs) {
+      const name = component.replace('-migrate', '')
+      expect(manifest.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' })
+      expect(manifest.metadata.annotations?.['helm.sh/hook-delete-policy']).toContain('before-hook-creation')
+      expect(manifest.spec).toMatchObject({ activeDeadlineSeconds: 900, backoffLimit: 3 })
+      expect(main(pod).args).toEqual([`apps/${name}/src/migrate.ts`, '--wait'])
+      expect(main(pod).image).toBe(main(podOf(manifestsOf('production'), name)).image)
+      // Everything that it needs is there before the release: its account and its way to the database come with it.
+      for (const kind of ['ServiceAccount', 'NetworkPolicy']) {
+        const { annotations } = find(manifestsOf('production'), kind, component).metadata
+        expect(annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade')
+        expect(Number(annotations?.['helm.sh/hook-weight'])).toBeLessThan(0)
+      }
+      const services = manifestsOf('production').filter(({ kind }) => kind === 'Service')
+      for (const { spec } of services) {
+        const { selector } = spec as { selector: Record<string, string> }
+        expect(selector['app.kubernetes.io/component']).not.toBe(component)
+      }
+    }
+  })
+
+  test('where the database comes with the release, the pods wait for it and bring their schemas up to date', () => {
+    for (const set of ['demo', 'cloudnativepg']) {
+      expect(workloads(manifestsOf(set)).filter(({ manifest }) => manifest.kind === 'Job')).toEqual([])
+      for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
+        expect(podOf(manifestsOf(set), name).initContainers).toMatchObject([
+          { name: 'migrate', args: [`apps/${name}/src/migrate.ts`, '--wait'] },
+        ])
+      }
+    }
+  })
+
+  test('an image is named by its digest where there is one', () => {
+    expect(main(podOf(manifestsOf('production'), 'worker')).image).toBe(`images.example.org/vitascope/encoding@sha256:${'b'.repeat(64)}`)
+    expect(main(podOf(manifestsOf('demo'), 'worker')).image).toBe('vitascope/encoding:0.1.0')
+  })
+
+  test('workers give way to what answers callers', () => {
+    const classes = manifestsOf('production').filter(({ kind }) => kind === 'PriorityClass') as (Manifest & { value: number })[]
+    const value = (name: string) =>
+      classes.find(({ metadata }) => metadata.name === podOf(manifestsOf('production'), name).priorityClassName)?.value
+    expect(value('worker')).toBeLessThan(value('gateway') ?? 0)
+    expect(podOf(manifestsOf('production'), 'worker').nodeSelector).toEqual({ kind: 'encoder' })
+  })
+
+  test('pods are spread over zones and nodes, those of a new version by themselves', () => {
+    for (const { manifest, pod, component } of workloads(manifestsOf('production')).filter(
+      (workload) => workload.manifest.kind !== 'Job',
+    )) {
+      const hash = manifest.kind === 'StatefulSet' ? 'controller-revision-hash' : 'pod-template-hash'
+      const spread = pod.topologySpreadConstraints?.map(({ topologyKey, matchLabelKeys }) => [topologyKey, ...matchLabelKeys])
+      expect([component, spread]).toEqual([
+        component,
+        [
+          ['kubernetes.io/hostname', hash],
+          ['topology.kubernetes.io/zone', hash],
+        ],
+      ])
+    }
+  })
+
+  test('drains of nodes take one pod of a component at a time, and single pods of the demo are not in their way', () => {
+    for (const name of components) {
+      expect(find(manifestsOf('production'), 'PodDisruptionBudget', name).spec).toMatchObject({
+        maxUnavailable: 1,
+        unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      })
+    }
+    expect(manifestsOf('demo').filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([])
+  })
+
+  test('a scaler decides over the number of pods alone', () => {
+    const scaler = find(manifestsOf('production'), 'HorizontalPodAutoscaler', 'gateway')
+    expect(scaler.spec).toMatchObject({
+      minReplicas: 3,
+      maxReplicas: 20,
+      scaleTargetRef: { kind: 'Deployment', name: 'house-vitascope-gateway' },
+    })
+    expect(find(manifestsOf('production'), 'Deployment', 'gateway').spec).not.toHaveProperty('replicas')
+    expect(find(manifestsOf('production'), 'Deployment', 'worker').spec).toHaveProperty('replicas', 6)
+  })
+
+  test('certificates come of the issuer that is named, or of a CA of the release', () => {
+    const issuer = (set: string) => (find(manifestsOf(set), 'Certificate', 'auth').spec as { issuerRef: object }).issuerRef
+    expect(issuer('production')).toEqual({ name: 'house', kind: 'ClusterIssuer', group: 'cert-manager.io' })
+    expect(issuer('cloudnativepg')).toEqual({ name: 'house-vitascope-ca', kind: 'Issuer', group: 'cert-manager.io' })
+    expect(find(manifestsOf('cloudnativepg'), 'Certificate', 'ca').spec).toMatchObject({ isCA: true })
+    expect(volume(podOf(manifestsOf('gateway-api'), 'auth'), 'tls')?.secret).toMatchObject({ secretName: 'auth-tls' })
+    expect(settingsOf(manifestsOf('demo'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
+  })
+
+  test('keys that the chart makes are of the form that services take, and stay when the release goes', () => {
+    const { data = {}, metadata } = find(manifestsOf('demo'), 'Secret', 'keys')
+    const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
+    expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
+    expect(text('master-key').length).toBeGreaterThanOrEqual(32)
+    expect(text('system-key')).toMatch(/^[A-Za-z0-9_-]{20,128}$/)
+    expect(render(['production']).filter(({ kind }) => kind === 'Secret')).toEqual([])
+  })
+
+  test.each(components.filter((name) => name !== 'worker'))('%s can be deployed alone', (name) => {
+    const elsewhere = Object.fromEntries(
+      components.map((other) => {
+        const addresses = ['gateway', 'web', 'worker'].includes(other) ? {} : { address: `${other}.elsewhere:1` }
+        return [
+          other,
+          {
+            enabled: other === name,
+            ...(other === name ? {} : addresses),
+            ...(other === 'encoding' && { uploadAddress: 'encoding.elsewhere:2' }),
+          },
+        ]
+      }),
+    )
+    const manifests = render(['gateway-api'], {
+      ...elsewhere,
+      httpRoute: { enabled: false },
+      networkPolicy: { otherNamespaces: ['elsewhere'] },
+    })
+    const found = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
+    expect([...found]).toEqual([name])
+    const addresses = Object.entries(settingsOf(manifests, name)).filter(
+      ([setting]) => /_ADDRESS$|_URL$/.test(setting) && !/PUBLIC/.test(setting),
+    )
+    for (const [, address] of addresses) expect(address).toMatch(/^(https:\/\/)?[a-z]+\.elsewhere:[12]$/)
+  })
+})

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { chart, describeChart, find, type Manifest, render } from './support/chart.ts'
+
+const root = join(chart, '../..')
+
+/** Every name of a metric that the code of services gives. */
+function metricNames(): Set<string> {
+  const files = ['apps', 'libs'].flatMap((kind) =>
+    readdirSync(join(root, kind)).flatMap((name) =>
+      readdirSync(join(root, kind, name, 'src'), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('gen/'))
+        .map((file) => join(root, kind, name, 'src', file)),
+    ),
+  )
+  return new Set(files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/'(vitascope_[a-z_]+)'/g)].map(([, name = '']) => name)))
+}
+
+const queriesOf = (text: string) =>
+  [...text.matchAll(/\b(vitascope_[a-z_]+?)(?:_count|_bucket|_sum)?(?=[{[)\s]|$)/gm)].map(([, name = '']) => name)
+
+describeChart('monitoring', () => {
+  let manifests: Manifest[] = []
+  const production = () => {
+    if (manifests.length === 0) manifests = render(['production'])
+    return manifests
+  }
+
+  test('alerts and dashboards ask for figures that the services give', () => {
+    const known = metricNames()
+    const texts = [
+      readFileSync(join(chart, 'monitoring/rules.yaml'), 'utf8'),
+      readFileSync(join(chart, 'monitoring/dashboards.yaml'), 'utf8'),
+    ]
+    const asked = texts.flatMap(queriesOf)
+    expect(asked.length).toBeGreaterThan(30)
+    expect([...new Set(asked)].filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('each alert says what is wrong and what to look at, of this namespace alone', () => {
+    const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as {
+      groups: { rules: { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> }[] }[]
+    }
+    const rules = groups.flatMap((group) => group.rules)
+    expect(rules.length).toBeGreaterThan(10)
+    for (const { alert, expr, labels, annotations } of rules) {
+      expect([alert, expr.includes('namespace="vitascope"'), expr.includes('NAMESPACE')]).toEqual([alert, true, false])
+      expect(['warning', 'critical']).toContain(labels.severity)
+      expect([alert, Object.keys(annotations)]).toEqual([alert, ['description', 'summary']])
+    }
+  })
+
+  test('the pods of all components are found by their metrics', () => {
+    const { selector } = find(production(), 'Service', 'metrics').spec as { selector: Record<string, string> }
+    const pods = production().filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
+    for (const { metadata, spec } of pods) {
+      const { template } = spec as {
+        template: { metadata: { labels: Record<string, string> }; spec: { containers: { ports: { name: string }[] }[] } }
+      }
+      expect([metadata.name, template.metadata.labels]).toEqual([metadata.name, expect.objectContaining(selector)])
+      expect(template.spec.containers[0]?.ports.map(({ name }) => name)).toContain('metrics')
+    }
+    expect(pods).toHaveLength(9)
+  })
+
+  test('dashboards are what Grafana reads', () => {
+    const dashboards = production().filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.labels?.['grafana_dashboard'] === '1')
+    expect(dashboards).toHaveLength(2)
+    for (const { data = {} } of dashboards) {
+      const [text = ''] = Object.values(data)
+      const { panels, title } = JSON.parse(text) as {
+        title: string
+        panels: { title: string; targets: { expr: string; legendFormat: string }[] }[]
+      }
+      expect(title).toMatch(/^Vitascope/)
+      expect(panels.length).toBeGreaterThan(8)
+      for (const { targets } of panels) for (const { expr } of targets) expect(expr).toContain('namespace="vitascope"')
+    }
+  })
+
+  test('none of it is there unless it is wanted', () => {
+    const kinds = render(['demo']).map(({ kind }) => kind)
+    expect(kinds.filter((kind) => ['ServiceMonitor', 'PrometheusRule', 'ConfigMap'].includes(kind))).toEqual([])
+  })
+})
