@@ -18,31 +18,10 @@ spec:
     matchLabels:
       {{- include "vitascope.selector" . | nindent 6 }}
   policyTypes: [Ingress, Egress]
+  {{- with include "vitascope.ingressRules" . | trim }}
   ingress:
-    {{- range $port := list "grpc" "http" "upload" }}
-    {{- if hasKey $row.ports $port }}
-    {{- $peers := include "vitascope.callerPeers" (dict "root" $root "name" $name "port" $port) | trim }}
-    {{- if include "vitascope.isDoor" $name }}
-    - ports:
-        - { port: {{ $port }}, protocol: TCP }
-      {{- with $root.Values.networkPolicy.doorFrom }}
-      from:
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
-    {{- else if $peers }}
-    - ports:
-        - { port: {{ $port }}, protocol: TCP }
-      from:
-        {{- $peers | nindent 8 }}
-    {{- end }}
-    {{- end }}
-    {{- end }}
-    {{- with $root.Values.networkPolicy.metricsFrom }}
-    - ports:
-        - { port: metrics, protocol: TCP }
-      from:
-        {{- toYaml . | nindent 8 }}
-    {{- end }}
+    {{- . | nindent 4 }}
+  {{- end }}
   egress:
     {{- include "vitascope.namesEgress" $root | trim | nindent 4 }}
     {{- range $row.calls }}
@@ -62,6 +41,37 @@ spec:
     - to:
         {{- toYaml $root.Values.networkPolicy.peers.kubernetesApi | nindent 8 }}
     {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* What may come in; nothing where it is empty. */}}
+{{- define "vitascope.ingressRules" -}}
+{{- $root := .root }}
+{{- $name := .name }}
+{{- $row := fromYaml (include "vitascope.row" .) }}
+{{- range $port := list "grpc" "http" "upload" }}
+{{- if hasKey $row.ports $port }}
+{{- $peers := include "vitascope.callerPeers" (dict "root" $root "name" $name "port" $port) | trim }}
+{{- if include "vitascope.isDoor" $name }}
+- ports:
+    - { port: {{ $port }}, protocol: TCP }
+  {{- with $root.Values.networkPolicy.doorFrom }}
+  from:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- else if $peers }}
+- ports:
+    - { port: {{ $port }}, protocol: TCP }
+  from:
+    {{- $peers | nindent 4 }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with $root.Values.networkPolicy.metricsFrom }}
+- ports:
+    - { port: metrics, protocol: TCP }
+  from:
+    {{- toYaml . | nindent 4 }}
 {{- end }}
 {{- end }}
 
