@@ -18,7 +18,7 @@ const WARM_SECONDS = 5
 /** What an event costs is told of these. */
 const PROCESSES = ['gateway', 'analytics', 'postgres'] as const
 /** Callers who ask again when they have their answer. */
-const CALLERS = { hundred: 16, one: 128 }
+const CALLERS = { hundred: 64, one: 128 }
 
 /** Events through gateway and service into PostgreSQL beside the bare thing, and a year's report over many views beside few. */
 export async function bench(args: string[]): Promise<boolean> {

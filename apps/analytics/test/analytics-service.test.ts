@@ -73,6 +73,29 @@ describe('an event', () => {
     expect(await house.send(Array<Event>(100).fill(event))).toMatchObject({ accepted: 100 })
     expect(await countsOf(event.videoId)).toMatchObject({ playerLoads: 1 })
   })
+  test('comes with those of other players in one call, each of which has its own answer', async () => {
+    const [good, other] = [anEvent(view()), anEvent({ ...view(), viewId: 'x' })]
+    const requests = [
+      { events: [good, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.1' },
+      { events: [other, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.2' },
+      { events: [good], userAgent: 'Googlebot/2.1', clientAddress: '192.0.2.3' },
+    ]
+    const batch = (some: typeof requests) => house.events.acceptEventBatch({ requests: some }, serviceCall('gateway', 'r'))
+    expect((await batch(requests)).responses).toEqual([
+      { accepted: 2, rejected: [] },
+      { accepted: 1, rejected: [{ index: 0, message: expect.stringContaining('UUID') }] },
+      { accepted: 0, rejected: [{ index: 0, message: expect.stringContaining('crawlers') }] },
+    ])
+    expect(await countsOf(good.videoId)).toMatchObject({ playerLoads: 3 })
+    const { days } = await house.insights.listViewerDays({ ...rest, organisationId: '', videoId: good.videoId, period: ever }, user)
+    expect(days.map(({ uniqueViewers }) => uniqueViewers)).toEqual([2])
+    const [first] = requests
+    if (!first) throw new Error('no request')
+    for (const some of [[], [first, { ...first, events: [] }], Array<typeof first>(1_001).fill(first)]) {
+      await expect(batch(some)).rejects.toMatchObject({ kind: 'invalid' })
+    }
+    await expect(house.events.acceptEventBatch({ requests: [first] }, user)).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+  })
   test('of a video that nobody can tell of is refused as a whole; a known one is taken while the catalogue is away', async () => {
     const known = anEvent(view())
     await house.send([known])

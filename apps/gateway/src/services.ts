@@ -33,6 +33,7 @@ import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
+import { createEventSender, type EventSender } from './analytics/event-sender.ts'
 
 /** The services behind the gateway, one client for each noun. */
 export interface Services {
@@ -66,7 +67,7 @@ export interface Services {
   encodingJobs: Client<typeof EncodingJobServiceService>
   queueJobs: Client<typeof QueueJobServiceService>
   uploads: Client<typeof UploadServiceService>
-  analyticsEvents: Client<typeof EventServiceService>
+  analyticsEvents: EventSender
   reports: Client<typeof ReportServiceService>
   insights: Client<typeof InsightServiceService>
   exports: Client<typeof ExportServiceService>
@@ -107,7 +108,7 @@ export function connectServices(channels: Channels): Services {
     encodingJobs: channels.encoding.client(EncodingJobServiceService),
     queueJobs: channels.encoding.client(QueueJobServiceService),
     uploads: channels.encoding.client(UploadServiceService),
-    analyticsEvents: channels.analytics.client(EventServiceService),
+    analyticsEvents: createEventSender(channels.analytics.client(EventServiceService)),
     reports: channels.analytics.client(ReportServiceService),
     insights: channels.analytics.client(InsightServiceService),
     exports: channels.analytics.client(ExportServiceService),

@@ -37,6 +37,10 @@ beforeAll(async () => {
       asked.push({ request, call })
       return await acceptEvents(request)
     },
+    async acceptEventBatch({ requests }, call) {
+      for (const request of requests) asked.push({ request, call })
+      return { responses: await Promise.all(requests.map((request) => acceptEvents(request))) }
+    },
   })
   const counts = { playerLoads: 4, videoPlays: 3, completeViews: 2, bouncedViews: 1 }
   const reports: Pick<Handlers<typeof ReportServiceService>, 'listVideos' | 'listLanguages'> = {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@vitascope/errors'
 
 export type UserKind = 'uploader' | 'standard' | 'system'
@@ -68,8 +68,19 @@ interface Claims {
 }
 
 function signatureOf(signed: string, key: Uint8Array): Buffer {
-  return createHmac('sha256', key).update(signed).digest()
+  return createHmac('sha256', readyKey(key)).update(signed).digest()
 }
+
+/** A key is made ready once: that costs as much as signing. */
+function readyKey(key: Uint8Array): KeyObject {
+  const known = READY.get(key)
+  if (known) return known
+  const made = createSecretKey(key)
+  READY.set(key, made)
+  return made
+}
+
+const READY = new WeakMap<Uint8Array, KeyObject>()
 
 function base64url(text: string): string {
   return Buffer.from(text).toString('base64url')

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Db } from '@vitascope/postgres'
 import { dayOf } from '../view/contribution.ts'
 
@@ -13,15 +13,16 @@ export interface Visitors {
 const DAY_MS = 86_400_000
 
 export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
-  const salts = new Map<string, Uint8Array>()
+  const salts = new Map<string, KeyObject>()
   const saltOf = async (day: string) => {
     const known = salts.get(day)
     if (known) return known
     await db.query('insert into salt (day, salt) values ($1, $2) on conflict do nothing', [day, randomBytes(32)])
     const [row] = await db.query<{ salt: Buffer }>('select salt from salt where day = $1', [day])
     if (!row) throw new Error(`the salt of ${day} is gone`)
-    salts.set(day, row.salt)
-    return row.salt
+    const salt = createSecretKey(row.salt)
+    salts.set(day, salt)
+    return salt
   }
   return {
     async of({ address, userAgent, day }) {

@@ -39,12 +39,8 @@ future, a negative position, an inverted interval, or a known bot rejects the ev
       userAgent: from.userAgent.slice(0, LONGEST_AGENT),
       clientAddress: from.address,
     }
-    // Whoever tells is nobody to the service; that an event comes twice is no matter to it.
-    const { accepted, rejected } = await services.analyticsEvents.acceptEvents(request, {
-      ...call,
-      principal: { kind: 'service', service: 'gateway' },
-      idempotency: undefined,
-    })
+    // Whoever tells is nobody to the service, and may go before the answer; that an event comes twice is no matter to it.
+    const { accepted, rejected } = await services.analyticsEvents.send(request, call.requestId)
     return { accepted, rejected: rejected.map(({ index, message }) => ({ index, message })) }
   },
 })
