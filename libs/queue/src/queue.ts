@@ -45,6 +45,8 @@ export interface Ask {
    * lost answer leased to it: else that item would wait out its lease in nobody's hands.
    */
   ask?: string
+  /** This item and no other. */
+  itemId?: string
   /** Heavier items than this are left to others; everything when not given. */
   room?: number
   /** How long to wait for work when there is none; 0 is one look. */

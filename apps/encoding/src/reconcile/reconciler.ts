@@ -5,6 +5,7 @@ import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
+import { sweepRuns } from '../executor/run-store.ts'
 import type { JobDesk } from '../job/accept-job.ts'
 import { sweepObjects } from '../objects/sweep-objects.ts'
 import type { TaskSteps } from '../work/task-steps.ts'
@@ -77,6 +78,7 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
     await part('old rows', async () => {
       await tools.queue.sweep()
       await sweepWorkers(tools.db.query)
+      await sweepRuns(tools.db.query)
       // A pass may take long by itself, for all that there is to remove.
       lastReached = performance.now()
     })

@@ -2,13 +2,20 @@ import { DomainError, type FieldError, invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
 import type { Db } from '@vitascope/postgres'
-import { TaskKind as KindCode, type SegmentFile, type Task, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import {
+  ChunkStanding,
+  TaskKind as KindCode,
+  type SegmentFile,
+  type Task,
+  type WorkServiceService,
+} from '@vitascope/proto/encoding/v1/work'
 import type { Lease, LeasedItem, Queue } from '@vitascope/queue'
 import { isObjectName } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import { onlyServices } from '../caller.ts'
-import { isOfSource } from '../job/job.ts'
+import { isJobId, isOfSource } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
+import { chunkStanding, openChunkItem } from './chunk-item.ts'
 import { type StoredFile, WORKER_KINDS, type WorkerTaskKind } from './task.ts'
 import { inputFor } from './task-input.ts'
 import type { TaskResults } from './task-results.ts'
@@ -22,6 +29,10 @@ export interface WorkTools {
   results: TaskResults
   leaseMs: number
   maxSourceSeconds: number
+  /** Chunks of the picture go to those who ask for them by number, and are given to nobody else. */
+  chunksByNumber: boolean
+  /** Has others started in place of those that an older release started for a job. */
+  renewRun: (jobId: string) => Promise<void>
   log: Logger
   /** Aborts when this service stops: nobody waits for work any more. */
   stopping: AbortSignal
@@ -44,26 +55,36 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
   return {
     async leaseTask({ workerId, waitSeconds, ask, kinds, planVersion: known, memoryMib }, { principal, signal, deadline }) {
       onlyServices(principal)
-      if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
-        throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
-      if (ask.length > 100) throw invalid([{ field: 'ask', message: 'must have 100 characters at most' }])
+      checkAsk(workerId, ask)
       await takeOver(tools, workerId)
-      const waitMs = Math.min(Math.max(0, waitSeconds), MOST_WAIT_SECONDS) * 1000
-      // The answer must be there before the caller stops waiting, else the task would be leased to nobody.
-      const leftMs = deadline ? deadline.getTime() - Date.now() - 1_000 : waitMs
-      return {
-        task: await nextTask(
-          tools,
-          {
-            holder: workerId,
-            kinds: knownKinds(kinds, known),
-            ...(ask !== '' && { ask }),
-            ...(memoryMib !== undefined && { room: memoryMib }),
-          },
-          Math.max(0, Math.min(waitMs, leftMs)),
-          signal,
-        ),
+      const task = await nextTask(
+        tools,
+        {
+          holder: workerId,
+          kinds: knownKinds(kinds, known).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
+          ...(ask !== '' && { ask }),
+          ...(memoryMib !== undefined && { room: memoryMib }),
+        },
+        waitMsOf(waitSeconds, deadline),
+        signal,
+      )
+      return { task }
+    },
+    async leaseChunk({ workerId, waitSeconds, ask, jobId, chunk, planVersion: known }, { principal, signal, deadline }) {
+      onlyServices(principal)
+      checkAsk(workerId, ask)
+      if (!isJobId(jobId)) throw invalid([{ field: 'job_id', message: 'must be the id of a job' }])
+      if (known < planVersion) {
+        log.info({ job: jobId, worker: workerId }, 'a pod is of an older release than this service: others take its place')
+        await tools.renewRun(jobId)
+        return { standing: ChunkStanding.CHUNK_STANDING_OVER, task: undefined }
       }
+      await takeOver(tools, workerId)
+      const itemId = await openChunkItem(db.query, jobId, chunk)
+      const ours = { holder: workerId, kinds: ['encode'] as const, ...(ask !== '' && { ask }) }
+      const task = itemId && (await nextTask(tools, { ...ours, itemId }, waitMsOf(waitSeconds, deadline), signal))
+      if (task) return { standing: ChunkStanding.CHUNK_STANDING_LEASED, task }
+      return { standing: await chunkStanding(db.query, jobId, chunk), task: undefined }
     },
     async beatTask({ taskId, attempt, done }, { principal }) {
       onlyServices(principal)
@@ -96,6 +117,19 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
   }
 }
 
+function checkAsk(workerId: string, ask: string): void {
+  if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
+    throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
+  if (ask.length > 100) throw invalid([{ field: 'ask', message: 'must have 100 characters at most' }])
+}
+
+/** The answer must be there before the caller stops waiting, else the task would be leased to nobody. */
+function waitMsOf(waitSeconds: number, deadline: Date | undefined): number {
+  const waitMs = Math.min(Math.max(0, waitSeconds), MOST_WAIT_SECONDS) * 1000
+  const leftMs = deadline ? deadline.getTime() - Date.now() - 1_000 : waitMs
+  return Math.max(0, Math.min(waitMs, leftMs))
+}
+
 /** A restarted worker ends the leases of the processes before it: there is no need to wait until they run out. */
 async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string): Promise<void> {
   const former = await registerWorker(db.query, workerId)
@@ -108,7 +142,7 @@ async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string):
 
 async function nextTask(
   tools: WorkTools,
-  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string; room?: number },
+  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string; room?: number; itemId?: string },
   waitMs: number,
   hangUp: AbortSignal,
 ): Promise<Task | undefined> {

@@ -1,6 +1,7 @@
 import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { type ObjectStoreSettings, readEnvironment, readObjectStore, readTls } from '@vitascope/config'
+
+import { type ObjectStoreSettings, type Reader, readEnvironment, readObjectStore, readTls } from '@vitascope/config'
 import type { TlsSettings } from '@vitascope/grpc'
 
 /** What a worker can be told. */
@@ -15,6 +16,8 @@ export interface WorkerConfig {
   name: string
   /** How many tasks at once. */
   slots: number
+  /** What a pod of a Kubernetes Job is there for; undefined for a worker that does whatever there is. */
+  chunk: WorkerChunk | undefined
   /** MiB that the chunks which are encoded at once may take together. */
   memoryMib: number
   objects: ObjectStoreSettings
@@ -27,6 +30,13 @@ export interface WorkerConfig {
   /** `HOST:PORT` of `/metrics`. */
   metricsListen: string
   timing: WorkerTiming
+}
+
+/** A chunk of the picture of one job. */
+export interface WorkerChunk {
+  jobId: string
+  /** Its number in the plan, from 0. */
+  chunk: number
 }
 
 export interface WorkerTiming {
@@ -48,13 +58,16 @@ function memoryOfThisMachine(): number {
 export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const read = readEnvironment(env)
   const objects = readObjectStore(read)
-  const name = read.text('VITASCOPE_WORKER_NAME', hostname())
+  const chunk = readChunk(read)
+  // Whoever comes for the same chunk of the same run takes the place of the one before.
+  const name = chunk?.name ?? read.text('VITASCOPE_WORKER_NAME', hostname())
   if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) read.refuse('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
   const config: WorkerConfig = {
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     tls: readTls(read),
     principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
     name,
+    chunk: chunk?.chunk,
     slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),
     memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', memoryOfThisMachine(), { min: 128, max: 16 * 2 ** 20 }),
     objects,
@@ -69,4 +82,16 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   }
   read.check()
   return config
+}
+
+/** A run is a Kubernetes Job, and this process the pod of one index of it. */
+function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefined {
+  const run = read.optional('VITASCOPE_WORKER_RUN')
+  if (run === undefined) return undefined
+  const jobId = read.text('VITASCOPE_WORKER_JOB')
+  const chunks = read.list('VITASCOPE_WORKER_CHUNKS', (item) => (/^\d{1,6}$/.test(item) ? undefined : 'is no number of a chunk'))
+  const index = read.int('JOB_COMPLETION_INDEX', -1, { min: 0, max: 999_999 })
+  const chunk = chunks[index]
+  if (chunk === undefined) read.refuse('JOB_COMPLETION_INDEX must be the place of one of VITASCOPE_WORKER_CHUNKS, from 0')
+  return { name: `${run}-${index}`, chunk: { jobId, chunk: Number(chunk) } }
 }

@@ -1,60 +1,19 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { hostAndPort } from '@vitascope/config'
-import { openChannel, openIdentity, principalKey } from '@vitascope/grpc'
-import { findFfmpeg, type Sandbox, sandboxFor } from '@vitascope/media'
 import type { RunningService } from '@vitascope/process'
-import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
-import { openStorage } from '@vitascope/storage'
-import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
-import { findOffice } from '../slides/find-office.ts'
-import { whyNoRoom } from '../slides/office-room.ts'
+import type { Logger } from '@vitascope/telemetry'
 import type { WorkerConfig } from './config.ts'
-import { createMemoryRoom } from './memory-room.ts'
+import { runChunk } from './run-chunk.ts'
 import { runSlot } from './run-slot.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
-import { createSourceShelf } from './source-hold.ts'
-
-/** A probe waits a little longer. */
-const READY_MS = 800
+import { openWorkerTools } from './worker-tools.ts'
 
 /** Leases tasks and does them, each in a folder of its own; it holds no state, and any other worker could do what it does next. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
-  const tools = await findFfmpeg({ path: config.ffmpeg })
-  if (tools.warning) log.warn(tools.warning)
-  const office = await lockableOffice(config.office, log)
-  const { network } = await sandboxFor(tools.ffmpeg)
-  for (const [name, tool] of Object.entries({ ffmpeg: tools.ffmpeg, 'the renderer of slides': process.execPath })) {
-    warnOfOpenLocks(name, await sandboxFor(tool), log)
-  }
-  await emptyFolder(config.scratchDir)
-  const storage = await openStorage(config.objects)
-  const metrics = createMetrics('worker')
-  const identity = openIdentity(config.tls, { log, metrics })
-  const channel = openChannel(config.encodingAddress, {
-    principalKey: principalKey(config.principalKey),
-    peer: identity?.peer('encoding'),
-  })
+  return config.chunk ? startOnChunk(config, config.chunk, log) : startSlots(config, log)
+}
+
+async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningService> {
   const stopping = new AbortController()
-  const isReady = async () => !stopping.signal.aborted && (await channel.ready(READY_MS))
-  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
-  const shared = {
-    work: channel.client(WorkServiceService),
-    storage,
-    tools,
-    office,
-    log,
-    scratchDir: config.scratchDir,
-    beatMs: config.timing.beatMs,
-    stallSeconds: config.timing.stallSeconds,
-    memory: createMemoryRoom(config.memoryMib),
-    shelf: createSourceShelf({ storage, folder: config.scratchDir }),
-    workerId: `${config.name}:${randomUUID()}`,
-    speed: metrics.gauge('vitascope_encode_speed', 'Seconds of video encoded in a second, of the last chunk'),
-    tasks: metrics.counter('vitascope_worker_tasks_total', 'Tasks by kind and outcome', ['kind', 'outcome']),
-  }
-  log.info({ ffmpeg: tools.ffmpeg, version: tools.version, slots: config.slots, network, office, worker: shared.workerId }, 'working')
+  const { shared, close } = await openWorkerTools(config, log, stopping.signal)
   const slots = [
     ...Array.from({ length: config.slots }, () => runSlot(shared, KNOWN_KINDS, stopping.signal)),
     // One more, so that the sound of one long source does not hold back all others.
@@ -72,29 +31,21 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     async stop() {
       stopping.abort()
       await ended
-      channel.close()
-      identity?.close()
-      await page.close()
+      await close()
     },
   }
 }
 
-/** LibreOffice, where there is one that can be locked up; else the files that need it are refused. */
-async function lockableOffice(path: string | undefined, log: Logger): Promise<string | undefined> {
-  const office = await findOffice(path)
-  const problem = office === undefined ? undefined : await whyNoRoom(office)
-  if (problem === undefined) return office
-  log.warn({ office }, `LibreOffice is not used: ${problem}`)
-  return undefined
-}
-
-function warnOfOpenLocks(name: string, { network, diesWithParent }: Sandbox, log: Logger): void {
-  if (network === 'open') log.warn(`${name} cannot be kept from the network on this machine: util-linux with user namespaces would do it`)
-  if (!diesWithParent) log.warn(`${name} outlives a killed worker on this machine: setpriv of util-linux would end it`)
-}
-
-/** What a process before this one left there. */
-async function emptyFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })
+/** A pod of a Kubernetes Job: it is there for one chunk, and its exit code tells what became of that. */
+async function startOnChunk(config: WorkerConfig, chunk: NonNullable<WorkerConfig['chunk']>, log: Logger): Promise<RunningService> {
+  const stopping = new AbortController()
+  const { shared, close } = await openWorkerTools(config, log, stopping.signal)
+  const ended = runChunk(shared, chunk, stopping.signal).finally(close)
+  return {
+    ended,
+    async stop() {
+      stopping.abort()
+      await ended
+    },
+  }
 }

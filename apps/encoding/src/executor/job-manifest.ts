@@ -1,0 +1,126 @@
+import type { V1Container, V1Job, V1OwnerReference, V1PodTemplateSpec } from '@kubernetes/client-node'
+import type { EncodePlan } from '@vitascope/media'
+import { CHUNK_EXIT } from '../work/chunk-exit.ts'
+import { chunkMemoryMib } from '../work/send-task.ts'
+import type { KubernetesSettings } from './executor-config.ts'
+import { WORKER_CONTAINER } from './pod-template.ts'
+import { nameOfRun, type Run } from './run.ts'
+
+/** What a pod takes, in MiB. */
+export interface PodNeeds {
+  memoryMib: number
+  /** Of the local disk: the source, and the segments of a chunk. */
+  diskMib: number
+}
+
+/** Pods that may fail before an index does, besides those that were evicted. */
+const RETRIES = 2
+/** So many indexes that fail are no accident: the others need not try. */
+const MOST_FAILED = 10
+/** Node beside ffmpeg. */
+const NODE_MIB = 256
+/** What a limit has above what was measured. */
+const MARGIN = 1.3
+
+const MADE_BY = 'vitascope-encoding'
+const CHUNKS = 'vitascope/chunks'
+const JOB = 'vitascope/job'
+
+/** Finds the Jobs of an installation. */
+export function selectorOf({ instance }: Pick<KubernetesSettings, 'instance'>): string {
+  return `app.kubernetes.io/managed-by=${MADE_BY},app.kubernetes.io/instance=${instance}`
+}
+
+/** The Job of a run. The same run and settings give the same Job. */
+export function jobManifest(settings: KubernetesSettings, run: Run, needs: PodNeeds, owner?: V1OwnerReference): V1Job {
+  const labels = {
+    'app.kubernetes.io/managed-by': MADE_BY,
+    'app.kubernetes.io/instance': settings.instance,
+    'app.kubernetes.io/component': 'encode',
+    [JOB]: run.jobId,
+  }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: nameOfRun(settings.instance, run),
+      namespace: settings.namespace,
+      labels: { ...labels, ...(settings.queue !== undefined && { 'kueue.x-k8s.io/queue-name': settings.queue }) },
+      annotations: { [CHUNKS]: run.chunks.join(',') },
+      ...(owner && { ownerReferences: [owner] }),
+    },
+    spec: {
+      completionMode: 'Indexed',
+      completions: run.chunks.length,
+      parallelism: Math.min(settings.parallelism, run.chunks.length),
+      backoffLimitPerIndex: RETRIES,
+      maxFailedIndexes: Math.min(MOST_FAILED, run.chunks.length),
+      podReplacementPolicy: 'Failed',
+      podFailurePolicy: {
+        rules: [
+          // Drained, preempted or evicted: no fault of the chunk's.
+          { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+          { action: 'FailIndex', onExitCodes: { containerName: WORKER_CONTAINER, operator: 'In', values: [CHUNK_EXIT.over] } },
+        ],
+      },
+      activeDeadlineSeconds: settings.deadlineSeconds,
+      ttlSecondsAfterFinished: settings.ttlSeconds,
+      // Kueue lets it begin.
+      ...(settings.queue !== undefined && { suspend: true }),
+      template: podOf(settings, run, needs, labels),
+    },
+  }
+}
+
+/** True for the Job of this very run: after a restored database another one may have the name. */
+export function isJobOf({ metadata }: V1Job, run: Run): boolean {
+  return metadata?.labels?.[JOB] === run.jobId && metadata.annotations?.[CHUNKS] === run.chunks.join(',')
+}
+
+/** Bounds that hold for each chunk of a plan. */
+export function needsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
+  const longest = Math.max(...plan.chunks.map(({ frames }) => frames))
+  const seconds = (plan.durationSeconds * longest) / Math.max(1, plan.video?.frames ?? 1)
+  const kbps = plan.renditions.reduce((sum, { video }) => sum + (video?.kbps ?? 0), 0)
+  // Twice the planned rate: an encoder meets it in the mean of the whole, not in every part.
+  const madeBytes = ((2 * kbps * 1000) / 8) * seconds
+  return {
+    memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + NODE_MIB,
+    diskMib: Math.ceil((MARGIN * (sourceBytes + madeBytes)) / 2 ** 20) + NODE_MIB,
+  }
+}
+
+function podOf(settings: KubernetesSettings, run: Run, needs: PodNeeds, labels: Record<string, string>): V1PodTemplateSpec {
+  const { metadata, spec } = settings.template
+  return {
+    metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },
+    spec: {
+      ...spec,
+      restartPolicy: 'Never',
+      // It reaches this service and the storage, and nothing else.
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      containers: spec.containers.map((container) =>
+        container.name === WORKER_CONTAINER ? withChunk(container, settings, run, needs) : container,
+      ),
+    },
+  }
+}
+
+function withChunk(container: V1Container, settings: KubernetesSettings, run: Run, { memoryMib, diskMib }: PodNeeds): V1Container {
+  const bounds = { memory: `${memoryMib}Mi`, 'ephemeral-storage': `${diskMib}Mi` }
+  return {
+    ...container,
+    env: [
+      ...(container.env ?? []),
+      { name: 'VITASCOPE_WORKER_RUN', value: nameOfRun(settings.instance, run) },
+      { name: 'VITASCOPE_WORKER_JOB', value: run.jobId },
+      { name: 'VITASCOPE_WORKER_CHUNKS', value: run.chunks.join(',') },
+    ],
+    resources: {
+      ...container.resources,
+      requests: { cpu: settings.cpu, ...container.resources?.requests, ...bounds },
+      limits: { ...container.resources?.limits, ...bounds },
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals'
+import { nameOfRun, readIndexes } from './run.ts'
+
+test.each([
+  [undefined, []],
+  ['', []],
+  ['0', [0]],
+  ['1,3-5,7', [1, 3, 4, 5, 7]],
+])('the indexes %p of a status are %p', (text, indexes) => {
+  expect(readIndexes(text)).toEqual(indexes)
+})
+
+test('a Job has a name that its pods can have, too, with the largest numbers there are likely to be', () => {
+  const name = nameOfRun('a-release-of-20-chars', { jobId: '1'.repeat(10), runId: '1'.repeat(10) })
+  expect(`${name}-999999`.length).toBeLessThanOrEqual(63)
+})

@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import type { V1Job } from '@kubernetes/client-node'
+import { planVersion } from '@vitascope/media'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { ChunkStanding, TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { waitFor } from '@vitascope/testing'
+import { KNOWN_KINDS } from '../src/worker/run-task.ts'
+import { kubernetesSettings } from './kubernetes-settings.ts'
+import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
+import { aLongProbe, anAsk, standInWorker } from './stand-in-worker.ts'
+
+let around: Surroundings
+let cluster: StandInKubernetes
+let service: Awaited<ReturnType<typeof startHere>>
+let worker: ReturnType<typeof standInWorker>
+let nextJob = 1
+let jobId: string
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+})
+beforeEach(async () => {
+  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
+  cluster = await startKubernetes(around.folder)
+  service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, owner: 'vitascope' }) })
+  worker = standInWorker(service, around.storage, 'w1:a')
+  jobId = String(nextJob++)
+})
+afterEach(async () => {
+  await service.stop()
+  await cluster.stop()
+})
+afterAll(() => around.close())
+
+/** Of 20 s: three chunks of the picture, and sound, which is made at once. */
+async function aJob(): Promise<void> {
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
+  await worker.complete(await worker.lease(), aLongProbe())
+  await worker.step()
+}
+const made = (count = 1): Promise<V1Job> =>
+  waitFor(() => (cluster.created.length < count ? undefined : cluster.jobs.get(cluster.created.at(-1) ?? '')), {
+    describe: `${count} Jobs to have been made`,
+  })
+const nameOf = (job: V1Job) => String(job.metadata?.name)
+const env = (job: V1Job) => Object.fromEntries((job.spec?.template.spec?.containers[0]?.env ?? []).map(({ name, value }) => [name, value]))
+const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string }) =>
+  cluster.setStatus(nameOf(job), {
+    conditions: [{ type: 'Failed', status: 'True', reason: status.reason ?? 'FailedIndexes' }],
+    ...(status.failedIndexes !== undefined && { failedIndexes: status.failedIndexes }),
+  })
+const faults = async () =>
+  (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
+/** As the pod of a chunk asks. */
+const ask = (chunk: number, more: { workerId?: string; planVersion?: number } = {}) =>
+  service.work.leaseChunk({ workerId: `pod-${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion, ...more }, service.call)
+async function make(chunk: number): Promise<void> {
+  const { task } = await ask(chunk)
+  if (!task) throw new Error(`chunk ${chunk} cannot be had`)
+  await worker.complete(task, await worker.make(task))
+}
+
+test('the chunks of the picture go to the pods of one Job, which is gone when they are made; all else stays with workers', async () => {
+  await aJob()
+  const job = await made()
+  expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 2 })
+  expect(job.metadata?.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vitascope', uid: 'owner-uid' }])
+  expect(env(job)).toMatchObject({ VITASCOPE_WORKER_RUN: nameOf(job), VITASCOPE_WORKER_JOB: jobId, VITASCOPE_WORKER_CHUNKS: '0,1,2' })
+  expect((await service.work.leaseTask(anAsk({ workerId: 'w1:a', kinds: KNOWN_KINDS }), service.call)).task).toBeUndefined()
+  for (const chunk of [2, 0, 1]) await make(chunk)
+  const last = await worker.lease()
+  expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
+  await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
+  await worker.complete(last, await worker.make(last))
+  await waitFor(() => around.catalogue.published(jobId).length === 1)
+  expect(cluster.created).toHaveLength(1)
+})
+
+test('a chunk is told how it stands: leased, held by another, made, or not wanted any more', async () => {
+  await aJob()
+  const first = await ask(0)
+  expect(first).toMatchObject({ standing: ChunkStanding.CHUNK_STANDING_LEASED, task: { kind: TaskKind.TASK_KIND_ENCODE } })
+  expect((await ask(0, { workerId: 'pod-9:a' })).standing).toBe(ChunkStanding.CHUNK_STANDING_WAITING)
+  // The next pod of the same index takes its place at once.
+  const second = await ask(0, { workerId: 'pod-0:b' })
+  expect(second.standing).toBe(ChunkStanding.CHUNK_STANDING_LEASED)
+  expect(second.task?.attempt).toBeGreaterThan(first.task?.attempt ?? 0)
+  if (second.task) await worker.complete(second.task, await worker.make(second.task))
+  expect((await ask(0, { workerId: 'pod-0:b' })).standing).toBe(ChunkStanding.CHUNK_STANDING_MADE)
+  await service.jobs.cancelJob({ jobId }, service.call)
+  expect((await ask(1)).standing).toBe(ChunkStanding.CHUNK_STANDING_OVER)
+})
+
+test('a Job is made once although the answer was lost, and again when somebody has removed it', async () => {
+  cluster.loseNextAnswer()
+  await aJob()
+  const job = await made()
+  await waitFor(() => cluster.watches() > 0)
+  cluster.drop(nameOf(job))
+  await waitFor(() => cluster.created.length === 2, { describe: 'the Job to be made again' })
+  expect(cluster.created).toEqual([nameOf(job), nameOf(job)])
+})
+
+test('a Job of another run that has the name gives way', async () => {
+  // What a restored database would lead to: it hands out its numbers again.
+  await around.db.query('alter sequence chunk_run_run_id_seq restart with 700000')
+  const name = `vitascope-encode-${jobId}-700000`
+  cluster.put({ metadata: { name, annotations: { 'vitascope/chunks': '7' } } })
+  await aJob()
+  await waitFor(() => cluster.created.includes(name), { describe: 'the Job to be made in its place' })
+  expect(cluster.jobs.get(name)?.metadata?.annotations).toEqual({ 'vitascope/chunks': '0,1,2' })
+})
+
+test('a cancelled job takes its Job along', async () => {
+  await aJob()
+  await made()
+  await service.jobs.cancelJob({ jobId }, service.call)
+  await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
+})
+
+test('the chunk of a failed index has lost a try, and what is left goes to another Job; after three the job has failed', async () => {
+  await aJob()
+  const first = await made()
+  await make(1)
+  failed(first, { failedIndexes: '2' })
+  const second = await made(2)
+  expect(nameOf(second)).not.toBe(nameOf(first))
+  expect(env(second)['VITASCOPE_WORKER_CHUNKS']).toBe('0,2')
+  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([0, 0, 1, 0])
+  failed(second, { failedIndexes: '1' })
+  failed(await made(3), { failedIndexes: '0-1' })
+  await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED, { describe: 'the job to have failed' })
+  expect(await service.job(jobId)).toMatchObject({ code: 5001 })
+  await waitFor(() => cluster.jobs.size === 0, { describe: 'the last Job to be removed' })
+})
+
+test('a deadline costs those chunks a try that were begun, and no others', async () => {
+  await aJob()
+  const first = await made()
+  const { task } = await ask(0)
+  if (task) await worker.release(task)
+  failed(first, { reason: 'DeadlineExceeded' })
+  expect(env(await made(2))['VITASCOPE_WORKER_CHUNKS']).toBe('0,1,2')
+  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([1, 0, 0, 0])
+})
+
+test.each<[string, () => void]>([
+  ['was cut', () => cluster.cutWatches()],
+  ['is too old', () => cluster.compact()],
+  [
+    'was lost with the server',
+    () => {
+      cluster.goAway()
+      cluster.comeBack()
+    },
+  ],
+])('what happens while a watch %s is seen afterwards', async (_, fault) => {
+  await aJob()
+  const job = await made()
+  await waitFor(() => cluster.watches() > 0, { describe: 'a watch' })
+  fault()
+  failed(job, { failedIndexes: '0' })
+  await made(2)
+  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([1, 0, 0, 0])
+})
+
+test('while the API server is gone, pods go on and jobs are taken; their Job comes with the server', async () => {
+  await aJob()
+  await made()
+  cluster.goAway()
+  await make(0)
+  const former = jobId
+  jobId = String(nextJob++)
+  await aJob()
+  await waitFor(async () => (await around.db.query('select 1 from chunk_run where job_id = $1', [jobId])).length === 1)
+  expect(cluster.created).toHaveLength(1)
+  cluster.comeBack()
+  const job = await made(2)
+  expect(job.metadata?.labels).toMatchObject({ 'vitascope/job': jobId })
+  expect([...cluster.jobs.values()].map(({ metadata }) => metadata?.labels?.['vitascope/job'])).toEqual([former, jobId])
+})
+
+test('pods of an older release get nothing, and others take their place', async () => {
+  await aJob()
+  await made()
+  expect((await ask(0, { planVersion: planVersion - 1 })).standing).toBe(ChunkStanding.CHUNK_STANDING_OVER)
+  await made(2)
+  await waitFor(() => cluster.jobs.size === 1, { describe: 'the first Job to be removed' })
+  expect(await faults()).toEqual([0, 0, 0, 0])
+})

@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findFfmpeg } from '@vitascope/media'
+import type { Surroundings } from './service-under-test.ts'
+
+/** The hash of each frame and each block of sound of all files of a set. */
+export async function framesOfSet(
+  around: Surroundings,
+  { prefix, renditions }: { prefix: string; renditions: readonly { path: string }[] },
+): Promise<string[]> {
+  const { ffmpeg } = await findFfmpeg()
+  return Promise.all(
+    renditions.map(async ({ path }) => {
+      const file = join(around.folder, 'storage', prefix, path)
+      const { stdout } = await promisify(execFile)(ffmpeg, ['-loglevel', 'error', '-i', file, '-map', '0', '-f', 'framemd5', '-'], {
+        maxBuffer: 64 << 20,
+      })
+      return stdout
+    }),
+  )
+}

@@ -1,0 +1,24 @@
+import type { KubernetesSettings } from '../src/executor/executor-config.ts'
+
+/** How a chart would have them. */
+export function kubernetesSettings(more: Partial<KubernetesSettings> = {}): KubernetesSettings {
+  const container = {
+    name: 'worker',
+    image: 'vitascope/encoding@sha256:0',
+    env: [{ name: 'VITASCOPE_ENCODING_ADDRESS', value: 'encoding:9000' }],
+  }
+  return {
+    namespace: 'media',
+    instance: 'vitascope',
+    template: { metadata: { labels: { tier: 'work' } }, spec: { serviceAccountName: 'vitascope-chunk', containers: [container] } },
+    kubeconfig: undefined,
+    owner: undefined,
+    queue: undefined,
+    parallelism: 2,
+    cpu: '1',
+    deadlineSeconds: 3_600,
+    ttlSeconds: 60,
+    stallSeconds: 300,
+    ...more,
+  }
+}

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Job } from '@kubernetes/client-node'
+import { waitFor } from '@vitascope/testing'
+import { makeVideo } from './fixture.ts'
+import { framesOfSet } from './frames.ts'
+import { kubernetesSettings } from './kubernetes-settings.ts'
+import { endProcesses, ffmpegsBelow, startPod, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
+
+let around: Surroundings
+let cluster: StandInKubernetes
+let caller: Caller
+let service: Awaited<ReturnType<typeof startServiceProcess>>
+const PATIENCE_MS = 200_000
+jest.setTimeout(2 * PATIENCE_MS)
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  cluster = await startKubernetes(around.folder)
+  around.origin.serve('/video.mp4', await makeVideo(join(around.folder, 'video.mp4'), 20))
+})
+afterAll(async () => {
+  caller?.close()
+  await endProcesses()
+  await cluster.stop()
+  await around.close()
+})
+
+const patiently = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const create = (jobId: string) =>
+  caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, caller.call)
+const published = (jobId: string) => patiently(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
+const jobOf = (jobId: string): Promise<V1Job> =>
+  patiently(
+    () => [...cluster.jobs.values()].find(({ metadata }) => metadata?.labels?.['vitascope/job'] === jobId),
+    `the Job of job ${jobId}`,
+  )
+const pod = async (job: V1Job, index: number) => startPod(around, service.address, job, index)
+
+test('the pods of a Job make the same frames as a worker, whichever of them are stopped or killed, and their exit codes say what they did', async () => {
+  service = await startServiceProcess(around)
+  caller = openCaller(service.address)
+  const first = await startWorkerProcess(around, service.address)
+  await create('1')
+  const byWorker = await framesOfSet(around, await published('1'))
+  first.kill('SIGTERM')
+  await first.exited
+  caller.close()
+  service.kill('SIGTERM')
+  await service.exited
+
+  const template = join(around.folder, 'pod.json')
+  await writeFile(template, JSON.stringify(kubernetesSettings().template))
+  service = await startServiceProcess(around, {
+    VITASCOPE_EXECUTOR: 'kubernetes',
+    VITASCOPE_KUBERNETES_NAMESPACE: 'media',
+    VITASCOPE_KUBERNETES_CONFIG: cluster.kubeconfig,
+    VITASCOPE_KUBERNETES_POD_TEMPLATE: template,
+  })
+  caller = openCaller(service.address)
+  await startWorkerProcess(around, service.address)
+  await create('2')
+  const job = await jobOf('2')
+  expect(job.spec?.completions).toBeGreaterThanOrEqual(3)
+
+  const killed = await pod(job, 0)
+  await patiently(async () => (await ffmpegsBelow(killed.pid)).length > 0, 'a pod to encode')
+  killed.kill('SIGKILL')
+  await killed.exited
+  const stopped = await pod(job, 1)
+  await patiently(async () => (await ffmpegsBelow(stopped.pid)).length > 0, 'a pod to encode')
+  stopped.kill('SIGTERM')
+  expect(await stopped.exited).toBe(143)
+
+  const codes: (string | number)[] = []
+  for (let index = 0; index < Number(job.spec?.completions); index++) codes.push(await (await pod(job, index)).exited)
+  expect(codes).toEqual(codes.map(() => 0))
+  expect(await framesOfSet(around, await published('2'))).toEqual(byWorker)
+  const faults = await around.db.query<{ faults: number }>('select faults from chunk where job_id = 2 order by chunk')
+  expect(faults.map((row) => row.faults)).toEqual([1, ...faults.slice(1).map(() => 0)])
+
+  await create('3')
+  const unwanted = await jobOf('3')
+  await caller.jobs.cancelJob({ jobId: '3' }, caller.call)
+  expect(await (await pod(unwanted, 0)).exited).toBe(42)
+})

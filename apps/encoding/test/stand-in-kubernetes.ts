@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { V1Job, V1JobStatus } from '@kubernetes/client-node'
+
+/** As much of the Kubernetes API as the executor calls, with its manners when things go wrong. The real one is in deploy/test/cluster. */
+export interface StandInKubernetes {
+  /** Names it as kubectl would have it. */
+  kubeconfig: string
+  /** Those that there are, by name. */
+  jobs: Map<string, V1Job>
+  /** How often each name was made. */
+  created: string[]
+  /** Changes what the controller of Jobs would change. */
+  setStatus(name: string, status: V1JobStatus): void
+  /** As somebody else does it. */
+  put(job: V1Job): void
+  drop(name: string): void
+  /** The next creation is done, and not answered. */
+  loseNextAnswer(): void
+  /** Ends all watches in the middle of a line. */
+  cutWatches(): void
+  /** Forgets the past: watches of what is behind are told 410, those under way within their stream. */
+  compact(): void
+  /** Nothing is answered until `comeBack`. */
+  goAway(): void
+  comeBack(): void
+  watches(): number
+  stop(): Promise<void>
+}
+
+interface Event {
+  version: number
+  line: string
+}
+
+export async function startKubernetes(folder: string): Promise<StandInKubernetes> {
+  const jobs = new Map<string, V1Job>()
+  const created: string[] = []
+  const watches = new Set<ServerResponse>()
+  let events: Event[] = []
+  let version = 1
+  let oldest = 0
+  let losing = false
+  let away = false
+
+  const tell = (type: string, job: V1Job) => {
+    version++
+    const object = { ...job, metadata: { ...job.metadata, resourceVersion: String(version) } }
+    if (type === 'DELETED') jobs.delete(nameOf(job))
+    else jobs.set(nameOf(job), object)
+    events.push({ version, line: `${JSON.stringify({ type, object })}\n` })
+    for (const watch of watches) watch.write(events.at(-1)?.line)
+  }
+  const watch = (answer: ServerResponse, since: number) => {
+    if (since < oldest) return reply(answer, 410, { kind: 'Status', code: 410, message: 'too old resource version' })
+    answer.writeHead(200, { 'content-type': 'application/json' })
+    answer.flushHeaders()
+    for (const event of events) if (event.version > since) answer.write(event.line)
+    watches.add(answer)
+    answer.on('close', () => watches.delete(answer))
+  }
+  const handle = async (request: IncomingMessage, answer: ServerResponse) => {
+    if (away) return request.socket.destroy()
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://cluster')
+    const [, name] = /^\/apis\/batch\/v1\/namespaces\/media\/jobs(?:\/([^/]+))?$/.exec(pathname) ?? []
+    if (pathname === '/api/v1/namespaces/media/configmaps/vitascope')
+      return reply(answer, 200, { metadata: { name: 'vitascope', uid: 'owner-uid' } })
+    if (!pathname.startsWith('/apis/batch/v1/namespaces/media/jobs')) return reply(answer, 404, { kind: 'Status', code: 404 })
+    if (request.method === 'POST') {
+      const job = (await bodyOf(request)) as V1Job
+      if (jobs.has(nameOf(job))) return reply(answer, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
+      created.push(nameOf(job))
+      tell('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } })
+      if (!losing) return reply(answer, 201, job)
+      losing = false
+      return request.socket.destroy()
+    }
+    if (request.method === 'DELETE') {
+      const job = jobs.get(name ?? '')
+      const { preconditions } = (await bodyOf(request)) as { preconditions?: { uid: string } }
+      if (!job) return reply(answer, 404, { kind: 'Status', code: 404 })
+      if (preconditions?.uid !== job.metadata?.uid) return reply(answer, 409, { kind: 'Status', code: 409, reason: 'Conflict' })
+      tell('DELETED', job)
+      return reply(answer, 200, { kind: 'Status', status: 'Success' })
+    }
+    if (name !== undefined) {
+      const job = jobs.get(name)
+      return job ? reply(answer, 200, job) : reply(answer, 404, { kind: 'Status', code: 404 })
+    }
+    if (searchParams.get('watch') === 'true') return watch(answer, Number(searchParams.get('resourceVersion')))
+    const selected = [...jobs.values()].filter((job) => isSelected(job, searchParams.get('labelSelector') ?? ''))
+    return reply(answer, 200, { kind: 'JobList', metadata: { resourceVersion: String(version) }, items: selected })
+  }
+
+  const server = createServer((request, answer) => {
+    handle(request, answer).catch(() => request.socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const kubeconfig = join(folder, 'kubeconfig')
+  const cluster = { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'insecure-skip-tls-verify': true }
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user: { token: 't' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  await writeFile(kubeconfig, JSON.stringify(config))
+
+  return {
+    kubeconfig,
+    jobs,
+    created,
+    setStatus(name, status) {
+      const job = jobs.get(name)
+      if (!job) throw new Error(`there is no Job ${name}`)
+      tell('MODIFIED', { ...job, status })
+    },
+    put: (job) => tell('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } }),
+    drop(name) {
+      const job = jobs.get(name)
+      if (job) tell('DELETED', job)
+    },
+    loseNextAnswer() {
+      losing = true
+    },
+    cutWatches() {
+      for (const answer of watches) {
+        answer.write('{"type":"MODI')
+        answer.destroy()
+      }
+    },
+    compact() {
+      version++
+      oldest = version
+      events = []
+      for (const answer of watches) {
+        watches.delete(answer)
+        answer.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, message: 'too old' } })}\n`)
+      }
+    },
+    goAway() {
+      away = true
+      server.closeAllConnections()
+    },
+    comeBack() {
+      away = false
+    },
+    watches: () => watches.size,
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function nameOf({ metadata }: V1Job): string {
+  return metadata?.name ?? ''
+}
+
+function isSelected({ metadata }: V1Job, selector: string): boolean {
+  return selector.split(',').every((part) => {
+    const [key = '', value] = part.split('=')
+    return metadata?.labels?.[key] === value
+  })
+}
+
+function reply(answer: ServerResponse, status: number, body: unknown): void {
+  answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return JSON.parse(Buffer.concat(parts).toString('utf8'))
+}
