@@ -7,7 +7,10 @@ const DAY_MS = 86_400_000
 /** Views removed in one transaction. */
 const VIEWS_AT_ONCE = 5_000
 
-/** Removes events of days before the last `days`, views that have had no event since, and who watched then; the counts stay. */
+/**
+ * Removes events of days before the last `days`, views that have had no event since, and who watched then; the counts stay, and so do events that are
+ * not counted yet.
+ */
 export async function removeOld(db: Db, days: number, now: number = Date.now()): Promise<void> {
   const first = dayOf(now - days * DAY_MS)
   const partitions = await db.query<{ name: string }>(
@@ -17,6 +20,8 @@ export async function removeOld(db: Db, days: number, now: number = Date.now()):
     if (name >= partitionOf(first)) continue
     await db.transaction(async ({ query }) => {
       await query(PARTITION_LOCK)
+      const waiting = await query(`select 1 from pending_batch where to_date(right($1, 8), 'YYYYMMDD') = any (days) limit 1`, [name])
+      if (waiting.length > 0) return
       // The name is the database's own.
       await query(`drop table if exists ${name}`)
     })

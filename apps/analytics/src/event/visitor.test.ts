@@ -1,0 +1,76 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { analyticsDatabase } from '../../test/test-analytics.ts'
+import { dayOf } from '../view/contribution.ts'
+import { createVisitors } from './visitor.ts'
+
+let database: Awaited<ReturnType<typeof analyticsDatabase>>
+beforeAll(async () => {
+  database = await analyticsDatabase()
+})
+afterAll(() => database.close())
+beforeEach(() => database.db.query('delete from salt'))
+
+const DAY = 86_400_000
+const noon = Date.parse('2030-05-10T12:00:00Z')
+const address = '192.0.2.77'
+const userAgent = 'a browser of this test'
+/** A replica whose clock is set by the test. */
+function replica(now = noon) {
+  const clock = { now }
+  const visitors = createVisitors(database.db, () => clock.now)
+  const of = async (more: Partial<Parameters<typeof visitors.of>[0]> = {}) => {
+    const visitor = await visitors.of({ address, userAgent, day: dayOf(clock.now), ...more })
+    return visitor && Buffer.from(visitor).toString('hex')
+  }
+  return { clock, of, renew: visitors.renew }
+}
+const saltDays = async () =>
+  (await database.db.query<{ day: string }>('select day::text as day from salt order by day')).map(({ day }) => day)
+
+test('somebody is one viewer all day, at every replica, and another one by another address or browser', async () => {
+  const [one, other] = [replica(), replica()]
+  await Promise.all([one.renew(), other.renew()])
+  const [first, second] = await Promise.all([one.of(), other.of()])
+  expect(first).toMatch(/^[0-9a-f]{16}$/)
+  expect(second).toBe(first)
+  one.clock.now += 11 * 3_600_000
+  await one.renew()
+  expect(await one.of()).toBe(first)
+  expect(new Set([first, await one.of({ address: '192.0.2.78' }), await one.of({ userAgent: 'another' })]).size).toBe(3)
+  expect(await one.of({ address: '' })).toBeUndefined()
+})
+
+test('nobody can be followed from one day to the next', async () => {
+  const { clock, of } = replica()
+  const days: (string | undefined)[] = []
+  for (let day = 0; day < 5; day++, clock.now += DAY) days.push(await of())
+  expect(new Set(days).size).toBe(5)
+})
+
+test('an event that comes late is of the viewer of its own day', async () => {
+  const { clock, of, renew } = replica()
+  const yesterday = dayOf(noon)
+  const then = await of()
+  clock.now += DAY
+  await renew()
+  expect(await of({ day: yesterday })).toBe(then)
+  // Also at a replica that was not there yesterday.
+  expect(await replica(clock.now).of({ day: yesterday })).toBe(then)
+})
+
+test('a salt is gone when no event of its day is taken any more: what is kept leads back to nobody', async () => {
+  const { clock, of, renew } = replica()
+  await renew()
+  const kept = await of()
+  expect(await saltDays()).toEqual(['2030-05-09', '2030-05-10', '2030-05-11'])
+  clock.now += 2 * DAY
+  await renew()
+  expect(await saltDays()).toEqual(['2030-05-11', '2030-05-12', '2030-05-13'])
+  // Whoever has the whole database and guesses the address finds nothing that it fits.
+  const salts = await database.db.query<{ salt: Buffer }>('select salt from salt')
+  const tried = salts.map(({ salt }) => createHmac('sha256', salt).update(`${address}\0${userAgent}`).digest('hex').slice(0, 16))
+  expect(tried).not.toContain(kept)
+  // Nor has the process kept it.
+  expect(await of({ day: '2030-05-10' })).not.toBe(kept)
+})
