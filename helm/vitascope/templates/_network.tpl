@@ -82,6 +82,14 @@ spec:
 {{ . }}
 {{- end }}
 {{- end }}
+{{- if and (eq .name "encoding") (eq .port "grpc") (include "vitascope.makesJobs" .root) }}
+- namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: {{ .root.Values.encoding.executor.kubernetes.namespace }}
+  podSelector:
+    matchLabels:
+      {{- include "vitascope.jobsSelector" .root | nindent 6 }}
+{{- end }}
 {{- end }}
 
 {{/* The doors are for callers from outside. */}}

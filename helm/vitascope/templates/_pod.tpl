@@ -40,6 +40,9 @@ capabilities:
 {{- if has "scratch" $row.folders }}
 - { name: scratch, mountPath: /var/lib/vitascope/scratch }
 {{- end }}
+{{- if eq (include "vitascope.callsKubernetes" .) "yes" }}
+- { name: executor, mountPath: /etc/vitascope/executor, readOnly: true }
+{{- end }}
 {{- if and (has "objects" $row.folders) (eq .root.Values.storage.kind "files") }}
 - name: objects
   mountPath: /var/lib/vitascope/objects
@@ -55,6 +58,7 @@ capabilities:
 
 {{- define "vitascope.volumes" -}}
 {{- $root := .root }}
+{{- $secrets := fromYaml (include "vitascope.secretNames" .) }}
 {{- $row := fromYaml (include "vitascope.row" .) }}
 - name: tmp
   emptyDir: { sizeLimit: 256Mi }
@@ -70,7 +74,7 @@ capabilities:
 {{- if not .migrate }}
 - name: keys
   secret:
-    secretName: {{ include "vitascope.keysSecret" $root }}
+    secretName: {{ $secrets.keys }}
     defaultMode: 0440
     items:
       {{- range $row.keys }}
@@ -79,13 +83,13 @@ capabilities:
 {{- if ne $root.Values.tls.mode "none" }}
 - name: tls
   secret:
-    secretName: {{ include "vitascope.tlsSecret" . }}
+    secretName: {{ $secrets.tls }}
     defaultMode: 0440
 {{- end }}
 {{- if and (has "storage" $row.reaches) (eq $root.Values.storage.kind "s3") }}
 - name: storage
   secret:
-    secretName: {{ $root.Values.storage.s3.existingSecret }}
+    secretName: {{ $secrets.storage }}
     defaultMode: 0440
     items:
       - { key: {{ $root.Values.storage.s3.accessKeyIdKey }}, path: access-key-id }
@@ -122,6 +126,11 @@ capabilities:
   {{- else }}
   emptyDir: { sizeLimit: {{ $scratch.size }} }
   {{- end }}
+{{- end }}
+{{- if eq (include "vitascope.callsKubernetes" .) "yes" }}
+- name: executor
+  configMap:
+    name: {{ include "vitascope.jobsName" $root }}-pod
 {{- end }}
 {{- if and (has "objects" $row.folders) (eq $root.Values.storage.kind "files") }}
 - name: objects
@@ -171,10 +180,9 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{/* Where pods may and should run. */}}
+{{/* Where pods may run. */}}
 {{- define "vitascope.placement" -}}
 {{- $pod := (index .root.Values .name).pod }}
-{{- $own := include "vitascope.ownFolder" . }}
 {{- with $pod.priorityClassName | default (include "vitascope.priorityClass" .) }}
 priorityClassName: {{ . }}
 {{- end }}
@@ -190,6 +198,11 @@ tolerations:
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+
+{{/* How pods of a component should lie. */}}
+{{- define "vitascope.spread" -}}
+{{- $own := include "vitascope.ownFolder" . }}
 topologySpreadConstraints:
   {{- range $key, $how := .root.Values.topologySpread }}
   - topologyKey: {{ $key }}

@@ -134,6 +134,21 @@ VITASCOPE_SOURCE_MAX_SECONDS: {{ .encoding.sources.maxSeconds | int64 }}
 VITASCOPE_SOURCES_PARALLEL: {{ .encoding.sources.parallel }}
 VITASCOPE_SOURCES_AHEAD: {{ .encoding.sources.ahead }}
 VITASCOPE_SOURCES_KEPT: {{ .encoding.sources.kept | ternary 1 0 }}
+{{- if eq .encoding.executor.kind "kubernetes" }}
+{{- with .encoding.executor.kubernetes }}
+VITASCOPE_EXECUTOR: kubernetes
+VITASCOPE_KUBERNETES_NAMESPACE: {{ .namespace }}
+VITASCOPE_KUBERNETES_POD_TEMPLATE: /etc/vitascope/executor/pod-template.json
+VITASCOPE_KUBERNETES_INSTANCE: {{ include "vitascope.jobsInstance" $.root }}
+VITASCOPE_KUBERNETES_OWNER: {{ include "vitascope.jobsName" $.root }}
+VITASCOPE_KUBERNETES_QUEUE: {{ .queue | quote }}
+VITASCOPE_KUBERNETES_PARALLELISM: {{ .parallelism }}
+VITASCOPE_KUBERNETES_CPU: {{ .cpu | quote }}
+VITASCOPE_KUBERNETES_DEADLINE_SECONDS: {{ .deadlineSeconds }}
+VITASCOPE_KUBERNETES_TTL_SECONDS: {{ .ttlSeconds }}
+VITASCOPE_KUBERNETES_STALL_SECONDS: {{ .stallSeconds }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -35,6 +35,9 @@ spec:
         {{- end }}
       annotations:
         vitascope/secrets-version: {{ include "vitascope.secretsVersion" . | quote }}
+        {{- if eq (include "vitascope.callsKubernetes" .) "yes" }}
+        vitascope/jobs-version: {{ include "vitascope.jobPod" $root | sha256sum | trunc 16 | quote }}
+        {{- end }}
         {{- with $values.pod.annotations }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -90,6 +93,7 @@ securityContext:
   {{- include "vitascope.podSecurity" . | nindent 2 }}
 terminationGracePeriodSeconds: {{ add $root.Values.shutdown.preStopSeconds $root.Values.shutdown.drainSeconds }}
 {{- include "vitascope.placement" . | nindent 0 }}
+{{- include "vitascope.spread" . | nindent 0 }}
 {{- if and $row.migrate (include "vitascope.databaseWithin" $root) }}
 # The database comes with this release: no hook could have found it before this pod.
 initContainers:
@@ -124,7 +128,7 @@ volumes:
 
 {{/* "yes" for the one component that speaks with the Kubernetes API. */}}
 {{- define "vitascope.callsKubernetes" -}}
-{{- if and (eq .name "encoding") (eq .root.Values.encoding.executor.kind "kubernetes") }}yes{{ else }}no{{ end }}
+{{- if and (eq .name "encoding") (include "vitascope.makesJobs" .root) }}yes{{ else }}no{{ end }}
 {{- end }}
 
 {{/* Brings the schema of a component up to date, and ends. */}}

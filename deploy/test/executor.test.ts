@@ -1,0 +1,111 @@
+import { expect, test } from '@jest/globals'
+import { readPodTemplate } from '../../apps/encoding/src/executor/pod-template.ts'
+import { type Container, describeChart, find, type Manifest, podOf, render, settingsOf } from './support/chart.ts'
+
+describeChart('the Kubernetes executor', () => {
+  let rendered: Manifest[] = []
+  const manifests = () => {
+    if (rendered.length === 0) rendered = render(['jobs'])
+    return rendered
+  }
+  const template = () => find(manifests(), 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? ''
+
+  test('has the rights to make Jobs in a namespace of their own, and no others; nobody else has any', () => {
+    const { rules } = find(manifests(), 'Role', 'encode') as Manifest & { rules: object[] }
+    expect(rules).toEqual([
+      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
+      { apiGroups: [''], resources: ['configmaps'], resourceNames: ['house-vitascope-encode'], verbs: ['get'] },
+    ])
+    const { subjects } = find(manifests(), 'RoleBinding', 'encode') as Manifest & { subjects: object[] }
+    expect(subjects).toEqual([{ kind: 'ServiceAccount', name: 'house-vitascope-encoding', namespace: 'vitascope' }])
+    for (const kind of ['Role', 'RoleBinding']) expect(find(manifests(), kind, 'encode').metadata.namespace).toBe('encode')
+    const others = manifests()
+      .filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))
+      .map(({ kind }) => kind)
+    expect(others.sort()).toEqual(['Role', 'RoleBinding'])
+    expect(render(['production']).filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))).toEqual([])
+  })
+
+  test('the namespace of the Jobs takes restricted pods alone', () => {
+    expect(find(manifests(), 'Namespace', 'encode').metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' })
+    expect(find(manifests(), 'ResourceQuota', 'encode').spec).toEqual({ hard: { 'count/jobs.batch': 100, 'requests.cpu': 64 } })
+  })
+
+  test('the pod of a Job is that of a worker, with secrets of its namespace and an account that may do nothing', () => {
+    const { spec } = readPodTemplate(template())
+    const [pod, worker] = [spec.containers[0], podOf(manifests(), 'worker').containers[0] as Container]
+    expect(pod).toMatchObject({
+      name: 'worker',
+      image: worker.image,
+      args: worker.args,
+      env: worker.env,
+      securityContext: worker.securityContext,
+    })
+    expect(spec).toMatchObject({
+      serviceAccountName: 'house-vitascope-encode',
+      automountServiceAccountToken: false,
+      nodeSelector: { kind: 'encoder' },
+    })
+    const secrets = (spec.volumes ?? []).flatMap(({ secret }) => (secret?.secretName ? [secret.secretName] : []))
+    expect(secrets.sort()).toEqual(['encode-keys', 'encode-objects', 'house-vitascope-encode-tls'])
+    expect(find(manifests(), 'ServiceAccount', 'encode')).toMatchObject({
+      metadata: { namespace: 'encode' },
+      automountServiceAccountToken: false,
+    })
+    expect(find(manifests(), 'Certificate', 'encode')).toMatchObject({ metadata: { namespace: 'encode' }, spec: { dnsNames: ['worker'] } })
+  })
+
+  test('what a Job may be is pinned by an admission policy', () => {
+    const policy = find(manifests(), 'ValidatingAdmissionPolicy', 'encode').spec as {
+      failurePolicy: string
+      matchConstraints: { namespaceSelector: object; resourceRules: object[] }
+      variables: { name: string; expression: string }[]
+      validations: { expression: string; message: string }[]
+    }
+    expect(policy.failurePolicy).toBe('Fail')
+    expect(policy.matchConstraints.namespaceSelector).toEqual({ matchLabels: { 'kubernetes.io/metadata.name': 'encode' } })
+    const held = policy.validations.map(({ expression }) => expression).join('\n')
+    const worker = podOf(manifests(), 'worker').containers[0] as Container
+    for (const text of [worker.image, ...worker.args, 'house-vitascope-encode', 'encode-keys']) expect(held).toContain(JSON.stringify(text))
+    const pinned = JSON.parse(policy.variables.find(({ name }) => name === 'settings')?.expression ?? '{}')
+    expect(pinned).toEqual(Object.fromEntries((worker.env ?? []).map(({ name, value }) => [name, value])))
+    expect(find(manifests(), 'ValidatingAdmissionPolicyBinding', 'encode').spec).toMatchObject({ validationActions: ['Deny'] })
+  })
+
+  test('pods of Jobs reach encoding and the object store; encoding lets them in, and reaches the API server', () => {
+    const { egress, policyTypes, ingress } = find(manifests(), 'NetworkPolicy', 'encode').spec as {
+      egress: { ports?: { port: number }[]; to: { namespaceSelector?: { matchLabels: object }; ipBlock?: object }[] }[]
+      policyTypes: string[]
+      ingress?: object[]
+    }
+    expect([policyTypes, ingress ?? []]).toEqual([['Ingress', 'Egress'], []])
+    expect(
+      egress.map(({ to, ports }) => to[0]?.ipBlock ?? `${JSON.stringify(to[0]?.namespaceSelector?.matchLabels)} ${ports?.[0]?.port}`),
+    ).toEqual([
+      '{"kubernetes.io/metadata.name":"kube-system"} 53',
+      '{"kubernetes.io/metadata.name":"vitascope"} 50051',
+      { cidr: '192.0.2.12/32' },
+    ])
+    const encoding = JSON.stringify(find(manifests(), 'NetworkPolicy', 'encoding').spec)
+    expect(encoding).toContain('"kubernetes.io/metadata.name":"encode"')
+    expect(encoding).toContain('192.0.2.1/32')
+  })
+
+  test('encoding is told of it, and is replaced when the pod of its Jobs changes', () => {
+    expect(settingsOf(manifests(), 'encoding')).toMatchObject({
+      VITASCOPE_EXECUTOR: 'kubernetes',
+      VITASCOPE_KUBERNETES_NAMESPACE: 'encode',
+      VITASCOPE_KUBERNETES_OWNER: find(manifests(), 'ConfigMap', 'encode').metadata.name,
+      VITASCOPE_KUBERNETES_INSTANCE: 'house',
+      VITASCOPE_KUBERNETES_QUEUE: 'videos',
+    })
+    const version = (all: Manifest[]) => {
+      const { template: pod } = find(all, 'Deployment', 'encoding').spec as {
+        template: { metadata: { annotations: Record<string, string> } }
+      }
+      return pod.metadata.annotations['vitascope/jobs-version']
+    }
+    expect(version(render(['jobs'], { encodingImage: { tag: 'other' } }))).not.toBe(version(manifests()))
+    expect(settingsOf(render(['production']), 'encoding')).not.toHaveProperty('VITASCOPE_EXECUTOR')
+  })
+})

@@ -1,0 +1,51 @@
+{{/* The template of the pods that encode a chunk each, as encoding's executor reads it: a worker's pod in another namespace, and no token. */}}
+{{- define "vitascope.jobPod" -}}
+{{- $worker := dict "root" . "name" "worker" "jobs" true }}
+metadata:
+  labels:
+    app.kubernetes.io/name: {{ include "vitascope.product" . }}
+    app.kubernetes.io/part-of: vitascope
+    {{- with .Values.worker.pod.labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    vitascope/secrets-revision: {{ .Values.secrets.revision | quote }}
+    {{- with .Values.worker.pod.annotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ include "vitascope.jobsName" . }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  restartPolicy: Never
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- range . }}
+    - name: {{ . }}
+    {{- end }}
+  {{- end }}
+  securityContext:
+    {{- include "vitascope.podSecurity" . | nindent 4 }}
+  terminationGracePeriodSeconds: {{ .Values.shutdown.drainSeconds }}
+  {{- include "vitascope.placement" $worker | nindent 2 }}
+  containers:
+    - name: worker
+      image: {{ include "vitascope.image" (dict "root" . "image" "encoding") }}
+      imagePullPolicy: {{ .Values.encodingImage.pullPolicy }}
+      args: [{{ (fromYaml (include "vitascope.row" $worker)).program }}]
+      env:
+        {{- include "vitascope.env" $worker | nindent 8 }}
+      securityContext:
+        {{- include "vitascope.containerSecurity" . | nindent 8 }}
+      volumeMounts:
+        {{- include "vitascope.mounts" $worker | nindent 8 }}
+  volumes:
+    {{- include "vitascope.volumes" $worker | nindent 4 }}
+{{- end }}
+
+{{- define "vitascope.jobsMeta" -}}
+name: {{ include "vitascope.jobsName" . }}
+namespace: {{ .Values.encoding.executor.kubernetes.namespace }}
+labels:
+  {{- include "vitascope.labels" (dict "root" . "name" "encode") | nindent 2 }}
+{{- end }}
