@@ -18,6 +18,8 @@ export interface WorkerConfig {
   slots: number
   /** What a pod of a Kubernetes Job is there for; undefined for a worker that does whatever there is. */
   chunk: WorkerChunk | undefined
+  /** After so many seconds without a task it ends by itself; undefined: it waits for ever. */
+  idleSeconds?: number | undefined
   /** MiB that the chunks which are encoded at once may take together. */
   memoryMib: number
   objects: ObjectStoreSettings
@@ -69,6 +71,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     name,
     chunk: chunk?.chunk,
     slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),
+    idleSeconds: read.int('VITASCOPE_WORKER_IDLE_SECONDS', 0, { min: 0, max: 86_400 }) || undefined,
     memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', memoryOfThisMachine(), { min: 128, max: 16 * 2 ** 20 }),
     objects,
     scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), `worker-${name}`),

@@ -6,6 +6,7 @@ import { planVersion } from '@vitascope/media'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { chunkMemoryMib } from '../work/send-task.ts'
 import type { EncodeInput } from '../work/task.ts'
+import type { IdleClock } from './idle-clock.ts'
 import type { MemoryRoom } from './memory-room.ts'
 import { runTask, type TaskTools } from './run-task.ts'
 import type { SourceHold, SourceShelf } from './source-hold.ts'
@@ -26,7 +27,7 @@ export interface SlotTools extends TaskTools {
 }
 
 /** One task of these kinds after another, until the signal. Throws when another process has taken this worker's place. */
-export async function runSlot(tools: SlotTools, kinds: TaskKind[], stopping: AbortSignal): Promise<void> {
+export async function runSlot(tools: SlotTools & { idle: IdleClock }, kinds: TaskKind[], stopping: AbortSignal): Promise<void> {
   const sources = tools.shelf.hold()
   try {
     await runTasks(tools, kinds, sources, stopping)
@@ -35,7 +36,12 @@ export async function runSlot(tools: SlotTools, kinds: TaskKind[], stopping: Abo
   }
 }
 
-async function runTasks(tools: SlotTools, kinds: TaskKind[], sources: SourceHold, stopping: AbortSignal): Promise<void> {
+async function runTasks(
+  tools: SlotTools & { idle: IdleClock },
+  kinds: TaskKind[],
+  sources: SourceHold,
+  stopping: AbortSignal,
+): Promise<void> {
   let failures = 0
   let faults = 0
   // Asked by the same name until there is an answer: an answer that was lost on its way has leased a task to it.
@@ -55,7 +61,8 @@ async function runTasks(tools: SlotTools, kinds: TaskKind[], sources: SourceHold
       if (task?.jobId !== lastJob || task?.kind === TaskKind.TASK_KIND_PACKAGE) await sources.drop()
       lastJob = task?.jobId
       if (!task) continue
-      const isDone = await runTask(tools, task, sources, stopping).finally(giveBack)
+      const rest = tools.idle.work()
+      const isDone = await runTask(tools, task, sources, stopping).finally(giveBack).finally(rest)
       if (!isDone || !BEFORE_ENCODE.includes(task.kind)) await sources.drop()
     } catch (error) {
       if (stopping.aborted) return

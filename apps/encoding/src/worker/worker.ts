@@ -1,6 +1,7 @@
 import type { RunningService } from '@vitascope/process'
 import type { Logger } from '@vitascope/telemetry'
 import type { WorkerConfig } from './config.ts'
+import { createIdleClock } from './idle-clock.ts'
 import { runChunk } from './run-chunk.ts'
 import { runSlot } from './run-slot.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
@@ -14,13 +15,22 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningService> {
   const stopping = new AbortController()
   const { shared, close } = await openWorkerTools(config, log, stopping.signal)
+  const idle = createIdleClock(config.idleSeconds, () => {
+    log.info({ idle_seconds: config.idleSeconds }, 'there is nothing to do: ending')
+    stopping.abort()
+  })
+  const tools = { ...shared, idle }
   const slots = [
-    ...Array.from({ length: config.slots }, () => runSlot(shared, KNOWN_KINDS, stopping.signal)),
+    ...Array.from({ length: config.slots }, () => runSlot(tools, KNOWN_KINDS, stopping.signal)),
     // One more, so that the sound of one long source does not hold back all others.
-    ...Array.from({ length: config.slots + 1 }, () => runSlot(shared, LIGHT_KINDS, stopping.signal)),
+    ...Array.from({ length: config.slots + 1 }, () => runSlot(tools, LIGHT_KINDS, stopping.signal)),
   ]
-  // A slot ends by itself only when another process works under this name.
-  const ended = Promise.all(slots)
+  // A slot ends by itself only when another process works under this name, and all of them when there was nothing to do.
+  const ended = Promise.all(slots).then(async () => {
+    idle.stop()
+    await close()
+    return 0
+  })
   ended.catch((error: unknown) => {
     if (stopping.signal.aborted) return
     log.fatal({ err: error }, 'this worker cannot go on')
@@ -28,10 +38,10 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
   })
 
   return {
+    ended,
     async stop() {
       stopping.abort()
       await ended
-      await close()
     },
   }
 }
