@@ -55,6 +55,12 @@ describeChart('values that cannot work are refused with what to set', () => {
     ],
     ['a route that hangs on nothing', { httpRoute: { enabled: true } }, 'set `httpRoute.parentRefs`'],
     ['a door without a gateway', { gateway: { enabled: false }, web: { enabled: false } }, 'set `gateway.enabled` to true'],
+    ['KEDA without Prometheus', { worker: { scaledJob: { enabled: true } } }, 'set `worker.scaledJob.prometheus` to its address'],
+    [
+      'workers that are scaled twice',
+      { worker: { autoscaling: { enabled: true }, scaledJob: { enabled: true } } },
+      'set `worker.autoscaling.enabled` or',
+    ],
     ['Jobs beside the services', { encoding: { executor: { kind: 'kubernetes' } } }, 'set `encoding.executor.kubernetes.namespace`'],
     [
       'Jobs without keys',

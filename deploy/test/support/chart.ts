@@ -130,7 +130,13 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
     const text = manifest.kind === 'ConfigMap' ? manifest.data?.['pod-template.json'] : undefined
     return text === undefined ? [] : [{ manifest, component: 'encode', pod: (JSON.parse(text) as { spec: PodSpec }).spec }]
   })
-  return [...made, ...ofJobs]
+  const scaled = manifests
+    .filter(({ kind }) => kind === 'ScaledJob')
+    .map((manifest) => {
+      const { jobTargetRef } = manifest.spec as { jobTargetRef: { template: { spec: PodSpec } } }
+      return { manifest, component: componentOf(manifest) ?? '', pod: jobTargetRef.template.spec }
+    })
+  return [...made, ...ofJobs, ...scaled]
 }
 
 /** The pods of a component's workload. */

@@ -69,6 +69,17 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 {{- if and $v.storage.s3.redirect (ne $v.storage.kind "s3") }}
 - viewers can be led to a bucket alone: set `storage.s3.redirect` to false, or `storage.kind` to s3
 {{- end }}
+{{- if and $v.worker.enabled $v.worker.scaledJob.enabled }}
+{{- if not $v.worker.scaledJob.prometheus }}
+- KEDA asks Prometheus how much work there is: set `worker.scaledJob.prometheus` to its address, such as http://prometheus.monitoring:9090
+{{- end }}
+{{- if $v.worker.autoscaling.enabled }}
+- workers are scaled twice: set `worker.autoscaling.enabled` or `worker.scaledJob.enabled` to false
+{{- end }}
+{{- if le (int $v.worker.scaledJob.maxReplicas) (int $v.worker.scaledJob.minReplicas) }}
+- `worker.scaledJob.maxReplicas` is to be above `minReplicas`: set it to more than {{ $v.worker.scaledJob.minReplicas }}
+{{- end }}
+{{- end }}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) }}
 - the HTTPRoute hangs on no gateway: set `httpRoute.parentRefs`, such as [{name: public, namespace: gateways}]
 {{- end }}

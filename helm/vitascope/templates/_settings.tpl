@@ -154,6 +154,7 @@ VITASCOPE_KUBERNETES_STALL_SECONDS: {{ .stallSeconds }}
 
 {{- define "vitascope.settingsOf.worker" -}}
 VITASCOPE_WORKER_SLOTS: {{ .root.Values.worker.slots }}
+VITASCOPE_WORKER_IDLE_SECONDS: {{ .root.Values.worker.scaledJob.enabled | ternary .root.Values.worker.scaledJob.idleSeconds "" }}
 {{- end }}
 
 {{- define "vitascope.settingsOf.delivery" -}}

@@ -28,11 +28,7 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "vitascope.labels" . | nindent 8 }}
-        vitascope/metrics: "true"
-        {{- with $values.pod.labels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- include "vitascope.podLabels" . | nindent 8 }}
       annotations:
         vitascope/secrets-version: {{ include "vitascope.secretsVersion" . | quote }}
         {{- if eq (include "vitascope.callsKubernetes" .) "yes" }}
@@ -59,6 +55,56 @@ spec:
           requests:
             storage: {{ $values.spool.size }}
   {{- end }}
+{{- end }}
+
+{{/* Workers that are started when there is work, and end when there is none. */}}
+{{- define "vitascope.scaledJob" -}}
+{{- $root := .root }}
+{{- $values := $root.Values.worker }}
+apiVersion: keda.sh/v1alpha1
+kind: ScaledJob
+metadata:
+  name: {{ include "vitascope.name" . }}
+  labels:
+    {{- include "vitascope.labels" . | nindent 4 }}
+spec:
+  pollingInterval: {{ $values.scaledJob.pollingSeconds }}
+  minReplicaCount: {{ $values.scaledJob.minReplicas }}
+  maxReplicaCount: {{ $values.scaledJob.maxReplicas }}
+  successfulJobsHistoryLimit: 5
+  failedJobsHistoryLimit: 20
+  # What runs is not ended by an upgrade: it ends when there is nothing to do.
+  rollout:
+    strategy: gradual
+  jobTargetRef:
+    backoffLimit: 0
+    ttlSecondsAfterFinished: 600
+    template:
+      metadata:
+        labels:
+          {{- include "vitascope.podLabels" . | nindent 10 }}
+        {{- with $values.pod.annotations }}
+        annotations:
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
+      spec:
+        restartPolicy: Never
+        {{- include "vitascope.podSpec" . | nindent 8 }}
+  triggers:
+    - type: prometheus
+      metadata:
+        serverAddress: {{ $values.scaledJob.prometheus }}
+        # Every replica of encoding tells the same of the queue; sources are fetched by encoding itself.
+        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Release.Namespace }}",kind!="fetch"}))
+        threshold: {{ $values.scaledJob.tasksPerPod | quote }}
+{{- end }}
+
+{{- define "vitascope.podLabels" -}}
+{{ include "vitascope.labels" . }}
+vitascope/metrics: "true"
+{{- with (index .root.Values .name).pod.labels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* Non-empty where each pod has a folder of its own, that outlives it. */}}
