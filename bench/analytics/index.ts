@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util'
 import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
-import type { TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
+import { startTestPlatform, type TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { type Ask, type LoadGenerator, startLoadGenerator } from '../load-order.ts'
 import { startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio } from '../ratio.ts'
+import { abuseReports } from './abuse.ts'
 import { copyRate, makeTables, startBareIntake } from './bare.ts'
 import { untilCounted } from './counted.ts'
 import { compareReports } from './report.ts'
 
-const rows = ['hundred', 'one', 'report'] as const
+const rows = ['hundred', 'one', 'report', 'abuse'] as const
 type Row = (typeof rows)[number]
 /** Of the bare thing; of the small report's time. */
 const goals = { hundred: 0.25, one: 0.6, report: 1.5 }
@@ -34,7 +35,9 @@ export async function bench(args: string[]): Promise<boolean> {
   const chosen = rows.filter((row) => values.only === undefined || values.only === row)
   const [pairs, seconds, views] = [values.pairs, values.seconds, values.views].map(Number)
   if (chosen.length === 0 || !pairs || !seconds || !views) throw new Error(`--only is one of ${rows.join(', ')}; the rest are numbers`)
-  const { platform, filled, stop } = await startFilledPlatform(20)
+  // Only players need videos that play.
+  const intake = chosen.some((row) => row === 'hundred' || row === 'one')
+  const { platform, filled, stop } = intake ? await startFilledPlatform(20) : await startEmptyPlatform()
   const generator = startLoadGenerator()
   const end = async () => {
     await generator.stop()
@@ -49,13 +52,19 @@ export async function bench(args: string[]): Promise<boolean> {
     const videoIds = filled.map(({ videoId }) => videoId)
     const met: boolean[] = []
     for (const row of chosen) {
-      if (row === 'report') met.push(await compareReports(platform, { views, pairs, goal: goals.report }))
+      if (row === 'abuse') met.push(await abuseReports(platform, generator, 2 * seconds))
+      else if (row === 'report') met.push(await compareReports(platform, { views, pairs, goal: goals.report }))
       else met.push(await compareIntake(row, { generator, platform, database, videoIds, pairs, seconds }))
     }
     return met.every(Boolean)
   } finally {
     await end()
   }
+}
+
+async function startEmptyPlatform(): Promise<Awaited<ReturnType<typeof startFilledPlatform>>> {
+  const platform = await startTestPlatform({ VITASCOPE_LIMITS: 'off' })
+  return { platform, filled: [], stop: platform.remove }
 }
 
 interface Intake {
@@ -68,7 +77,7 @@ interface Intake {
 }
 
 async function compareIntake(
-  row: Exclude<Row, 'report'>,
+  row: Exclude<Row, 'report' | 'abuse'>,
   { generator, platform, database, videoIds, pairs, seconds }: Intake,
 ): Promise<boolean> {
   await makeTables(database)

@@ -34,6 +34,7 @@ import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { createEventSender, type EventSender } from './analytics/event-sender.ts'
+import { createReportLane, type ReportLane } from './analytics/report-lane.ts'
 
 /** The services behind the gateway, one client for each noun. */
 export interface Services {
@@ -69,6 +70,7 @@ export interface Services {
   uploads: Client<typeof UploadServiceService>
   analyticsEvents: EventSender
   reports: Client<typeof ReportServiceService>
+  largeReports: ReportLane
   insights: Client<typeof InsightServiceService>
   exports: Client<typeof ExportServiceService>
 }
@@ -110,6 +112,7 @@ export function connectServices(channels: Channels): Services {
     uploads: channels.encoding.client(UploadServiceService),
     analyticsEvents: createEventSender(channels.analytics.client(EventServiceService)),
     reports: channels.analytics.client(ReportServiceService),
+    largeReports: createReportLane(),
     insights: channels.analytics.client(InsightServiceService),
     exports: channels.analytics.client(ExportServiceService),
   }

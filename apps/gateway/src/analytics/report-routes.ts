@@ -1,8 +1,9 @@
+import type { Call } from '@vitascope/grpc'
 import { z } from 'zod'
 import { flag, id, idField, list, object, text } from '../fields.ts'
 import { collectRows, nextLink, pageQuery } from '../pages.ts'
 import { given } from '../public-form.ts'
-import { Reply, route } from '../route.ts'
+import { type Context, Reply, route } from '../route.ts'
 import {
   countersView,
   DayRecord,
@@ -22,6 +23,7 @@ import { languagePeriodOf, languagePeriodQuery, periodOf, periodQuery } from './
 import { reportedOrganisation } from './reported-organisation.ts'
 
 const section = 'Analytics'
+const refusals = { too_many_reports: 'one report of an organisation is read at a time, and three more may wait: wait for their answers' }
 const access = 'user'
 const ofOrganisation = z.object({ organisationId: id('organisation') })
 const ofVideo = z.object({ organisationId: id('organisation'), videoId: id('video') })
@@ -81,6 +83,7 @@ export const getViews = route({
   section,
   access,
   summary: 'Count the views of an organisation',
+  refusals,
   params: ofOrganisation,
   query: z.object({ ...periodQuery, filter }),
   answer: ViewsRecord,
@@ -88,7 +91,7 @@ export const getViews = route({
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
-    const { counts } = await context.services.reports.getViews(request, context.call)
+    const { counts } = await inLane(request, context, (call) => context.services.reports.getViews(request, call))
     return { organisation_id: organisationId, ...countersView(counts), ...periodView(period) }
   },
 })
@@ -98,6 +101,7 @@ export const listDays = route({
   section,
   access,
   summary: 'Count the views of an organisation by day',
+  refusals,
   description: 'A row for each day with views, oldest first.',
   params: ofOrganisation,
   query: z.object({ ...periodQuery, ...pageQuery, filter }),
@@ -106,10 +110,12 @@ export const listDays = route({
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
-    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
-      const { days, nextPageToken } = await context.services.reports.listDays({ ...request, ...page }, context.call)
-      return { rows: days, nextPageToken }
-    })
+    const { rows, more } = await inLane(request, context, (call) =>
+      collectRows({ ...query, part: 1_000 }, async (page) => {
+        const { days, nextPageToken } = await context.services.reports.listDays({ ...request, ...page }, call)
+        return { rows: days, nextPageToken }
+      }),
+    )
     const path = `/analytics/views/${organisationId}/per-day`
     const link = nextLink(context.publicUrl, path, { ...query, more, query: narrowed(query) })
     return new Reply(
@@ -124,6 +130,7 @@ export const listVideos = route({
   section,
   access,
   summary: 'Count the views of each video of an organisation',
+  refusals,
   description: 'A row for each video with views, in the order of ids; with `detailed` also how much of it was watched, and its texts.',
   params: ofOrganisation,
   query: z.object({
@@ -139,10 +146,12 @@ export const listVideos = route({
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const { video_id: videoIds = [], language: languages = [] } = query.filter ?? {}
     const request = { organisationId, period, videoIds, languages, detailed }
-    const { rows, more } = await collectRows({ ...query, part: detailed ? DETAILED_PART : 1_000 }, async (page) => {
-      const { videos, nextPageToken } = await context.services.reports.listVideos({ ...request, ...page }, context.call)
-      return { rows: videos, nextPageToken }
-    })
+    const { rows, more } = await context.services.largeReports.run(organisationId, context.call, (call) =>
+      collectRows({ ...query, part: detailed ? DETAILED_PART : 1_000 }, async (page) => {
+        const { videos, nextPageToken } = await context.services.reports.listVideos({ ...request, ...page }, call)
+        return { rows: videos, nextPageToken }
+      }),
+    )
     const path = `/analytics/views/${organisationId}/per-video`
     const link = nextLink(context.publicUrl, path, { ...query, more, query: { ...narrowed(query), ...(detailed && { detailed: '1' }) } })
     return new Reply(
@@ -216,6 +225,15 @@ export const getDurationViewed = route({
 })
 
 export const reportRoutes = [listLanguages, listSubtitles, getViews, listDays, listVideos, getVideo, listVideoDays, getDurationViewed]
+
+/** Of a whole organisation there is one small row for each day; of chosen videos, one for each of their days. */
+function inLane<T>(
+  { organisationId, videoIds }: { organisationId: string; videoIds: readonly string[] },
+  { services, call }: Pick<Context, 'services' | 'call'>,
+  read: (call: Call) => Promise<T>,
+): Promise<T> {
+  return videoIds.length === 0 ? read(call) : services.largeReports.run(organisationId, call, read)
+}
 
 /** What the next page is to be narrowed to as well. */
 function narrowed({

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
+import type { TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
+import { aTenant, type Tenant } from '../../apps/standalone/test/support/video-steps.ts'
+import { type LoadGenerator, percentiles } from '../load-order.ts'
+
+const VIDEOS = 2_000
+const DAYS = 120
+const ASKERS = 20
+const OTHERS = 2
+/** Of the slowest answer in milliseconds; of the others' p99 against the same alone; of the memory in MB. */
+const goals = { slowestMs: 5_000, times: 2, memoryMb: 100 }
+
+/** Twenty who ask one organisation's largest reports at once, again and again, beside others who read small ones. */
+export async function abuseReports(platform: TestPlatform, generator: LoadGenerator, seconds: number): Promise<boolean> {
+  const [large, small] = [await aTenant(platform.system), await aTenant(platform.system)]
+  await fill(platform, large, VIDEOS)
+  await fill(platform, small, 5)
+  const period = 'date_start=2012-01-01&date_end=9999-12-31'
+  const views = `/analytics/views/${large.organisationId}`
+  const ids = (count: number) => encodeURIComponent(JSON.stringify({ video_id: videoIds(large, count) }))
+  const heavy = [
+    `${views}/per-day?${period}`,
+    `${views}/per-video?detailed=1&limit=1000&${period}`,
+    `${views}/per-day?${period}&filter=${ids(400)}`,
+    `${views}/per-video?detailed=1&limit=1000&start=1001&${period}`,
+    `${views}/per-day?${period}&filter=${ids(100_000)}`,
+  ]
+  const light = `/analytics/views/${small.organisationId}/per-day?${period}`
+  const ask = async (key: string, path: string) => {
+    const started = performance.now()
+    const response = await fetch(`${platform.url}/v2${path}`, { headers: { authorization: `Bearer ${key}` } })
+    const { length } = await response.text()
+    return {
+      status: response.status,
+      ms: performance.now() - started,
+      length,
+      retryAfter: Number(response.headers.get('retry-after') ?? 0),
+    }
+  }
+  const again = async (key: string, paths: readonly string[], until: number, first: number) => {
+    const seen: (Awaited<ReturnType<typeof ask>> & { path: string })[] = []
+    for (let nth = first; performance.now() < until; nth++) {
+      const path = paths[nth % paths.length] ?? ''
+      const answer = await ask(key, path)
+      seen.push({ ...answer, path })
+      // As they are told.
+      if (answer.retryAfter > 0) await delay(answer.retryAfter * 1_000)
+    }
+    return seen
+  }
+  /** Asked from a process of their own: the answers that the askers read do not stand in their way. */
+  const others = async (name: string) => {
+    const headers = { authorization: `Bearer ${small.key}` }
+    const asks = [{ kind: 'read' as const, method: 'GET', url: `${platform.url}/v2${light}`, headers }]
+    const { reads, counts } = await generator.run({ name, asks, seconds, connections: OTHERS })
+    if (Object.keys(counts).join() !== 'read 200') throw new Error(`others were not answered: ${JSON.stringify(counts)}`)
+    return reads.fromSent
+  }
+
+  for (const path of [...heavy, light]) await ask(path === light ? small.key : large.key, path)
+  await others('warm')
+  const alone = await others('alone')
+  const memory = memoryMb(platform)
+  let most = memory
+  const looking = setInterval(() => {
+    most = Math.max(most, memoryMb(platform))
+  }, 100)
+  const until = performance.now() + seconds * 1_000
+  const asking = Array.from({ length: ASKERS }, (_, nth) => again(large.key, heavy, until, nth))
+  const [beside, asked] = await Promise.all([others('beside'), Promise.all(asking)])
+  clearInterval(looking)
+
+  const all = asked.flat()
+  for (const [nth, path] of heavy.entries()) {
+    const some = all.filter((one) => one.path === path)
+    const { p50, most: slowest } = percentiles(some.map(({ ms }) => ms))
+    const statuses = JSON.stringify(
+      Object.fromEntries([...Map.groupBy(some, ({ status }) => status)].map(([status, ones]) => [status, ones.length])),
+    )
+    console.log(
+      `  ${nth + 1}. ${path.split('?')[0]?.replace(/.*\/(?=per-)/, '')}: ${statuses}, median ${p50.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`,
+    )
+  }
+  const slowest = Math.max(...all.map(({ ms }) => ms))
+  const faults = all.filter(({ status }) => status === 500).length
+  const times = beside.p99 / alone.p99
+  const met = slowest <= goals.slowestMs && times <= goals.times && most - memory <= goals.memoryMb && faults === 0
+  console.log(`${ASKERS} askers of large reports: the slowest answer ${slowest.toFixed(0)} ms (goal ${goals.slowestMs}), faults ${faults}`)
+  console.log(
+    `  p99 of others ${beside.p99.toFixed(1)} ms, alone ${alone.p99.toFixed(1)} ms: ${times.toFixed(2)} times (goal ${goals.times}); medians ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
+  )
+  console.log(
+    `  memory of gateway and analytics ${memory.toFixed(0)} MB, at most ${most.toFixed(0)} MB (goal + ${goals.memoryMb}): ${met ? 'met' : 'NOT met'}`,
+  )
+  return met
+}
+
+function videoIds({ organisationId }: Tenant, count: number): string[] {
+  return Array.from({ length: count }, (_, nth) => `${Number(organisationId)}${String(nth + 1).padStart(6, '0')}`)
+}
+
+/** Resident, of both. */
+function memoryMb(platform: TestPlatform): number {
+  return ['gateway', 'analytics'].reduce((sum, name) => {
+    const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${platform.pid(name)}/status`, 'utf8')) ?? []
+    return sum + Number(kb) / 1_024
+  }, 0)
+}
+
+/** Counts of every video on every day, as the merge leaves them. */
+async function fill(platform: TestPlatform, tenant: Tenant, videos: number): Promise<void> {
+  await asSuperuser(platform, async (client) => {
+    await client.query('set search_path = analytics')
+    await client.query('insert into video (video_id, organisation_id, duration_ms) select unnest($1::bigint[]), $2, 60000', [
+      videoIds(tenant, videos),
+      tenant.organisationId,
+    ])
+    await client.query(
+      `insert into video_day (video_id, day, language, organisation_id, loads, plays, completes, bounces, share_ppm, viewing_ms, buckets, furthest)
+       select video_id, day, 'en', $2, 9, 7, 3, 1, 5000000, 300000, array_fill(7::bigint, '{21}'), array_fill(1::bigint, '{21}')
+       from unnest($1::bigint[]) as video_id, generate_series(current_date - $3::int, current_date - 1, interval '1 day') as day`,
+      [videoIds(tenant, videos), tenant.organisationId, DAYS],
+    )
+    await client.query(
+      `insert into organisation_day (organisation_id, day, language, subtitle, loads, plays, completes, bounces)
+       select organisation_id, day, language, '', sum(loads), sum(plays), sum(completes), sum(bounces) from video_day where organisation_id = $1 group by 1, 2, 3`,
+      [tenant.organisationId],
+    )
+    await client.query('analyze video, video_day, organisation_day')
+  })
+}
