@@ -106,9 +106,9 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   return {
     address,
     metricsPort: metricsServer.port,
-    async stop() {
+    async stop(drainMs) {
       stopping.abort()
-      await server.drain()
+      await server.drain(drainMs)
       await Promise.all([intake.close(), ...loops])
       await spool?.close()
       catalogue.close()

@@ -84,12 +84,12 @@ export async function startAuth(config: AuthConfig, log: Logger): Promise<AuthSe
 
   const stopping = new AbortController()
   const timers: NodeJS.Timeout[] = []
-  const stop = async () => {
+  const stop = async (drainMs?: number) => {
     stopping.abort()
     for (const timer of timers) clearInterval(timer)
     server.setServing(false)
     await changes.stop()
-    await server.drain()
+    await server.drain(drainMs)
     await lastUsed.flush()
     await outbox.stop()
     catalogue.close()

@@ -246,9 +246,9 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   return {
     address,
     metricsPort: metricsServer.port,
-    async stop() {
+    async stop(drainMs) {
       stopping.abort()
-      await server.drain()
+      await server.drain(drainMs)
       await Promise.all([outbox.stop(), sender.stop(), captionReader.close(), ...loops])
       encodingChannel.close()
       authChannel.close()

@@ -65,9 +65,9 @@ export async function startCollaboration(config: CollaborationConfig, log: Logge
   return {
     address,
     metricsPort: metricsServer.port,
-    async stop() {
+    async stop(drainMs) {
       stopping.abort()
-      await Promise.all([server.drain(), ...loops])
+      await Promise.all([server.drain(drainMs), ...loops])
       catalogue.close()
       auth.close()
       identity?.close()

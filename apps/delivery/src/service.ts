@@ -17,6 +17,8 @@ import { createRequestHandler } from './handle-request.ts'
 import { refuse } from './problem.ts'
 import { createRuleCache } from './rule-cache.ts'
 
+/** What still runs then is cut off; players ask for the rest by a range. */
+const DRAIN_MS = 3_000
 /** A probe waits a little longer. */
 const READY_MS = 800
 
@@ -71,11 +73,11 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   return {
     address: `${host}:${(server.address() as AddressInfo).port}`,
-    async stop() {
+    async stop(drainMs = DRAIN_MS) {
       stopping = true
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
-      const timer = setTimeout(() => server.closeAllConnections(), 3_000)
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
       await closed
       clearTimeout(timer)
       channel.close()

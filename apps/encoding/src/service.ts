@@ -51,7 +51,7 @@ export interface RunningEncoding {
   address: string
   /** `HOST:PORT` that takes the bytes of uploads. */
   uploadAddress: string
-  stop(): Promise<void>
+  stop(drainMs?: number): Promise<void>
 }
 
 /** Connections at most for rpcs, fetches and the reconciler. */
@@ -167,7 +167,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   return {
     address,
     uploadAddress: uploadListener.address,
-    async stop() {
+    async stop(drainMs) {
       stopping.abort()
       clearInterval(health)
       clearInterval(sweep)
@@ -180,7 +180,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
         sweeping,
         finishing,
         uploadListener.stop(),
-        server.drain(),
+        server.drain(drainMs),
       ])
       await Promise.all([outbox.stop(), reporter.stop()])
       catalogue.close()

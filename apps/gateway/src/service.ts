@@ -96,12 +96,12 @@ export async function startGateway(
   return {
     address: bound,
     metricsAddress: `${metricsListen.host}:${page.port}`,
-    async stop() {
+    async stop(drainMs = DRAIN_MS) {
       stopping = true
       const closed = listening.close()
       // Connections become idle one by one, as what runs on them ends.
       const sweep = setInterval(() => server.closeIdleConnections(), 20)
-      const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
       await closed
       clearInterval(sweep)
       clearTimeout(timer)

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,12 +15,17 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 let folder: string
 let standIns: StandIns
 let delivery: Awaited<ReturnType<typeof startOrigin>>
+/** Files that are asked for, until a test answers. */
+const held: ServerResponse[] = []
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vitascope-gateway-'))
   writeFileSync(join(folder, 'principal-key'), 'a secret between the services\n')
   standIns = await startStandIns(principalKey('a secret between the services'))
-  delivery = await startOrigin((_request, response) => response.end('ok\n'))
+  delivery = await startOrigin((request, response) => {
+    if (request.url === '/delivery/slow') held.push(response)
+    else response.end('ok\n')
+  })
 })
 afterAll(async () => {
   await standIns.stop()
@@ -35,11 +41,9 @@ function start(env: Record<string, string>): { child: ChildProcess; output: () =
   return { child, output: () => text }
 }
 
-test('serves the table from settings of the environment, logs templates only, and ends on SIGTERM', async () => {
+const neighbours = () => {
   const { address } = standIns
-  const url = `http://127.0.0.1:${await freePort()}`
-  const { child, output } = start({
-    VITASCOPE_PORT: new URL(url).port,
+  return {
     VITASCOPE_AUTH_ADDRESS: address,
     VITASCOPE_CATALOGUE_ADDRESS: address,
     VITASCOPE_ENCODING_ADDRESS: address,
@@ -48,7 +52,12 @@ test('serves the table from settings of the environment, logs templates only, an
     VITASCOPE_DELIVERY_URL: delivery.url,
     VITASCOPE_ENCODING_UPLOAD_URL: delivery.url,
     VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),
-  })
+  }
+}
+
+test('serves the table from settings of the environment, logs templates only, and ends on SIGTERM', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const { child, output } = start({ VITASCOPE_PORT: new URL(url).port, ...neighbours() })
   await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
 
   const key = aKey()
@@ -80,6 +89,30 @@ test('serves the table from settings of the environment, logs templates only, an
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
 })
+
+test('told to stop it is not ready at once, takes nothing new, and ends when what runs is answered', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const operations = `127.0.0.1:${await freePort()}`
+  const { child, output } = start({
+    VITASCOPE_PORT: new URL(url).port,
+    VITASCOPE_GATEWAY_METRICS_LISTEN: operations,
+    VITASCOPE_DRAIN_SECONDS: '600',
+    ...neighbours(),
+  })
+  const probe = async (path: string) => (await fetch(`http://${operations}${path}`)).status
+  await waitFor(async () => (await probe('/readyz')) === 200, { describe: () => `the gateway to be ready: ${output()}` })
+  const running = fetch(`${url}/delivery/slow`).then((answer) => answer.text())
+  await waitFor(() => held.length === 1)
+  child.kill('SIGTERM')
+  await waitFor(async () => (await probe('/readyz')) === 503)
+  expect(await probe('/healthz')).toBe(200)
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+  expect(child.exitCode).toBeNull()
+  held[0]?.end('all of it')
+  expect(await running).toBe('all of it')
+  await waitFor(() => child.exitCode !== null)
+  expect(child.exitCode).toBe(0)
+}, 60_000)
 
 test('names every bad setting, and ends', async () => {
   const { child, output } = start({

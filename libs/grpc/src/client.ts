@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CallOptions, Client as GrpcClient, type Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import type { Call } from './call.ts'
 import { type AnyMethod, isRead, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
-import { fromServiceError, isBrokenOff } from './error-table.ts'
+import { fromServiceError, hasNotArrived, isBrokenOff } from './error-table.ts'
 import { writeMetadata } from './metadata.ts'
 import { channelCredentials } from './tls/grpc-credentials.ts'
 import type { Peer } from './tls/identity.ts'
@@ -62,7 +62,10 @@ export function openChannel(address: string, options: { principalKey: Uint8Array
   }
 }
 
-/** Repeats a call that found the service away, where repeating is harmless: reads, and writes with an idempotency key. */
+/**
+ * Repeats a call that found the service away, where repeating is harmless: reads, writes with an idempotency key, and whatever did not reach
+ * the service.
+ */
 async function unary(channel: GrpcClient, name: string, method: AnyMethod, request: unknown, call: Call, key: Uint8Array) {
   const deadline = deadlineOf(call, isRead(name) ? READ_MS : WRITE_MS)
   const repeatable = isRead(name) || call.idempotency !== undefined
@@ -74,7 +77,8 @@ async function unary(channel: GrpcClient, name: string, method: AnyMethod, reque
       const failure = error as ServiceError
       const isAway = failure.code === status.UNAVAILABLE && failure.metadata?.get('grpc-status-details-bin').length === 0
       const again = isAway || isBrokenOff(failure)
-      if (!repeatable || !again || attempt === TRIES || call.signal.aborted) {
+      const harmless = repeatable || hasNotArrived(failure)
+      if (!harmless || !again || attempt === TRIES || call.signal.aborted) {
         throw call.signal.aborted ? call.signal.reason : fromServiceError(failure, method.path)
       }
       await delay(100 * attempt * (0.5 + Math.random()))

@@ -35,9 +35,8 @@ export function toStatus(error: unknown, aborted: boolean): CallStatus {
   return { code: status.INTERNAL, details: 'internal error', metadata: new Metadata() }
 }
 
-/** The refusal that a service answered, or an `Error` for what is a fault of ours. */
+/** The refusal that a service answered, or an `Error` for what is a fault of ours. Not for calls that this side gave up. */
 export function fromServiceError(error: ServiceError, method: string): Error {
-  if (error.code === status.CANCELLED) return new DOMException('the call was aborted', 'AbortError')
   if (error.code === status.DEADLINE_EXCEEDED) {
     return new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'a service did not answer in time: try again', {
       retryAfter: 1,
@@ -58,10 +57,18 @@ export function fromServiceError(error: ServiceError, method: string): Error {
 
 /**
  * True when it was not the service that ended the call, but the connection under it: HTTP/2 servers close one on which too many calls were
- * given up, and with it those of everybody else.
+ * given up, and with it those of everybody else; one that stops cancels what does not end in its grace time.
  */
 export function isBrokenOff(error: ServiceError): boolean {
-  return error.code === status.INTERNAL && error.details.startsWith('Received RST_STREAM')
+  return error.code === status.CANCELLED || (error.code === status.INTERNAL && error.details.startsWith('Received RST_STREAM'))
+}
+
+/**
+ * True when the call was sent to nobody: there was no connection, or the server that was just ending this one refused to look at it (HTTP/2,
+ * REFUSED_STREAM). Both are told by grpc-js itself, in words alone.
+ */
+export function hasNotArrived(error: ServiceError): boolean {
+  return error.code === status.UNAVAILABLE && /^Stream refused by server|No connection established/.test(error.details)
 }
 
 function refusalStatus(error: DomainError): CallStatus {

@@ -1,3 +1,4 @@
+import type { Http2Session } from 'node:http2'
 import {
   type ServiceDefinition as GrpcDefinition,
   type handleServerStreamingCall,
@@ -104,6 +105,7 @@ export function createGrpcServer(options: {
     setServing,
     async drain(graceMs = 3_000) {
       draining = true
+      endQuietly(server)
       setServing(false)
       await shutDown(server, graceMs)
       // Probes are answered to the end; those that watch would never be.
@@ -123,6 +125,19 @@ async function bind(server: Server, address: string, identity: Identity | undefi
     server.bindAsync(address, serverCredentials(identity), (error, bound) => (error ? reject(error) : resolve(bound))),
   )
   return `${address.slice(0, address.lastIndexOf(':'))}:${port}`
+}
+
+/**
+ * A connection that is being closed must not be told of its age, too: that would open anew the range of calls that it had closed, which callers
+ * take as an error of the protocol, and all that still runs on it would be lost. grpc-js has no other way to its connections than this.
+ */
+function endQuietly(server: Server): void {
+  const { sessions } = server as unknown as { sessions: Map<Http2Session, unknown> }
+  for (const session of sessions.keys()) {
+    const goaway = session.goaway.bind(session)
+    // The one of the age names a last call; Node's own, which closes, does not.
+    session.goaway = (code, lastCall, data) => (lastCall ? undefined : goaway(code, lastCall, data))
+  }
 }
 
 function shutDown(server: Server, graceMs: number): Promise<void> {

@@ -1,15 +1,18 @@
-import { ConfigError } from '@vitascope/config'
+import { ConfigError, readEnvironment } from '@vitascope/config'
 import { createLogger, type Logger } from '@vitascope/telemetry'
 
 /** Something that has started and can be stopped: takes no new work, finishes what runs, closes what it opened. */
 export interface RunningService {
-  stop(): Promise<void>
+  /** What runs has `drainMs` to end by itself, where that is said, else some seconds. */
+  stop(drainMs?: number): Promise<void>
   /** Of what ends by itself, too: settles with the exit code of its process once all is closed, also after a stop. */
   ended?: Promise<number>
 }
 
 /** After this long a stop is no longer waited for; `npm start` as a whole has 10 s. */
 const STOP_LIMIT_MS = 8_000
+/** For what is to be written down and closed when nothing runs any more. */
+const CLOSING_MS = 5_000
 
 /** Runs one service as this process until a signal, the end of its supervisor, or a fault that nobody caught. */
 export async function runProcess(service: string, start: (log: Logger) => Promise<RunningService>): Promise<void> {
@@ -22,13 +25,14 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   process.on('unhandledRejection', fail('a rejection that nobody caught'))
 
   let running: RunningService | undefined
+  let drainMs: number | undefined
   let stopping = false
   const stop = (reason: string) => {
     if (stopping) process.exit(1)
     stopping = true
     log.info({ reason }, 'stopping')
-    setTimeout(() => fail('stopping took too long')(new Error(reason)), STOP_LIMIT_MS).unref()
-    Promise.resolve(running?.stop())
+    setTimeout(() => fail('stopping took too long')(new Error(reason)), Math.max(STOP_LIMIT_MS, (drainMs ?? 0) + CLOSING_MS)).unref()
+    Promise.resolve(running?.stop(drainMs))
       .then(() => running?.ended ?? 0)
       .then((code) => process.exit(code), fail('stopping failed'))
   }
@@ -39,6 +43,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   if (process.connected === false) stop('the supervisor is gone')
 
   try {
+    drainMs = readDrain(process.env)
     running = await start(log)
   } catch (error) {
     if (error instanceof ConfigError) {
@@ -52,4 +57,12 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   process.send?.({ ready: service })
   log.info('ready')
   await running?.ended?.then((code) => process.exit(code), fail('a fault at the end'))
+}
+
+/** `VITASCOPE_DRAIN_SECONDS`; undefined leaves it to the service. */
+function readDrain(env: NodeJS.ProcessEnv): number | undefined {
+  const read = readEnvironment(env)
+  const seconds = read.int('VITASCOPE_DRAIN_SECONDS', 0, { min: 1, max: 3_600 })
+  read.check()
+  return seconds === 0 ? undefined : seconds * 1_000
 }
