@@ -193,6 +193,10 @@ describeChart('components', () => {
     }
   })
 
+  test('a cluster that spreads pods by its own means gets no constraints', () => {
+    expect(podOf(manifestsOf('open-network'), 'gateway')).not.toHaveProperty('topologySpreadConstraints')
+  })
+
   test('drains of nodes take one pod of a component at a time, and single pods of the demo are not in their way', () => {
     for (const name of components) {
       expect(find(manifestsOf('production'), 'PodDisruptionBudget', name).spec).toMatchObject({

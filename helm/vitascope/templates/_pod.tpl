@@ -203,8 +203,9 @@ affinity:
 {{/* How pods of a component should lie. */}}
 {{- define "vitascope.spread" -}}
 {{- $own := include "vitascope.ownFolder" . }}
+{{- with .root.Values.topologySpread }}
 topologySpreadConstraints:
-  {{- range $key, $how := .root.Values.topologySpread }}
+  {{- range $key, $how := . }}
   - topologyKey: {{ $key }}
     maxSkew: 1
     whenUnsatisfiable: {{ $how }}
@@ -213,6 +214,7 @@ topologySpreadConstraints:
       matchLabels:
         {{- include "vitascope.selector" $ | nindent 8 }}
   {{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Work that can wait gives way to what answers callers. */}}
