@@ -8,7 +8,7 @@ describeChart('values that cannot work are refused with what to set', () => {
     ['a mode that is none', { tls: { mode: 'maybe' } }, "value must be one of 'certManager', 'secrets', 'none'"],
     ['no limit of memory', { auth: { resources: { limits: { memory: null } } } }, "missing property 'memory'"],
     ['a digest that is none', { image: { digest: 'latest' } }, "at '/image/digest'"],
-    ['a time to drain that is too short', { shutdown: { drainSeconds: 2 } }, "at '/shutdown/drainSeconds'"],
+    ['a time to drain that is too short', { shutdown: { drainSeconds: 0 } }, "at '/shutdown/drainSeconds'"],
     [
       'a setting of no name of ours',
       { auth: { settings: { PATH: '/' } } },

@@ -32,8 +32,8 @@ const readers: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
   'analytics-migrate': analyticsDatabase,
 }
 
-/** Every process reads it before its own settings. */
-const readByAll = ['VITASCOPE_LOG_LEVEL']
+/** Every process reads them beside its own settings (libs/process). */
+const readByAll = ['VITASCOPE_LOG_LEVEL', 'VITASCOPE_DRAIN_SECONDS']
 
 /** A content that each secret file may have. */
 const contents: Record<string, string> = {

@@ -26,7 +26,7 @@ spec:
   {{- end }}
   securityContext:
     {{- include "vitascope.podSecurity" . | nindent 4 }}
-  terminationGracePeriodSeconds: {{ .Values.shutdown.drainSeconds }}
+  terminationGracePeriodSeconds: {{ add .Values.shutdown.drainSeconds 10 }}
   {{- include "vitascope.placement" $worker | nindent 2 }}
   containers:
     - name: worker

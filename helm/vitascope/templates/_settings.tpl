@@ -34,6 +34,7 @@ Secrets are named by their files alone.
 {{- $host := $root.Values.listenHost }}
 {{- $scheme := eq $root.Values.tls.mode "none" | ternary "http" "https" }}
 VITASCOPE_LOG_LEVEL: {{ $root.Values.logLevel }}
+VITASCOPE_DRAIN_SECONDS: {{ $root.Values.shutdown.drainSeconds }}
 VITASCOPE_{{ eq .name "web" | ternary "GATEWAY" $upper }}_METRICS_LISTEN: {{ printf "%s:%v" $host .row.ports.metrics | quote }}
 {{- if hasKey .row.ports "grpc" }}
 VITASCOPE_{{ $upper }}_LISTEN: {{ printf "%s:%v" $host .row.ports.grpc | quote }}

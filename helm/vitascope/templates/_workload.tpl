@@ -137,7 +137,7 @@ imagePullSecrets:
 {{- end }}
 securityContext:
   {{- include "vitascope.podSecurity" . | nindent 2 }}
-terminationGracePeriodSeconds: {{ add $root.Values.shutdown.preStopSeconds $root.Values.shutdown.drainSeconds }}
+terminationGracePeriodSeconds: {{ add $root.Values.shutdown.preStopSeconds $root.Values.shutdown.drainSeconds 10 }}
 {{- include "vitascope.placement" . | nindent 0 }}
 {{- include "vitascope.spread" . | nindent 0 }}
 {{- if and $row.migrate (include "vitascope.databaseWithin" $root) }}
