@@ -8,7 +8,7 @@ import { contributionOf, dayOf } from './contribution.ts'
 import { addContribution, emptyRollUps } from './roll-up.ts'
 import { addRollUps } from './roll-up-store.ts'
 import { addEvent, emptyPart, isPlay, type ViewPart, wholeView } from './view.ts'
-import { addParts, lockParts, saveParts } from './view-store.ts'
+import { addParts, readParts, saveParts } from './view-store.ts'
 import { addViewers, type Seen } from './viewer-store.ts'
 
 /** Events of one round, about. */
@@ -27,9 +27,11 @@ export function mergeRound(
 ): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     const { query } = tx
-    // A merger that stands still for good gives the lock back.
-    await query(`set local idle_in_transaction_session_timeout = '10s'`)
-    const [lock] = await query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}) as mine`)
+    // A merger that stands still for good gives the lock back. Views are found by their keys, however many: a join would read all there are.
+    const [lock] = await query<{ mine: boolean }>(
+      `select set_config('idle_in_transaction_session_timeout', '10s', true), set_config('enable_hashjoin', 'off', true),
+         set_config('enable_mergejoin', 'off', true), pg_try_advisory_xact_lock(${LOCK}) as mine`,
+    )
     if (!lock?.mine) return undefined
     const events = await takeEvents(query, recent)
     if (events.length === 0) return 0
@@ -71,7 +73,7 @@ async function takeEvents(query: Query, recent: Pick<RecentEvents, 'take'> | und
 async function mergeEvents({ query, copy }: Transaction, events: readonly KeptEvent[]): Promise<void> {
   const ofView = Map.groupBy(events, keyOf)
   const known = Map.groupBy(
-    await lockParts(
+    await readParts(
       query,
       [...ofView.values()].flatMap(([event]) => event ?? []),
     ),

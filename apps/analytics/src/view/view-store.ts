@@ -28,17 +28,16 @@ interface Row {
 const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched,
   language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed`
 
-/** The parts of the given views, locked in the order of their keys. */
-export async function lockParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<ViewPart[]> {
+/** The parts of the given views. Whoever changes views holds the lock of the merge, so that these need none of their own. */
+export async function readParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<ViewPart[]> {
   const rows = await query<Row>(
-    `select v.* from view v join unnest($1::uuid[], $2::bigint[]) wanted (view_id, video_id) using (view_id, video_id)
-     order by v.view_id, v.video_id, v.duration_ms for update of v`,
+    'select v.* from unnest($1::uuid[], $2::bigint[]) wanted (view_id, video_id) join view v using (view_id, video_id)',
     [arrayOf(views, ({ viewId }) => viewId), arrayOf(views, ({ videoId }) => videoId)],
   )
   return rows.map(toPart)
 }
 
-/** Those that were not there when the others were locked; only the merge makes them, so nobody did since. */
+/** Those that were not there when the others were read; only the merge makes them, so nobody did since. */
 export async function addParts(copy: Transaction['copy'], parts: readonly ViewPart[]): Promise<void> {
   if (parts.length > 0) await copy(`copy view (${COLUMNS}) from stdin`, inParts(lines(parts)))
 }
