@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 const folders = ['apps', 'libs', 'tools', 'test', 'bench', 'deploy'].filter((folder) => existsSync(join(import.meta.dirname, folder)))
 const long = process.env.VITASCOPE_LONG_TESTS === '1'
+const cluster = process.env.VITASCOPE_TEST_CLUSTER !== undefined
 
 export default {
   testEnvironment: '<rootDir>/tools/jest-environment.mjs',
@@ -10,7 +11,12 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tools/strip.cjs' },
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(long ? [] : ['[.]long[.]test[.]ts$'])],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/dist/',
+    ...(long ? [] : ['[.]long[.]test[.]ts$']),
+    ...(cluster ? [] : ['[.]cluster[.]test[.]ts$']),
+  ],
   modulePathIgnorePatterns: ['<rootDir>/apps/web/dist'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   globalSetup: '<rootDir>/tools/jest-setup.mjs',

@@ -28,12 +28,23 @@ const patience = { usual: 70, long: 180 }
 /** More failed files than this are no accident of a busy machine: none is run again. */
 const mostAgain = 12
 
-/** Every `*.test.ts` of the house, `*.long.test.ts` only when asked for, those of the filters alone when there are any. */
-export function testFiles({ long, filters }: { long: boolean; filters: readonly string[] }): string[] {
+/** Which tests are looked for. */
+export interface TestQuestion {
+  /** Also `*.long.test.ts`. */
+  long: boolean
+  /** `*.cluster.test.ts` and no others, which are left out otherwise. */
+  cluster?: boolean
+  /** Those alone whose path matches one, when there are any. */
+  filters: readonly string[]
+}
+
+/** The `*.test.ts` of the house. */
+export function testFiles({ long, cluster = false, filters }: TestQuestion): string[] {
   const patterns = filters.map((filter) => new RegExp(filter))
   return ['apps', 'libs', 'tools', 'test', 'bench', 'deploy']
     .flatMap((folder) => filesBelow(join(root, folder)))
     .filter((file) => file.endsWith('.test.ts') && (long || !file.endsWith('.long.test.ts')))
+    .filter((file) => file.endsWith('.cluster.test.ts') === cluster)
     .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(relative(root, file))))
     .sort()
 }

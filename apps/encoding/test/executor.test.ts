@@ -47,9 +47,9 @@ const made = (count = 1): Promise<V1Job> =>
   })
 const nameOf = (job: V1Job) => String(job.metadata?.name)
 const env = (job: V1Job) => Object.fromEntries((job.spec?.template.spec?.containers[0]?.env ?? []).map(({ name, value }) => [name, value]))
-const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string }) =>
+const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string; type?: string }) =>
   cluster.setStatus(nameOf(job), {
-    conditions: [{ type: 'Failed', status: 'True', reason: status.reason ?? 'FailedIndexes' }],
+    conditions: [{ type: status.type ?? 'Failed', status: 'True', reason: status.reason ?? 'FailedIndexes' }],
     ...(status.failedIndexes !== undefined && { failedIndexes: status.failedIndexes }),
   })
 const faults = async () =>
@@ -135,6 +135,13 @@ test('the chunk of a failed index has lost a try, and what is left goes to anoth
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED, { describe: 'the job to have failed' })
   expect(await service.job(jobId)).toMatchObject({ code: 5001 })
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the last Job to be removed' })
+})
+
+test('a Job that is about to fail is not waited for: the last of its pods may be on a node that is lost', async () => {
+  await aJob()
+  failed(await made(), { type: 'FailureTarget', failedIndexes: '1' })
+  await made(2)
+  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([0, 1, 0, 0])
 })
 
 test('a deadline costs those chunks a try that were begun, and no others', async () => {

@@ -157,9 +157,12 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   }
 }
 
-/** Why a Job has ended; undefined while it has not. */
+/** `FailureTarget` is set as soon as it is decided; `Failed` waits for the last pod, and that of a lost node may take for ever. */
+const ENDS: readonly string[] = ['Complete', 'FailureTarget', 'Failed']
+
+/** Why a Job has ended, or is about to; undefined while it has not. */
 function endOf({ status }: V1Job): string | undefined {
-  const end = status?.conditions?.find(({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True')
+  const end = status?.conditions?.find(({ type, status: is }) => ENDS.includes(type) && is === 'True')
   return end && (end.type === 'Complete' ? 'complete' : (end.reason ?? 'failed'))
 }
 

@@ -1,0 +1,153 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { kubeconfigOf, makeKeys, tokenOf } from './keys.ts'
+import { type Program, runningPid, startProgram, stopProgram } from './program.ts'
+
+/** Where a cluster runs. */
+export interface Place {
+  /** All that it keeps. */
+  folder: string
+  /** The servers, as `provideHyperkube` answers them. */
+  programs: string
+  /** What its processes are started by: nothing, or `nsenter` and what it takes. */
+  within: readonly string[]
+  /** Under which the API server is called, and which it tells of itself. */
+  address: string
+  advertise: string
+  ports: { api: number; etcd: number; peers: number }
+  /** There are kubelets. */
+  hasNodes: boolean
+}
+
+const READY_MS = 180_000
+
+/** etcd, API server, controllers and scheduler: all of Kubernetes but nodes. Ends when the API is ready; answers the kubeconfig of an administrator. */
+export async function startControlPlane(place: Place): Promise<string> {
+  const { folder, address, ports } = place
+  const server = `https://${address}:${ports.api}`
+  mkdirSync(folder, { recursive: true })
+  const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'localhost']
+  const addresses = [...new Set(['127.0.0.1', '10.96.0.1', address, place.advertise])]
+  await makeKeys(folder, { server, names: [...names.map((name) => `DNS:${name}`), ...addresses.map((ip) => `IP:${ip}`)] })
+  start(place, etcd(place))
+  await startApiServer(place)
+  start(place, controllers(place))
+  start(place, scheduler(place))
+  return kubeconfigOf(folder, 'admin')
+}
+
+export async function stopControlPlane(folder: string): Promise<void> {
+  for (const name of ['scheduler', 'controllers', 'apiserver', 'etcd']) await stopProgram(folder, name)
+}
+
+/** By itself, also after it was ended. */
+export async function startApiServer(place: Place): Promise<void> {
+  start(place, apiServer(place))
+  const until = performance.now() + READY_MS
+  while (!(await isReady(place))) {
+    if (runningPid(place.folder, 'apiserver') === undefined) throw new Error(`the API server ended: see ${place.folder}/log/apiserver.log`)
+    if (performance.now() > until) throw new Error(`the API server is not ready: see ${place.folder}/log/apiserver.log`)
+    await delay(200)
+  }
+}
+
+function start({ folder, within }: Place, program: Program): void {
+  const [first, ...others] = [...within, program.command, ...program.args]
+  startProgram(folder, { name: program.name, command: first ?? '', args: others })
+}
+
+function isReady({ folder, address, ports }: Place): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${tokenOf(folder, 'admin')}` }
+    const ca = readFileSync(join(folder, 'keys/ca.crt'))
+    const call = request({ host: address, port: ports.api, path: '/readyz', headers, ca, timeout: 5_000 }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    })
+    call.on('timeout', () => call.destroy())
+    call.on('error', () => resolve(false))
+    call.end()
+  })
+}
+
+function etcd({ folder, programs, ports }: Place): Program {
+  const clients = `http://127.0.0.1:${ports.etcd}`
+  const peers = `http://127.0.0.1:${ports.peers}`
+  return {
+    name: 'etcd',
+    command: join(programs, 'etcd'),
+    args: [
+      `--data-dir=${join(folder, 'etcd')}`,
+      // What is lost with the machine may be lost.
+      '--unsafe-no-fsync',
+      `--listen-client-urls=${clients}`,
+      `--advertise-client-urls=${clients}`,
+      `--listen-peer-urls=${peers}`,
+      `--initial-advertise-peer-urls=${peers}`,
+      `--initial-cluster=default=${peers}`,
+    ],
+  }
+}
+
+function apiServer({ folder, programs, address, advertise, ports, hasNodes }: Place): Program {
+  const key = (name: string) => join(folder, 'keys', name)
+  return {
+    name: 'apiserver',
+    command: join(programs, 'kube-apiserver'),
+    args: [
+      `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+      ...(hasNodes ? [] : [`--bind-address=${address}`, '--endpoint-reconciler-type=none']),
+      `--secure-port=${ports.api}`,
+      `--advertise-address=${advertise}`,
+      `--tls-cert-file=${key('server.crt')}`,
+      `--tls-private-key-file=${key('server.key')}`,
+      `--client-ca-file=${key('ca.crt')}`,
+      `--token-auth-file=${key('tokens.csv')}`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${key('accounts.key')}`,
+      `--service-account-signing-key-file=${key('accounts.key')}`,
+      '--service-cluster-ip-range=10.96.0.0/16',
+      '--authorization-mode=Node,RBAC',
+      '--enable-admission-plugins=NodeRestriction,PodSecurity,ValidatingAdmissionPolicy',
+      `--kubelet-client-certificate=${key('kubelet-client.crt')}`,
+      `--kubelet-client-key=${key('kubelet-client.key')}`,
+      '--kubelet-preferred-address-types=InternalIP',
+      `--requestheader-client-ca-file=${key('ca.crt')}`,
+      '--requestheader-allowed-names=front-proxy-client',
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      `--proxy-client-cert-file=${key('front-proxy.crt')}`,
+      `--proxy-client-key-file=${key('front-proxy.key')}`,
+      '--enable-aggregator-routing=true',
+    ],
+  }
+}
+
+function controllers({ folder, programs, hasNodes }: Place): Program {
+  return {
+    name: 'controllers',
+    command: join(programs, 'kube-controller-manager'),
+    args: [
+      ...clientOf(folder, 'controllers'),
+      '--use-service-account-credentials',
+      `--service-account-private-key-file=${join(folder, 'keys/accounts.key')}`,
+      `--root-ca-file=${join(folder, 'keys/ca.crt')}`,
+      '--allocate-node-cidrs=false',
+      // Nodes without a kubelet are nodes of a test, which says itself how they are.
+      ...(hasNodes ? [] : ['--controllers=*,-node-lifecycle-controller,-taint-eviction-controller', '--secure-port=0']),
+    ],
+  }
+}
+
+function scheduler({ folder, programs, hasNodes }: Place): Program {
+  const args = [...clientOf(folder, 'scheduler'), ...(hasNodes ? [] : ['--secure-port=0'])]
+  return { name: 'scheduler', command: join(programs, 'kube-scheduler'), args }
+}
+
+function clientOf(folder: string, user: 'controllers' | 'scheduler'): string[] {
+  const file = kubeconfigOf(folder, user)
+  return [`--kubeconfig=${file}`, `--authentication-kubeconfig=${file}`, `--authorization-kubeconfig=${file}`, '--leader-elect=false']
+}

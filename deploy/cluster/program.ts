@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** A server of the cluster, which goes on when whoever started it ends. */
+export interface Program {
+  /** Of its log and of its pid file. */
+  name: string
+  command: string
+  args: readonly string[]
+}
+
+/** Starts a program below the folder of a cluster: `log/NAME.log`, and `pid/NAME` to stop it by. */
+export function startProgram(folder: string, { name, command, args }: Program): void {
+  for (const part of ['log', 'pid']) mkdirSync(join(folder, part), { recursive: true })
+  const log = openSync(join(folder, 'log', `${name}.log`), 'a')
+  const child = spawn(command, args, { cwd: folder, detached: true, stdio: ['ignore', log, log] })
+  child.unref()
+  if (child.pid === undefined) throw new Error(`${command} cannot be started`)
+  writeFileSync(join(folder, 'pid', name), `${child.pid} ${startOf(child.pid)}`)
+}
+
+/** Ends a program, at once where it takes longer than the grace; nothing where it does not run. */
+export async function stopProgram(folder: string, name: string, graceMs = 5_000): Promise<void> {
+  const pid = runningPid(folder, name)
+  if (pid !== undefined) {
+    process.kill(pid, 'SIGTERM')
+    for (let waited = 0; waited < graceMs && runningPid(folder, name) === pid; waited += 50) await delay(50)
+    if (runningPid(folder, name) === pid) process.kill(pid, 'SIGKILL')
+    while (runningPid(folder, name) === pid) await delay(20)
+  }
+  rmSync(join(folder, 'pid', name), { force: true })
+}
+
+/** The process of a pid file, if it is still the same one: numbers are used again. */
+export function runningPid(folder: string, name: string): number | undefined {
+  let text: string
+  try {
+    text = readFileSync(join(folder, 'pid', name), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  const [pid = '', start = ''] = text.split(' ')
+  return startOf(Number(pid)) === start ? Number(pid) : undefined
+}
+
+/** When a process began, in ticks since the machine did; empty for one that is gone or dead. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? '' : (fields[19] ?? '')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import type { V1Job, V1Pod } from '@kubernetes/client-node'
+import { planVersion } from '@vitascope/media'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { waitFor } from '@vitascope/testing'
+import type { KubernetesSettings } from '../../../apps/encoding/src/executor/executor-config.ts'
+import { kubernetesSettings } from '../../../apps/encoding/test/kubernetes-settings.ts'
+import { type Surroundings, startHere, startSurroundings } from '../../../apps/encoding/test/service-under-test.ts'
+import { aLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
+import { kubeletOf, openCluster } from './support/cluster.ts'
+
+const PATIENCE_MS = 60_000
+jest.setTimeout(3 * PATIENCE_MS)
+
+const cluster = openCluster()
+let around: Surroundings
+let namespace: string
+let kubelet: ReturnType<typeof kubeletOf>
+let settings: KubernetesSettings
+let service: Awaited<ReturnType<typeof startHere>>
+let worker: ReturnType<typeof standInWorker>
+let nextJob = 1
+let jobId: string
+
+/** As docs/operators.md has them. */
+const rights = [
+  { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: ['vitascope'] },
+]
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  await cluster.makeNode(`node-${randomBytes(4).toString('hex')}`)
+})
+beforeEach(async () => {
+  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
+  jobId = String(nextJob++)
+  namespace = `media-${randomBytes(4).toString('hex')}`
+  kubelet = kubeletOf(cluster, namespace)
+  await cluster.makeNamespace(namespace)
+  await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'vitascope' } } })
+  const kubeconfig = await cluster.makeAccount({ namespace, name: 'encoding', folder: around.folder }, rights)
+  await cluster.core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'vitascope-chunk' } } })
+  settings = kubernetesSettings({ namespace, kubeconfig, owner: 'vitascope', template: restricted() })
+  service = await startHere(around, { kubernetes: settings })
+  worker = standInWorker(service, around.storage, 'w1:a')
+})
+afterEach(() => service.stop())
+afterAll(() => around.close())
+
+/** A pod that keeps to the restricted standard. */
+function restricted(): KubernetesSettings['template'] {
+  const { template } = kubernetesSettings()
+  const capabilities = { drop: ['ALL'] }
+  const securityContext = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities }
+  const containers = template.spec.containers.map((container) => ({ ...container, image: 'vitascope/encoding:test', securityContext }))
+  const pod = { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } }
+  return { ...template, spec: { ...template.spec, securityContext: pod, containers } }
+}
+
+/** Of three chunks of a picture; its sound is made. */
+async function aJob(): Promise<void> {
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
+  await worker.complete(await worker.lease(), aLongProbe())
+  await worker.step()
+}
+const patiently = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
+const nameOf = (job: V1Job | undefined) => job?.metadata?.name ?? ''
+const aNewJob = (...former: V1Job[]) =>
+  patiently(async () => (await jobs()).find((job) => !former.some((other) => nameOf(other) === nameOf(job))), 'a Job')
+const statusOf = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: nameOf(job) })).status
+const podOf = (job: V1Job, index: number, ...former: V1Pod[]) =>
+  patiently(async () => {
+    const pod = (await kubelet.pods(nameOf(job))).get(index)
+    return former.some((other) => other.metadata?.uid === pod?.metadata?.uid) ? undefined : pod
+  }, `the pod of index ${index}`)
+const noJobs = () => patiently(async () => (await jobs()).length === 0, 'all Jobs to be removed')
+const chunksOf = (job: V1Job) => job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
+const faults = async () =>
+  (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
+async function make(chunk: number): Promise<void> {
+  const { task } = await service.work.leaseChunk(
+    { workerId: `p${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion },
+    service.call,
+  )
+  if (!task) throw new Error(`chunk ${chunk} cannot be had`)
+  await worker.complete(task, await worker.make(task))
+}
+
+test('the rights of the executor are enough for it, and reach no further', async () => {
+  const own = String(settings.kubeconfig)
+  const may = (verb: string, resource: string, more = {}) => cluster.may(own, { namespace, verb, resource, ...more })
+  expect([await may('create', 'jobs', { group: 'batch' }), await may('get', 'configmaps', { name: 'vitascope' })]).toEqual([true, true])
+  const others = [
+    may('get', 'secrets'),
+    may('list', 'configmaps'),
+    may('create', 'pods'),
+    may('list', 'pods'),
+    may('create', 'pods', { subresource: 'exec' }),
+    may('patch', 'jobs', { group: 'batch' }),
+    may('create', 'rolebindings', { group: 'rbac.authorization.k8s.io' }),
+    cluster.may(own, { namespace: 'kube-system', verb: 'create', resource: 'jobs', group: 'batch' }),
+  ]
+  expect(await Promise.all(others)).toEqual(others.map(() => false))
+})
+
+test('evicted pods are replaced and not counted, and the Job is gone when all is made', async () => {
+  await aJob()
+  const job = await aNewJob()
+  const first = await podOf(job, 0)
+  await kubelet.run(first)
+  await kubelet.evict(first)
+  const second = await podOf(job, 0, first)
+  expect((await statusOf(job))?.failed ?? 0).toBe(0)
+  await make(0)
+  await kubelet.end(second, 0)
+  // Two at once: the third comes when the first is done.
+  await kubelet.end(await podOf(job, 1), 1)
+  await make(1)
+  const retried = await podOf(job, 2)
+  await make(2)
+  await kubelet.end(retried, 0)
+  await noJobs()
+  await patiently(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
+  expect(await faults()).toEqual([0, 0, 0, 0])
+  await worker.step()
+  await patiently(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
+})
+
+test('an index whose pod says that nobody wants it fails at once, the others go on, and the rest is for the next Job', async () => {
+  await aJob()
+  const job = await aNewJob()
+  const pod = await podOf(job, 0)
+  await kubelet.end(pod, 42)
+  await patiently(async () => (await statusOf(job))?.failedIndexes === '0', 'the index to have failed')
+  for (const index of [1, 2]) {
+    const other = await podOf(job, index)
+    await make(index)
+    await kubelet.end(other, 0)
+  }
+  const next = await aNewJob(job)
+  expect(chunksOf(next)).toBe('0')
+  expect(await patiently(async () => (await faults()).some((count) => count > 0) && (await faults()), 'a fault')).toEqual([1, 0, 0, 0])
+  await make(0)
+  await noJobs()
+})
+
+test('an API server that was killed has the same Jobs afterwards, and one that ended meanwhile is seen', async () => {
+  await aJob()
+  const job = await aNewJob()
+  await kubelet.end(await podOf(job, 0), 42)
+  await cluster.stopApiServer()
+  await make(1)
+  await cluster.startApiServer()
+  await kubelet.end(await podOf(job, 1), 0)
+  await kubelet.end(await podOf(job, 2), 42)
+  const next = await aNewJob(job)
+  expect(chunksOf(next)).toBe('0,2')
+  await make(0)
+  await make(2)
+  await noJobs()
+  await worker.step()
+  await patiently(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
+})
+
+test('a cancelled job takes its Job and its pods along', async () => {
+  await aJob()
+  const job = await aNewJob()
+  await kubelet.run(await podOf(job, 0))
+  await service.jobs.cancelJob({ jobId }, service.call)
+  await noJobs()
+  await patiently(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be told to go')
+  expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_CANCELLED)
+})
+
+test('Jobs go with the ConfigMap that owns them', async () => {
+  await aJob()
+  const job = await aNewJob()
+  expect(job.metadata?.ownerReferences).toHaveLength(1)
+  await service.stop()
+  await cluster.core.deleteNamespacedConfigMap({ namespace, name: 'vitascope' })
+  await noJobs()
+  service = await startHere(around)
+})
+
+test('a Job that waits in a queue of Kueue has no pods until it is let in', async () => {
+  await service.stop()
+  service = await startHere(around, { kubernetes: { ...settings, queue: 'encodes' } })
+  worker = standInWorker(service, around.storage, 'w1:b')
+  await aJob()
+  const job = await aNewJob()
+  await patiently(
+    async () => (await statusOf(job))?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True'),
+    'the Job to be suspended',
+  )
+  expect(job.metadata?.labels?.['kueue.x-k8s.io/queue-name']).toBe('encodes')
+  const body = await cluster.batch.readNamespacedJob({ namespace, name: nameOf(job) })
+  if (body.spec) body.spec.suspend = false
+  await cluster.batch.replaceNamespacedJob({ namespace, name: nameOf(job), body })
+  await podOf(job, 0)
+})
