@@ -1,14 +1,17 @@
 import { expect, test } from '@jest/globals'
 import {
   type Container,
+  chart,
   components,
   describeChart,
   find,
+  helm,
   type Manifest,
   type PodSpec,
   podOf,
   render,
   settingsOf,
+  valueSets,
   workloads,
 } from './support/chart.ts'
 
@@ -23,6 +26,30 @@ const volume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => c
 const main = (pod: PodSpec) => pod.containers[0] as Container
 
 describeChart('components', () => {
+  test('the demo is one pod of each component beside its database, and what these need', () => {
+    const names = new Map<string, string[]>()
+    for (const { kind, metadata } of manifestsOf('demo'))
+      names.set(kind, [...(names.get(kind) ?? []), metadata.name.replace('house-vitascope-', '')].sort())
+    const apps = ['analytics', 'auth', 'catalogue', 'collaboration', 'delivery', 'encoding', 'gateway', 'worker']
+    const all = [...apps, 'postgres'].sort()
+    expect(Object.fromEntries(names)).toEqual({
+      Deployment: apps.filter((name) => name !== 'analytics'),
+      StatefulSet: ['analytics', 'postgres'],
+      ServiceAccount: all,
+      NetworkPolicy: all,
+      Service: [...all.filter((name) => name !== 'worker'), 'encoding-upload'].sort(),
+      Secret: ['keys', 'postgres'],
+      PersistentVolumeClaim: ['objects'],
+    })
+    for (const name of apps)
+      expect(
+        ['Deployment', 'StatefulSet'].map(
+          (kind) =>
+            manifestsOf('demo').find((found) => found.kind === kind && found.metadata.name.endsWith(`-${name}`))?.spec?.['replicas'],
+        ),
+      ).toContain(1)
+  })
+
   test('the gateway is what an Ingress leads to, but for the pages that web serves', () => {
     const { rules, tls } = find(manifestsOf('production'), 'Ingress', 'gateway').spec as {
       rules: { host: string; http: { paths: { path: string; backend: { service: { name: string } } }[] } }[]
@@ -243,6 +270,35 @@ describeChart('components', () => {
     expect(find(manifestsOf('cloudnativepg'), 'Certificate', 'ca').spec).toMatchObject({ isCA: true })
     expect(volume(podOf(manifestsOf('gateway-api'), 'auth'), 'tls')?.secret).toMatchObject({ secretName: 'auth-tls' })
     expect(settingsOf(manifestsOf('demo'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
+  })
+
+  test('the notes say how to read the first key, and hold no secret', () => {
+    const notesOf = (set: string) => {
+      const { out, code } = helm([
+        'install',
+        'house',
+        chart,
+        '--dry-run=client',
+        '--namespace',
+        'vitascope',
+        '--values',
+        valueSets[set] ?? '',
+      ])
+      expect(code).toBe(0)
+      return { notes: out.slice(out.indexOf('\nNOTES:')), before: out.slice(0, out.indexOf('\nNOTES:')) }
+    }
+    const { notes } = notesOf('production')
+    expect(notes).toContain("kubectl -n vitascope get secret house-keys -o jsonpath='{.data.system-key}' | base64 -d")
+    expect(notes).toContain('https://video.example.org/v2/video')
+    const demo = notesOf('demo')
+    expect(demo.notes).toContain('port-forward service/house-vitascope-gateway')
+    const made = [...demo.before.matchAll(/^ {2}(?:[a-z-]+-key|password|auth|token-keys): (\S{16,})$/gm)].map(([, value = '']) => value)
+    expect(made.length).toBeGreaterThanOrEqual(5)
+    for (const value of made) {
+      expect(demo.notes).not.toContain(value)
+      expect(demo.notes).not.toContain(Buffer.from(value, 'base64').toString())
+    }
+    expect(notesOf('workers-alone').notes).toContain('Deployed here: worker.')
   })
 
   test('keys that the chart makes are of the form that services take, and stay when the release goes', () => {
