@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, readdir, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { getPriority } from 'node:os'
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type MediaRoom, openMediaRoom } from '../test/media-fixtures.ts'
 import { type LockedRun, lockedRun } from './locked-run.ts'
 import { progressLines } from './progress.ts'
-import { sandboxFor } from './sandbox.ts'
+import { defaultLimits, sandboxFor } from './sandbox.ts'
 
 let room: MediaRoom
 
@@ -120,7 +121,12 @@ test('it sees no environment of ours, no network, and is another user without ri
     '65534',
     'CapEff:\t0000000000000000',
     'NoNewPrivs:\t1',
-    String(Math.min(19, getPriority() + 10)),
+    String(Math.min(19, getPriority() + defaultLimits.niceness)),
+  ])
+  const isGrouped = existsSync('/proc/self/autogroup')
+  const group = 'for try in $(seq 100); do grep -o "nice [1-9].*" /proc/self/autogroup && exit; sleep 0.1; done; echo not grouped'
+  expect(await output('group', isGrouped ? group : 'echo not grouped')).toEqual([
+    isGrouped ? `nice ${defaultLimits.niceness}` : 'not grouped',
   ])
   expect(await output('network', 'grep : /proc/net/dev | cut -d: -f1')).toEqual(['    lo'])
 

@@ -26,8 +26,15 @@ export interface PictureToCut {
 /** A long chunk costs little at its seam; a short one loses little when its worker dies, and is done soon. */
 const usualSeconds = 60
 const mostCpuSeconds = 40
+/** Of the whole: what is lost with a worker is little beside it, and several of them have work. */
+const usualShare = 0.1
+/** Below this the seams would cost more than the loss of a worker. */
+const leastShareSegments = 3
 
-/** Cuts the picture between segments: a first chunk of one segment, so that it plays soon, each of the next twice as long up to the usual length. */
+/**
+ * Cuts the picture between segments: a first chunk of one segment, so that it plays soon, each of the next twice as long up to the usual length,
+ * which is a minute, or a tenth of a short picture.
+ */
 export function planChunks(picture: PictureToCut): PlannedChunk[] {
   const chunks: PlannedChunk[] = []
   for (const frames of lengths(picture)) {
@@ -49,7 +56,8 @@ function lengths({ frames, frameRate, segmentFrames, cpuSecondsPerFrame, canCut 
   if (!canCut) return [frames]
   const usual = Math.round((usualSeconds * toNumber(frameRate)) / segmentFrames)
   const affordable = Math.floor(mostCpuSeconds / (segmentFrames * cpuSecondsPerFrame))
-  const most = Math.max(2, Math.min(usual, affordable))
+  const share = Math.max(leastShareSegments, Math.round((frames * usualShare) / segmentFrames))
+  const most = Math.max(2, Math.min(usual, affordable, share))
   const cut: number[] = []
   for (let left = frames, segments = 1; left > 0; segments = Math.min(most, segments * 2)) {
     const length = Math.min(left, segments * segmentFrames)
