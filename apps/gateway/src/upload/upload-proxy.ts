@@ -67,7 +67,8 @@ export function createUploadProxy({
       connection: 'keep-alive',
     })
     request.url = path
-    if (path.startsWith('/tus')) response.setHeader('Tus-Resumable', '1.0.0')
+    // The version that is spoken here, too, for whoever came with another one.
+    if (path.startsWith('/tus')) response.setHeader('Tus-Resumable', '1.0.0').setHeader('Tus-Version', '1.0.0')
     waiveRequestTime(request)
     request.socket.setTimeout(IDLE_MS)
     try {
