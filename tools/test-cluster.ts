@@ -5,16 +5,18 @@ import { startApiAlone } from '../deploy/cluster/api-alone.ts'
 import { generate } from './generate.ts'
 import { runJest, testFiles } from './jest-run.ts'
 import { toolEnvironment } from './run-command.ts'
+import { provideTestPrograms } from './test-programs.ts'
 
 // npm run test:cluster [-- path …]: the tests `*.cluster.test.ts`, on a Kubernetes API of this machine that is started for them. The first run builds it.
 await generate()
+const files = testFiles({ long: false, cluster: true, filters: process.argv.slice(2) })
+await provideTestPrograms(files)
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-test-cluster-'))
 const cluster = await startApiAlone(join(folder, 'cluster'))
 try {
   const place = join(folder, 'place.json')
   writeFileSync(place, JSON.stringify(cluster.place))
   Object.assign(toolEnvironment, { VITASCOPE_TEST_CLUSTER: place })
-  const files = testFiles({ long: false, cluster: true, filters: process.argv.slice(2) })
   const counts = await runJest({ files, all: false, long: false, report: join(folder, 'report.json') })
   for (const file of counts.notRun) console.error(`${file} was not run`)
   console.log(`${counts.passed} passed, ${counts.failed} failed`)

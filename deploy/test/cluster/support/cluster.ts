@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuthorizationV1Api, BatchV1Api, CoreV1Api, KubeConfig, RbacAuthorizationV1Api, type V1Pod } from '@kubernetes/client-node'
@@ -19,6 +20,23 @@ export function openCluster() {
     batch: config.makeApiClient(BatchV1Api),
     stopApiServer: () => stopProgram(place.folder, 'apiserver', 0),
     startApiServer: () => startApiServer(place),
+    /** What kubectl says of these objects; throws it when it fails. */
+    kubectl(args: readonly string[], objects: readonly unknown[]): string {
+      const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')
+      const env = { KUBECONFIG: kubeconfigOf(place.folder, 'admin'), HOME: place.folder }
+      const { status, stdout, stderr } = spawnSync(join(place.programs, 'kubectl'), args, { input, encoding: 'utf8', env })
+      if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
+      return stdout
+    },
+    /** The kubeconfig of a service account that is there. */
+    async accountOf({ namespace, name, folder }: { namespace: string; name: string; folder: string }): Promise<string> {
+      const spec = { audiences: [], expirationSeconds: 3_600 }
+      const { status } = await core.createNamespacedServiceAccountToken({ namespace, name, body: { spec } })
+      const own = join(folder, `${namespace}-${name}.kubeconfig`)
+      const authority = join(place.folder, 'keys/ca.crt')
+      writeFileSync(own, kubeconfig(`https://${place.address}:${place.ports.api}`, authority, status?.token ?? ''), { mode: 0o600 })
+      return own
+    },
     /** With pods that keep to the restricted standard, and no others. */
     async makeNamespace(name: string): Promise<void> {
       const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
@@ -33,22 +51,16 @@ export function openCluster() {
       // It begins with a taint that only a kubelet's word would take away.
       await core.replaceNode({ name, body: { metadata: { name }, spec: {} } })
     },
-    /** A service account with these rights in its namespace, and the path of a kubeconfig of it. */
+    /** A service account with these rights in its namespace. */
     async makeAccount(
-      { namespace, name, folder }: { namespace: string; name: string; folder: string },
+      { namespace, name }: { namespace: string; name: string },
       rules: readonly { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }[],
-    ): Promise<string> {
+    ): Promise<void> {
       await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name } } })
       await rbac.createNamespacedRole({ namespace, body: { metadata: { name }, rules: [...rules] } })
       const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
       const subjects = [{ kind: 'ServiceAccount', name, namespace }]
       await rbac.createNamespacedRoleBinding({ namespace, body: { metadata: { name }, roleRef, subjects } })
-      const spec = { audiences: [], expirationSeconds: 3_600 }
-      const { status } = await core.createNamespacedServiceAccountToken({ namespace, name, body: { spec } })
-      const own = join(folder, `${name}.kubeconfig`)
-      const authority = join(place.folder, 'keys/ca.crt')
-      writeFileSync(own, kubeconfig(`https://${place.address}:${place.ports.api}`, authority, status?.token ?? ''), { mode: 0o600 })
-      return own
     },
     /** Whether the user of a kubeconfig may do this. */
     async may(own: string, resourceAttributes: { namespace: string; verb: string; resource: string; group?: string; name?: string }) {

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Job, V1PodSpec } from '@kubernetes/client-node'
+import { readEnvironment } from '@vitascope/config'
+import { helmPath, waitFor } from '@vitascope/testing'
+import { type KubernetesSettings, readExecutor } from '../../../apps/encoding/src/executor/executor-config.ts'
+import { type JobApi, openJobApi } from '../../../apps/encoding/src/executor/job-api.ts'
+import { jobManifest } from '../../../apps/encoding/src/executor/job-manifest.ts'
+import { describeChart, find, type Manifest, render, settingsOf, valueSets } from '../support/chart.ts'
+import { openCluster } from './support/cluster.ts'
+
+jest.setTimeout(300_000)
+
+const cluster = openCluster()
+/** Kinds that Kubernetes knows by itself. */
+const known =
+  /^(v1|(apps|batch|policy)\/v1|autoscaling\/v2|(networking|rbac\.authorization|admissionregistration|scheduling|storage)\.k8s\.io\/v1)$/
+const ofKubernetes = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => known.test(apiVersion))
+const aNamespace = () => `house-${randomBytes(4).toString('hex')}`
+
+describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
+  test.each(Object.keys(valueSets))('with the values %s everything is taken as it stands by the API server', async (set) => {
+    const [house, jobs] = [aNamespace(), aNamespace()]
+    for (const name of [house, jobs]) await cluster.makeNamespace(name)
+    const objects = ofKubernetes(render([set])).filter(({ kind }) => kind !== 'Namespace')
+    expect(objects.length).toBeGreaterThan(0)
+    const placed = objects.map((object) => {
+      const isOfJobs = object.metadata.namespace === 'encode'
+      return { ...object, metadata: { ...object.metadata, namespace: isOfJobs ? jobs : house } }
+    })
+    const dryRun = ['create', '--dry-run=server', '--validate=strict', '-o', 'name', '-f', '-']
+    expect(cluster.kubectl(dryRun, placed).trim().split('\n')).toHaveLength(objects.length)
+  })
+
+  const [house, jobs] = [aNamespace(), aNamespace()]
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
+  let api: JobApi
+  let settings: KubernetesSettings
+  let encoding: string
+
+  beforeAll(async () => {
+    const values = { encoding: { executor: { kubernetes: { namespace: jobs, quota: {} } } } }
+    const manifests = render(['jobs'], values, ['--namespace', house])
+    await cluster.makeNamespace(house)
+    const kinds = [
+      'Namespace',
+      'ServiceAccount',
+      'Role',
+      'RoleBinding',
+      'ConfigMap',
+      'ValidatingAdmissionPolicy',
+      'ValidatingAdmissionPolicyBinding',
+    ]
+    const namespaced = (object: Manifest) => ({ ...object, metadata: { namespace: house, ...object.metadata } })
+    const made = ofKubernetes(manifests).filter(({ kind }) => kinds.includes(kind))
+    cluster.kubectl(
+      ['create', '-f', '-'],
+      made.filter(({ kind }) => kind === 'Namespace'),
+    )
+    cluster.kubectl(['create', '-f', '-'], made.filter(({ kind }) => kind !== 'Namespace').map(namespaced))
+    encoding = await cluster.accountOf({ namespace: house, name: 'house-vitascope-encoding', folder })
+    const template = join(folder, 'pod-template.json')
+    writeFileSync(template, find(manifests, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
+    const told = settingsOf(manifests, 'encoding')
+    const reader = readEnvironment({ ...told, VITASCOPE_KUBERNETES_POD_TEMPLATE: template, VITASCOPE_KUBERNETES_CONFIG: encoding })
+    const read = readExecutor(reader)
+    if (!read) throw new Error('the chart does not name Kubernetes as the executor')
+    settings = read
+    api = openJobApi(settings)
+    // A policy holds a moment after it was made.
+    await waitFor(() => refusalOf((pod) => ({ ...pod, hostNetwork: true })).then((said) => said.includes('part of the node')), {
+      describe: 'the policy to hold',
+      timeout: 60_000,
+    })
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  let next = 1
+  const aJob = (change: (pod: V1PodSpec) => V1PodSpec = (pod) => pod): V1Job => {
+    const job = jobManifest(settings, { runId: String(next++), jobId: '12', chunks: [0, 1, 2] }, { memoryMib: 600, diskMib: 900 })
+    if (job.spec?.template.spec) job.spec.template.spec = change(job.spec.template.spec)
+    return job
+  }
+  /** Empty where it was made. */
+  const refused = (job: V1Job) =>
+    api.create(job).then(
+      () => '',
+      (error: Error) => error.message,
+    )
+  const refusalOf = (change: (pod: V1PodSpec) => V1PodSpec) => refused(aJob(change))
+  const container = (pod: V1PodSpec, more: object): V1PodSpec => ({
+    ...pod,
+    containers: pod.containers.map((one) => ({ ...one, ...more })),
+  })
+  const volume = (pod: V1PodSpec, more: object): V1PodSpec => ({ ...pod, volumes: [...(pod.volumes ?? []), { name: 'more', ...more }] })
+
+  test('the Job that encoding makes is let in, under the rights that it has, with the owner that it has', async () => {
+    const owner = await api.owner()
+    expect(owner).toMatchObject({ kind: 'ConfigMap', uid: expect.stringMatching(/./) })
+    const job = jobManifest(settings, { runId: '1', jobId: '7', chunks: [0, 1] }, { memoryMib: 600, diskMib: 900 }, owner)
+    expect(await refused(job)).toBe('')
+    expect((await api.list()).jobs.map(({ metadata }) => metadata?.name)).toContain(job.metadata?.name)
+    await api.remove(job)
+  })
+
+  test.each<[string, (pod: V1PodSpec) => V1PodSpec]>([
+    ['a folder of the node', (pod) => volume(pod, { hostPath: { path: '/' } })],
+    ['a secret of others', (pod) => volume(pod, { secret: { secretName: 'house-databases' } })],
+    ['another account', (pod) => ({ ...pod, serviceAccountName: 'default' })],
+    ['a token', (pod) => ({ ...pod, automountServiceAccountToken: true })],
+    ['another image', (pod) => container(pod, { image: 'elsewhere/miner:1' })],
+    ['another command', (pod) => container(pod, { command: ['sh'] })],
+    ['other arguments', (pod) => container(pod, { args: ['apps/auth/src/main.ts'] })],
+    ['a setting of its own', (pod) => container(pod, { env: [{ name: 'NODE_OPTIONS', value: '--require=/tmp/x.js' }] })],
+    [
+      'a setting out of a secret',
+      (pod) => container(pod, { env: [{ name: 'VITASCOPE_WORKER_JOB', valueFrom: { secretKeyRef: { name: 'k', key: 'k' } } }] }),
+    ],
+    [
+      'a second container',
+      (pod) => ({ ...pod, containers: [...pod.containers, ...pod.containers.map((one) => ({ ...one, name: 'two' }))] }),
+    ],
+    ['a first container', (pod) => ({ ...pod, initContainers: pod.containers.map((one) => ({ ...one, name: 'first' })) })],
+    ['rights of the machine', (pod) => container(pod, { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } })],
+    ['root', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, runAsUser: 0, runAsNonRoot: false } })],
+    ['the network of the node', (pod) => ({ ...pod, hostNetwork: true })],
+    ['the processes of the node', (pod) => ({ ...pod, hostPID: true })],
+    ['a node of its choice', (pod) => ({ ...pod, nodeName: 'control-plane' })],
+  ])('a Job with %s is refused', async (_, change) => {
+    expect(await refusalOf(change)).toMatch(/a Job here/)
+  })
+
+  test('a Job without an end, or with more pods than were allowed, is refused', async () => {
+    for (const more of [{ activeDeadlineSeconds: undefined }, { ttlSecondsAfterFinished: undefined }, { parallelism: 99 }]) {
+      const job = aJob()
+      if (job.spec) Object.assign(job.spec, more)
+      expect(await refused(job)).toMatch(/a Job here/)
+    }
+  })
+
+  test('encoding may do what the executor does and no more, and nobody else may do anything', async () => {
+    const asked = [
+      ['create', 'jobs', 'batch'],
+      ['delete', 'jobs', 'batch'],
+      ['patch', 'jobs', 'batch'],
+      ['get', 'secrets', ''],
+      ['create', 'pods', ''],
+      ['create', 'rolebindings', 'rbac.authorization.k8s.io'],
+    ] as const
+    const answers = (own: string, namespace: string) =>
+      Promise.all(asked.map(([verb, resource, group]) => cluster.may(own, { namespace, verb, resource, group })))
+    expect(await answers(encoding, jobs)).toEqual([true, true, false, false, false, false])
+    expect(await answers(encoding, house)).toEqual(asked.map(() => false))
+    const accounts = await cluster.core.listNamespacedServiceAccount({ namespace: house })
+    const others = accounts.items
+      .map(({ metadata }) => metadata?.name ?? '')
+      .filter((name) => /^house-/.test(name) && !/encoding$/.test(name))
+    expect(others.length).toBeGreaterThanOrEqual(7)
+    for (const name of others) {
+      const own = await cluster.accountOf({ namespace: house, name, folder })
+      expect([name, ...(await answers(own, jobs)), ...(await answers(own, house))]).toEqual([
+        name,
+        ...asked.map(() => false),
+        ...asked.map(() => false),
+      ])
+    }
+  })
+})
