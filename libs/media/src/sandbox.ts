@@ -38,7 +38,7 @@ export interface Sandbox {
   wrap(tool: string, args: readonly string[], limits: RunLimits): { command: string; args: string[] }
 }
 
-/** Starts a tool inside: its folder is `scratch`, its process group its own. */
+/** Starts a tool inside: its folder is `scratch`, its process group its own. Nothing is waited for after its start, so that its caller hears of its end. */
 export async function startInside(
   sandbox: Sandbox,
   tool: string,
@@ -62,7 +62,8 @@ export async function startInside(
     const inside = sandbox.wrap(`./${name}`, args, limits)
     return givingWay(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), limits)
   } finally {
-    await program.close()
+    // The child has its own.
+    program.close().catch(closed)
   }
 }
 
@@ -70,13 +71,15 @@ export async function startInside(
  * Where the system groups processes by session (sched(7), autogroup), niceness counts inside a session alone, and each run leads its own: the group
  * as a whole is told to give way too.
  */
-async function givingWay(child: ChildProcess, { niceness }: RunLimits): Promise<ChildProcess> {
-  if (child.pid !== undefined) await writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(() => notGrouped)
+function givingWay(child: ChildProcess, { niceness }: RunLimits): ChildProcess {
+  if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(notGrouped)
   return child
 }
 
-/** Without such groups niceness counts as it is. */
-const notGrouped = undefined
+/** Without such groups, or where the tool has ended already, niceness counts as it is. */
+const notGrouped = () => {}
+/** A descriptor that was read from only has nothing to lose. */
+const closed = () => {}
 
 /** Finds out once per tool what works, from the strongest lock to none; a container or another system may forbid some of it. */
 export function sandboxFor(tool: string): Promise<Sandbox> {

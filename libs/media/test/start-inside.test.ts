@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { defaultLimits, type Sandbox, startInside } from '../src/sandbox.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-inside-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+test.each([
+  ['by its path', false],
+  ['as an open file', true],
+])('the end of a tool that ends at once is heard, when it is started %s', async (_, handsOver) => {
+  const sandbox: Sandbox = {
+    owner: undefined,
+    network: 'open',
+    diesWithParent: false,
+    handsOver,
+    wrap: () => ({ command: '/bin/true', args: [] }),
+  }
+  const codes = await Promise.all(
+    Array.from({ length: 40 }, async (_unused, nth) => {
+      const child = await startInside(sandbox, '/bin/true', [], defaultLimits, join(folder, `${handsOver}-${nth}`))
+      expect(child.exitCode).toBeNull()
+      return once(child, 'exit')
+    }),
+  )
+  expect(codes).toEqual(Array(40).fill([0, null]))
+})
