@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ObjectStorage, openS3Storage } from '@vitascope/storage'
 import { s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
+import { runTool } from './support/command.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -24,15 +25,8 @@ withS3('with a bucket of an S3 store', () => {
     sources = await startSourceServer(folder)
     store = await startS3()
     storage = openS3Storage(store)
-    const secret = join(folder, 'secret-key')
-    await writeFile(secret, store.secretAccessKey, { mode: 0o600 })
-    platform = await startTestPlatform({
-      VITASCOPE_S3_ENDPOINT: store.endpoint,
-      VITASCOPE_S3_BUCKET: store.bucket,
-      VITASCOPE_S3_ACCESS_KEY_ID: store.accessKeyId,
-      VITASCOPE_S3_SECRET_KEY_FILE: secret,
-      VITASCOPE_RETRY_MS: '1000',
-    })
+    await writeFile(secretFile(), store.secretAccessKey, { mode: 0o600 })
+    platform = await startTestPlatform({ ...bucketOf(store), VITASCOPE_RETRY_MS: '1000' })
     tenant = await aTenant(platform.system)
   }, 120_000)
   afterAll(async () => {
@@ -42,6 +36,14 @@ withS3('with a bucket of an S3 store', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
+  const secretFile = () => join(folder, 'secret-key')
+  const bucketOf = (of: TestS3) => ({
+    VITASCOPE_S3_ENDPOINT: of.endpoint,
+    VITASCOPE_S3_BUCKET: of.bucket,
+    VITASCOPE_S3_ACCESS_KEY_ID: of.accessKeyId,
+    VITASCOPE_S3_SECRET_KEY_FILE: secretFile(),
+  })
+  const bytesOf = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
   const objects = async () => {
     const names: string[] = []
     for await (const { name } of storage.list('')) names.push(name)
@@ -59,11 +61,36 @@ withS3('with a bucket of an S3 store', () => {
     expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 100-199/${whole.length}`])
     expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(100, 200))).toBe(true)
     for (const url of [video.uri.hls, video.uri.poster_frame, video.uri.thumbnail]) expect((await fetch(url)).status).toBe(200)
-    await waitFor(async () => (await objects()).every((name) => name.startsWith(`media/${video.media_id}/`)), { timeout: 60_000 })
+    const isKept = (name: string) => name.startsWith(`media/${video.media_id}/`) || name.startsWith('source/')
+    await waitFor(async () => (await objects()).every(isKept), { timeout: 60_000 })
     const answer = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
     expect(answer.status).toBe(200)
     await waitFor(async () => (await objects()).length === 0, { timeout: 60_000, describe: 'the bucket to be empty' })
   }, 150_000)
+
+  test('a backup of a bucket is restored into another one, where it plays', async () => {
+    const made = await settled(platform.system, (await start()).id)
+    expect(made.status.status).toBe('ok')
+    const to = join(folder, 'backup')
+    const backup = await runTool('backup', ['--to', to], { VITASCOPE_DATA_DIR: platform.dataDir, ...bucketOf(store) })
+    expect([backup.code, backup.stderr]).toEqual([0, ''])
+    const second = await startS3()
+    const dataDir = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
+    let other: TestPlatform | undefined
+    try {
+      const restored = await runTool('restore', ['--from', to, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...bucketOf(second) })
+      expect([restored.code, restored.stdout]).toEqual([0, expect.stringMatching(/is restored and verified/)])
+      other = await startTestPlatform(bucketOf(second), dataDir)
+      const again = await settled(other.withKey(tenant.key), made.video_id)
+      const [was, is] = await Promise.all([made, again].map(async ({ uri }) => await bytesOf(uri.http['h264_1200'] ?? '')))
+      expect(is?.length).toBeGreaterThan(10_000)
+      expect(is).toEqual(was)
+      expect((await fetch(again.uri.hls)).status).toBe(200)
+    } finally {
+      await other?.remove()
+      await second.stop()
+    }
+  }, 240_000)
 
   test('a store that is away for a while delays videos, and loses none', async () => {
     const { id } = await start()
