@@ -113,7 +113,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   })
   const reconciler = createReconciler({ db, queue, outbox, steps, desk, jobs, storage, log, intervalMs: timing.reconcileMs })
   const afterFailover = createAfterFailover({ db, queue, desk, jobs, storage, log, graceMs: FAILOVER_LEASES * timing.leaseMs })
-  const executor = await openExecutor(config, { db, queue, steps, log, metrics })
+  const executor = await openExecutor(config, { db, queue, steps, log, metrics }, stopping.signal)
   observeJobs(metrics, db, queue, log)
 
   const server = createGrpcServer({ principalKey: key, identity, serve: config.serve, log, metrics })
@@ -192,8 +192,12 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
 }
 
 /** The client of Kubernetes is large: it is loaded where it is used. */
-async function openExecutor({ kubernetes }: EncodingConfig, tools: Omit<ExecutorTools, 'api' | 'settings'>): Promise<Executor | undefined> {
+async function openExecutor(
+  { kubernetes }: EncodingConfig,
+  tools: Omit<ExecutorTools, 'api' | 'settings'>,
+  stopping: AbortSignal,
+): Promise<Executor | undefined> {
   if (!kubernetes) return undefined
   const { openJobApi } = await import('./executor/job-api.ts')
-  return createExecutor({ ...tools, settings: kubernetes, api: openJobApi(kubernetes) })
+  return createExecutor({ ...tools, settings: kubernetes, api: openJobApi(kubernetes, stopping) })
 }

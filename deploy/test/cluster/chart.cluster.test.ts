@@ -69,7 +69,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     const read = readExecutor(reader)
     if (!read) throw new Error('the chart does not name Kubernetes as the executor')
     settings = read
-    api = openJobApi(settings)
+    api = openJobApi(settings, new AbortController().signal)
     // A policy holds a moment after it was made.
     await waitFor(() => refusalOf((pod) => ({ ...pod, hostNetwork: true })).then((said) => said.includes('part of the node')), {
       describe: 'the policy to hold',

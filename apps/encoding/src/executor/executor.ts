@@ -54,7 +54,10 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const begun = new Map<string, number>()
   const watch = watchJobs(api, () => wake(), log)
   const ended = metrics.counter('vitascope_encode_runs_total', 'Runs of chunks on Kubernetes by how they ended', ['outcome'])
-  const failed = metrics.counter('vitascope_kubernetes_failures_total', 'Calls of the Kubernetes API that failed')
+  const failed = metrics.counter(
+    'vitascope_kubernetes_failures_total',
+    'Attempts to make the Jobs of the cluster as they should be that failed',
+  )
 
   const pass = async () => {
     // First what the cluster has, then what it should have: a Job of a run that another replica has just begun is thus never taken for one of no run.

@@ -36,7 +36,8 @@ const CALL_MS = 10_000
 /** The server ends a watch after this long, and all Jobs are listed anew. */
 const WATCH_SECONDS = 300
 
-export function openJobApi(settings: KubernetesSettings): JobApi {
+/** Whatever is asked ends with `stopping`. */
+export function openJobApi(settings: KubernetesSettings, stopping: AbortSignal): JobApi {
   const { namespace, owner } = settings
   const config = new KubeConfig()
   if (settings.kubeconfig === undefined) config.loadFromCluster()
@@ -45,6 +46,7 @@ export function openJobApi(settings: KubernetesSettings): JobApi {
   const core = config.makeApiClient(CoreV1Api)
   const watch = new Watch(config)
   const labelSelector = selectorOf(settings)
+  const within = () => callWithin(CALL_MS, stopping)
 
   return {
     create: (body) => unless(409, batch.createNamespacedJob({ namespace, body }, within()).then(isThere), false),
@@ -61,21 +63,24 @@ export function openJobApi(settings: KubernetesSettings): JobApi {
     },
     async watch(resourceVersion, onChange, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
+      // What comes after the end of the wait below is of no use to anybody.
+      promise.catch(() => {})
       const onEvent = (phase: string, object: unknown) => {
         if (phase === 'ERROR') reject(new Error(`the watch failed: ${(object as { message?: string }).message ?? 'no reason'}`))
         else if (phase !== 'BOOKMARK') onChange({ isGone: phase === 'DELETED', job: object as V1Job })
       }
       const path = `/apis/batch/v1/namespaces/${encodeURIComponent(namespace)}/jobs`
       const query = { labelSelector, resourceVersion, allowWatchBookmarks: true, timeoutSeconds: WATCH_SECONDS }
-      const request = await watch.watch(path, query, onEvent, (error: unknown) => (error ? reject(error) : resolve()))
-      const abort = () => request.abort()
+      const abort = () => reject(signal.reason)
       signal.addEventListener('abort', abort, { once: true })
-      if (signal.aborted) abort()
+      const request = watch.watch(path, query, onEvent, (error: unknown) => (error ? reject(error) : resolve()))
       try {
-        await promise
+        signal.throwIfAborted()
+        // A server that does not answer keeps the request from beginning, and must not keep this from ending.
+        await Promise.race([request.then(() => promise), promise])
       } finally {
         signal.removeEventListener('abort', abort)
-        abort()
+        request.then((begun) => begun.abort()).catch(() => {})
       }
     },
     async owner() {
@@ -99,10 +104,10 @@ async function unless<Answer, Instead>(status: number, call: Promise<Answer>, in
 }
 
 /** A call that the server does not answer ends. */
-function within(): ConfigurationOptions {
+function callWithin(ms: number, stopping: AbortSignal): ConfigurationOptions {
   const limit: ObservableMiddleware = {
     pre(context) {
-      context.setSignal(AbortSignal.timeout(CALL_MS))
+      context.setSignal(AbortSignal.any([stopping, AbortSignal.timeout(ms)]))
       return new Observable(Promise.resolve(context))
     },
     post: (answer) => new Observable(Promise.resolve(answer)),
