@@ -5,6 +5,7 @@ import {
   experimental,
   ServerCredentials,
   ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js'
@@ -31,9 +32,10 @@ export function channelCredentials(peer: Peer | undefined): { credentials: Chann
 export function callerCheck(identity: Identity | undefined, metrics: Metrics): ServerInterceptor[] {
   if (!identity || identity.isOpenToAll) return []
   const refused = metrics.counter('vitascope_tls_refused_calls_total', 'Calls of services that may not call this one')
+  const mayCall = oncePerConnection((call) => identity.mayCall(call.getAuthContext().sslPeerCertificate))
   return [
     (_method, call) => {
-      if (identity.mayCall(call.getAuthContext().sslPeerCertificate)) return new ServerInterceptingCall(call)
+      if (mayCall(call)) return new ServerInterceptingCall(call)
       return new ServerInterceptingCall(call, {
         start: (next) =>
           next({
@@ -45,6 +47,21 @@ export function callerCheck(identity: Identity | undefined, metrics: Metrics): S
       })
     },
   ]
+}
+
+/**
+ * A certificate does not change while its connection lasts, and reading it costs as much as a small call. grpc-js shows the connection to nobody:
+ * where it cannot be seen, each call is looked at.
+ */
+function oncePerConnection(check: (call: ServerInterceptingCallInterface) => boolean): typeof check {
+  const known = new WeakMap<object, boolean>()
+  return (call) => {
+    const connection = (call as { stream?: { session?: object } }).stream?.session
+    if (connection === undefined) return check(call)
+    const verdict = known.get(connection) ?? check(call)
+    known.set(connection, verdict)
+    return verdict
+  }
 }
 
 /** grpc-js’s own for changing certificates does not say which TLS is the least. */
