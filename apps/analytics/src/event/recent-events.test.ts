@@ -19,10 +19,22 @@ test('what was written is had once, by the number of its insert', () => {
 })
 
 test('beyond its bound the oldest are gone, however long nobody asks', () => {
-  const recent = createRecentEvents(10)
+  const recent = createRecentEvents({ most: 10 })
   for (let batch = 1; batch <= 1_000; batch++) recent.keep(String(batch), events(4))
   expect(Array.from({ length: 1_000 }, (_, nth) => recent.take(String(nth + 1))).filter((found) => found)).toHaveLength(2)
   // Larger than the bound by itself: it is read from the database.
   recent.keep('1001', events(11))
   expect(recent.take('1001')).toBeUndefined()
+})
+
+test('what nobody asked for in time is gone when the next is kept', () => {
+  const clock = { now: 0 }
+  const recent = createRecentEvents({ now: () => clock.now })
+  recent.keep('1', events(1))
+  clock.now = 9_000
+  recent.keep('2', events(1))
+  clock.now = 11_000
+  recent.keep('3', events(1))
+  expect(recent.take('1')).toBeUndefined()
+  expect(recent.take('2')).toHaveLength(1)
 })
