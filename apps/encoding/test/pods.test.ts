@@ -15,12 +15,12 @@ let cluster: StandInKubernetes
 let caller: Caller
 let service: Awaited<ReturnType<typeof startServiceProcess>>
 const PATIENCE_MS = 200_000
-jest.setTimeout(2 * PATIENCE_MS)
+jest.setTimeout(5 * PATIENCE_MS)
 
 beforeAll(async () => {
   around = await startSurroundings()
   cluster = await startKubernetes(around.folder)
-  around.origin.serve('/video.mp4', await makeVideo(join(around.folder, 'video.mp4'), 20))
+  around.origin.serve('/video.mp4', await makeVideo(join(around.folder, 'video.mp4'), 16))
 })
 afterAll(async () => {
   caller?.close()
