@@ -19,6 +19,8 @@ const TIMES = {
   VITASCOPE_FETCH_LEASE_MS: '2000',
   VITASCOPE_WORKER_BEAT_MS: '500',
   VITASCOPE_RECONCILE_MS: '300',
+  // So that a job which begins again finds nothing that it could go on with.
+  VITASCOPE_SOURCES_KEPT: '0',
 }
 
 let folder: string
