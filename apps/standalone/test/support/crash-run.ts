@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type TestRedis, waitFor } from '@vitascope/testing'
+import { asSuperuser } from './database.ts'
 import { kill, REDIS_FAULTS, seeded } from './nemesis.ts'
 import { expectSameFrames } from './same-frames.ts'
 import { aPdf } from './slides.ts'
@@ -165,8 +166,10 @@ async function checkAllThere(
     }
   }
   const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
+  const sources = new Set(await keptSources(platform))
   // What was sent by a form or in parts is kept for a day.
-  const isWanted = (file: string) => /^(uploads|tus)[/]/.test(file) || wanted.has(file.split('/').slice(0, 2).join('/'))
+  const isWanted = (file: string) =>
+    /^(uploads|tus)[/]/.test(file) || sources.has(file) || wanted.has(file.split('/').slice(0, 2).join('/'))
   let left: string[] = []
   const clean = async () => {
     left = (await filesOf(join(platform.dataDir, 'storage'))).filter((file) => !isWanted(file))
@@ -186,6 +189,12 @@ async function playingMedia(platform: TestPlatform): Promise<string[]> {
     ids.push(...body.videos.map((video) => video.media_id))
     if (body.videos.length < 20) return ids
   }
+}
+
+/** Each beside the set that was made of it. */
+function keptSources(platform: TestPlatform): Promise<string[]> {
+  const statement = `select source ->> 'object' as name from encoding.job where kind = 'renditions' and state = 'ok' and not is_dropped`
+  return asSuperuser(platform, async (client) => (await client.query<{ name: string }>(statement)).rows.map(({ name }) => name))
 }
 
 /** The objects: the store's own temporary files begin with a dot. */
