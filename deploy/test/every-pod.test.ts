@@ -57,6 +57,15 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
   })
 
+  test('what a pod may write to the disk of its node is below the limit at which it is put out', () => {
+    const bytes = (text: string) => Number.parseFloat(text) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[text.slice(-2)] ?? Number.NaN)
+    for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
+      const limit = pod.containers.reduce((sum, { resources }) => sum + bytes(resources.limits['ephemeral-storage'] ?? ''), 0)
+      const folders = pod.volumes.flatMap(({ emptyDir }) => (emptyDir ? [bytes((emptyDir as { sizeLimit: string }).sizeLimit)] : []))
+      expect([component, folders.reduce((sum, size) => sum + size, 0) < limit]).toEqual([component, true])
+    }
+  })
+
   test('every pod that serves is probed, drains before it ends, and is replaced by one that serves', () => {
     for (const { component, manifest, pod } of workloads(manifests()).filter(
       ({ manifest: { kind } }) => kind !== 'Job' && kind !== 'ConfigMap',
