@@ -19,6 +19,7 @@ export async function benchKill({ pairs, tools, folder }: BenchRun): Promise<boo
     const undisturbed = await ourEncode(tools, source, whole)
     const disturbed = await ourEncode(tools, source, killed, { killAt: 0.5 })
     ratios.push(disturbed.cpuSeconds / undisturbed.cpuSeconds)
+    console.log(`  undisturbed CPU ${undisturbed.cpuSeconds.toFixed(2)} s, killed at half ${disturbed.cpuSeconds.toFixed(2)} s`)
   }
   const [expected, found] = await Promise.all([whole, killed].map((scratch) => frameHashes(tools.ffmpeg, scratch)))
   const isSame = expected === found

@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { readDatabaseConfig as analyticsDatabase, readConfig as readAnalytics } from '../../apps/analytics/src/config.ts'
-import { readMigrateConfig as authDatabase, readAuthConfig } from '../../apps/auth/src/config.ts'
-import { readMigrationConfig as catalogueDatabase, readConfig as readCatalogue } from '../../apps/catalogue/src/config.ts'
-import { readMigrationConfig as collaborationDatabase, readConfig as readCollaboration } from '../../apps/collaboration/src/config.ts'
-import { readDeliveryConfig } from '../../apps/delivery/src/config.ts'
-import { readMigrateConfig as encodingDatabase, readConfig as readEncoding } from '../../apps/encoding/src/config.ts'
-import { readWorkerConfig } from '../../apps/encoding/src/worker/config.ts'
-import { readGatewayConfig } from '../../apps/gateway/src/config.ts'
+import { readByAll, readers } from './support/readers.ts'
 
 interface ComposeService {
   image: string
@@ -41,25 +34,6 @@ const folder = join(import.meta.dirname, '..')
 const compose = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'), { merge: true }) as Compose
 const { services } = compose
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined)
-
-/** How each process reads its settings. */
-const readers: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
-  gateway: readGatewayConfig,
-  auth: readAuthConfig,
-  catalogue: readCatalogue,
-  encoding: readEncoding,
-  worker: readWorkerConfig,
-  delivery: readDeliveryConfig,
-  collaboration: readCollaboration,
-  analytics: readAnalytics,
-  'auth-migrate': authDatabase,
-  'catalogue-migrate': catalogueDatabase,
-  'encoding-migrate': encodingDatabase,
-  'collaboration-migrate': collaborationDatabase,
-  'analytics-migrate': analyticsDatabase,
-}
-/** Read by every process before its own. */
-const READ_BY_ALL = 'VITASCOPE_LOG_LEVEL'
 
 let secrets: string
 beforeAll(() => {
@@ -91,7 +65,7 @@ describe('each process', () => {
       const settings = Object.fromEntries(
         Object.entries(environment).map(([setting, value]) => [setting, unset(String(value)).replace('/run/secrets', secrets)]),
       )
-      const known = new Set([READ_BY_ALL])
+      const known = new Set(readByAll)
       const watched = new Proxy(settings, {
         get: (target, setting) => {
           known.add(String(setting))

@@ -3,37 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { makeTokenKeys } from '@vitascope/access'
-import { readDatabaseConfig as analyticsDatabase, readConfig as readAnalytics } from '../../apps/analytics/src/config.ts'
-import { readMigrateConfig as authDatabase, readAuthConfig } from '../../apps/auth/src/config.ts'
-import { readMigrationConfig as catalogueDatabase, readConfig as readCatalogue } from '../../apps/catalogue/src/config.ts'
-import { readMigrationConfig as collaborationDatabase, readConfig as readCollaboration } from '../../apps/collaboration/src/config.ts'
-import { readDeliveryConfig } from '../../apps/delivery/src/config.ts'
-import { readMigrateConfig as encodingDatabase, readConfig as readEncoding } from '../../apps/encoding/src/config.ts'
-import { readWorkerConfig } from '../../apps/encoding/src/worker/config.ts'
-import { readGatewayConfig } from '../../apps/gateway/src/config.ts'
 import { type Container, containersOf, describeChart, type Manifest, type PodSpec, render, valueSets, workloads } from './support/chart.ts'
+import { readByAll, readers } from './support/readers.ts'
 
-/** How each process reads its settings. */
-const readers: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
-  gateway: readGatewayConfig,
-  web: readGatewayConfig,
-  auth: readAuthConfig,
-  catalogue: readCatalogue,
-  encoding: readEncoding,
-  worker: readWorkerConfig,
-  encode: readWorkerConfig,
-  delivery: readDeliveryConfig,
-  collaboration: readCollaboration,
-  analytics: readAnalytics,
-  'auth-migrate': authDatabase,
-  'catalogue-migrate': catalogueDatabase,
-  'encoding-migrate': encodingDatabase,
-  'collaboration-migrate': collaborationDatabase,
-  'analytics-migrate': analyticsDatabase,
-}
-
-/** Every process reads them beside its own settings (libs/process). */
-const readByAll = ['VITASCOPE_LOG_LEVEL', 'VITASCOPE_DRAIN_SECONDS']
+/** The pods of two components run the program of another. */
+const programs: Record<string, string> = { web: 'gateway', encode: 'worker' }
 
 /** A content that each secret file may have. */
 const contents: Record<string, string> = {
@@ -57,7 +31,7 @@ describeChart('settings', () => {
     for (const { manifest, component, pod } of workloads(manifests)) {
       for (const container of containersOf(pod)) {
         const name = container.name === 'migrate' && manifest.kind !== 'Job' ? `${component}-migrate` : component
-        const read = readers[name]
+        const read = readers[programs[name] ?? name]
         if (!read) {
           expect([set, name]).toEqual([set, 'postgres'])
           continue

@@ -1,27 +1,14 @@
-import { rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeAll, expect, test } from '@jest/globals'
-import { createLogger, createMetrics } from '@vitascope/telemetry'
+import { beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
-import { createHouseServer, type HttpService, houseRequest, httpService, type Identity, openIdentity } from '../src/index.ts'
+import { type CertificateFiles, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
+import { createHouseServer, type HttpService, houseRequest, httpService, type Identity } from '../src/index.ts'
+import { somebody, undo } from './somebody.ts'
 
-const log = createLogger({ service: 'test', level: 'silent' })
 let authority: TestAuthority
-const undo: (() => unknown)[] = []
 beforeAll(async () => {
   authority = await createTestAuthority()
 })
-afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step()
-})
-
-async function somebody(files: CertificateFiles, callers: readonly string[] = []) {
-  const { folder, replace } = await certificateFolder(files)
-  const identity = openIdentity({ folder, callers }, { log, metrics: createMetrics('test'), everyMs: 20 }) as Identity
-  undo.push(() => rm(folder, { recursive: true }), identity.close)
-  return { identity, replace }
-}
 
 async function serve(identity: Identity | undefined): Promise<string> {
   const server = createHouseServer(identity, { keepAliveTimeout: 30_000 }, (_request, response) => response.end('heard'))

@@ -1,37 +1,23 @@
 import { copyFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { credentials, Client as GrpcClient, type ServiceError, status } from '@grpc/grpc-js'
-import { afterEach, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
-import { createLogger, createMetrics, type Metrics } from '@vitascope/telemetry'
+import { createMetrics, type Metrics } from '@vitascope/telemetry'
 import { waitFor } from '@vitascope/testing'
 import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
 import { createGrpcServer, type Identity, openChannel, openIdentity, principalKey, type ServeSettings, serviceCall } from '../src/index.ts'
+import { log, somebody, undo } from './somebody.ts'
 
 const key = principalKey('a secret of this test, long enough')
-const log = createLogger({ service: 'test', level: 'silent' })
 const GET = { getVideo: VideoServiceService.getVideo }
 /** Named as a write: never tried again by the client. */
 const WRITE = { writeVideo: VideoServiceService.getVideo }
-const ROUND_MS = 20
 
 let authority: TestAuthority
-const undo: (() => unknown)[] = []
 beforeAll(async () => {
   authority = await createTestAuthority()
 })
-afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step()
-})
-
-/** Somebody with these certificates, read again every 20 ms. */
-async function somebody(files: CertificateFiles, callers: readonly string[] = []) {
-  const { folder, replace } = await certificateFolder(files)
-  const metrics = createMetrics('test')
-  const identity = openIdentity({ folder, callers }, { log, metrics, everyMs: ROUND_MS }) as Identity
-  undo.push(() => rm(folder, { recursive: true }), identity.close)
-  return { identity, folder, replace, metrics }
-}
 
 async function serve(identity: Identity | undefined, serveSettings?: ServeSettings) {
   const server = createGrpcServer({ principalKey: key, identity, serve: serveSettings, log, metrics: createMetrics('test') })

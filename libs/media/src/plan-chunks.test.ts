@@ -27,9 +27,9 @@ test('chunks lie side by side, each at a segment', () => {
   expect(frame).toBe(14_987)
 })
 
-test('of a short picture a chunk is a tenth, and three segments at least', () => {
-  expect(seconds({ frames: 25 * 200 })).toEqual([4, 8, 16, ...Array.from({ length: 8 }, () => 20), 12])
-  expect(seconds({ frames: 25 * 60 })).toEqual([4, 8, 12, 12, 12, 12])
+test('of a short picture a chunk is an eighth, and four segments at least', () => {
+  expect(seconds({ frames: 25 * 200 })).toEqual([4, 8, 16, 28, 28, 28, 28, 28, 32])
+  expect(seconds({ frames: 25 * 60 })).toEqual([4, 8, 16, 16, 16])
 })
 
 test('costly ones stay below forty processor seconds, and above two segments', () => {
@@ -40,7 +40,7 @@ test('costly ones stay below forty processor seconds, and above two segments', (
 test('a short rest goes with its neighbour, and what cannot be cut stays whole', () => {
   expect(seconds({ frames: 25 * 5 })).toEqual([5])
   expect(seconds({ frames: 25 * 6 })).toEqual([4, 2])
-  expect(seconds({ frames: 25 * 62 })).toEqual([4, 8, 12, 12, 12, 14])
+  expect(seconds({ frames: 25 * 62 })).toEqual([4, 8, 16, 16, 18])
   expect(seconds({ frames: 1 })).toEqual([0.04])
   expect(seconds({ canCut: false })).toEqual([600])
 })

@@ -27,13 +27,13 @@ export interface PictureToCut {
 const usualSeconds = 60
 const mostCpuSeconds = 40
 /** Of the whole: what is lost with a worker is little beside it, and several of them have work. */
-const usualShare = 0.1
+const usualShare = 0.13
 /** Below this the seams would cost more than the loss of a worker. */
-const leastShareSegments = 3
+const leastShareSegments = 4
 
 /**
  * Cuts the picture between segments: a first chunk of one segment, so that it plays soon, each of the next twice as long up to the usual length,
- * which is a minute, or a tenth of a short picture.
+ * which is a minute, or an eighth of a short picture.
  */
 export function planChunks(picture: PictureToCut): PlannedChunk[] {
   const chunks: PlannedChunk[] = []

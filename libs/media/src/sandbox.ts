@@ -76,7 +76,7 @@ function givingWay(child: ChildProcess, { niceness }: RunLimits): ChildProcess {
   return child
 }
 
-/** Without such groups, or where the tool has ended already, niceness counts as it is. */
+/** A wish, not a condition of the run: without such groups, without the right, or where the tool has ended already, niceness counts as it is. */
 const notGrouped = () => {}
 /** A descriptor that was read from only has nothing to lose. */
 const closed = () => {}

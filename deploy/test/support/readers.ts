@@ -1,0 +1,28 @@
+import { readDatabaseConfig as analyticsDatabase, readConfig as readAnalytics } from '../../../apps/analytics/src/config.ts'
+import { readMigrateConfig as authDatabase, readAuthConfig } from '../../../apps/auth/src/config.ts'
+import { readMigrationConfig as catalogueDatabase, readConfig as readCatalogue } from '../../../apps/catalogue/src/config.ts'
+import { readMigrationConfig as collaborationDatabase, readConfig as readCollaboration } from '../../../apps/collaboration/src/config.ts'
+import { readDeliveryConfig } from '../../../apps/delivery/src/config.ts'
+import { readMigrateConfig as encodingDatabase, readConfig as readEncoding } from '../../../apps/encoding/src/config.ts'
+import { readWorkerConfig } from '../../../apps/encoding/src/worker/config.ts'
+import { readGatewayConfig } from '../../../apps/gateway/src/config.ts'
+
+/** How each process reads its settings, by its name in the compose file; the chart has two more names for some of them. */
+export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknown>> = {
+  gateway: readGatewayConfig,
+  auth: readAuthConfig,
+  catalogue: readCatalogue,
+  encoding: readEncoding,
+  worker: readWorkerConfig,
+  delivery: readDeliveryConfig,
+  collaboration: readCollaboration,
+  analytics: readAnalytics,
+  'auth-migrate': authDatabase,
+  'catalogue-migrate': catalogueDatabase,
+  'encoding-migrate': encodingDatabase,
+  'collaboration-migrate': collaborationDatabase,
+  'analytics-migrate': analyticsDatabase,
+}
+
+/** Every process reads them beside its own settings (libs/process). */
+export const readByAll: readonly string[] = ['VITASCOPE_LOG_LEVEL', 'VITASCOPE_DRAIN_SECONDS']
