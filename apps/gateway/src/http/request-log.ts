@@ -38,9 +38,9 @@ export function requestLog({ log, metrics, trusted }: { log: Logger; metrics: Me
   }
 }
 
-/** Segments and assets come by the hundred for each viewer; the measurement counts them. */
+/** Segments, assets and what players tell come by the hundred for each viewer; the measurement counts them. */
 function isRoutine(template: string, status: number): boolean {
-  return status < 400 && /^\/(delivery|player\/assets)\//.test(template)
+  return status < 400 && /^\/(delivery|player\/assets|v2\/analytics\/events)(\/|$)/.test(template)
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
