@@ -31,7 +31,8 @@ function writeManifest(from: string, to: string): void {
 }
 
 function copy(from: string, to: string): void {
-  if (existsSync(from)) cpSync(from, to, { recursive: true, filter: (path) => !NOT_RUN.test(path) })
+  // A migration that two services share is a link into a folder that is not there then.
+  if (existsSync(from)) cpSync(from, to, { recursive: true, dereference: true, filter: (path) => !NOT_RUN.test(path) })
 }
 
 const [, , folder] = process.argv

@@ -85,6 +85,13 @@ describe('what is assembled', () => {
     expect(packages().flatMap((path) => sources(path).filter((file) => /\.test\.ts$|(^|\/)test\//.test(file)))).toEqual([])
   })
 
+  test('has files alone, and no links to where it was assembled', () => {
+    const links = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isSymbolicLink())
+    expect(links.map(({ parentPath, name }) => join(parentPath, name))).toEqual([])
+    const migrations = (root: string) => readdirSync(join(root, 'apps/encoding/migrations')).sort()
+    expect(migrations(folder)).toEqual(migrations(join(import.meta.dirname, '../..')))
+  })
+
   test('imports only what its packages list, and only packages that are there', () => {
     const missing: string[] = []
     let looked = 0
