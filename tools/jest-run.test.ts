@@ -39,7 +39,10 @@ test('long tests are found only when they are asked for, and filters narrow', ()
   expect(usual.some((file) => file.endsWith('.long.test.ts'))).toBe(false)
   expect(testFiles({ long: true, filters: [] }).length).toBeGreaterThanOrEqual(usual.length)
   expect(testFiles({ long: false, filters: ['tools/jest-run'] })).toHaveLength(1)
-  const onCluster = testFiles({ long: false, cluster: true, filters: [] })
-  expect(onCluster.every((file) => file.endsWith('.cluster.test.ts'))).toBe(true)
-  expect(usual.filter((file) => onCluster.includes(file))).toEqual([])
+  for (const on of ['cluster', 'node'] as const) {
+    const found = testFiles({ long: false, on, filters: [] })
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.every((file) => file.endsWith(`.${on}.test.ts`))).toBe(true)
+    expect(usual.filter((file) => found.includes(file))).toEqual([])
+  }
 })

@@ -32,19 +32,19 @@ const mostAgain = 12
 export interface TestQuestion {
   /** Also `*.long.test.ts`. */
   long: boolean
-  /** `*.cluster.test.ts` and no others, which are left out otherwise. */
-  cluster?: boolean
+  /** `*.cluster.test.ts` or `*.node.test.ts` and no others, which are left out otherwise: those on a Kubernetes API, and on one with a node. */
+  on?: 'cluster' | 'node'
   /** Those alone whose path matches one, when there are any. */
   filters: readonly string[]
 }
 
 /** The `*.test.ts` of the house. */
-export function testFiles({ long, cluster = false, filters }: TestQuestion): string[] {
+export function testFiles({ long, on, filters }: TestQuestion): string[] {
   const patterns = filters.map((filter) => new RegExp(filter))
   return ['apps', 'libs', 'tools', 'test', 'bench', 'deploy']
     .flatMap((folder) => filesBelow(join(root, folder)))
     .filter((file) => file.endsWith('.test.ts') && (long || !file.endsWith('.long.test.ts')))
-    .filter((file) => file.endsWith('.cluster.test.ts') === cluster)
+    .filter((file) => /[.](cluster|node)[.]test[.]ts$/.exec(file)?.[1] === on)
     .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(relative(root, file))))
     .sort()
 }
@@ -54,20 +54,22 @@ export interface JestRun {
   /** They are all there are: Jest finds them itself, and what it passes over is seen. */
   all: boolean
   long: boolean
+  /** Files at once; two when not given. What fails of a run of one at a time is not run again. */
+  workers?: number
   /** Where Jest writes its report. */
   report: string
 }
 
 /**
- * Runs Jest over the files, on two workers; its own words go to the terminal. What failed is run once more, alone and one file after another: a fault
+ * Runs Jest over the files, on two workers or as many as are told; its own words go to the terminal. What failed is run once more, alone and one file after another: a fault
  * fails again, a machine that was too busy does not. Long runs take figures, and are not repeated.
  */
 export async function runJest(run: JestRun): Promise<JestCounts> {
   if (run.files.length === 0) return { ...nothing, failed: 1, failures: ['no test file matches'] }
-  const first = await runOnce(run, 2)
+  const first = await runOnce(run, run.workers ?? 2)
   if (typeof first === 'string') return { ...nothing, failed: 1, failures: [first] }
   const failed = first.testResults.filter((file) => file.status === 'failed').map((file) => file.name)
-  if (run.long || failed.length === 0 || failed.length > mostAgain) return countTests(first, run.files)
+  if (run.long || run.workers === 1 || failed.length === 0 || failed.length > mostAgain) return countTests(first, run.files)
   console.log(`\nOnce more, alone:\n${failed.map((file) => `  ${relative(root, file)}`).join('\n')}`)
   const second = await runOnce({ ...run, files: failed, all: false, report: `${run.report}.again` }, 1)
   return typeof second === 'string' ? countTests(first, run.files) : countTests(withAgain(first, second), run.files, failed)

@@ -2,22 +2,33 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApiAlone } from '../deploy/cluster/api-alone.ts'
+import { startWithNode } from '../deploy/cluster/with-node.ts'
 import { generate } from './generate.ts'
 import { runJest, testFiles } from './jest-run.ts'
 import { toolEnvironment } from './run-command.ts'
 import { provideTestPrograms } from './test-programs.ts'
 
 // npm run test:cluster [-- path …]: the tests `*.cluster.test.ts`, on a Kubernetes API of this machine that is started for them. The first run builds it.
+// npm run test:cluster -- --node [path …]: the tests `*.node.test.ts`, one file after another, on a Kubernetes with a node, which needs root.
+const filters = process.argv.slice(2).filter((word) => word !== '--node')
+const on = process.argv.includes('--node') ? 'node' : 'cluster'
 await generate()
-const files = testFiles({ long: false, cluster: true, filters: process.argv.slice(2) })
+const files = testFiles({ long: false, on, filters })
 await provideTestPrograms(files)
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-test-cluster-'))
-const cluster = await startApiAlone(join(folder, 'cluster'))
+const start = on === 'node' ? startWithNode : startApiAlone
+const cluster = await start(join(folder, 'cluster'))
 try {
   const place = join(folder, 'place.json')
   writeFileSync(place, JSON.stringify(cluster.place))
   Object.assign(toolEnvironment, { VITASCOPE_TEST_CLUSTER: place })
-  const counts = await runJest({ files, all: false, long: false, report: join(folder, 'report.json') })
+  const counts = await runJest({
+    files,
+    all: false,
+    long: false,
+    report: join(folder, 'report.json'),
+    ...(on === 'node' && { workers: 1 }),
+  })
   for (const file of counts.notRun) console.error(`${file} was not run`)
   console.log(`${counts.passed} passed, ${counts.failed} failed`)
   process.exitCode = counts.failed + counts.notRun.length > 0 ? 1 : 0

@@ -53,7 +53,8 @@ export async function startApiServer(place: Place): Promise<void> {
   }
 }
 
-function start({ folder, within }: Place, program: Program): void {
+/** Starts a program of the cluster where that runs. */
+export function start({ folder, within }: Place, program: Program): void {
   const [first, ...others] = [...within, program.command, ...program.args]
   startProgram(folder, { name: program.name, command: first ?? '', args: others })
 }

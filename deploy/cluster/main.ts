@@ -1,23 +1,26 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { root } from '../../tools/run-command.ts'
 import { startApiAlone } from './api-alone.ts'
 import { stopControlPlane } from './control-plane.ts'
+import { hasNode, startWithNode, stopWithNode } from './with-node.ts'
 
-// npm run cluster -- up | down: a Kubernetes API that stays until it is told to go, to try things out.
+// npm run cluster -- up [--node] | down: a Kubernetes that stays until it is told to go, to try things out.
 const folder = join(root, '.cache/cluster')
 const place = join(folder, 'place.json')
-const [what] = process.argv.slice(2)
+const [what, how] = process.argv.slice(2)
 
-if (what === 'up') {
+if (what === 'up' && (how === undefined || how === '--node')) {
   if (existsSync(place)) throw new Error(`there is one already: npm run cluster -- down ends it (${folder})`)
-  const cluster = await startApiAlone(folder)
+  const cluster = how === '--node' ? await startWithNode(folder) : await startApiAlone(folder)
+  mkdirSync(dirname(place), { recursive: true })
   writeFileSync(place, JSON.stringify(cluster.place))
   console.log(`export KUBECONFIG=${cluster.kubeconfig} PATH=${cluster.place.programs}:$PATH VITASCOPE_TEST_CLUSTER=${place}`)
-} else if (what === 'down') {
-  await stopControlPlane(folder)
+} else if (what === 'down' && how === undefined) {
+  if (hasNode(folder)) await stopWithNode(folder)
+  else await stopControlPlane(folder)
   rmSync(folder, { recursive: true, force: true })
 } else {
-  console.error('usage: npm run cluster -- up | down')
+  console.error('usage: npm run cluster -- up [--node] | down')
   process.exitCode = 2
 }

@@ -13,7 +13,7 @@ export interface SourceServer {
 }
 
 /** Serves the files of a folder, with ranges, and whatever `answer` was told. */
-export async function startSourceServer(folder: string): Promise<SourceServer> {
+export async function startSourceServer(folder: string, host = '127.0.0.1'): Promise<SourceServer> {
   const special = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
@@ -21,9 +21,9 @@ export async function startSourceServer(folder: string): Promise<SourceServer> {
     if (how) how(request, response)
     else void serveFile(join(folder, path), request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     answer: (path, how) => void special.set(path, how),
     close: () =>
       new Promise((resolve) => {

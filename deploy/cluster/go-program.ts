@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root, runCommand } from '../../tools/run-command.ts'
+
+/** What was built for clusters, by version. */
+export const BUILT = join(root, 'node_modules/.cache/vitascope/cluster')
+
+/** A module of this folder that is one program. */
+export interface GoProgram {
+  name: string
+  /** With main.go, go.mod, and go.sum where it needs others. */
+  source: string
+  /** Changes what is built beside its source. */
+  version?: string
+  linkerFlags?: readonly string[]
+  /** Said before a build that takes minutes. */
+  announcement?: string
+}
+
+/** A digest of what it is built of, and of the compiler. Throws where there is none. */
+export async function digestOf({ source, version }: GoProgram): Promise<string> {
+  const go = await runCommand('go', ['version'])
+  if (go.code !== 0) throw new Error('a cluster needs Go 1.24 or newer, to build the servers of Kubernetes')
+  const inputs = ['go.mod', 'go.sum', 'main.go'].map((name) => join(source, name)).filter((file) => existsSync(file))
+  const hash = createHash('sha256').update(Buffer.concat(inputs.map((file) => readFileSync(file))))
+  return hash
+    .update([version ?? '', go.output].join(' ').trim())
+    .digest('hex')
+    .slice(0, 16)
+}
+
+/** Builds it where it is not there yet, without C, so that it runs in an image that holds nothing else; answers its path. Throws what the compiler said. */
+export async function provideGoProgram(program: GoProgram): Promise<string> {
+  const target = join(BUILT, `${program.name}-${await digestOf(program)}`, program.name)
+  if (!existsSync(target)) await buildGoProgram(program, target)
+  return target
+}
+
+/** The same, to a path. */
+export async function buildGoProgram({ name, source, linkerFlags = [], announcement }: GoProgram, target: string): Promise<void> {
+  console.log(announcement ?? `${name} is built once: go build …`)
+  mkdirSync(dirname(target), { recursive: true })
+  const args = ['build', '-trimpath', '-ldflags', ['-s -w', ...linkerFlags].join(' '), '-o', `${target}.new`, '.']
+  const { code, output } = await runCommand('go', args, goEnvironment(), source)
+  if (code !== 0) throw new Error(`${name} could not be built:\n${output.split('\n').slice(-10).join('\n')}`)
+  chmodSync(`${target}.new`, 0o755)
+  renameSync(`${target}.new`, target)
+}
+
+/** A program of a public module at a version, whose checksum Go knows. */
+export async function provideGoModule(name: string, module: string): Promise<string> {
+  const folder = join(BUILT, module.replaceAll('/', '_'))
+  const target = join(folder, name)
+  if (existsSync(target)) return target
+  console.log(`${name} is built once: go install ${module} …`)
+  mkdirSync(folder, { recursive: true })
+  const { code, output } = await runCommand('go', ['install', '-trimpath', '-ldflags', '-s -w', module], {
+    ...goEnvironment(),
+    GOBIN: folder,
+  })
+  if (code !== 0) throw new Error(`${name} could not be built:\n${output.split('\n').slice(-10).join('\n')}`)
+  return target
+}
+
+function goEnvironment(): NodeJS.ProcessEnv {
+  return { CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOFLAGS: [process.env['GOFLAGS'] ?? '', '-buildvcs=false'].join(' ').trim() }
+}

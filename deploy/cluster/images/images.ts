@@ -1,0 +1,146 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { root, runCommand } from '../../../tools/run-command.ts'
+import { BUILT, type GoProgram, provideGoModule, provideGoProgram } from '../go-program.ts'
+import { run } from '../run.ts'
+
+/** An image as a file that containerd takes. */
+export interface ImageArchive {
+  name: string
+  digest: string
+  file: string
+}
+
+/** The images of a cluster, by what they are for. */
+export const IMAGES = {
+  pause: 'localhost/pause:3',
+  names: 'localhost/coredns:1',
+  server: 'localhost/vitascope/server:cluster',
+  encoding: 'localhost/vitascope/encoding:cluster',
+  postgres: 'localhost/postgres:15',
+  redis: 'localhost/redis:7',
+  objects: 'localhost/versitygw:1',
+} as const
+
+const BUILD = ['bud', '--layers', '--quiet', '--isolation', 'chroot', '--network', 'host', '--pull-never']
+const OWN = import.meta.dirname
+
+/**
+ * Makes all images by buildah, without a registry: the house's by its own Dockerfile, on a base of Debian's packages that takes the public name. What has not
+ * changed is found in buildah's layers. Answers them as files, which are kept until the image changes.
+ */
+export async function provideImages(): Promise<ImageArchive[]> {
+  const base = await provideBase()
+  await provideProgram(IMAGES.pause, { name: 'pause', source: join(OWN, 'pause') })
+  await provideProgram(IMAGES.names, { name: 'coredns', source: join(OWN, 'coredns') })
+  await provideOutside(base)
+  for (const target of ['server', 'encoding'] as const) {
+    console.log(`the image of ${target} is built …`)
+    await build(IMAGES[target], join(root, 'deploy/images/Dockerfile'), root, ['--target', target])
+  }
+  const archives: ImageArchive[] = []
+  for (const name of Object.values(IMAGES)) archives.push(await archive(name))
+  return archives
+}
+
+/** What the Dockerfile begins with, made of Debian's packages and Node's where buildah has it not. */
+async function provideBase(): Promise<string> {
+  const [, name = ''] = /^ARG NODE_IMAGE=(\S+)/m.exec(readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8')) ?? []
+  if (await idOf(name)) return name
+  console.log(`${name} is made of Debian's packages …`)
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-base-'))
+  try {
+    const debian = join(folder, 'debian.tar')
+    await run('mmdebstrap', '--variant=minbase', '--include=ca-certificates,libstdc++6', 'bookworm', debian)
+    const container = await run('buildah', 'from', 'scratch')
+    await run('buildah', 'add', '--quiet', container, debian, '/')
+    await run(
+      'buildah',
+      'copy',
+      '--quiet',
+      container,
+      join(root, `node_modules/node-linux-${process.arch}/bin/node`),
+      '/usr/local/bin/node',
+    )
+    await provideNpm(container, folder)
+    await run('buildah', 'config', '--cmd', 'node', container)
+    await run('buildah', 'commit', '--quiet', '--rm', container, name)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  return name
+}
+
+/** The Node of npm's registry comes without npm. */
+async function provideNpm(container: string, folder: string): Promise<void> {
+  await run('npm', 'pack', '--silent', '--pack-destination', folder, 'npm@11')
+  const [packed = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
+  await run('tar', '-xzf', join(folder, packed), '-C', folder)
+  await run('buildah', 'copy', '--quiet', container, join(folder, 'package'), '/usr/local/lib/node_modules/npm')
+  const link = 'ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm'
+  await run('buildah', 'run', '--isolation', 'chroot', container, '--', 'sh', '-c', link)
+}
+
+async function provideProgram(name: string, program: GoProgram): Promise<void> {
+  const path = await provideGoProgram(program)
+  await build(name, join(OWN, 'one-program.Dockerfile'), dirname(path), ['--build-arg', `PROGRAM=${program.name}`])
+}
+
+async function provideOutside(base: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-outside-'))
+  try {
+    copyFileSync(await provideGoModule('versitygw', 'github.com/versity/versitygw/cmd/versitygw@v1.8.0'), join(folder, 'versitygw'))
+    copyFileSync(join(OWN, 'postgres.sh'), join(folder, 'postgres.sh'))
+    const file = join(OWN, 'outside.Dockerfile')
+    for (const target of ['postgres', 'redis', 'objects'] as const)
+      await build(IMAGES[target], file, folder, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Whom this machine trusts is trusted while an image is made, too: it may be behind a proxy that shows certificates of its own. None of that stays in it. */
+async function build(name: string, file: string, context: string, args: readonly string[]): Promise<void> {
+  const certificates = '/etc/machine-certificates.crt'
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-build-'))
+  const npm = join(folder, 'npmrc')
+  writeFileSync(npm, `cafile=${certificates}\n`)
+  const mounts = [`/etc/ssl/certs/ca-certificates.crt:${certificates}:ro`, `${npm}:/usr/local/etc/npmrc:ro`].flatMap((mount) => [
+    '--volume',
+    mount,
+  ])
+  try {
+    await run('buildah', ...BUILD, ...mounts, '--file', file, ...args, '--tag', name, context)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function archive(name: string): Promise<ImageArchive> {
+  const folder = join(BUILT, 'images')
+  mkdirSync(folder, { recursive: true })
+  const slug = name.replaceAll(/[^a-z0-9]+/g, '-')
+  const id = (await idOf(name)) ?? ''
+  const file = join(folder, `${slug}-${id.slice(0, 16)}.tar`)
+  if (!existsSync(file)) {
+    for (const old of readdirSync(folder)) if (old.startsWith(`${slug}-`)) rmSync(join(folder, old))
+    await run(
+      'buildah',
+      'push',
+      '--quiet',
+      '--disable-compression',
+      '--digestfile',
+      `${file}.digest`,
+      name,
+      `oci-archive:${file}.new:${name}`,
+    )
+    renameSync(`${file}.new`, file)
+  }
+  return { name, digest: readFileSync(`${file}.digest`, 'utf8').trim(), file }
+}
+
+async function idOf(name: string): Promise<string | undefined> {
+  const { code, output } = await runCommand('buildah', ['images', '--no-trunc', '--quiet', name])
+  return code === 0 ? output.replace('sha256:', '') : undefined
+}

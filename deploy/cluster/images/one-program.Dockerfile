@@ -1,0 +1,6 @@
+# An image that holds one program without libraries, and nothing else.
+FROM scratch
+ARG PROGRAM
+COPY ${PROGRAM} /program
+USER 65532:65532
+ENTRYPOINT ["/program"]

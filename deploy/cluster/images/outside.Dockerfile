@@ -1,0 +1,28 @@
+# What a cluster of this machine has beside the house, on Debian's packages: stand-ins for images that a registry would give.
+#   postgres  as the demo of the chart uses the official image: POSTGRES_DB, POSTGRES_PASSWORD_FILE, PGDATA, /docker-entrypoint-initdb.d/*.sql
+#   redis     without a disk
+#   objects   an S3 server over /objects
+ARG NODE_IMAGE
+FROM ${NODE_IMAGE} AS postgres
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends postgresql-15 \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives /var/lib/postgresql \
+ && mkdir -p /var/lib/postgresql \
+ && useradd --uid 10001 --no-create-home database
+ENV PATH=/usr/lib/postgresql/15/bin:/usr/local/bin:/usr/bin:/bin
+COPY postgres.sh /usr/local/bin/
+STOPSIGNAL SIGINT
+USER 10001:10001
+ENTRYPOINT ["sh", "/usr/local/bin/postgres.sh"]
+
+FROM ${NODE_IMAGE} AS redis
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends redis-server \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives
+USER 10001:10001
+ENTRYPOINT ["redis-server", "--save", "", "--appendonly", "no", "--bind", "0.0.0.0", "--protected-mode", "no", "--dir", "/tmp"]
+
+FROM ${NODE_IMAGE} AS objects
+COPY versitygw /usr/local/bin/
+USER 10001:10001
+ENTRYPOINT ["versitygw", "--port", ":7070", "--health", "/health", "--quiet", "posix", "--sidecar", "/objects/sidecar", "/objects/buckets"]

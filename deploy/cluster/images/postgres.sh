@@ -1,0 +1,16 @@
+#!/bin/sh
+# A database in an empty PGDATA, with what the scripts make in it; then the server. While the scripts run it listens to no network.
+set -eu
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+  mkdir -p "$PGDATA"
+  chmod 0700 "$PGDATA"
+  initdb --username=postgres --pwfile="$POSTGRES_PASSWORD_FILE" --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8
+  echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
+  pg_ctl --wait --options="-c listen_addresses=''" start
+  createdb --username=postgres "$POSTGRES_DB"
+  for file in /docker-entrypoint-initdb.d/*.sql; do
+    psql --set ON_ERROR_STOP=1 --quiet --username=postgres --dbname="$POSTGRES_DB" --file="$file"
+  done
+  pg_ctl --wait --mode=fast stop
+fi
+exec postgres -c listen_addresses='*'

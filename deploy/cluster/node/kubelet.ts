@@ -1,0 +1,93 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Place } from '../control-plane.ts'
+import { kubeconfigOf } from '../keys.ts'
+import type { Program } from '../program.ts'
+import { CGROUP } from './cgroups.ts'
+import { SOCKET } from './containerd.ts'
+import { NETWORK } from './network.ts'
+
+/** As it is registered; the keys of the cluster name it, too. */
+export const NODE = 'node1'
+
+/** The kubelet of the one node. */
+export function kubelet({ folder, programs }: Place): Program {
+  const own = join(folder, 'kubelet')
+  mkdirSync(own, { recursive: true })
+  // Names outside of the cluster lead nowhere.
+  writeFileSync(join(folder, 'resolv.conf'), '')
+  const key = (name: string) => join(folder, 'keys', name)
+  const settings = {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    address: NETWORK.node,
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: key('ca.crt') } },
+    authorization: { mode: 'Webhook' },
+    tlsCertFile: key('kubelet.crt'),
+    tlsPrivateKeyFile: key('kubelet.key'),
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot: `/${CGROUP}`,
+    failSwapOn: false,
+    clusterDNS: [NETWORK.names],
+    clusterDomain: 'cluster.local',
+    resolvConf: join(folder, 'resolv.conf'),
+    containerRuntimeEndpoint: `unix://${SOCKET}`,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
+    // Images come from nowhere else: none is removed.
+    imageGCHighThresholdPercent: 100,
+    imageGCLowThresholdPercent: 99,
+    podLogsDir: join(folder, 'pods'),
+  }
+  writeFileSync(join(folder, 'kubelet.json'), JSON.stringify(settings))
+  return {
+    name: 'kubelet',
+    command: join(programs, 'kubelet'),
+    args: [
+      `--config=${join(folder, 'kubelet.json')}`,
+      `--kubeconfig=${kubeconfigOf(folder, 'node')}`,
+      `--hostname-override=${NODE}`,
+      `--node-ip=${NETWORK.node}`,
+      `--root-dir=${own}`,
+    ],
+  }
+}
+
+/** By iptables: the rules of the machine's network stay apart, since it runs in that of the cluster. */
+export function kubeProxy({ folder, programs }: Place): Program {
+  return {
+    name: 'kube-proxy',
+    command: join(programs, 'kube-proxy'),
+    args: [
+      `--kubeconfig=${kubeconfigOf(folder, 'proxy')}`,
+      '--proxy-mode=iptables',
+      '--cluster-cidr=10.244.0.0/16',
+      `--hostname-override=${NODE}`,
+      // The limit of the machine is not the cluster's to change.
+      '--conntrack-max-per-core=0',
+      '--bind-address=0.0.0.0',
+    ],
+  }
+}
+
+/** What `kubectl top` and scalers read, beside the node and not in a pod. */
+export function metricsServer({ folder }: Place, program: string): Program {
+  const own = kubeconfigOf(folder, 'admin')
+  const ca = join(folder, 'keys/ca.crt')
+  return {
+    name: 'metrics-server',
+    command: program,
+    args: [
+      `--kubeconfig=${own}`,
+      `--authentication-kubeconfig=${own}`,
+      `--authorization-kubeconfig=${own}`,
+      '--secure-port=4443',
+      `--cert-dir=${join(folder, 'metrics')}`,
+      '--kubelet-insecure-tls',
+      '--kubelet-preferred-address-types=InternalIP',
+      '--metric-resolution=10s',
+      '--kubelet-request-timeout=5s',
+      `--requestheader-client-ca-file=${ca}`,
+      `--client-ca-file=${ca}`,
+    ],
+  }
+}

@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals'
+import type { V1NetworkPolicy, V1NetworkPolicySpec, V1Pod } from '@kubernetes/client-node'
+import { policyRules } from './policy-rules.ts'
+
+const namespaces = ['house', 'dns'].map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }))
+const aPod = (name: string, podIP: string, more: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
+  metadata: { name, namespace: more.namespace ?? 'house', labels: { app: name } },
+  spec: { containers: [{ name: 'c', ports: [{ name: 'grpc', containerPort: 50051 }] }], hostNetwork: more.hostNetwork ?? false },
+  status: { podIP, phase: more.phase ?? 'Running' },
+})
+const pods = [aPod('gateway', '10.0.0.1'), aPod('auth', '10.0.0.2'), aPod('names', '10.0.0.3', { namespace: 'dns' })]
+const aPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'house' }, spec })
+const of = (app: string) => ({ matchLabels: { app } })
+/** The rules of one pod's chain, the last one left out, which drops. */
+function chainOf(rules: string, name: string): string[] | undefined {
+  const [, body] = new RegExp(`chain ${name} \\{\\n([\\s\\S]*?)\\n {2}\\}`).exec(rules) ?? []
+  const lines = body?.split('\n').map((line) => line.trim())
+  if (lines !== undefined) expect(lines.pop()).toBe('counter drop')
+  return lines
+}
+
+test('pods that no policy selects are open', () => {
+  const rules = policyRules({ namespaces, pods, policies: [] })
+  expect(rules).not.toMatch(/drop|vmap/)
+})
+
+test('a policy without rules closes its pods in the directions that it names', () => {
+  const rules = policyRules({ namespaces, pods, policies: [aPolicy({ podSelector: of('auth'), policyTypes: ['Ingress', 'Egress'] })] })
+  expect(chainOf(rules, 'ingress_10_0_0_2')).toEqual([])
+  expect(chainOf(rules, 'egress_10_0_0_2')).toEqual([])
+  expect(chainOf(rules, 'ingress_10_0_0_1')).toBeUndefined()
+  expect(rules).toContain('ip daddr vmap { 10.0.0.2 : jump ingress_10_0_0_2 }')
+})
+
+test.each<[string, V1NetworkPolicySpec, string, string[]]>([
+  [
+    'callers of its own namespace, at a port by its name',
+    { podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('gateway') }], ports: [{ port: 'grpc', protocol: 'TCP' }] }] },
+    'ingress_10_0_0_2',
+    ['ip saddr 10.0.0.1 tcp dport 50051 return'],
+  ],
+  [
+    'everybody, at a port',
+    { podSelector: of('auth'), ingress: [{ ports: [{ port: 8080 }] }] },
+    'ingress_10_0_0_2',
+    ['tcp dport 8080 return'],
+  ],
+  ['everybody', { podSelector: of('auth'), ingress: [{}] }, 'ingress_10_0_0_2', ['return']],
+  [
+    'pods of another namespace',
+    {
+      podSelector: {},
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'dns' } }, podSelector: of('names') }],
+          ports: [{ port: 53, protocol: 'UDP' }],
+        },
+      ],
+    },
+    'egress_10_0_0_1',
+    ['ip daddr 10.0.0.3 udp dport 53 return'],
+  ],
+  [
+    'a network but for parts of it, at a range of ports',
+    {
+      podSelector: of('gateway'),
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          to: [{ ipBlock: { cidr: '0.0.0.0/0', except: ['10.0.0.0/8', '127.0.0.0/8'] } }, { ipBlock: { cidr: '2000::/3' } }],
+          ports: [{ port: 1, endPort: 9 }],
+        },
+      ],
+    },
+    'egress_10_0_0_1',
+    ['ip daddr 0.0.0.0/0 ip daddr != { 10.0.0.0/8, 127.0.0.0/8 } tcp dport 1-9 return'],
+  ],
+  [
+    'nobody where the selector finds nobody',
+    { podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('worker') }] }] },
+    'ingress_10_0_0_2',
+    [],
+  ],
+  [
+    'those whose labels are in a list',
+    {
+      podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['auth'] }] },
+      ingress: [{ _from: [{ podSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['auth'] }] } }] }],
+    },
+    'ingress_10_0_0_2',
+    ['ip saddr 10.0.0.1 return'],
+  ],
+])('lets in or out %s', (_, spec, chain, expected) => {
+  expect(chainOf(policyRules({ namespaces, pods, policies: [aPolicy(spec)] }), chain)).toEqual(expected)
+})
+
+test('pods that have ended, or are on the network of the node, are neither held nor let in', () => {
+  const others = [aPod('auth', '10.0.0.8', { phase: 'Succeeded' }), aPod('auth', '10.0.0.9', { hostNetwork: true })]
+  const policies = [aPolicy({ podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('auth') }] }] })]
+  expect(policyRules({ namespaces, pods: [...pods, ...others], policies })).not.toMatch(/10[._]0[._]0[._][89]/)
+})

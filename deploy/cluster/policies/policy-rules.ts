@@ -1,0 +1,152 @@
+import type {
+  V1LabelSelector,
+  V1Namespace,
+  V1NetworkPolicy,
+  V1NetworkPolicyPeer,
+  V1NetworkPolicyPort,
+  V1Pod,
+} from '@kubernetes/client-node'
+
+/** What the rules are made of, as the API server lists it. */
+export interface Seen {
+  namespaces: readonly V1Namespace[]
+  pods: readonly V1Pod[]
+  policies: readonly V1NetworkPolicy[]
+}
+
+type Labels = Record<string, string>
+/** Part of a rule of nftables: from or to whom; empty for everybody. */
+interface Peer {
+  match: string
+  pod?: V1Pod
+}
+
+const TABLE = 'vitascope-policies'
+
+/**
+ * The policies of a cluster with one node, as one table of nftables that takes the place of the one before. Each pod that a policy selects has a chain for
+ * each direction: what a rule allows goes on, the rest is dropped. Answers always pass; so do probes, which the node itself sends. Ports by name are those
+ * of the pod that is called. Pods on the network of the node are left alone.
+ */
+export function policyRules({ namespaces, pods, policies }: Seen): string {
+  const labelsOf = new Map(namespaces.map(({ metadata }) => [metadata?.name ?? '', metadata?.labels ?? {}]))
+  const alive = pods.filter(
+    ({ status, spec }) => status?.podIP !== undefined && !spec?.hostNetwork && !['Succeeded', 'Failed'].includes(status.phase ?? ''),
+  )
+  const peersOf = (peer: V1NetworkPolicyPeer, namespace: string, side: Side): Peer[] => {
+    // Pods have addresses of the fourth version alone.
+    if (peer.ipBlock) return peer.ipBlock.cidr.includes(':') ? [] : [{ match: block(peer.ipBlock, side) }]
+    return alive
+      .filter((pod) =>
+        peer.namespaceSelector ? selects(peer.namespaceSelector, labelsOf.get(namespaceOf(pod)) ?? {}) : namespaceOf(pod) === namespace,
+      )
+      .filter((pod) => selects(peer.podSelector, pod.metadata?.labels ?? {}))
+      .map((pod) => ({ match: `ip ${side} ${addressOf(pod)}`, pod }))
+  }
+  const chains: string[] = []
+  const jumps: Record<Direction, string[]> = { ingress: [], egress: [] }
+  for (const pod of alive) {
+    for (const direction of ['ingress', 'egress'] as const) {
+      const mine = policies.filter((policy) => isOf(policy, pod) && typesOf(policy).includes(direction))
+      if (mine.length === 0) continue
+      const name = `${direction}_${addressOf(pod).replaceAll('.', '_')}`
+      const side: Side = direction === 'ingress' ? 'saddr' : 'daddr'
+      const rules = mine.flatMap((policy) =>
+        listsOf(policy, direction).flatMap(({ peers, ports }) => {
+          const who: Peer[] =
+            peers.length === 0 ? [{ match: '' }] : peers.flatMap((peer) => peersOf(peer, policy.metadata?.namespace ?? '', side))
+          return who.flatMap(({ match, pod: other }) =>
+            portsOf(ports, direction === 'ingress' ? pod : other).map((port) => `    ${[match, port, 'return'].filter(Boolean).join(' ')}`),
+          )
+        }),
+      )
+      chains.push(`  chain ${name} {\n${[...new Set(rules), '    counter drop'].join('\n')}\n  }`)
+      jumps[direction].push(`${addressOf(pod)} : jump ${name}`)
+    }
+  }
+  return table(chains, jumps)
+}
+
+type Direction = 'ingress' | 'egress'
+type Side = 'saddr' | 'daddr'
+
+/** To the node itself, where the API server is, egress counts as well. */
+function table(chains: readonly string[], jumps: Record<Direction, readonly string[]>): string {
+  const by = (direction: Direction, side: Side) =>
+    jumps[direction].length === 0 ? [] : [`    ip ${side} vmap { ${jumps[direction].join(', ')} }`]
+  const hook = (name: string, rules: readonly string[]) => [
+    `  chain ${name} {`,
+    `    type filter hook ${name} priority -10; policy accept;`,
+    '    ct state established,related accept',
+    ...rules,
+    '  }',
+  ]
+  return [
+    `table ip ${TABLE}`,
+    `delete table ip ${TABLE}`,
+    `table ip ${TABLE} {`,
+    ...chains,
+    ...hook('forward', [...by('egress', 'saddr'), ...by('ingress', 'daddr')]),
+    ...hook('input', by('egress', 'saddr')),
+    '}',
+    '',
+  ].join('\n')
+}
+
+function namespaceOf(pod: V1Pod): string {
+  return pod.metadata?.namespace ?? ''
+}
+
+function addressOf(pod: V1Pod): string {
+  return pod.status?.podIP ?? ''
+}
+
+function isOf({ metadata, spec }: V1NetworkPolicy, pod: V1Pod): boolean {
+  return metadata?.namespace === namespaceOf(pod) && selects(spec?.podSelector, pod.metadata?.labels ?? {})
+}
+
+/** Those that are not named follow from what there is. */
+function typesOf({ spec }: V1NetworkPolicy): Direction[] {
+  const types = spec?.policyTypes ?? ['Ingress', ...(spec?.egress ? ['Egress'] : [])]
+  return types.map((type) => (type === 'Ingress' ? 'ingress' : 'egress'))
+}
+
+function listsOf({ spec }: V1NetworkPolicy, direction: Direction): { peers: V1NetworkPolicyPeer[]; ports: V1NetworkPolicyPort[] }[] {
+  if (direction === 'ingress') return (spec?.ingress ?? []).map((rule) => ({ peers: rule._from ?? [], ports: rule.ports ?? [] }))
+  return (spec?.egress ?? []).map(({ to = [], ports = [] }) => ({ peers: to, ports }))
+}
+
+function block({ cidr, except = [] }: { cidr: string; except?: string[] }, side: Side): string {
+  return [`ip ${side} ${cidr}`, ...(except.length === 0 ? [] : [`ip ${side} != { ${except.join(', ')} }`])].join(' ')
+}
+
+function portsOf(ports: readonly V1NetworkPolicyPort[], called: V1Pod | undefined): string[] {
+  if (ports.length === 0) return ['']
+  return ports.flatMap(({ port, endPort, protocol = 'TCP' }) => {
+    const kind = protocol.toLowerCase()
+    if (port === undefined) return [`meta l4proto ${kind}`]
+    return numbersOf(port, called).map((number) => `${kind} dport ${number}${endPort === undefined ? '' : `-${endPort}`}`)
+  })
+}
+
+function numbersOf(port: string | number, called: V1Pod | undefined): number[] {
+  if (typeof port === 'number') return [port]
+  return (called?.spec?.containers ?? []).flatMap(({ ports = [] }) =>
+    ports.filter(({ name }) => name === port).map(({ containerPort }) => containerPort),
+  )
+}
+
+/** An empty selector takes everything, as one that is not there does here. */
+function selects(selector: V1LabelSelector | undefined, labels: Labels): boolean {
+  const expressions = selector?.matchExpressions ?? []
+  return (
+    Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
+    expressions.every(({ key, operator, values = [] }) => {
+      const value = labels[key]
+      if (operator === 'Exists') return value !== undefined
+      if (operator === 'DoesNotExist') return value === undefined
+      const isAmong = value !== undefined && values.includes(value)
+      return operator === 'In' ? isAmong : !isAmong
+    })
+  )
+}

@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Place, start, startControlPlane, stopControlPlane } from './control-plane.ts'
+import { BUILT, provideGoModule } from './go-program.ts'
+import { provideHyperkube } from './hyperkube.ts'
+import { IMAGES, type ImageArchive, provideImages } from './images/images.ts'
+import { kubeconfigOf } from './keys.ts'
+import { makeCgroups, removeCgroups } from './node/cgroups.ts'
+import { importImages, startContainerd, stopContainerd, unmountBelow } from './node/containerd.ts'
+import { kubelet, kubeProxy, metricsServer, NODE } from './node/kubelet.ts'
+import { makeNetwork, NETWORK, removeNetwork, withinNetwork } from './node/network.ts'
+import { clusterObjects } from './node/objects.ts'
+import { providePackages } from './node/packages.ts'
+import { stopProgram } from './program.ts'
+import { run } from './run.ts'
+
+/** A cluster with one node, of root. */
+export interface ClusterWithNode {
+  place: Place
+  kubeconfig: string
+  stop(): Promise<void>
+}
+
+/** Layers of images stay from one cluster to the next. */
+const LAYERS = join(BUILT, 'containerd')
+/** Left in the folder of a cluster with a node. */
+const MARK = 'with-node'
+const BESIDE = ['policies', 'metrics-server', 'kube-proxy', 'kubelet']
+
+/**
+ * Kubernetes as it is, on this machine: a kubelet with containers, names, services, volumes, metrics, and an enforcer of network policies. One at a time. Its
+ * images are those of this checkout.
+ */
+export async function startWithNode(folder: string): Promise<ClusterWithNode> {
+  if (process.getuid?.() !== 0) throw new Error('a cluster with a node needs root')
+  await providePackages()
+  const programs = await provideHyperkube()
+  const metrics = await provideGoModule('metrics-server', 'sigs.k8s.io/metrics-server/cmd/metrics-server@v0.9.0')
+  const images = await provideImages()
+  const place: Place = {
+    folder,
+    programs,
+    within: withinNetwork,
+    address: NETWORK.door,
+    advertise: NETWORK.node,
+    ports: { api: 16443, etcd: 12379, peers: 12380 },
+    hasNodes: true,
+  }
+  await makeNetwork()
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, MARK), '')
+  try {
+    const kubeconfig = await startControlPlane(place)
+    await startNode(place, { metrics, images })
+    return { place, kubeconfig, stop: () => stopWithNode(folder) }
+  } catch (error) {
+    await stopWithNode(folder)
+    throw error
+  }
+}
+
+/** Ends it wholly, whatever state it is in: processes, mounts, networks, control groups, and all that it kept. */
+export async function stopWithNode(folder: string): Promise<void> {
+  for (const name of BESIDE) await stopProgram(folder, name, 1_000)
+  await stopContainerd(folder)
+  await stopControlPlane(folder)
+  await unmountBelow(join(folder, 'kubelet'), LAYERS)
+  await removeNetwork()
+  removeCgroups()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function startNode(place: Place, { metrics, images }: { metrics: string; images: readonly ImageArchive[] }): Promise<void> {
+  const { folder } = place
+  makeCgroups()
+  await startContainerd({ folder, images: LAYERS, pause: IMAGES.pause })
+  await importImages(images)
+  start(place, kubelet(place))
+  start(place, kubeProxy(place))
+  start(place, metricsServer(place, metrics))
+  const server = `https://${place.address}:${place.ports.api}`
+  const enforcer = join(import.meta.dirname, 'policies/enforcer.ts')
+  const args = [enforcer, server, join(folder, 'keys/admin.token'), join(folder, 'keys/ca.crt')]
+  start(place, { name: 'policies', command: process.execPath, args: ['--disable-warning=ExperimentalWarning', ...args] })
+
+  const kubectl = (...args: string[]) => run(join(place.programs, 'kubectl'), `--kubeconfig=${kubeconfigOf(folder, 'admin')}`, ...args)
+  const objects = join(folder, 'objects.json')
+  writeFileSync(objects, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: clusterObjects(folder) }))
+  await kubectl('apply', '-f', objects)
+  await until(() => kubectl('get', 'node', NODE), 'the node')
+  await kubectl('wait', '--for=condition=Ready', `node/${NODE}`, '--timeout=180s')
+  await kubectl('--namespace', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=180s')
+}
+
+/** Whether a cluster of this folder has a node. */
+export function hasNode(folder: string): boolean {
+  return existsSync(join(folder, MARK))
+}
+
+async function until(attempt: () => Promise<unknown>, what: string): Promise<void> {
+  for (const end = performance.now() + 180_000; ; ) {
+    try {
+      await attempt()
+      return
+    } catch (error) {
+      if (performance.now() > end) throw new Error(`${what} does not come`, { cause: error })
+      await delay(250)
+    }
+  }
+}

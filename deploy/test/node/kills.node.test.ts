@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Pod } from '@kubernetes/client-node'
+import { waitFor } from '@vitascope/testing'
+import { type SourceServer, startSourceServer } from '../../../apps/standalone/test/support/source-server.ts'
+import { makeSource } from '../../../apps/standalone/test/support/sources.ts'
+import { filesOf, uploadWays } from '../../../apps/standalone/test/support/upload-ways.ts'
+import { aTenant, type Tenant, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
+import { NETWORK } from '../../cluster/node/network.ts'
+import { describeChart } from '../support/chart.ts'
+import { getJson, kubectl } from './support/commands.ts'
+import { ENCODE, HOUSE, type House, theHouse } from './support/house.ts'
+import { OUTSIDE } from './support/outside.ts'
+
+jest.setTimeout(1_800_000)
+
+let folder: string
+let sources: SourceServer
+let house: House
+let tenant: Tenant
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
+  sources = await startSourceServer(folder, NETWORK.machine)
+  for (const name of ['small.mp4', 'minute.mp4'] as const) await makeSource(folder, name)
+  house = await theHouse()
+  tenant = await aTenant(house.system)
+})
+afterAll(async () => {
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A pod at a time, without a word of warning, as a node that dies does. */
+async function killOne(namespace: string, selector: string): Promise<boolean> {
+  const { items } = await getJson<{ items: V1Pod[] }>(
+    'pods',
+    '--namespace',
+    namespace,
+    '--selector',
+    selector,
+    '--field-selector=status.phase=Running',
+  )
+  const alive = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined)
+  const one = alive[Math.floor(Math.random() * alive.length)]?.metadata?.name
+  if (one === undefined) return false
+  await kubectl('delete', 'pod', one, '--namespace', namespace, '--grace-period=0', '--force')
+  return true
+}
+
+const victims: readonly [string, string][] = [
+  ...['gateway', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics'].map((name): [string, string] => [
+    HOUSE,
+    `app.kubernetes.io/component=${name}`,
+  ]),
+  [OUTSIDE, 'app=postgres'],
+  [OUTSIDE, 'app=redis'],
+  [OUTSIDE, 'app=objects'],
+  [ENCODE, 'app.kubernetes.io/component=encode'],
+]
+
+describeChart('pods that are killed', () => {
+  test('lose nothing that was acknowledged: uploads by every way play, while each kind of pod dies in turn', async () => {
+    const files = await filesOf(['small.mp4', 'minute.mp4'], folder, sources)
+    const uploader = { tenant, gateways: [house.url] }
+    const api = house.withKey(tenant.key)
+    const videos: string[] = []
+    const killed: string[] = []
+    let isOver = false
+    const killing = (async () => {
+      // A pod of a Job has to be there to be killed.
+      for (let nth = 0; !isOver || nth < victims.length; nth++) {
+        const [namespace, selector] = victims[nth % victims.length] ?? ['', '']
+        if (await killOne(namespace, selector)) killed.push(selector)
+        await new Promise((resolve) => setTimeout(resolve, 4_000))
+      }
+    })()
+    try {
+      for (let nth = 0; nth < 8; nth++) {
+        const way = uploadWays[nth % uploadWays.length]
+        const file = files[nth % files.length]
+        if (way && file) videos.push(await way(uploader, file, `kill-${Date.now()}-${nth}`))
+      }
+      await waitFor(async () => killed.includes(victims.at(-1)?.[1] ?? ''), {
+        timeout: 600_000,
+        interval: 1_000,
+        describe: 'a pod of a Job to be killed',
+      })
+    } finally {
+      isOver = true
+      await killing
+    }
+    console.log(`killed: ${killed.join(', ')}`)
+    for (const id of videos) {
+      const last: { video?: VideoRecord } = {}
+      await waitFor(
+        async () => {
+          const { status, body } = await api.get<VideoRecord>(`/video/${id}`)
+          last.video = body
+          return status === 200 && body.status.code >= 2000
+        },
+        { timeout: 600_000, interval: 500, describe: () => `video ${id} to settle: ${JSON.stringify(last.video?.status)}` },
+      )
+      expect([id, last.video?.status.code]).toEqual([id, 2000])
+      expect((await fetch(last.video?.uri.hls ?? '')).status).toBe(200)
+    }
+    expect(new Set(videos).size).toBe(8)
+  })
+})

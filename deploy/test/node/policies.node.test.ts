@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Pod } from '@kubernetes/client-node'
+import { waitFor } from '@vitascope/testing'
+import { IMAGES } from '../../cluster/images/images.ts'
+import { NETWORK } from '../../cluster/node/network.ts'
+import { describeChart } from '../support/chart.ts'
+import { apply, getJson, kubectl } from './support/commands.ts'
+import { ENCODE, HOUSE, theHouse } from './support/house.ts'
+import { OUTSIDE } from './support/outside.ts'
+
+jest.setTimeout(1_200_000)
+
+const API = `${NETWORK.node}:16443`
+const NAMES = 'names:53'
+/** Who may reach what, by component and port, as ARCHITECTURE.md draws it; all else is closed. */
+const edges: Record<string, string[]> = {
+  gateway: [
+    'gateway:8080',
+    'auth:50051',
+    'catalogue:50051',
+    'encoding:50051',
+    'encoding:8081',
+    'collaboration:50051',
+    'analytics:50051',
+    'delivery:8080',
+    'redis:6379',
+  ],
+  auth: ['catalogue:50051', 'postgres:5432'],
+  catalogue: ['auth:50051', 'encoding:50051', 'postgres:5432'],
+  encoding: ['catalogue:50051', 'postgres:5432', 'objects:7070', API],
+  worker: ['encoding:50051', 'objects:7070'],
+  encode: ['encoding:50051', 'objects:7070'],
+  delivery: ['catalogue:50051', 'encoding:50051', 'objects:7070'],
+  collaboration: ['auth:50051', 'catalogue:50051', 'postgres:5432'],
+  analytics: ['catalogue:50051', 'postgres:5432'],
+  stranger: [],
+}
+/** The pod of a Job lives too short to be asked, and a stranger is none of the house: both are pods that wait. */
+const waiting = { encode: ENCODE, stranger: 'default' }
+
+const pods = new Map<string, V1Pod>()
+
+beforeAll(async () => {
+  await theHouse()
+  await apply(Object.entries(waiting).map(([name, namespace]) => aWaitingPod(name, namespace)))
+  for (const [name, namespace] of Object.entries(waiting))
+    await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
+  for (const namespace of [HOUSE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
+    const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
+    for (const pod of items) pods.set(nameOf(pod), pod)
+  }
+})
+afterAll(async () => {
+  for (const [name, namespace] of Object.entries(waiting))
+    await kubectl('delete', 'pod', name, '--namespace', namespace, '--grace-period=0', '--force')
+})
+
+function nameOf({ metadata }: V1Pod): string {
+  const labels = metadata?.labels ?? {}
+  if (labels['k8s-app'] === 'kube-dns') return 'names'
+  return metadata?.namespace === 'default' ? 'stranger' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
+}
+
+function aWaitingPod(name: string, namespace: string): object {
+  const labels = {
+    'app.kubernetes.io/managed-by': 'vitascope-encoding',
+    'app.kubernetes.io/instance': 'house',
+    'app.kubernetes.io/component': name,
+  }
+  const securityContext = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } }
+  const container = {
+    name: 'c',
+    image: IMAGES.server,
+    imagePullPolicy: 'Never',
+    args: ['--eval', 'setInterval(() => {}, 1e9)'],
+    securityContext,
+  }
+  const pod = { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } }
+  const spec = { automountServiceAccountToken: false, enableServiceLinks: false, securityContext: pod, containers: [container] }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels }, spec }
+}
+
+/** Every port of every pod but those of Kubernetes, the API server, names, and an address that is nobody's matter. */
+function targets(): Record<string, [string, number]> {
+  const found: Record<string, [string, number]> = { [API]: [NETWORK.node, 16443] }
+  for (const [name, { status, spec }] of pods) {
+    if (name === 'names') found[NAMES] = [status?.podIP ?? '', 53]
+    else
+      for (const { containerPort } of spec?.containers[0]?.ports ?? [])
+        found[`${name}:${containerPort}`] = [status?.podIP ?? '', containerPort]
+  }
+  return found
+}
+
+/** Which of these a pod can connect to; a way that is dropped is silent. */
+async function reachedFrom(name: string, those: Record<string, [string, number]>): Promise<string[]> {
+  const script = `const { connect } = require('node:net')
+for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
+  const socket = connect({ host, port })
+  socket.setTimeout(3000, () => socket.destroy())
+  socket.on('connect', () => { console.log(name); socket.destroy() })
+  socket.on('error', () => {})
+}`
+  const pod = pods.get(name)
+  const where = [
+    pod?.metadata?.name ?? '',
+    '--namespace',
+    pod?.metadata?.namespace ?? '',
+    '--container',
+    pod?.spec?.containers[0]?.name ?? '',
+  ]
+  const said = await kubectl('exec', ...where, '--', 'node', '--eval', script)
+  return said.split('\n').filter(Boolean).sort()
+}
+
+describeChart('policies, where they are enforced', () => {
+  test.each(Object.keys(edges))('%s reaches what the house draws, and nothing else', async (name) => {
+    const those = targets()
+    for (const edge of Object.values(edges).flat()) expect(Object.keys(those)).toContain(edge)
+    // The doors are open for everybody; a stranger's own ways out are not the house's to close.
+    const open = name === 'stranger' ? ['gateway:8080', NAMES, API, ...Object.keys(those).filter((key) => isOutside(key))] : [NAMES]
+    const expected = [...new Set([...(edges[name] ?? []), ...open])]
+      .filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
+      .sort()
+    // A pod always reaches itself.
+    const reached = async () => (await reachedFrom(name, those)).filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
+    await waitFor(async () => expect(await reached()).toEqual(expected), {
+      timeout: 20_000,
+      interval: 500,
+      describe: `the ways of ${name}`,
+    })
+  })
+
+  test('sources may be fetched from where the values allow it, by catalogue and encoding alone', async () => {
+    // Nothing listens there: who is let through is refused, who is not hears nothing.
+    const those: [string, boolean][] = [
+      ['catalogue', true],
+      ['encoding', true],
+      ['gateway', false],
+      ['worker', false],
+      ['auth', false],
+    ]
+    for (const [name, isLetThrough] of those) expect([name, await isRefused(name)]).toEqual([name, isLetThrough])
+  })
+})
+
+function isOutside(key: string): boolean {
+  return ['postgres:5432', 'redis:6379', 'objects:7070'].includes(key)
+}
+
+async function isRefused(name: string): Promise<boolean> {
+  const script = `const socket = require('node:net').connect({ host: '${NETWORK.machine}', port: 1025 })
+socket.setTimeout(3000, () => { console.log('silence'); socket.destroy() })
+socket.on('error', ({ code }) => console.log(code))`
+  const pod = pods.get(name)
+  const said = await kubectl('exec', pod?.metadata?.name ?? '', '--namespace', HOUSE, '--', 'node', '--eval', script)
+  return said.trim() === 'ECONNREFUSED'
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Pod } from '@kubernetes/client-node'
+import { type SourceServer, startSourceServer } from '../../../apps/standalone/test/support/source-server.ts'
+import { makeSource } from '../../../apps/standalone/test/support/sources.ts'
+import { aTenant, settled, type Tenant, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
+import { NETWORK } from '../../cluster/node/network.ts'
+import { components, describeChart } from '../support/chart.ts'
+import { getJson } from './support/commands.ts'
+import { HOUSE, type House, theHouse } from './support/house.ts'
+import { startLoad } from './support/load.ts'
+
+jest.setTimeout(1_800_000)
+
+let folder: string
+let sources: SourceServer
+let house: House
+let tenant: Tenant
+let video: VideoRecord
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
+  sources = await startSourceServer(folder, NETWORK.machine)
+  await makeSource(folder, 'small.mp4')
+  house = await theHouse()
+  tenant = await aTenant(house.system)
+  const api = house.withKey(tenant.key)
+  const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`)
+  video = await settled(api, id, 300_000)
+})
+afterAll(async () => {
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const podsOf = async () => {
+  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)
+  return new Set(items.map(({ metadata }) => metadata?.uid ?? ''))
+}
+
+describeChart('an upgrade', () => {
+  test.each([1, 2, 3])('that replaces every pod loses none of 50 calls a second, the %sth time', async (nth) => {
+    const urls = [`${house.url}/v2/video/${video.video_id}`, `${house.url}/v2/video`, video.uri.hls, video.uri.thumbnail]
+    const before = await podsOf()
+    const load = startLoad(urls, { perSecond: 50, key: tenant.key })
+    const changed = Object.fromEntries(components.map((name) => [name, { pod: { annotations: { turn: `${Date.now()}` } } }]))
+    await house.upgrade(changed)
+    const report = await load.end()
+    const after = await podsOf()
+    console.log(
+      `turn ${nth}: ${report.answered} answered, ${report.lost.length} lost, the slowest after ${Math.round(report.slowestMs)} ms`,
+    )
+    expect(report.lost).toEqual([])
+    expect(report.answered).toBeGreaterThan(500)
+    expect([...after].filter((pod) => before.has(pod))).toEqual([])
+  })
+})
