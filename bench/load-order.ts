@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** One request; `{n}` in its body becomes a text that is new each time, every `{uuid}` a UUID of its own, every `{now}` the time in milliseconds. */
+/** One request; `{n}` in its body becomes a text that is new each time, every `{uuid}` a UUID of its own, every `{view}` the one of the request, every `{now}` the time in milliseconds. */
 export interface Ask {
   kind: 'read' | 'write'
   method: string

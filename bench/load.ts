@@ -37,8 +37,14 @@ async function run(order: LoadOrder): Promise<Figures> {
     const ask = order.asks[nth++ % order.asks.length]
     if (!ask) throw new Error('there is nothing to ask')
     const now = String(Date.now())
-    const fill: Record<string, () => string> = { '{n}': () => `${order.name} ${nth}`, '{uuid}': randomUUID, '{now}': () => now }
-    return { ...ask, body: ask.body?.replace(/\{(?:n|uuid|now)\}/g, (place) => fill[place]?.() ?? place) }
+    const view = randomUUID()
+    const fill: Record<string, () => string> = {
+      '{n}': () => `${order.name} ${nth}`,
+      '{uuid}': randomUUID,
+      '{view}': () => view,
+      '{now}': () => now,
+    }
+    return { ...ask, body: ask.body?.replace(/\{(?:n|uuid|view|now)\}/g, (place) => fill[place]?.() ?? place) }
   }
   await (order.rate === undefined ? closedLoop() : openLoop(order.rate))
   const seconds = (performance.now() - started) / 1_000

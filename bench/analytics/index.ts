@@ -11,15 +11,21 @@ import { copyRate, makeTables, startBareIntake } from './bare.ts'
 import { untilCounted } from './counted.ts'
 import { compareReports } from './report.ts'
 
-const rows = ['hundred', 'one', 'report', 'abuse'] as const
+const rows = ['hundred', 'relay', 'one', 'report', 'abuse'] as const
 type Row = (typeof rows)[number]
 /** Of the bare thing; of the small report's time. */
-const goals = { hundred: 0.25, one: 0.6, report: 1.5 }
+const goals = { hundred: 0.25, relay: 0.25, one: 0.6, report: 1.5 }
 const WARM_SECONDS = 5
 /** What an event costs is told of these. */
 const PROCESSES = ['gateway', 'analytics', 'postgres'] as const
 /** Callers who ask again when they have their answer. */
-const CALLERS = { hundred: 64, one: 128 }
+const CALLERS = { hundred: 64, relay: 64, one: 128 }
+/** Whose events a request has: a player that was cut off sends those of its view, a page's own server those of everybody. */
+const titles = {
+  hundred: 'a hundred events a request, of one view',
+  relay: 'a hundred events a request, each of a view of its own',
+  one: 'one event a request',
+}
 
 /** Events through gateway and service into PostgreSQL beside the bare thing, and a year's report over many views beside few. */
 export async function bench(args: string[]): Promise<boolean> {
@@ -36,7 +42,7 @@ export async function bench(args: string[]): Promise<boolean> {
   const [pairs, seconds, views] = [values.pairs, values.seconds, values.views].map(Number)
   if (chosen.length === 0 || !pairs || !seconds || !views) throw new Error(`--only is one of ${rows.join(', ')}; the rest are numbers`)
   // Only players need videos that play.
-  const intake = chosen.some((row) => row === 'hundred' || row === 'one')
+  const intake = chosen.some((row) => row !== 'report' && row !== 'abuse')
   const { platform, filled, stop } = intake ? await startFilledPlatform(20) : await startEmptyPlatform()
   const generator = startLoadGenerator()
   const end = async () => {
@@ -84,7 +90,7 @@ async function compareIntake(
   const bare = row === 'one' ? await startBareIntake(database) : undefined
   const each = row === 'one' ? 1 : 100
   const measure = async (base: string, path: string, name: string, length: number) => {
-    const asks = videoIds.map((videoId) => tell(`${base}${path}`, videoId, each))
+    const asks = videoIds.map((videoId) => tell(`${base}${path}`, videoId, each, row === 'hundred'))
     const figures = await generator.run({ name, asks, seconds: length, connections: CALLERS[row] })
     const done = figures.counts['write 202'] ?? 0
     if (Object.keys(figures.counts).join() !== 'write 202') throw new Error(`not every event was taken: ${JSON.stringify(figures.counts)}`)
@@ -116,7 +122,7 @@ async function compareIntake(
     const [our, their] = [median(rates.map((pair) => pair.ours)), median(rates.map((pair) => pair.theirs))]
     const met = high >= goals[row]
     console.log(
-      `${row === 'one' ? 'one event a request' : 'a hundred events a request'}: ${our.toFixed(0)} events/s durable; ${bare ? 'a bare server with group commit' : 'COPY alone'} ${their.toFixed(0)}/s`,
+      `${titles[row]}: ${our.toFixed(0)} events/s durable; ${bare ? 'a bare server with group commit' : 'COPY alone'} ${their.toFixed(0)}/s`,
     )
     console.log(
       `  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goals[row]}: ${met ? 'met' : 'NOT met'}`,
@@ -132,8 +138,11 @@ async function compareIntake(
   }
 }
 
-/** As a player tells it; every event is of a view of its own. */
-function tell(url: string, videoId: string, count: number): Ask {
-  const event = `{"video_id":"${videoId}","view_id":"{uuid}","type":"progress","position":3.5,"watched":[[0,3.5]],"language":"en","subtitle":"","at":{now}}`
-  return { kind: 'write', method: 'POST', url, headers: { 'user-agent': 'Mozilla/5.0' }, body: `[${Array(count).fill(event).join()}]` }
+/** As a player tells it: `{view}` is the same in a whole request. */
+function tell(url: string, videoId: string, count: number, ofOneView: boolean): Ask {
+  const viewId = ofOneView ? '{view}' : '{uuid}'
+  const event = (second: number) =>
+    `{"video_id":"${videoId}","view_id":"${viewId}","type":"progress","position":${second + 1},"watched":[[${second},${second + 1}]],"language":"en","subtitle":"","at":{now}}`
+  const events = Array.from({ length: count }, (_, nth) => event(nth % 4))
+  return { kind: 'write', method: 'POST', url, headers: { 'user-agent': 'Mozilla/5.0' }, body: `[${events.join()}]` }
 }
