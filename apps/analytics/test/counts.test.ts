@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Event } from '@vitascope/proto/analytics/v1/event'
+import { seeded } from '@vitascope/testing'
 import fc from 'fast-check'
 import { averagesOf, bucketsOf, byDay, countsOf, heatOf, type IntendedView, qualityOf, viewersOf } from './analytics-model.ts'
 import { anEvent, as, openHouse } from './test-analytics.ts'
@@ -40,15 +41,6 @@ const aView = fc.record({
 })
 const plan = fc.record({ views: fc.array(aView, { minLength: 1, maxLength: 14 }), seed: fc.integer({ min: 1, max: 1e9 }) })
 type Drawn = typeof aView extends fc.Arbitrary<infer T> ? T : never
-
-/** A repeatable source of numbers in [0, 1). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
-    return state / 0x80000000
-  }
-}
 
 const ms = (seconds: number) => Math.round(seconds * 1000) / 1000
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { seeded, waitFor } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 test(`every job comes to one end, whatever is killed (seed ${seed})`, async () => {
-  const random = randomFrom(seed)
+  const random = seeded(seed)
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const first = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '3000' })
   const env = { VITASCOPE_LEASE_MS: '3000', VITASCOPE_ENCODING_LISTEN: first.address }
@@ -97,14 +97,3 @@ test(`every job comes to one end, whatever is killed (seed ${seed})`, async () =
   expect((await states()).reduce((sum, { jobs }) => sum + jobs, 0)).toBe(JOBS)
   process.stderr.write(`${JSON.stringify(await states())}\n`)
 }, 300_000)
-
-/** mulberry32: the same kills for the same seed. */
-function randomFrom(start: number): () => number {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

@@ -1,13 +1,4 @@
-/** A repeatable source of numbers in [0, 1): mulberry32. */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}
+import { seeded } from '@vitascope/testing'
 
 const COMMON = `the and of to in for with on from how about new our your day week year review part guide talk video meeting
   welcome introduction training update demo overview interview story product customer team event report launch summer winter city music

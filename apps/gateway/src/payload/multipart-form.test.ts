@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { seeded } from '@vitascope/testing'
 import { parseMultipartForm } from './multipart-form.ts'
 
 const type = 'multipart/form-data; boundary=cut'
@@ -89,7 +90,7 @@ test('a large form lets others have their turn', async () => {
 
 test('2,000 mutants are each read or refused, and soon', async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1e9)
-  const random = mulberry(seed)
+  const random = seeded(seed)
   const base = Buffer.from(`${named('a', '1')}${named('b', '{"x":1}')}${named('c', 'x', '; filename="f"')}${end}`)
   const pieces = [
     '--cut',
@@ -122,13 +123,3 @@ test('2,000 mutants are each read or refused, and soon', async () => {
     expect([seed, i, outcome === 'invalid' || Array.isArray(outcome)]).toEqual([seed, i, true])
   }
 })
-
-function mulberry(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}

@@ -2,17 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { TestRedis } from '@vitascope/testing'
 import type { TestPlatform } from './test-platform.ts'
 
-/** A repeatable source of numbers in [0, 1): mulberry32. */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}
-
 /** Kills what the name says, at once and without a word; `ffmpeg` is any that the worker has running. False when there was none. */
 export function kill(platform: TestPlatform, name: string): boolean {
   const pid = name === 'ffmpeg' ? ffmpegsOf(platform.pid('worker'))[0] : platform.pid(name)

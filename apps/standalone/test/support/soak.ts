@@ -1,3 +1,4 @@
+import { seeded } from '@vitascope/testing'
 import type { Answer, Api } from './api.ts'
 import type { OpenHouse } from './house.ts'
 
@@ -54,7 +55,7 @@ export async function soak(house: OpenHouse, { seconds, seed }: { seconds: numbe
   ] as const
   await Promise.all(
     writers.map(async ([own, other], index) => {
-      const random = randomFrom(seed * 10 + index)
+      const random = seeded(seed * 10 + index)
       const model: Model = { videos: [], playlists: new Map(), folders: new Map() }
       const writer = createWriter(own, model, { source, name: `${own.mark}-${index}`, random })
       while (performance.now() < until && result.problems.length < 20) {
@@ -272,15 +273,4 @@ function createWriter(own: Side, model: Model, { source, name, random }: { sourc
 
 function sorted(record: Record<string, string>): [string, string][] {
   return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
-}
-
-/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { waitFor } from '@vitascope/testing'
 import { Upload } from 'tus-js-client'
 import { type Answer, type Api, createApi } from './api.ts'
 import type { SourceServer } from './source-server.ts'
@@ -89,10 +90,16 @@ const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
     }).start()
   })
   if (videoId !== '') return videoId
-  // The answer that named it was lost; the list has it.
-  const found = await insistently(uploader, (api) => api.get<{ videos: { video_id: string }[] }>(`/video?q=${encodeURIComponent(unique)}`))
-  const [video] = found.videos
-  if (!video || found.videos.length > 1) throw new Error(`the upload "${unique}" became ${found.videos.length} videos`)
+  // The answer that named it was lost, or the catalogue was away: the list has it, or will.
+  const path = `/video?q=${encodeURIComponent(unique)}`
+  const video = await waitFor(
+    async () => {
+      const { videos } = await insistently(uploader, (api) => api.get<{ videos: { video_id: string }[] }>(path))
+      if (videos.length > 1) throw new Error(`the upload "${unique}" became ${videos.length} videos`)
+      return videos[0]
+    },
+    { timeout: 60_000, interval: 500, describe: `the upload "${unique}" to become a video` },
+  )
   return video.video_id
 }
 

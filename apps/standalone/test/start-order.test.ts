@@ -1,0 +1,142 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { freePort, type RunningPostgres, startPostgres } from '@vitascope/embedded-postgres'
+import { seeded, waitFor } from '@vitascope/testing'
+import { type Child, superviseChild } from '../src/child.ts'
+import { readStandaloneConfig } from '../src/config.ts'
+import { type DataFolder, openDataFolder } from '../src/data-folder.ts'
+import { startDatabase } from '../src/database.ts'
+import { createLogPrinter } from '../src/log-printer.ts'
+import { runToEnd } from '../src/run-to-end.ts'
+import { planServices, type ServicePlan, STATEFUL } from '../src/services.ts'
+
+// The processes of the house as a cluster starts them: in any order, each for itself, the database when it pleases.
+
+const IS_LONG = process.env['VITASCOPE_LONG_TESTS'] === '1'
+const ORDERS = IS_LONG ? 20 : 2
+/** How late the database is, and for how long it is away later. */
+const LATE_MS = IS_LONG ? 20_000 : 3_000
+const AWAY_MS = IS_LONG ? 300_000 : 12_000
+/** From the first answer of the database to the readiness of everything, and from a change to what probes say of it. */
+const READY_MS = 15_000
+const SEEN_MS = 10_000
+const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
+
+const printed: string[] = []
+const print = createLogPrinter({ write: (text: string) => void printed.push(text) })
+let dir: string
+let folder: DataFolder
+let plan: ServicePlan
+let gateway: string
+let database: { dir: string; port: number; password: string }
+let server: RunningPostgres | undefined
+let children: Child[] = []
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'vitascope-order-'))
+  const config = readStandaloneConfig({
+    VITASCOPE_PORT: String(await freePort()),
+    VITASCOPE_DATA_DIR: dir,
+    VITASCOPE_SYSTEM_KEY: 'system-key-of-the-tests-0001',
+  })
+  gateway = `http://127.0.0.1:${config.port}`
+  folder = await openDataFolder(config)
+  const first = await startDatabase({ folder, databaseUrl: undefined, services: STATEFUL, print })
+  const password = (await readFile(folder.secrets.postgresPassword, 'utf8')).trim()
+  database = { dir: join(folder.path, 'postgres'), port: Number(new URL(first.urls['auth'] ?? '').port), password }
+  plan = await planServices(config, folder, first.urls)
+  await Promise.all(plan.migrations.map((spec) => runToEnd(spec, print)))
+  await first.stop()
+}, 120_000)
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => child.stop()))
+  await server?.stop()
+  server = undefined
+})
+afterAll(async () => {
+  await folder?.release()
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const startServer = async () => {
+  server = await startPostgres({ ...database, log: () => {} })
+}
+const stopServer = async () => {
+  await server?.stop()
+  server = undefined
+}
+const deaths = () => printed.filter((line) => / ended \(/.test(line))
+
+/** What each process answers to a probe, by its name. */
+async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boolean>> {
+  const pages = plan.metrics.map((line) => line.split(' ') as [string, string])
+  const answers = pages.map(async ([name, url]) => {
+    const ok = await fetch(new URL(path, url), { signal: AbortSignal.timeout(5_000) }).then(
+      (answer) => answer.ok,
+      () => false,
+    )
+    return [name, ok] as const
+  })
+  return Object.fromEntries(await Promise.all(answers))
+}
+const namesOf = (answers: Record<string, boolean>, wanted: boolean) => Object.keys(answers).filter((name) => answers[name] === wanted)
+const allReady = async () => namesOf(await probe('/readyz'), false).length === 0 && (await fetch(`${gateway}/readyz`)).ok
+
+/** Starts everything, in an order that chance decides, while there is no database. */
+function startShuffled(random: () => number): string[] {
+  const order = plan.services.map((spec) => ({ spec, at: random() })).sort((a, b) => a.at - b.at)
+  children = order.map(({ spec }) => superviseChild(spec, print))
+  return order.map(({ spec }) => spec.name)
+}
+
+test(`in ${ORDERS} orders of start, with a database that comes late, nobody ends, and everything is ready soon after it (seed ${seed})`, async () => {
+  const random = seeded(seed)
+  const took: number[] = []
+  for (let nth = 0; nth < ORDERS; nth++) {
+    printed.length = 0
+    const order = startShuffled(random)
+    await waitFor(async () => namesOf(await probe('/healthz'), false).length === 0, {
+      timeout: 60_000,
+      describe: () => `all of ${order.join(', ')} to live without a database: ${printed.slice(-20).join('')}`,
+    })
+    await delay(LATE_MS)
+    expect(namesOf(await probe('/readyz'), true).filter((name) => STATEFUL.some((stateful) => stateful === name))).toEqual([])
+    await startServer()
+    const since = Date.now()
+    await waitFor(allReady, {
+      timeout: READY_MS,
+      describe: () => `everything to be ready after ${order.join(', ')}: ${printed.slice(-20).join('')}`,
+    })
+    took.push(Date.now() - since)
+    expect([order, deaths()]).toEqual([order, []])
+    await Promise.all(children.splice(0).map((child) => child.stop()))
+    await stopServer()
+  }
+  process.stderr.write(`ready after the database, in ms: ${took.join(', ')}\n`)
+}, 1_800_000)
+
+test(`a database that is away makes everybody unready and nobody dead, and ready again when it is back`, async () => {
+  printed.length = 0
+  await startServer()
+  startShuffled(seeded(seed))
+  await waitFor(allReady, { timeout: 60_000, describe: () => `everything to be ready: ${printed.slice(-20).join('')}` })
+  await stopServer()
+  const gone = Date.now()
+  const unready = async () => {
+    const ready = namesOf(await probe('/readyz'), true)
+    return !STATEFUL.some((name) => ready.includes(name)) && !(await fetch(`${gateway}/readyz`)).ok
+  }
+  await waitFor(unready, { timeout: SEEN_MS, describe: 'readiness to go' })
+  const seenAfter = Date.now() - gone
+  for (const until = gone + AWAY_MS; Date.now() < until; await delay(500)) {
+    expect(namesOf(await probe('/healthz'), false)).toEqual([])
+  }
+  await startServer()
+  const back = Date.now()
+  await waitFor(allReady, { timeout: SEEN_MS, describe: () => `readiness to come back: ${printed.slice(-20).join('')}` })
+  process.stderr.write(`unready after ${seenAfter} ms, ready again after ${Date.now() - back} ms\n`)
+  expect(deaths()).toEqual([])
+}, 600_000)
