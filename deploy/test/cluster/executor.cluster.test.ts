@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
 import type { V1Job, V1Pod } from '@kubernetes/client-node'
 import { planVersion } from '@vitascope/media'
@@ -11,7 +12,9 @@ import { aLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-
 import { kubeletOf, openCluster } from './support/cluster.ts'
 
 const PATIENCE_MS = 60_000
-jest.setTimeout(3 * PATIENCE_MS)
+/** Longer than any watch, lease of an election or pause between two tries. */
+const AWAY_MS = 60_000
+jest.setTimeout(5 * PATIENCE_MS)
 
 const cluster = openCluster()
 let around: Surroundings
@@ -150,11 +153,12 @@ test('an index whose pod says that nobody wants it fails at once, the others go 
   await noJobs()
 })
 
-test('an API server that was killed has the same Jobs afterwards, and one that ended meanwhile is seen', async () => {
+test('an API server that was killed, and gone for a minute, has the same Jobs afterwards, and what ended meanwhile is seen', async () => {
   await aJob()
   const job = await aNewJob()
   await kubelet.end(await podOf(job, 0), 42)
   await cluster.stopApiServer()
+  await delay(AWAY_MS)
   await make(1)
   await cluster.startApiServer()
   await kubelet.end(await podOf(job, 1), 0)
