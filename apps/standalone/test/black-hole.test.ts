@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type FaultProxy, freePort, patient, startFaultProxy, waitFor } from '@vitascope/testing'
+import { objectProblems } from './support/object-problems.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+
+// Between the services nothing is refused and nothing broken: what they send to each other stays on its way, like behind a dead switch.
+
+const HOLE_MS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30_000 : 12_000
+/** A read has 2 s and a write 10 s for the calls behind it; the rest is what a busy machine needs to say so. */
+const READ_MS = 2_000
+const WRITE_MS = 10_000
+const SLACK_MS = patient(3_000)
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+const proxies: FaultProxy[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'minute.mp4')
+  await makeSource(folder, 'other.mp4')
+  const env: Record<string, string> = {}
+  for (const name of ['CATALOGUE', 'ENCODING']) {
+    env[`VITASCOPE_${name}_LISTEN`] = `127.0.0.1:${await freePort()}`
+    const proxy = await startFaultProxy(`${env[`VITASCOPE_${name}_LISTEN`]}`)
+    env[`VITASCOPE_${name}_ADDRESS`] = proxy.address
+    proxies.push(proxy)
+  }
+  platform = await startTestPlatform(env)
+  tenant = await aTenant(platform.system)
+}, 120_000)
+afterAll(async () => {
+  await platform?.remove()
+  for (const proxy of proxies) await proxy.close()
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Asks without a pause until told to stop; keeps what was answered and how long that took. */
+function asking(ask: (nth: number) => Promise<{ status: number }>) {
+  let stopped = false
+  const answers: { status: number; ms: number }[] = []
+  const loop = async () => {
+    for (let nth = 0; !stopped; nth++) {
+      const began = performance.now()
+      const { status } = await ask(nth)
+      answers.push({ status, ms: performance.now() - began })
+      await delay(50)
+    }
+  }
+  const done = loop()
+  return {
+    answers,
+    async stop() {
+      stopped = true
+      await done
+    },
+  }
+}
+
+test('deadlines hold while services hear nothing of each other, and nothing is lost or made twice', async () => {
+  const api = platform.withKey(tenant.key)
+  const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/minute.mp4`)
+  await waitFor(async () => (await api.get<VideoRecord>(`/video/${id}`)).body.status.progress > 5, {
+    timeout: 60_000,
+    describe: 'the encode to be under way',
+  })
+  for (const proxy of proxies) proxy.delayMs = HOLE_MS
+  const began = performance.now()
+  const reads = asking(() => api.get(`/video?organisation_id=${tenant.organisationId}`))
+  // One name for all tries: whoever got no answer asks again for the same.
+  const body = { url: `${sources.url}/other.mp4`, organisation_id: tenant.organisationId, name: 'once only' }
+  const writes = asking(() => api.post<Accepted>('/video/upload', body, { 'idempotency-key': 'once only' }))
+  await delay(HOLE_MS)
+  for (const proxy of proxies) proxy.delayMs = 0
+  await waitFor(() => [reads, writes].every(({ answers }) => answers.at(-1)?.status === 200 && performance.now() - began > HOLE_MS), {
+    timeout: 60_000,
+    describe: () => `good answers again, after ${JSON.stringify([reads.answers.at(-1), writes.answers.at(-1)])}`,
+  })
+  await reads.stop()
+  await writes.stop()
+
+  const slowest = (answers: typeof reads.answers) => Math.max(...answers.map(({ ms }) => ms))
+  process.stderr.write(`black hole: slowest read ${slowest(reads.answers).toFixed(0)} ms, write ${slowest(writes.answers).toFixed(0)} ms\n`)
+  expect(reads.answers.filter(({ status, ms }) => ![200, 503].includes(status) || ms > READ_MS + SLACK_MS)).toEqual([])
+  // 409 is for the same key while its first write is under way.
+  expect(writes.answers.filter(({ status, ms }) => ![200, 409, 503].includes(status) || ms > WRITE_MS + SLACK_MS)).toEqual([])
+  expect(reads.answers.some(({ status }) => status === 503)).toBe(true)
+
+  expect((await settled(api, id, 180_000)).status).toMatchObject({ status: 'ok', code: 2000 })
+  const { body: found } = await api.get<{ videos: VideoRecord[] }>('/video?q=once%20only')
+  expect(found.videos).toHaveLength(1)
+  expect((await settled(api, `${found.videos[0]?.video_id}`, 120_000)).status.status).toBe('ok')
+  await waitFor(async () => (await objectProblems(platform)).length === 0, {
+    timeout: 60_000,
+    interval: 1_000,
+    describe: 'nothing to be left over',
+  })
+}, 600_000)
