@@ -66,12 +66,12 @@ export async function stopContainerd(folder: string): Promise<void> {
   await stopProgram(folder, 'containerd')
 }
 
-/** What pods and images have mounted below these folders, the innermost first. */
+/** What pods and images have mounted below these folders, the innermost first; a kubelet mounts its own folder, too. */
 export async function unmountBelow(...folders: string[]): Promise<void> {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')
-    .filter((mount) => [...folders, STATE].some((folder) => mount.startsWith(`${folder}/`)))
+    .filter((mount) => [...folders, STATE].some((folder) => mount === folder || mount.startsWith(`${folder}/`)))
   for (const mount of mounts.sort().reverse()) await tryRun('umount', '-l', mount)
   if (existsSync(STATE)) rmSync(STATE, { recursive: true, force: true })
 }
