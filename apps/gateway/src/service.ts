@@ -25,6 +25,8 @@ import { createUploadProxy } from './upload/upload-proxy.ts'
 
 /** On one slow core, 32 at once keep everything busy and are still answered in time. */
 const PLACES = { least: 32, usual: 80, most: 512 }
+/** Without these nothing is answered. Where another one is away its own paths are refused, by a gateway that keeps its place. */
+const VITAL: ReadonlySet<string> = new Set(['gateway', 'auth', 'catalogue', 'resources'])
 /** What still runs then is cut off: `npm start` as a whole has 10 s. */
 const DRAIN_MS = 5_000
 
@@ -91,7 +93,8 @@ export async function startGateway(
   const listening = await listenWide(server, config)
   bound = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
-  const page = await serveMetrics(metrics, metricsListen, log, async () => (await missingOf(dependencies)).length === 0)
+  const vital = dependencies.filter(({ name }) => VITAL.has(name))
+  const page = await serveMetrics(metrics, metricsListen, log, async () => (await missingOf(vital)).length === 0)
 
   return {
     address: bound,

@@ -114,6 +114,21 @@ test('told to stop it is not ready at once, takes nothing new, and ends when wha
   expect(child.exitCode).toBe(0)
 }, 60_000)
 
+test('a service that is away is named to who asks what is missing, and takes no gateway out of its place', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const operations = `127.0.0.1:${await freePort()}`
+  const { output } = start({
+    VITASCOPE_PORT: new URL(url).port,
+    VITASCOPE_GATEWAY_METRICS_LISTEN: operations,
+    ...neighbours(),
+    VITASCOPE_ANALYTICS_ADDRESS: `127.0.0.1:${await freePort()}`,
+  })
+  await waitFor(async () => (await fetch(`http://${operations}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
+  const asked = await fetch(`${url}/readyz`)
+  const { errors } = (await asked.json()) as { errors: { field: string }[] }
+  expect([asked.status, errors.map(({ field }) => field)]).toEqual([503, ['analytics']])
+}, 60_000)
+
 test('names every bad setting, and ends', async () => {
   const { child, output } = start({
     VITASCOPE_PORT: 'http',
