@@ -1,0 +1,55 @@
+import { beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Pod } from '@kubernetes/client-node'
+import { waitFor } from '@vitascope/testing'
+import { aTenant, type Tenant } from '../../../apps/standalone/test/support/video-steps.ts'
+import { describeChart } from '../support/chart.ts'
+import { getJson, kubectl } from './support/commands.ts'
+import { HOUSE, type House, theHouse } from './support/house.ts'
+import { OUTSIDE } from './support/outside.ts'
+
+jest.setTimeout(1_200_000)
+/** Longer than a probe of life would bear. */
+const AWAY_MS = 120_000
+const OF_DATABASE = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
+
+let house: House
+let tenant: Tenant
+
+beforeAll(async () => {
+  house = await theHouse()
+  tenant = await aTenant(house.system)
+})
+
+async function pods(): Promise<{ name: string; component: string; isReady: boolean; restarts: number }[]> {
+  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)
+  return items.map(({ metadata, status }) => ({
+    name: metadata?.name ?? '',
+    component: metadata?.labels?.['app.kubernetes.io/component'] ?? '',
+    isReady: status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
+    restarts: (status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0),
+  }))
+}
+const restarts = async () => (await pods()).map(({ name, restarts: count }) => [name, count])
+const scale = (replicas: number) => kubectl('scale', 'statefulset/postgres', '--namespace', OUTSIDE, `--replicas=${replicas}`)
+
+describeChart('a database that is away', () => {
+  test('takes its services out of their calls and brings them back, and restarts none', async () => {
+    const before = await restarts()
+    const gone = performance.now()
+    await scale(0)
+    const areReady = async (ready: boolean) =>
+      (await pods()).filter(({ component }) => OF_DATABASE.includes(component)).every(({ isReady }) => isReady === ready)
+    await waitFor(() => areReady(false), { timeout: 90_000, interval: 500, describe: 'the services to be not ready' })
+    const off = performance.now()
+    await new Promise((resolve) => setTimeout(resolve, AWAY_MS - (off - gone)))
+    await scale(1)
+    await kubectl('rollout', 'status', 'statefulset/postgres', '--namespace', OUTSIDE, '--timeout=180s')
+    const there = performance.now()
+    await waitFor(() => areReady(true), { timeout: 60_000, interval: 250, describe: 'the services to be ready' })
+    console.log(
+      `not ready ${Math.round(off - gone)} ms after the end was told, ready ${Math.round(performance.now() - there)} ms after it was back`,
+    )
+    expect(await restarts()).toEqual(before)
+    expect((await house.withKey(tenant.key).get('/video')).status).toBe(200)
+  })
+})
