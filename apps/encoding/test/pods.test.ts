@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { makeVideo } from './fixture.ts'
+import { makeFakeFfmpeg, makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { endProcesses, ffmpegsBelow, startPod, startServiceProcess, startWorkerProcess } from './running-process.ts'
@@ -38,7 +38,7 @@ const jobOf = (jobId: string): Promise<V1Job> =>
     () => [...cluster.jobs.values()].find(({ metadata }) => metadata?.labels?.['vitascope/job'] === jobId),
     `the Job of job ${jobId}`,
   )
-const pod = async (job: V1Job, index: number) => startPod(around, service.address, job, index)
+const pod = async (job: V1Job, index: number, more?: Record<string, string>) => startPod(around, service.address, job, index, more)
 
 test('the pods of a Job make the same frames as a worker, whichever of them are stopped or killed, and their exit codes say what they did', async () => {
   service = await startServiceProcess(around)
@@ -66,11 +66,13 @@ test('the pods of a Job make the same frames as a worker, whichever of them are 
   const job = await jobOf('2')
   expect(job.spec?.completions).toBeGreaterThanOrEqual(3)
 
-  const killed = await pod(job, 0)
+  // Their chunks are short: they would be done before anybody had seen them begin.
+  const slowly = { VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(around.folder, 'slow'), 'sleep 60') }
+  const killed = await pod(job, 0, slowly)
   await patiently(async () => (await ffmpegsBelow(killed.pid)).length > 0, 'a pod to encode')
   killed.kill('SIGKILL')
   await killed.exited
-  const stopped = await pod(job, 1)
+  const stopped = await pod(job, 1, slowly)
   await patiently(async () => (await ffmpegsBelow(stopped.pid)).length > 0, 'a pod to encode')
   stopped.kill('SIGTERM')
   expect(await stopped.exited).toBe(143)

@@ -52,7 +52,13 @@ export async function startWorkerProcess(around: Surroundings, address: string, 
 }
 
 /** The pod of one index of a Job, as a kubelet starts it. */
-export function startPod(around: Surroundings, address: string, job: V1Job, index: number): Promise<RunningProcess> {
+export function startPod(
+  around: Surroundings,
+  address: string,
+  job: V1Job,
+  index: number,
+  more: Record<string, string> = {},
+): Promise<RunningProcess> {
   const container = job.spec?.template.spec?.containers.find(({ name }) => name === 'worker')
   const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
   return startProcess(around, 'worker/main.ts', {
@@ -60,6 +66,7 @@ export function startPod(around: Surroundings, address: string, job: V1Job, inde
     JOB_COMPLETION_INDEX: String(index),
     VITASCOPE_ENCODING_ADDRESS: address,
     VITASCOPE_WORKER_BEAT_MS: '300',
+    ...more,
   })
 }
 

@@ -1,4 +1,4 @@
-import { copyFile, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { credentials, Client as GrpcClient, type ServiceError, status } from '@grpc/grpc-js'
 import { beforeAll, expect, test } from '@jest/globals'
@@ -159,10 +159,12 @@ test('what is half written, does not fit or has ended is not taken, told once, a
   await rm(join(folder, 'tls.key'))
   await waitFor(async () => (await refusals()) === bad.length + 1)
   await writeFile(join(folder, 'good.key'), others['tls.key'])
-  await copyFile(join(folder, 'good.key'), join(folder, 'tls.key'))
+  await rename(join(folder, 'good.key'), join(folder, 'tls.key'))
+  // The key is there, the certificate is still another's.
+  await waitFor(async () => (await refusals()) === bad.length + 2)
   await replace(others)
   await waitFor(() => identity.current().cert.toString() === others['tls.crt'])
-  expect([await refusals(), await figure(metrics, 'vitascope_tls_changes_total')]).toEqual([bad.length + 1, 1])
+  expect([await refusals(), await figure(metrics, 'vitascope_tls_changes_total')]).toEqual([bad.length + 2, 1])
 })
 
 test('a certificate that ends is told, and shown by its time; a start without a good one is refused', async () => {
