@@ -117,7 +117,7 @@ test('told to stop it is not ready at once, takes nothing new, and ends when wha
 test('a service that is away is named to who asks what is missing, and takes no gateway out of its place', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   const operations = `127.0.0.1:${await freePort()}`
-  const { output } = start({
+  const { child, output } = start({
     VITASCOPE_PORT: new URL(url).port,
     VITASCOPE_GATEWAY_METRICS_LISTEN: operations,
     ...neighbours(),
@@ -127,6 +127,8 @@ test('a service that is away is named to who asks what is missing, and takes no 
   const asked = await fetch(`${url}/readyz`)
   const { errors } = (await asked.json()) as { errors: { field: string }[] }
   expect([asked.status, errors.map(({ field }) => field)]).toEqual([503, ['analytics']])
+  child.kill('SIGTERM')
+  await waitFor(() => child.exitCode === 0)
 }, 60_000)
 
 test('names every bad setting, and ends', async () => {
