@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@vitascope/telemetry'
 import { runner } from 'node-pg-migrate'
@@ -14,29 +15,51 @@ export interface MigrateOptions {
 /** What every service's schema holds: outbox and idempotency keys. */
 const COMMON = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** Brings a schema up to date: the common tables, then the service's own. Running it again, or twice at once, changes nothing. */
-export async function migrate({ url, schema, folder, log }: MigrateOptions): Promise<void> {
-  for (const [dir, migrationsTable] of [
-    [COMMON, 'common_migration'],
-    [folder, 'migration'],
-  ] as const) {
-    await runner({
-      databaseUrl: url,
-      dir: `${dir}/*.sql`,
-      useGlob: true,
-      direction: 'up',
-      schema,
-      createSchema: true,
-      migrationsTable,
-      migrationsSchema: schema,
-      checkOrder: true,
-      advisoryLockMode: 'wait',
-      logger: {
-        debug: (message) => log.debug(message),
-        info: (message) => log.debug(message),
-        warn: (message) => log.warn(message),
-        error: (message) => log.error(message),
-      },
-    })
+/** So long a migration may stand in line for a table: whoever comes after it waits behind it. */
+const LOCK_TIMEOUT_MS = 1_000
+/** As PostgreSQL says it. */
+const LOCK_NOT_AVAILABLE = '55P03'
+/** Between two tries, in which those who waited have their turn. */
+const PAUSE_MS = 500
+
+/**
+ * Brings a schema up to date: the common tables, then the service's own. Running it again, or twice at once, changes nothing. Where others hold a table for
+ * more than a second, all of it is undone and tried again, for as long as that takes.
+ */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  await patiently(options.log, () => migrateOnce(options, COMMON, 'common_migration'))
+  await patiently(options.log, () => migrateOnce(options, options.folder, 'migration'))
+}
+
+async function patiently(log: Logger, attempt: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error
+      log[tries % 20 === 0 ? 'warn' : 'debug']({ err: error, tries }, 'others hold what the migration is about, or migrate: trying again')
+      await delay(PAUSE_MS * (0.5 + Math.random()))
+    }
   }
+}
+
+async function migrateOnce({ url, schema, log }: MigrateOptions, dir: string, migrationsTable: string): Promise<void> {
+  await runner({
+    databaseUrl: { connectionString: url, lock_timeout: LOCK_TIMEOUT_MS },
+    dir: `${dir}/*.sql`,
+    useGlob: true,
+    direction: 'up',
+    schema,
+    createSchema: true,
+    migrationsTable,
+    migrationsSchema: schema,
+    checkOrder: true,
+    advisoryLockMode: 'wait',
+    logger: {
+      debug: (message) => log.debug(message),
+      info: (message) => log.debug(message),
+      warn: (message) => log.warn(message),
+      error: (message) => log.error(message),
+    },
+  })
 }

@@ -1,0 +1,30 @@
+/** What breaks services of the version before, which run beside the new ones, or keeps a large table locked for long; a table that is made in the same file is nobody's yet. */
+const RULES: readonly [RegExp, string][] = [
+  [/\bdrop (table|column|view|function|type)\b/i, 'drops what services of the version before may use'],
+  [/\brename\b/i, 'renames what services of the version before may use'],
+  [/\balter column \S+ (set data )?type\b/i, 'gives a column another type, which writes the table anew'],
+  [/\bset not null\b/i, 'sets a column not null, which the version before may leave empty'],
+  [
+    /\badd column\b(?=.*\bnot null\b)(?!.*\bdefault\b)/i,
+    'adds a column that is not null and has no default, which the version before does not fill',
+  ],
+  [
+    /\badd (constraint|check|foreign key|unique|primary key)\b(?!.*\bnot valid\b)/i,
+    'adds a constraint that is not `not valid`, for which the whole table is read under a lock',
+  ],
+]
+
+/** What is wrong with a migration that runs beside services, in sentences. */
+export function migrationProblems(sql: string): string[] {
+  const text = sql.replaceAll(/--.*/g, '')
+  const made = new Set([...text.matchAll(/\bcreate (?:unlogged )?table (?:if not exists )?(\w+)/gi)].map(([, table]) => table))
+  return text.split(';').flatMap((raw) => {
+    const statement = raw.replaceAll(/\s+/g, ' ').trim()
+    const [, altered] = /^alter table (?:if exists )?(?:only )?(\w+)/i.exec(statement) ?? []
+    const [, indexed] = /^create (?:unique )?index (?:if not exists )?(?:\w+ )?on (?:only )?(\w+)/i.exec(statement) ?? []
+    if (indexed !== undefined)
+      return made.has(indexed) ? [] : [`makes an index of ${indexed}, which takes no writes meanwhile: ${statement}`]
+    const isRuled = (altered !== undefined && !made.has(altered)) || /^drop /i.test(statement)
+    return isRuled ? RULES.filter(([rule]) => rule.test(statement)).map(([, why]) => `${why}: ${statement}`) : []
+  })
+}
