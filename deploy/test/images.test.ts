@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { APPS, assemble } from '../images/assemble.ts'
+import { partsOf } from '../images/compile.ts'
 import { billOfMaterials } from '../images/sbom.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -30,11 +31,19 @@ describe('the Dockerfile', () => {
 
   test('begins with an image that is named by an argument, and else from its own stages', () => {
     expect(stages.map(({ name, base }) => [name, base])).toEqual([
+      ['media', NODE_IMAGE],
       ['assembled', NODE_IMAGE],
       ['server', NODE_IMAGE],
-      ['encoding', 'server'],
+      ['encoding', 'media'],
     ])
     expect(read('deploy/images/Dockerfile')).toMatch(/^ARG NODE_IMAGE=\S+\/node:24\.\d+\.\d+-/m)
+  })
+
+  test('installs ffmpeg before anything of the source, so that a change of that leaves its layer alone', () => {
+    const lines = (name: string) => stages.find((stage) => stage.name === name)?.lines.join('\n') ?? ''
+    expect(lines('media')).toMatch(/apt-get install .*FFMPEG/)
+    expect(lines('media')).not.toMatch(/^(COPY|ADD) /m)
+    for (const name of ['server', 'encoding']) expect([name, lines(name).includes('apt-get')]).toEqual([name, false])
   })
 
   test('leaves images that run as a user without rights, with the product as argument', () => {
@@ -90,6 +99,12 @@ describe('what is assembled', () => {
     expect(links.map(({ parentPath, name }) => join(parentPath, name))).toEqual([])
     const migrations = (root: string) => readdirSync(join(root, 'apps/encoding/migrations')).sort()
     expect(migrations(folder)).toEqual(migrations(join(import.meta.dirname, '../..')))
+  })
+
+  test('has what its programs load, which is compiled beforehand', () => {
+    const parts = partsOf(folder)
+    expect(parts.filter((part) => part.endsWith('/service.ts')).length).toBe(APPS.length)
+    expect(parts.filter((part) => !existsSync(part))).toEqual([])
   })
 
   test('imports only what its packages list, and only packages that are there', () => {
