@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApiAlone } from '../deploy/cluster/api-alone.ts'
+import { apiList } from '../deploy/cluster/api-list.ts'
+import { drawPeaks, watchPeaks } from '../deploy/cluster/node/peaks.ts'
 import { startWithNode } from '../deploy/cluster/with-node.ts'
 import { generate } from './generate.ts'
 import { runJest, testFiles } from './jest-run.ts'
@@ -9,7 +11,8 @@ import { toolEnvironment } from './run-command.ts'
 import { provideTestPrograms } from './test-programs.ts'
 
 // npm run test:cluster [-- path …]: the tests `*.cluster.test.ts`, on a Kubernetes API of this machine that is started for them. The first run builds it.
-// npm run test:cluster -- --node [path …]: the tests `*.node.test.ts`, one file after another, on a Kubernetes with a node, which needs root.
+// npm run test:cluster -- --node [path …]: the tests `*.node.test.ts`, one file after another, on a Kubernetes with a node, which needs root; at the end it
+// tells the most that containers of each kind used.
 const filters = process.argv.slice(2).filter((word) => word !== '--node')
 const on = process.argv.includes('--node') ? 'node' : 'cluster'
 await generate()
@@ -22,6 +25,9 @@ try {
   const place = join(folder, 'place.json')
   writeFileSync(place, JSON.stringify(cluster.place))
   Object.assign(toolEnvironment, { VITASCOPE_TEST_CLUSTER: place })
+  const { address, ports, folder: own } = cluster.place
+  const keys = { tokenFile: join(own, 'keys/admin.token'), authorityFile: join(own, 'keys/ca.crt') }
+  const peaks = on === 'node' ? watchPeaks(apiList({ server: `https://${address}:${ports.api}`, ...keys })) : undefined
   const counts = await runJest({
     files,
     all: false,
@@ -29,6 +35,7 @@ try {
     report: join(folder, 'report.json'),
     ...(on === 'node' && { workers: 1 }),
   })
+  if (peaks) console.log(drawPeaks(await peaks.stop()))
   for (const file of counts.notRun) console.error(`${file} was not run`)
   console.log(`${counts.passed} passed, ${counts.failed} failed`)
   process.exitCode = counts.failed + counts.notRun.length > 0 ? 1 : 0

@@ -1,15 +1,13 @@
 // node deploy/cluster/policies/enforcer.ts SERVER TOKEN-FILE AUTHORITY-FILE: holds the network policies of the cluster in whose network it runs, since the
 // bridge of its pods holds none. It looks twice a second; until it has seen a new pod, that is open.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { Agent, get } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { V1Namespace, V1NetworkPolicy, V1Pod } from '@kubernetes/client-node'
+import { apiList } from '../api-list.ts'
 import { policyRules } from './policy-rules.ts'
 
 const [server = '', tokenFile = '', authorityFile = ''] = process.argv.slice(2)
-const agent = new Agent({ keepAlive: true, ca: readFileSync(authorityFile) })
-const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8')}` }
+const list = apiList({ server, tokenFile, authorityFile })
 
 let applied = ''
 for (;;) {
@@ -34,21 +32,4 @@ for (;;) {
     console.error(`${new Date().toISOString()} ${(error as Error).message.slice(0, 500)}`)
   }
   await delay(500)
-}
-
-function list<T>(path: string): Promise<T[]> {
-  return new Promise((resolve, reject) => {
-    const call = get(`${server}${path}?resourceVersion=0`, { agent, headers, timeout: 10_000 }, (answer) => {
-      const parts: Buffer[] = []
-      answer.on('data', (part: Buffer) => parts.push(part))
-      answer.on('error', reject)
-      answer.on('end', () => {
-        const text = Buffer.concat(parts).toString()
-        if (answer.statusCode === 200) resolve((JSON.parse(text) as { items: T[] }).items)
-        else reject(new Error(`${path} was answered ${answer.statusCode}: ${text}`))
-      })
-    })
-    call.on('timeout', () => call.destroy(new Error(`${path} was not answered`)))
-    call.on('error', reject)
-  })
 }

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { Agent, get } from 'node:https'
+
+/** Lists what is of a kind, by its path, as it was seen last. */
+export type ApiList = <T>(path: string) => Promise<T[]>
+
+/** Over connections that are kept; the files hold a bearer token and the authority of the server. */
+export function apiList({ server, tokenFile, authorityFile }: { server: string; tokenFile: string; authorityFile: string }): ApiList {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(authorityFile) })
+  const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8')}` }
+  return <T>(path: string) =>
+    new Promise<T[]>((resolve, reject) => {
+      const call = get(`${server}${path}?resourceVersion=0`, { agent, headers, timeout: 10_000 }, (answer) => {
+        const parts: Buffer[] = []
+        answer.on('data', (part: Buffer) => parts.push(part))
+        answer.on('error', reject)
+        answer.on('end', () => {
+          const text = Buffer.concat(parts).toString()
+          if (answer.statusCode === 200) resolve((JSON.parse(text) as { items: T[] }).items)
+          else reject(new Error(`${path} was answered ${answer.statusCode}: ${text}`))
+        })
+      })
+      call.on('timeout', () => call.destroy(new Error(`${path} was not answered`)))
+      call.on('error', reject)
+    })
+}

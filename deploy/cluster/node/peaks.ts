@@ -1,0 +1,80 @@
+import type { V1Pod } from '@kubernetes/client-node'
+import type { ApiList } from '../api-list.ts'
+import { type ContainerUse, containersInUse } from './pod-groups.ts'
+
+/** The most that a container of a kind used, of all that there were. */
+export interface Peak {
+  kind: string
+  containers: number
+  memoryMib: number
+  /** Of a processor, for so long as `WINDOW`. */
+  cores: number
+}
+
+const EVERY_MS = 1_000
+/** Looks over which the use of processors is taken: a single second is no measure. */
+const WINDOW = 10
+
+/** Looks every second at what each container uses, until it is stopped; then it answers the peaks by kind. */
+export function watchPeaks(list: ApiList) {
+  const peaks = createPeaks()
+  const look = async () => {
+    // Before they are asked for: what ends meanwhile is known, and what is new then is found in a second.
+    const used = containersInUse()
+    for (const pod of await list<V1Pod>('/api/v1/pods')) peaks.know(pod)
+    peaks.see(used, performance.now())
+  }
+  let looking = Promise.resolve()
+  // The API server may be away for a moment.
+  const timer = setInterval(() => (looking = look().catch(() => {})), EVERY_MS).unref()
+  return {
+    async stop(): Promise<Peak[]> {
+      clearInterval(timer)
+      await looking
+      return peaks.all()
+    },
+  }
+}
+
+export function createPeaks() {
+  const kinds = new Map<string, string>()
+  const peaks = new Map<string, Peak>()
+  const seen = new Map<string, { at: number; cpuSeconds: number }[]>()
+  return {
+    know({ metadata, spec, status }: V1Pod): void {
+      const labels = metadata?.labels ?? {}
+      const name = labels['app.kubernetes.io/component'] ?? labels['app'] ?? labels['k8s-app'] ?? metadata?.name ?? ''
+      const isAlone = (spec?.containers.length ?? 0) + (spec?.initContainers?.length ?? 0) === 1
+      for (const { name: container, containerID = '' } of [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])])
+        kinds.set(containerID.replace('containerd://', ''), `${metadata?.namespace}/${name}${isAlone ? '' : ` (${container})`}`)
+    },
+    see(used: readonly ContainerUse[], at: number): void {
+      for (const { containerId, memoryBytes, cpuSeconds } of used) {
+        const kind = kinds.get(containerId)
+        if (kind === undefined) continue
+        const isNew = !seen.has(containerId)
+        const looks = [...(seen.get(containerId) ?? []), { at, cpuSeconds }].slice(-WINDOW - 1)
+        seen.set(containerId, looks)
+        const [first] = looks
+        const cores = first && looks.length > WINDOW ? (cpuSeconds - first.cpuSeconds) / ((at - first.at) / 1_000) : 0
+        const peak = peaks.get(kind) ?? { kind, containers: 0, memoryMib: 0, cores: 0 }
+        peaks.set(kind, {
+          kind,
+          containers: peak.containers + (isNew ? 1 : 0),
+          memoryMib: Math.max(peak.memoryMib, Math.ceil(memoryBytes / 2 ** 20)),
+          cores: Math.max(peak.cores, cores),
+        })
+      }
+    },
+    all: () => [...peaks.values()].sort((a, b) => a.kind.localeCompare(b.kind)),
+  }
+}
+
+/** As lines of a table. */
+export function drawPeaks(peaks: readonly Peak[]): string {
+  const lines = peaks.map(
+    ({ kind, containers, memoryMib, cores }) =>
+      `${kind.padEnd(44)} ${String(containers).padStart(5)} ${String(memoryMib).padStart(7)} MiB ${cores.toFixed(2).padStart(6)}`,
+  )
+  return [`${'container'.padEnd(44)} ${'seen'.padStart(5)} ${'most memory'.padStart(11)} ${'cores'.padStart(6)}`, ...lines].join('\n')
+}
