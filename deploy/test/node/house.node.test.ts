@@ -1,50 +1,39 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { createApi } from '../../../apps/standalone/test/support/api.ts'
 import { expectSameFrames } from '../../../apps/standalone/test/support/same-frames.ts'
-import { type SourceServer, startSourceServer } from '../../../apps/standalone/test/support/source-server.ts'
-import { makeSource } from '../../../apps/standalone/test/support/sources.ts'
-import { aTenant, settled, type Tenant, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
+import { aTenant, settled, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
 import { IMAGES } from '../../cluster/images/images.ts'
 import { NETWORK } from '../../cluster/node/network.ts'
 import { chart, describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
-import { door, ENCODE, HOUSE, type House, imageValues, restricted, theHouse } from './support/house.ts'
+import { door, ENCODE, HOUSE, imageValues, restricted } from './support/house.ts'
+import { aScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_200_000)
 
-let folder: string
-let sources: SourceServer
-let house: House
-let tenant: Tenant
+let scene: Scene
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
-  sources = await startSourceServer(folder, NETWORK.machine)
-  await makeSource(folder, 'minute.mp4')
-  house = await theHouse()
-  tenant = await aTenant(house.system)
+  scene = await aScene('minute.mp4')
 })
-afterAll(async () => {
-  await sources?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => scene?.end())
 
 describeChart('the whole house', () => {
   let byJobs: VideoRecord
 
   test('takes a video by its address, encodes its picture by a Job of several chunks, and plays it by the service', async () => {
+    const jobs = async () => (await getJson<{ items: V1Job[] }>('jobs', '--namespace', ENCODE)).items
+    const before = new Set((await jobs()).map(({ metadata }) => metadata?.uid))
     const seen = new Map<string, V1Job>()
-    const api = house.withKey(tenant.key)
+    const { api, tenant, sources } = scene
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/minute.mp4`)
     const watching = waitFor(
       async () => {
-        const { items } = await getJson<{ items: V1Job[] }>('jobs', '--namespace', ENCODE)
-        for (const job of items) seen.set(job.metadata?.uid ?? '', job)
+        for (const job of await jobs()) if (!before.has(job.metadata?.uid)) seen.set(job.metadata?.uid ?? '', job)
         return seen.size > 0
       },
       { timeout: 300_000, interval: 500, describe: 'a Job' },
@@ -65,7 +54,7 @@ describeChart('the whole house', () => {
     const namespace = 'demo'
     const address = '10.96.100.81'
     await apply([restricted(namespace), door(namespace, 'demo', address)])
-    const own = join(folder, 'demo.json')
+    const own = join(scene.folder, 'demo.json')
     const values = {
       ...imageValues,
       publicUrl: `http://${address}`,
@@ -79,7 +68,7 @@ describeChart('the whole house', () => {
     const system = createApi(`http://${address}/v2`, Buffer.from(encoded, 'base64').toString())
     const other = await aTenant(system)
     const api = createApi(`http://${address}/v2`, other.key)
-    const { id } = await upload(api, other.organisationId, `${sources.url}/minute.mp4`)
+    const { id } = await upload(api, other.organisationId, `${scene.sources.url}/minute.mp4`)
     const byWorkers = await settled(api, id, 600_000)
     expect(byWorkers.status).toMatchObject({ status: 'ok', code: 2000 })
     await expectSameFrames(byJobs, byWorkers)
@@ -88,7 +77,7 @@ describeChart('the whole house', () => {
   })
 
   test('refuses a revoked key at every gateway', async () => {
-    const other = await aTenant(house.system)
+    const other = await aTenant(scene.house.system)
     const pods = await getJson<{ items: { status: { podIP: string } }[] }>(
       'pods',
       '--namespace',
@@ -99,7 +88,7 @@ describeChart('the whole house', () => {
     const gateways = pods.items.map(({ status }) => createApi(`http://${status.podIP}:8080/v2`, other.key))
     expect(gateways.length).toBeGreaterThanOrEqual(2)
     for (const gateway of gateways) expect((await gateway.get('/video')).status).toBe(200)
-    expect((await house.system.delete(`/apikey/${other.key}`)).status).toBe(200)
+    expect((await scene.house.system.delete(`/apikey/${other.key}`)).status).toBe(200)
     for (const gateway of gateways)
       await waitFor(async () => (await gateway.get('/video')).status === 401, { timeout: 10_000, interval: 100, describe: 'the refusal' })
   })

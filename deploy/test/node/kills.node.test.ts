@@ -1,37 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { type SourceServer, startSourceServer } from '../../../apps/standalone/test/support/source-server.ts'
-import { makeSource } from '../../../apps/standalone/test/support/sources.ts'
 import { filesOf, uploadWays } from '../../../apps/standalone/test/support/upload-ways.ts'
-import { aTenant, type Tenant, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
-import { NETWORK } from '../../cluster/node/network.ts'
+import type { VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
-import { ENCODE, HOUSE, type House, theHouse } from './support/house.ts'
+import { ENCODE, HOUSE } from './support/house.ts'
 import { OUTSIDE } from './support/outside.ts'
+import { aScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 
-let folder: string
-let sources: SourceServer
-let house: House
-let tenant: Tenant
+let scene: Scene
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
-  sources = await startSourceServer(folder, NETWORK.machine)
-  for (const name of ['small.mp4', 'minute.mp4'] as const) await makeSource(folder, name)
-  house = await theHouse()
-  tenant = await aTenant(house.system)
+  scene = await aScene('small.mp4', 'minute.mp4')
 })
-afterAll(async () => {
-  await sources?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => scene?.end())
 
 /** A pod at a time, without a word of warning, as a node that dies does. */
 async function killOne(namespace: string, selector: string): Promise<boolean> {
@@ -66,9 +51,9 @@ const ways = [uploadWays[0], uploadWays[3]]
 
 describeChart('pods that are killed', () => {
   test('lose nothing that was acknowledged: uploads by address and in parts play, while each kind of pod dies in turn', async () => {
+    const { api, house, tenant, folder, sources } = scene
     const files = await filesOf(['small.mp4', 'minute.mp4'], folder, sources)
     const uploader = { tenant, gateways: [house.url] }
-    const api = house.withKey(tenant.key)
     const videos: string[] = []
     const killed: string[] = []
     let isOver = false

@@ -13,24 +13,42 @@ export interface CertificateFiles {
   'ca.crt': string
 }
 
-/** A certificate for each name, with those DNS names, all of one authority that is forgotten afterwards. */
-export async function certificatesOf(names: Readonly<Record<string, readonly string[]>>): Promise<Record<string, CertificateFiles>> {
+/** Who signs certificates, until it is forgotten. */
+export interface Authority {
+  certificate: string
+  /** For who has this DNS name. */
+  issue(name: string): Promise<CertificateFiles>
+  forget(): Promise<void>
+}
+
+export async function anAuthority(): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-certificates-'))
   const openssl = (...args: string[]) => execute('openssl', args, { cwd: folder })
   const read = (name: string) => readFile(join(folder, name), 'utf8')
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-  try {
-    await openssl('req', '-x509', ...key, '-days', '2', '-subj', '/CN=house', '-keyout', 'ca.key', '-out', 'ca.crt')
-    const made: Record<string, CertificateFiles> = {}
-    for (const [name, dns] of Object.entries(names)) {
-      await writeFile(join(folder, 'ext'), `subjectAltName=${dns.map((one) => `DNS:${one}`).join(',')}`)
+  await openssl('req', '-x509', ...key, '-days', '2', '-subj', '/CN=house', '-keyout', 'ca.key', '-out', 'ca.crt')
+  const certificate = await read('ca.crt')
+  return {
+    certificate,
+    async issue(name) {
+      await writeFile(join(folder, 'ext'), `subjectAltName=DNS:${name}`)
       await openssl('req', ...key, '-subj', `/CN=${name}`, '-keyout', 'tls.key', '-out', 'tls.csr')
       const authority = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial']
       await openssl('x509', '-req', '-in', 'tls.csr', ...authority, '-days', '2', '-out', 'tls.crt', '-extfile', 'ext')
-      made[name] = { 'tls.crt': await read('tls.crt'), 'tls.key': await read('tls.key'), 'ca.crt': await read('ca.crt') }
-    }
+      return { 'tls.crt': await read('tls.crt'), 'tls.key': await read('tls.key'), 'ca.crt': certificate }
+    },
+    forget: () => rm(folder, { recursive: true }),
+  }
+}
+
+/** A certificate for each name, all of one authority that is forgotten afterwards. */
+export async function certificatesOf(names: readonly string[]): Promise<Record<string, CertificateFiles>> {
+  const authority = await anAuthority()
+  try {
+    const made: Record<string, CertificateFiles> = {}
+    for (const name of names) made[name] = await authority.issue(name)
     return made
   } finally {
-    await rm(folder, { recursive: true })
+    await authority.forget()
   }
 }

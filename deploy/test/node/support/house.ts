@@ -7,7 +7,7 @@ import { type Api, createApi } from '../../../../apps/standalone/test/support/ap
 import { IMAGES } from '../../../cluster/images/images.ts'
 import { NETWORK } from '../../../cluster/node/network.ts'
 import { chart, components } from '../../support/chart.ts'
-import { certificatesOf } from './certificates.ts'
+import { type CertificateFiles, certificatesOf } from './certificates.ts'
 import { apply, helm, kubectl } from './commands.ts'
 import { OUTSIDE, peerOf, STORE, theOutside } from './outside.ts'
 
@@ -114,12 +114,6 @@ async function systemKey(): Promise<string> {
 /** What an operator makes before the install. */
 async function prepare(address: string): Promise<void> {
   const outside = theOutside()
-  const secret = (namespace: string, name: string, stringData: object) => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace },
-    stringData,
-  })
   const text = () => randomBytes(32).toString('base64url')
   const principal = text()
   const keys = {
@@ -129,20 +123,31 @@ async function prepare(address: string): Promise<void> {
     'token-keys': `[{"kid":"k1","secret":"${text()}"}]`,
   }
   const storage = { 'access-key-id': outside.storage.accessKeyId, 'secret-access-key': outside.storage.secretAccessKey }
-  const certificates = await certificatesOf(Object.fromEntries(components.map((name) => [name, [name]])))
+  const certificates = await certificatesOf(components)
   await apply([OUTSIDE, HOUSE, ENCODE].map(restricted))
+  await apply(certificateSecrets(certificates))
   await apply([
     ...outside.objects,
     secret(HOUSE, 'keys', keys),
     secret(HOUSE, 'databases', outside.databases),
     secret(HOUSE, 'redis', { url: outside.redis }),
     secret(HOUSE, 'storage', storage),
-    ...components.map((name) => secret(HOUSE, `tls-${name}`, certificates[name] ?? {})),
     secret(ENCODE, 'keys', { 'principal-key': principal }),
     secret(ENCODE, 'storage', storage),
-    secret(ENCODE, 'tls', certificates['worker'] ?? {}),
     door(HOUSE, RELEASE, address),
   ])
+}
+
+function secret(namespace: string, name: string, stringData: object): object {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData }
+}
+
+/** What each component shows who it is by; the pods of Jobs are workers. */
+export function certificateSecrets(certificates: Readonly<Record<string, CertificateFiles>>): object[] {
+  return [
+    ...components.map((name) => secret(HOUSE, `tls-${name}`, certificates[name] ?? {})),
+    secret(ENCODE, 'tls', certificates['worker'] ?? {}),
+  ]
 }
 
 function houseValues(publicUrl: string): object {

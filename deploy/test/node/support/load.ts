@@ -6,7 +6,13 @@ export interface LoadReport {
   answered: number
   /** Status, or the fault of the connection, with the address. */
   lost: string[]
-  slowestMs: number
+  /** Of every call, answered or lost. */
+  timesMs: number[]
+}
+
+/** The time that this share of the calls did not exceed. */
+export function percentile({ timesMs }: LoadReport, share: number): number {
+  return Math.round(timesMs.toSorted((a, b) => a - b)[Math.ceil(timesMs.length * share) - 1] ?? 0)
 }
 
 /** Calls the addresses in turn, so many a second, whether or not the ones before are answered, until `end`; none is repeated. */
@@ -14,14 +20,14 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
   const authorization = `Basic ${Buffer.from(`${key}:x`).toString('base64')}`
   // A connection each: one that is kept has a pod at its end, whatever becomes of the service.
   const agent = new Agent({ keepAlive: false })
-  const report: LoadReport = { answered: 0, lost: [], slowestMs: 0 }
+  const report: LoadReport = { answered: 0, lost: [], timesMs: [] }
   const under = new Set<Promise<void>>()
   let isOver = false
   const once = (url: string) =>
     new Promise<void>((resolve) => {
       const begun = performance.now()
       const settle = (fault?: string) => {
-        report.slowestMs = Math.max(report.slowestMs, performance.now() - begun)
+        report.timesMs.push(performance.now() - begun)
         if (fault === undefined) report.answered++
         else report.lost.push(`${new Date().toISOString()} ${fault} ${url}`)
         resolve()

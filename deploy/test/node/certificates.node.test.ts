@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Pod } from '@kubernetes/client-node'
+import { waitFor } from '@vitascope/testing'
+import { settled, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
+import { components, describeChart } from '../support/chart.ts'
+import { anAuthority, type CertificateFiles } from './support/certificates.ts'
+import { apply, getJson, kubectl } from './support/commands.ts'
+import { certificateSecrets, HOUSE } from './support/house.ts'
+import { type LoadReport, percentile, startLoad } from './support/load.ts'
+import { aScene, type Scene } from './support/scene.ts'
+
+jest.setTimeout(1_800_000)
+/** A connection of services lives two minutes: after that all of them were made with the newest certificates. */
+const LIFE_OF_CONNECTIONS_MS = 135_000
+
+type Certificates = Record<string, CertificateFiles>
+
+let scene: Scene
+let video: VideoRecord
+
+beforeAll(async () => {
+  scene = await aScene('small.mp4')
+  video = await aVideo()
+})
+afterAll(() => scene?.end())
+
+async function aVideo(): Promise<VideoRecord> {
+  const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
+  return settled(scene.api, id, 300_000)
+}
+
+/** How often each pod of the house took, and how often it refused, new certificates. */
+async function changes(): Promise<{ pod: string; taken: number; refused: number }[]> {
+  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE, '--field-selector=status.phase=Running')
+  return Promise.all(
+    items.map(async ({ metadata }) => {
+      const pod = metadata?.name ?? ''
+      const text = await kubectl('get', '--raw', `/api/v1/namespaces/${HOUSE}/pods/${pod}:9090/proxy/metrics`)
+      const figure = (name: string) => Number(new RegExp(`^${name}[{][^}]*[}] (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+      return { pod, taken: figure('vitascope_tls_changes_total'), refused: figure('vitascope_tls_refused_changes_total') }
+    }),
+  )
+}
+
+/** Replaces the secrets; answers the seconds until every pod had taken what is new. */
+async function give(certificates: Certificates): Promise<number> {
+  const before = new Map((await changes()).map(({ pod, taken }) => [pod, taken]))
+  const begun = performance.now()
+  await apply(certificateSecrets(certificates))
+  const late = async () => (await changes()).filter(({ pod, taken }) => taken !== (before.get(pod) ?? 0) + 1)
+  await waitFor(async () => (await late()).length === 0, {
+    timeout: 240_000,
+    interval: 5_000,
+    describe: 'every pod to take the new certificates',
+  })
+  return Math.round((performance.now() - begun) / 1_000)
+}
+
+async function secretOf(name: string): Promise<CertificateFiles> {
+  const { data } = await getJson<{ data: Record<keyof CertificateFiles, string> }>('secret', `tls-${name}`, '--namespace', HOUSE)
+  const text = (key: keyof CertificateFiles) => Buffer.from(data[key], 'base64').toString()
+  return { 'tls.crt': text('tls.crt'), 'tls.key': text('tls.key'), 'ca.crt': text('ca.crt') }
+}
+
+async function forAll(make: (name: string) => Promise<CertificateFiles>): Promise<Certificates> {
+  const made: Certificates = {}
+  for (const name of components) made[name] = await make(name)
+  return made
+}
+
+/** The same certificates, of whom others are believed, too. */
+function withAuthorities(certificates: Certificates, authorities: string): Certificates {
+  return Object.fromEntries(Object.entries(certificates).map(([name, files]) => [name, { ...files, 'ca.crt': authorities }]))
+}
+
+describeChart('certificates', () => {
+  test('of every service and their authority are replaced in three steps under 50 calls a second, and none is lost', async () => {
+    const { house, tenant } = scene
+    const restarts = async () =>
+      (await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)).items.map(({ metadata, status }) => [
+        metadata?.uid,
+        status?.containerStatuses?.[0]?.restartCount,
+      ])
+    const before = await restarts()
+    const refusedBefore = (await changes()).map(({ pod, refused }) => [pod, refused])
+    const authority = await anAuthority()
+    const load = startLoad([`${house.url}/v2/video/${video.video_id}`, `${house.url}/v2/video`, video.uri.hls, video.uri.thumbnail], {
+      perSecond: 50,
+      key: tenant.key,
+    })
+    const steps: number[] = []
+    let uploaded: VideoRecord
+    let report: LoadReport
+    try {
+      const old = await forAll(secretOf)
+      const both = `${old['gateway']?.['ca.crt']}${authority.certificate}`
+      steps.push(await give(withAuthorities(old, both)))
+      const issued = await forAll(authority.issue)
+      steps.push(await give(withAuthorities(issued, both)))
+      steps.push(await give(issued))
+      await delay(LIFE_OF_CONNECTIONS_MS)
+      // By encoding's uploads, a worker, and a pod of a Job that has seen nothing but the new ones.
+      uploaded = await aVideo()
+    } finally {
+      await authority.forget()
+      report = await load.end()
+    }
+    console.log(
+      `every pod took them ${steps.join(', ')} s after each step; ${report.answered} answered, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`,
+    )
+    expect(report.lost).toEqual([])
+    expect(uploaded.status).toMatchObject({ status: 'ok', code: 2000 })
+    expect(await restarts()).toEqual(before)
+    expect((await changes()).map(({ pod, refused }) => [pod, refused])).toEqual(refusedBefore)
+  })
+})

@@ -1,0 +1,104 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1Pod } from '@kubernetes/client-node'
+import { findFfmpeg } from '@vitascope/media'
+import { waitFor } from '@vitascope/testing'
+import { expectSameFrames } from '../../../apps/standalone/test/support/same-frames.ts'
+import { framesOf } from '../../../apps/standalone/test/support/sources.ts'
+import { upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
+import { makeSource } from '../../../bench/encode/make-source.ts'
+import { median } from '../../../bench/ratio.ts'
+import { cpuSecondsOfPods } from '../../cluster/node/pod-groups.ts'
+import { describeChart } from '../support/chart.ts'
+import { type BareFfmpeg, bareFfmpeg, type Cost, hashesOf } from './support/bare-ffmpeg.ts'
+import { apply, getJson, kubectl } from './support/commands.ts'
+import { ENCODE } from './support/house.ts'
+import { aScene, type Scene } from './support/scene.ts'
+
+jest.setTimeout(3_600_000)
+const MINUTES = 2
+const ROUNDS = 3
+/** Up to the second key frame: after the first chunk ours begin anew. */
+const FIRST_FRAMES = 60
+const FILM = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=3600,noise=alls=4:allf=t'
+/** No pod of a Job has more than one processor, and no pod guarantees as much: the node has two for everything. */
+const limits = {
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { name: 'one-processor', namespace: ENCODE },
+  spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] },
+}
+
+let scene: Scene
+let bare: BareFfmpeg
+
+beforeAll(async () => {
+  scene = await aScene()
+  await makeSource(await findFfmpeg(), { content: FILM, seconds: 60 * MINUTES }, join(scene.folder, 'film.mp4'))
+  await apply([limits])
+  bare = await bareFfmpeg(`${scene.sources.url}/film.mp4`, MINUTES)
+})
+afterAll(async () => {
+  await bare?.end()
+  await kubectl('delete', 'limitrange', limits.metadata.name, '--namespace', ENCODE)
+  await scene?.house.upgrade({})
+  await scene?.end()
+})
+
+/** From the upload until it plays; of processors what its pods took, those of the Job and the worker beside them. */
+async function ours(): Promise<Cost & { video: VideoRecord }> {
+  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
+  const others = items.filter(({ metadata }) => metadata?.labels?.['app.kubernetes.io/component'] !== 'worker')
+  const ofOthers = () => others.reduce((sum, { metadata }) => sum + cpuSecondsOfPods(metadata?.uid ?? ''), 0)
+  const before = cpuSecondsOfPods() - ofOthers()
+  const begun = performance.now()
+  const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/film.mp4`)
+  const look = async () => (await scene.api.get<VideoRecord>(`/video/${id}`)).body
+  // Asked more often, the answers would be a part of the figures.
+  const isSettled = async () => (await look()).status.code >= 2000
+  await waitFor(isSettled, { timeout: 900_000, interval: 500, describe: `video ${id} to settle` })
+  const wallSeconds = (performance.now() - begun) / 1_000
+  const video = await look()
+  expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
+  return { wallSeconds, cpuSeconds: cpuSecondsOfPods() - ofOthers() - before, video }
+}
+
+async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof ours>>[]> {
+  await scene.house.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
+  const runs: Awaited<ReturnType<typeof ours>>[] = []
+  for (let round = 0; round < ROUNDS; round++) runs.push(await ours())
+  return runs
+}
+
+const show = ({ cpuSeconds, wallSeconds }: Cost) => `CPU ${cpuSeconds.toFixed(1)} s, wall ${wallSeconds.toFixed(1)} s`
+const middle = (costs: readonly Cost[]): Cost => ({
+  cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
+  wallSeconds: median(costs.map((cost) => cost.wallSeconds)),
+})
+
+describeChart('chunks', () => {
+  test('on two pods of a processor are done sooner than on one, with the same frames and little more work than one ffmpeg has', async () => {
+    const bares: Cost[] = []
+    for (const name of ['cascade', 'split', 'filtered-images']) {
+      bares.push(await bare.run(name))
+      console.log(`bare ${name}: ${show(bares.at(-1) as Cost)}`)
+    }
+    const best = bares.reduce((a, b) => (b.cpuSeconds < a.cpuSeconds ? b : a))
+    const [one, two] = [await onPods(1), await onPods(2)]
+    for (const [name, runs] of Object.entries({ one, two })) console.log(`${name}: ${runs.map(show).join('; ')}`)
+    const [ofOne, ofTwo] = [middle(one), middle(two)]
+    console.log(
+      `medians: one pod ${show(ofOne)}; two pods ${show(ofTwo)}; best bare ${show(best)}; wall ${(ofTwo.wallSeconds / ofOne.wallSeconds).toFixed(3)}, CPU of two ${(ofTwo.cpuSeconds / best.cpuSeconds).toFixed(3)} of one ffmpeg`,
+    )
+    const [first, ...others] = [...one, ...two].map(({ video }) => video)
+    for (const other of others) await expectSameFrames(first as VideoRecord, other)
+    const file = join(scene.folder, 'largest.mp4')
+    await writeFile(file, await (await fetch(first?.uri.http['h264_1200'] ?? '')).bytes())
+    const frames = hashesOf(await framesOf(file)).split(',')
+    expect(frames).toHaveLength(60 * MINUTES * 30)
+    expect(frames.slice(0, FIRST_FRAMES).join()).toBe(await bare.framesOf('h264_1200', FIRST_FRAMES))
+    // What the machine does beside it is in the figures: they are told above, and this holds on any.
+    expect(ofTwo.wallSeconds).toBeLessThan(ofOne.wallSeconds)
+  })
+})

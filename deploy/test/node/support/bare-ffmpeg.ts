@@ -1,0 +1,84 @@
+import { readBaselines } from '../../../../bench/encode/baseline.ts'
+import { IMAGES } from '../../../cluster/images/images.ts'
+import { apply, kubectl } from './commands.ts'
+
+/** What a run took, of the processor and of the clock. */
+export interface Cost {
+  cpuSeconds: number
+  wallSeconds: number
+}
+
+/** A pod of one processor in which ffmpeg, the very one of the workers, is run by hand. */
+export interface BareFfmpeg {
+  /** One of the commands of bench/encode/baseline.txt. */
+  run(name: string): Promise<Cost>
+  /** Hashes of the first frames of what it made last. */
+  framesOf(rendition: string, count: number): Promise<string>
+  end(): Promise<void>
+}
+
+const POD = 'bare'
+const FOLDERS = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200', 'audio_32', 'audio_64', 'audio_128', 'images']
+
+/** The commands are for a minute; the source is so many of them. */
+export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<BareFfmpeg> {
+  await apply([thePod()])
+  await kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout=120s')
+  const source = '/tmp/source.mp4'
+  const fetched = `const { writeFile } = require('node:fs/promises'); fetch('${sourceUrl}').then((answer) => answer.bytes()).then((bytes) => writeFile('${source}', bytes))`
+  await kubectl('exec', POD, '--', 'node', '--eval', fetched)
+  const commands = await readBaselines(source)
+  const shell = (script: string, ...args: readonly string[]) => kubectl('exec', POD, '--', 'bash', '-c', script, 'bash', ...args)
+  return {
+    async run(name) {
+      const args = (commands.get(name) ?? []).map((arg, index, all) => forMinutes(arg, all[index - 1], minutes))
+      const made = `rm -rf /tmp/made && mkdir -p ${FOLDERS.map((folder) => `/tmp/made/${folder}`).join(' ')} && cd /tmp/made`
+      const said = await shell(
+        `${made} && TIMEFORMAT='cost %U %S %R' && { time ffmpeg -nostdin -loglevel error -nostats -y "$@"; } 2>&1`,
+        ...args,
+      )
+      const cost = /^cost ([\d.]+) ([\d.]+) ([\d.]+)$/m.exec(said)
+      if (!cost) throw new Error(`ffmpeg said: ${said}`)
+      const [user = 0, system = 0, wallSeconds = 0] = cost.slice(1).map(Number)
+      return { cpuSeconds: user + system, wallSeconds }
+    },
+    framesOf: async (rendition, count) =>
+      hashesOf(await shell(`ffmpeg -v error -i /tmp/made/${rendition}.mp4 -map 0:v -frames:v ${count} -f framemd5 -`)),
+    end: async () => void (await kubectl('delete', 'pod', POD, '--grace-period=0', '--force')),
+  }
+}
+
+/** The hash of each frame alone, of the lines of framemd5. */
+export function hashesOf(lines: string): string {
+  return lines
+    .split('\n')
+    .filter((line) => /^\d/.test(line))
+    .map((line) => line.split(',').at(-1)?.trim())
+    .join()
+}
+
+/** Images are taken at the same shares of a longer source. */
+function forMinutes(arg: string, before: string | undefined, minutes: number): string {
+  if (before === '-ss') return String(Number(arg) * minutes)
+  return arg.replaceAll(/eq\(n\\,(\d+)\)/g, (_, frame: string) => `eq(n\\,${Number(frame) * minutes})`)
+}
+
+function thePod(): object {
+  const container = {
+    name: POD,
+    image: IMAGES.encoding,
+    imagePullPolicy: 'Never',
+    args: ['--eval', 'setInterval(() => {}, 1e9)'],
+    resources: { limits: { cpu: '1' } },
+    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+  }
+  const spec = {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: { runAsNonRoot: true, runAsUser: 10_001, fsGroup: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [container],
+    volumes: [{ name: 'tmp', emptyDir: {} }],
+  }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: POD, namespace: 'default' }, spec }
+}
