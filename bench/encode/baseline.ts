@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
+import type { FfmpegTools } from '@vitascope/media'
 
 /** The bare commands of `baseline.txt` by name, as argument lists. */
-export async function readBaselines(source: string): Promise<Map<string, string[]>> {
+export async function readBaselines(source: string, { x264Asm }: Pick<FfmpegTools, 'x264Asm'>): Promise<Map<string, string[]>> {
   const sections = readSections(await readFile(new URL('baseline.txt', import.meta.url), 'utf8'))
   const fill = (text: string): string =>
     text.replace(/\{([a-z]+)\}/g, (_, name: string) => {
       if (name === 'source') return source
+      if (name === 'asm') return x264Asm ? `:asm=${x264Asm}` : ''
       const part = sections.get(`${name}:`)
       if (!part) throw new Error(`baseline.txt has no part ${name}`)
       return fill(part.join(name === 'slaves' ? '|' : ' '))

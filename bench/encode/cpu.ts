@@ -65,7 +65,7 @@ function show({ median: middle, low, high }: ReturnType<typeof medianRatio>): st
 /** Each bare command once; the cheapest is the one to beat. */
 async function bestBaseline(tools: FfmpegTools, source: string, folder: string, ourSet: string): Promise<{ name: string; args: string[] }> {
   const tried: { name: string; args: string[]; cost: Cost }[] = []
-  for (const [name, args] of await readBaselines(source)) {
+  for (const [name, args] of await readBaselines(source, tools)) {
     const cost = await bareEncode(tools, args, folder)
     // Scaled from the source each time, only the largest picture is the very same.
     await checkSameFrames(tools, ourSet, folder, name === 'split' ? ['h264_1200'] : renditions)

@@ -42,7 +42,7 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   for (const key of keys) await makeFolderFor(sandbox, join(scratch, folder, key))
   return lockedRun({
     tool: tools.ffmpeg,
-    args: chunkArguments(plan, work.chunkIndex, folder),
+    args: chunkArguments(work, folder),
     scratch,
     limits: limitsFor(work),
     onLine: progressLines(work.onProgress ?? (() => {})),
@@ -58,9 +58,9 @@ export function canCarryOut(
   return plan.planVersion === planVersion && plan.ffmpegVersion === tools.version
 }
 
-function chunkArguments(plan: EncodePlan, chunkIndex: number, folder: string): string[] {
+function chunkArguments({ plan, chunkIndex, tools }: ChunkEncode, folder: string): string[] {
   const chunk = plan.chunks[chunkIndex]
-  return chunk ? pictureArguments(plan, chunk, folder) : soundArguments(plan, folder)
+  return chunk ? pictureArguments(plan, chunk, folder, tools) : soundArguments(plan, folder)
 }
 
 /** The folders of the whole: a rendition without a picture is its audio track. */

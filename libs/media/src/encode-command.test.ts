@@ -35,7 +35,7 @@ function argumentsFor(probe: SourceProbe, index = 0): string[] {
   const plan = planEncode({ probe, tools: { version: '9.0', toneMap: true } })
   const chunk = plan.chunks[index]
   if (!chunk) throw new Error('the plan has a chunk')
-  return pictureArguments(plan, chunk, 'chunk-00000')
+  return pictureArguments(plan, chunk, 'chunk-00000', { x264Asm: 'AVX2' })
 }
 
 function soundFor(probe: SourceProbe): string[] {

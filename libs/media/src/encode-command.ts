@@ -1,24 +1,26 @@
 import { inputGuards } from './codecs.ts'
 import { type FfmpegInput, type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
+import type { FfmpegTools } from './find-ffmpeg.ts'
 import { toNumber } from './frame-rate.ts'
 import { pictureOptions } from './picture-codec.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import type { PlannedAudioTrack, PlannedSound } from './plan-audio.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
+import type { X264Asm } from './x264-asm.ts'
 
 /** The names inside the folder of a chunk: one folder for each rendition and audio track. */
 export const segmentNames = { init: 'init.mp4', pattern: 'seg-%05d.m4s', list: 'index.m3u8' } as const
 
 /** One run that decodes a stretch of the picture once and makes all renditions of it, as fMP4 segments. */
-export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string): string[] {
+export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string, tools: Pick<FfmpegTools, 'x264Asm'>): string[] {
   const pictures = plan.renditions.filter((rendition) => rendition.video !== undefined)
   const range = rangeOf(plan, chunk)
   return ffmpegArguments({
     inputs: [sourceInput(plan, entryOptions(plan, range))],
     graphs: [videoGraph(plan, range, pictures)],
     outputs: [
-      ...pictures.map((rendition, index) => videoOutput(plan, chunk, rendition, index, folder)),
+      ...pictures.map((rendition, index) => videoOutput({ plan, chunk, folder, x264Asm: tools.x264Asm }, rendition, index)),
       ...witness(
         plan,
         (plan.audio?.sounds ?? []).map(({ streamIndex }) => streamIndex),
@@ -154,9 +156,16 @@ function audioGraph(plan: EncodePlan, { streamIndex, channels, silenceSeconds }:
   return `[0:${streamIndex}]${chain.join(',')},asplit=${ends.length}${ends.join('')}`
 }
 
-function videoOutput(plan: EncodePlan, chunk: PlannedChunk, rendition: PlannedRendition, index: number, folder: string): FfmpegOutput {
+interface PictureRun {
+  plan: EncodePlan
+  chunk: PlannedChunk
+  folder: string
+  x264Asm: X264Asm | undefined
+}
+
+function videoOutput({ plan, chunk, folder, x264Asm }: PictureRun, rendition: PlannedRendition, index: number): FfmpegOutput {
   const { kbps = 0, profile = 'high', codec = 'h264' } = rendition.video ?? {}
-  const options = pictureOptions({ codec, kbps, profile, groupFrames: plan.video?.groupFrames ?? 0, chunk })
+  const options = pictureOptions({ codec, kbps, profile, groupFrames: plan.video?.groupFrames ?? 0, chunk, x264Asm })
   return output(plan, chunk.firstSegment, `[v${index}]`, options, `${folder}/${rendition.key}`)
 }
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PictureCodec, pictureCodecs, pictureEncoders } from './picture-codec.ts'
+import { findX264Asm, type X264Asm } from './x264-asm.ts'
 
 /** The two programs, and what this build of them can do. */
 export interface FfmpegTools {
@@ -15,6 +16,8 @@ export interface FfmpegTools {
   toneMap: boolean
   /** How it can encode a picture. */
   codecs: readonly PictureCodec[]
+  /** What libx264 is held to on this machine, where its own choice would not do. */
+  x264Asm?: X264Asm
   /** A sentence for the log when this build does not get the security fixes of a distribution. */
   warning?: string
 }
@@ -46,8 +49,17 @@ async function describe(ffmpeg: string, ffprobe: string): Promise<FfmpegTools> {
   const codecs = pictureCodecs.filter((codec) => has(pictureEncoders[codec]))
   const filters = await output(ffmpeg, ['-hide_banner', '-filters'])
   const toneMap = / zscale /.test(filters) && / tonemap /.test(filters)
+  const x264Asm = await findX264Asm()
   const warning = warningFor(version)
-  return { ffmpeg, ffprobe, version, toneMap, codecs, ...(warning === undefined ? {} : { warning }) }
+  return {
+    ffmpeg,
+    ffprobe,
+    version,
+    toneMap,
+    codecs,
+    ...(x264Asm === undefined ? {} : { x264Asm }),
+    ...(warning === undefined ? {} : { warning }),
+  }
 }
 
 async function output(tool: string, args: string[]): Promise<string> {

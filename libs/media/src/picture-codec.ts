@@ -1,4 +1,5 @@
 import type { PlannedChunk } from './plan-chunks.ts'
+import type { X264Asm } from './x264-asm.ts'
 
 /** How a picture can be encoded. H.264 is what every source gets; the others are added on request. */
 export type PictureCodec = 'h264' | 'hevc' | 'av1'
@@ -21,6 +22,7 @@ export interface PictureQuality {
   profile: 'baseline' | 'high'
   groupFrames: number
   chunk: Pick<PlannedChunk, 'startFrame'>
+  x264Asm: X264Asm | undefined
 }
 
 /**
@@ -34,7 +36,7 @@ const easyContent = 'rc-lookahead=20:aq-strength=0.5'
  * depends on which thread is first, and two runs differ; the encoders themselves run side by side. A chunk begins with half of that buffer, about
  * what the one before it left: with a full one, each seam of a picture that is hard to encode would add its bytes to the average.
  */
-export function pictureOptions({ codec, kbps, profile, groupFrames, chunk }: PictureQuality): string[][] {
+export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264Asm }: PictureQuality): string[][] {
   const cap = [
     ['-maxrate', `${kbps}k`],
     ['-bufsize', `${kbps}k`],
@@ -51,7 +53,7 @@ export function pictureOptions({ codec, kbps, profile, groupFrames, chunk }: Pic
         ['-threads', '1'],
         ['-crf', '18'],
         ...cap,
-        ['-x264-params', `${buffer}${groups}:force-cfr=1:${easyContent}`],
+        ['-x264-params', `${buffer}${groups}:force-cfr=1:${easyContent}${x264Asm ? `:asm=${x264Asm}` : ''}`],
       ]
     case 'hevc':
       return [

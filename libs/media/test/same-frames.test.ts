@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { packageRenditions, planEncode, probeSource, setFolder, verifySet } from '../src/index.ts'
+import { encodeAll, type MediaRoom, openMediaRoom } from './media-fixtures.ts'
+
+let room: MediaRoom
+
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+
+/** Of widths whose macroblocks are no multiple of eight: 426 and 854 pixels. */
+const keys = ['h264_250', 'h264_800']
+
+test('frames do not depend on what stood in the memory before', async () => {
+  const noise = '-f lavfi -i color=gray:s=1280x720:r=30:d=2,noise=alls=40:allf=t -c:v libx264 -preset ultrafast -pix_fmt yuv420p'
+  const source = await room.make('noise.mp4', noise)
+  const plan = planEncode({
+    probe: await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools }),
+    tools: room.tools,
+    keys,
+  })
+  const framesWith = async (filling: number) => {
+    // The allocator of glibc fills what it gives and what it takes back.
+    const tools = await room.fake(`filled-${filling}`, `MALLOC_PERTURB_=${filling} exec ${room.tools.ffmpeg} "$@"`)
+    const scratch = room.scratch('filled')
+    await encodeAll({ plan, source, scratch, tools })
+    await packageRenditions({ plan, scratch, tools: room.tools })
+    await verifySet({ plan, scratch, tools: room.tools })
+    const hashes = keys.map((key) => room.ffmpeg('-i', join(scratch, setFolder, `${key}.mp4`), '-map', '0:v', '-f', 'framemd5', '-'))
+    return (await Promise.all(hashes)).map(({ stdout }) => stdout)
+  }
+  const frames = await framesWith(1)
+  expect(frames.map((list) => list.match(/^\d/gm)?.length)).toEqual([60, 60])
+  expect(await framesWith(85)).toEqual(frames)
+}, 60_000)
