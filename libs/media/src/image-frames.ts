@@ -3,7 +3,7 @@ import type { Segment } from './hls-playlist.ts'
 import { type FrameSize, sizeFor } from './ladder.ts'
 import { EncodeFailed } from './media-errors.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
-import { type ImageWork, joinSegments, jpegOutput, segmentInput, toJpegSize } from './segment-file.ts'
+import { type ImageWork, joinSegments, jpegOutput, keysDecodeAlone, segmentInput, toJpegSize } from './segment-file.ts'
 
 export interface PictureSource {
   plan: EncodePlan
@@ -15,8 +15,9 @@ export interface PictureSource {
 }
 
 /**
- * The images come out of the largest rendition: a single segment is decoded for each moment, at most 4 s of it, however far apart the key
- * frames of the source are. (Sparse outputs of the big encode itself would make ffmpeg hold back hundreds of frames of all others.)
+ * The images come out of the largest rendition: a single segment is read for each moment, and of it only the key frames where the moment is one,
+ * however far apart the key frames of the source are. (Sparse outputs of the big encode itself would make ffmpeg hold back hundreds of frames of
+ * all others.)
  */
 export async function imagesFromRendition(source: PictureSource, firstInput: number): Promise<ImageWork> {
   const { plan, rendition, segments, scratch } = source
@@ -24,22 +25,35 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
   const size = rendition.video
   if (!video || !size) throw new RangeError('there is no picture to take images from')
   const work: ImageWork = { inputs: [], graphs: [], outputs: [] }
-  const shown = plan.images.map((image) => ({ ...image, frame: frameOf(image, source) }))
+  const shown = plan.images.map((image) => ({ ...image, frame: shownFrame(image, plan, source.bestFrame) }))
   for (const [moment, frame] of [...new Set(shown.map((image) => image.frame))].entries()) {
     const segmentFrames = video.groupFrames * 2
     const segment = segments[Math.floor(frame / segmentFrames)]
     if (!segment) throw new EncodeFailed('incomplete', `${rendition.key} ends before frame ${frame}`)
-    work.inputs.push(segmentInput(await joinSegments(scratch, rendition.key, [segment], String(moment))))
+    const keysAlone = keysDecodeAlone(rendition) && frame % video.groupFrames === 0
+    const options = keysAlone ? ['-skip_frame', 'nokey'] : []
+    work.inputs.push(segmentInput(await joinSegments(scratch, rendition.key, [segment], String(moment)), options))
     const images = shown.filter((image) => image.frame === frame)
-    work.graphs.push(imageGraph(firstInput + moment, moment, frame % segmentFrames, images, size))
+    const place = (frame % segmentFrames) / (keysAlone ? video.groupFrames : 1)
+    work.graphs.push(imageGraph(firstInput + moment, moment, place, images, size))
     work.outputs.push(...images.map((image, index) => jpegOutput(image.key, `[i${moment}_${index}]`)))
   }
   return work
 }
 
-function frameOf({ key, atSeconds }: EncodePlan['images'][number], { plan: { video }, bestFrame }: PictureSource): number {
+/** From so many groups on (a minute), a moment told as a share of the whole is shown by the key frame before it. */
+const manyGroups = 30
+
+/** The number of the frame that an image shows. */
+export function shownFrame(
+  { key, atSeconds }: EncodePlan['images'][number],
+  { video }: Pick<EncodePlan, 'video'>,
+  bestFrame: number,
+): number {
   if (!video) return 0
-  return Math.min(video.frames - 1, key === 'poster' || key === 'thumbnail' ? bestFrame : Math.floor(atSeconds * toNumber(video.frameRate)))
+  if (key === 'poster' || key === 'thumbnail') return Math.min(video.frames - 1, bestFrame)
+  const frame = Math.min(video.frames - 1, Math.floor(atSeconds * toNumber(video.frameRate)))
+  return video.frames < manyGroups * video.groupFrames ? frame : frame - (frame % video.groupFrames)
 }
 
 /** One decoded frame of an input, scaled to each of the images: `[i{moment}_{index}]`. */

@@ -9,7 +9,7 @@ import type { EncodePlan, PlannedRendition } from './plan.ts'
 import { previewGraph, previewOutput, previewSegments } from './preview.ts'
 import { progressLines } from './progress.ts'
 import type { RunLimits } from './sandbox.ts'
-import { type ImageWork, imageWorkFolder, joinSegments, jpegOutput, segmentInput, toJpegSize } from './segment-file.ts'
+import { type ImageWork, imageWorkFolder, joinSegments, jpegOutput, keysDecodeAlone, segmentInput, toJpegSize } from './segment-file.ts'
 import { setFolder, setLayout } from './set-layout.ts'
 import { planStoryboard, type StoryboardPlan, storyboardVtt } from './storyboard.ts'
 
@@ -49,13 +49,10 @@ const greyFile = `${imageWorkFolder}/grey.raw`
 
 /** The smallest whose pictures need not be enlarged. */
 function lookedAt({ renditions }: EncodePlan): PlannedRendition | undefined {
-  const pictures = renditions.filter(({ video }) => video !== undefined).sort((a, b) => Number(isOther(a)) - Number(isOther(b)))
+  const pictures = renditions
+    .filter(({ video }) => video !== undefined)
+    .sort((a, b) => Number(keysDecodeAlone(b)) - Number(keysDecodeAlone(a)))
   return pictures.find(({ video }) => video && Math.min(video.width, video.height) >= 180) ?? pictures.at(-1)
-}
-
-/** Key frames of H.264 are decoded alone; other decoders may go through all frames for them. */
-function isOther({ video }: PlannedRendition): boolean {
-  return video?.codec !== undefined && video.codec !== 'h264'
 }
 
 async function imageWork(

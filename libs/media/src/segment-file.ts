@@ -4,6 +4,7 @@ import { segmentNames } from './encode-command.ts'
 import type { FfmpegInput, FfmpegOutput } from './ffmpeg-arguments.ts'
 import type { Segment } from './hls-playlist.ts'
 import type { FrameSize } from './ladder.ts'
+import type { PlannedRendition } from './plan.ts'
 import { setFolder, setLayout } from './set-layout.ts'
 
 /** A part of one command that makes the images. */
@@ -28,6 +29,11 @@ export async function joinSegments(
   const file = `${imageWorkFolder}/${name}.mp4`
   await writeFile(join(scratch, file), Buffer.concat(await Promise.all(parts)), { mode: 0o644 })
   return file
+}
+
+/** Key frames of H.264 are decoded alone; other decoders may go through all frames for them. */
+export function keysDecodeAlone({ video }: PlannedRendition): boolean {
+  return video !== undefined && (video.codec ?? 'h264') === 'h264'
 }
 
 export function segmentInput(file: string, options: readonly string[] = []): FfmpegInput {
