@@ -12,6 +12,7 @@ import { eventHandlers } from './event/event-rpc.ts'
 import { createEventStore } from './event/event-store.ts'
 import { createIntake } from './event/intake.ts'
 import { createRecentEvents } from './event/recent-events.ts'
+import { countRejected } from './event/rejected-events.ts'
 import { openSpool } from './event/spool.ts'
 import { createVisitors } from './event/visitor.ts'
 import { exportHandlers } from './export/export-rpc.ts'
@@ -60,13 +61,14 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const events = createEventStore(db)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
   const recent = createRecentEvents()
-  const intake = createIntake({ store: events, spool, recent, log, metrics })
+  const rejected = countRejected(metrics)
+  const intake = createIntake({ store: events, spool, recent, rejected, keptDays: config.retentionDays, log, metrics })
   const visitors = createVisitors(db)
   const insights = createInsightStore(db)
   const merged = watchMerge(db, metrics)
 
   const server = createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics })
-  server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, metrics }))
+  server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, rejected, metrics }))
   server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
   server.implement(InsightServiceService, insightHandlers({ insights, videos }))
   server.implement(ExportServiceService, exportHandlers({ rows: createExportStore(db) }))

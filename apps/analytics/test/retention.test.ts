@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
 import { keep } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
+import { createIntake } from '../src/event/intake.ts'
+import { countRejected } from '../src/event/rejected-events.ts'
+import { openSpool } from '../src/event/spool.ts'
 import { removeOld } from '../src/retention/retention.ts'
 import { dayOf } from '../src/view/contribution.ts'
 import { anEvent, as, openHouse } from './test-analytics.ts'
@@ -107,6 +115,46 @@ test('a day with events that are not counted yet is kept until they are', async 
   await removeOld(house.db, KEPT_DAYS, now)
   expect(await house.db.query('select 1 from event where view_id = $1', [viewId])).toEqual([])
   expect((await house.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)).counts).toMatchObject({ playerLoads: 1 })
+})
+
+test('what lay on disk for longer than views are kept is rejected, and counts no view once more', async () => {
+  const videoId = house.catalogue.aVideo(100)
+  const [gone, young] = [randomUUID(), randomUUID()]
+  await tellThen(videoId, gone, KEPT_DAYS + 2, 'anna')
+  await house.settled()
+  await removeOld(house.db, KEPT_DAYS, now)
+  expect(await viewIds()).not.toContain(gone)
+
+  const told = (viewId: string, daysAgo: number) => {
+    const atMs = now - daysAgo * DAY
+    const event = { ...anEvent({ videoId, viewId, atMs }), type: 3 }
+    return keep(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
+  }
+  const events = [told(gone, KEPT_DAYS + 2), told(gone, KEPT_DAYS), told(young, 2)]
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-late-'))
+  const spool = await openSpool({ folder, mostBytes: 1_000_000, log: testLog })
+  await spool.append({ lines: events.map((event) => toLine(event, dayOf(event.atMs))), days: events.map(({ atMs }) => dayOf(atMs)) })
+  const metrics = createMetrics('analytics')
+  const store = createEventStore(house.db)
+  const intake = createIntake({
+    store,
+    spool,
+    rejected: countRejected(metrics),
+    keptDays: KEPT_DAYS,
+    log: testLog,
+    metrics,
+    now: () => now,
+  })
+  await intake.drain()
+  await spool.close()
+  await rm(folder, { recursive: true })
+  await house.settled()
+
+  const { counts } = await house.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
+  expect(counts).toMatchObject({ playerLoads: 2, videoPlays: 2 })
+  expect(await viewIds()).not.toContain(gone)
+  expect(await metrics.text()).toMatch(/vitascope_analytics_rejected_events_total\{.*reason="too_old".*\} 2/)
+  expect((await house.reconcile()).differences).toEqual([])
 })
 
 /** Its removal of views waits for whoever merges, and is refused when that takes too long; the days were looked at before. */

@@ -1,7 +1,8 @@
+import type { RequestListener } from 'node:http'
 import type { AddressRules } from '@vitascope/access'
 import type { HttpService } from '@vitascope/grpc'
 import type { Logger, Metrics } from '@vitascope/telemetry'
-import express, { type Express } from 'express'
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { docsPages } from './docs/docs-pages.ts'
 import { API_VERSION, openApiDocument } from './docs/openapi.ts'
 import { type Dependency, liveness, readiness } from './health/health-pages.ts'
@@ -9,9 +10,12 @@ import { allowOrigins } from './http/cors.ts'
 import { refuseOddRequests } from './http/odd-request.ts'
 import { refusal } from './http/problem.ts'
 import { requestLog } from './http/request-log.ts'
-import { sendJsonBytes, sendProblems } from './http/send-problem.ts'
+import { type ProblemSender, problemSender, sendJsonBytes } from './http/send-problem.ts'
+import type { Step } from './http/step.ts'
 import type { Route } from './route.ts'
-import { type ApiParts, apiRouter } from './routing/api-router.ts'
+import { apiRouter } from './routing/api-router.ts'
+import { directRoutes } from './routing/direct-routes.ts'
+import type { ApiParts } from './routing/serve-target.ts'
 import { deliveryProxy } from './web/delivery-proxy.ts'
 import { page } from './web/page.ts'
 import { playerPages } from './web/player-pages.ts'
@@ -29,18 +33,29 @@ export interface AppParts extends ApiParts {
   metrics: Metrics
 }
 
-/** Everything that the gateway answers, in the order in which it is looked at. */
-export function createApp(parts: AppParts): Express {
+/** Everything that the gateway answers: what is told most often in front of Express, all else by it. */
+export function createApp(parts: AppParts): RequestListener {
   const { routes, log, metrics, publicUrl } = parts
+  const steps = {
+    first: [requestLog({ log, metrics, trusted: parts.trustedProxies }), refuseOddRequests],
+    cors: allowOrigins(parts.corsOrigins),
+  }
+  const sendProblem = problemSender({ publicUrl, log })
+  const others = expressApp(parts, steps, sendProblem)
+  return directRoutes(routes, { parts, steps: [...steps.first, steps.cors], sendProblem, others })
+}
+
+/** In the order in which it is looked at. */
+function expressApp(parts: AppParts, steps: { first: readonly Step[]; cors: Step }, sendProblem: ProblemSender): RequestListener {
+  const { routes, log } = parts
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.disable('query parser')
   app.enable('case sensitive routing')
 
-  const cors = allowOrigins(parts.corsOrigins)
-  app.use(requestLog({ log, metrics, trusted: parts.trustedProxies }))
-  app.use(refuseOddRequests)
+  const cors = asHandler(steps.cors)
+  app.use(...steps.first.map(asHandler))
   app.use('/v2', cors, apiRouter(routes, parts))
   app.use('/delivery', deliveryProxy(parts.delivery, log))
   app.all('/healthz', page('/healthz', liveness))
@@ -61,6 +76,18 @@ export function createApp(parts: AppParts): Express {
   app.use(() => {
     throw refusal('not_found', 'NOT_FOUND', 'there is no such path')
   })
-  app.use(sendProblems({ publicUrl, log }))
+  app.use(asErrorHandler(sendProblem))
   return app
+}
+
+function asHandler(step: Step): RequestHandler {
+  return (request, response, next) => {
+    step(request, response)
+    next()
+  }
+}
+
+/** Express tells it from a handler by its four parameters. */
+function asErrorHandler(sendProblem: ProblemSender): ErrorRequestHandler {
+  return (error: unknown, _request, response, _next) => sendProblem(error, response)
 }

@@ -82,6 +82,8 @@ export interface Route<
    * programs write it (`parsePlainJson`) what the schema would answer, and undefined where it would refuse, change a value, or is not sure.
    */
   readPlain?(value: unknown): z.output<Payload> | undefined
+  /** True where requests of the documented path are answered in front of Express: for what is asked more often than all else. The path has no parameters. */
+  direct: boolean
   /** Status of success. */
   status: number
   answer: Answer
@@ -154,6 +156,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'payloadField'
       | 'payloadOptional'
       | 'plainJson'
+      | 'direct'
       | 'status'
       | 'types'
       | 'refusals'
@@ -207,6 +210,7 @@ export function route<
     ...(declared.payloadField !== undefined && { payloadField: declared.payloadField }),
     payloadOptional: declared.payloadOptional ?? false,
     plainJson: declared.plainJson ?? false,
+    direct: declared.direct ?? false,
     status: declared.status ?? 200,
     answer: declared.answer,
     types: declared.types ?? ['application/json'],

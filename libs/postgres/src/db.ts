@@ -5,6 +5,7 @@ import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
+import { copyAtOnce } from './copy-at-once.ts'
 import type { FailoverWatch } from './failover.ts'
 
 /** Runs one statement with parameters; identifiers in `text` come from constants only. */
@@ -30,6 +31,11 @@ export interface Db {
    * aborted.
    */
   transaction<T>(change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /**
+   * Feeds a `copy … from stdin` with its lines, in a transaction of its own, which statements in front of it in `text` share: one way to the server and
+   * back. Tried again as a transaction is. `text` holds no parameters: what it names is a constant, a number, or a day.
+   */
+  copy(text: string, lines: string): Promise<void>
   /** Runs `look` in a read-only transaction, for settings that hold for a query or two, on the connections of the plain queries. */
   reading<T>(look: (query: Query) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** True when the database answers. */
@@ -70,7 +76,8 @@ export function openPostgres(options: PostgresOptions): Db {
 
   return {
     query: (text, values = []) => run(plain, text, values),
-    transaction: (change, signal) => transaction(changing, change, signal),
+    transaction: (change, signal) => again(() => transactionOnce(changing, 'begin', change, signal), signal),
+    copy: (text, lines) => again(() => copyOnce(changing, text, lines)),
     reading: (look, signal) => transactionOnce(plain, 'begin read only', ({ query }) => look(query), signal),
     ping: async () => {
       try {
@@ -126,18 +133,33 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return error instanceof pg.DatabaseError && error.code === '23505' && (constraint === undefined || error.constraint === constraint)
 }
 
-async function transaction<T>(pool: pg.Pool, change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+/** Tries once more what met a deadlock or a serialisation failure. */
+async function again<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
     try {
-      return await transactionOnce(pool, 'begin', change, signal)
+      return await run()
     } catch (error) {
-      const again = error instanceof pg.DatabaseError && (error.code === SERIALISATION_FAILURE || error.code === DEADLOCK)
-      if (!again) throw error
+      const met = error instanceof pg.DatabaseError && (error.code === SERIALISATION_FAILURE || error.code === DEADLOCK)
+      if (!met) throw error
       if (attempt === TRIES) throw busy(error)
     }
     // Those who met would meet again in step.
     await delay(Math.random() * JITTER_MS * 2 ** (attempt - 1), undefined, { ...(signal && { signal }) })
+  }
+}
+
+async function copyOnce(pool: pg.Pool, text: string, lines: string): Promise<void> {
+  const client = await connect(pool)
+  let broken: Error | undefined
+  try {
+    await copyAtOnce(client, text, lines)
+  } catch (error) {
+    // What it is good for after that is not looked into.
+    broken = error as Error
+    throw asRefusal(error)
+  } finally {
+    client.release(broken)
   }
 }
 

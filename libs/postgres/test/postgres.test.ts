@@ -98,6 +98,16 @@ describe('a copy', () => {
     await expect(copy(endless(), stop.signal)).rejects.toMatchObject({ name: 'AbortError' })
     expect(await names()).toEqual(['row 4999'])
   })
+  test('at once is one transaction with what stands in front of it, and the connection serves on when either fails', async () => {
+    const at = (first: string, rows: string) => db.copy(`insert into thing (name) values ('${first}'); copy thing (name) from stdin`, rows)
+    await at('before ü', 'one\ntwo ü\n')
+    expect(await names()).toEqual(['before ü', 'one', 'two ü'])
+    await expect(at('again', 'three\none\n')).rejects.toMatchObject({ code: '23505' })
+    await expect(at('one', 'three\n'.repeat(10_000))).rejects.toMatchObject({ code: '23505' })
+    await expect(db.copy('copy nothing (name) from stdin', 'x\n')).rejects.toMatchObject({ code: '42P01' })
+    await Promise.all(Array.from({ length: 20 }, (_, nth) => at(`${nth} before`, `${nth}\n`)))
+    expect(await names()).toHaveLength(43)
+  })
 })
 
 describe('a transaction', () => {

@@ -9,6 +9,7 @@ import { EVENT_TYPE } from '../view/view.ts'
 import { isBot } from './bot.ts'
 import { BOT, findFault, type KeptEvent, keep, type Rejection, type ToldEvent, UNKNOWN_VIDEO } from './event.ts'
 import type { Intake } from './intake.ts'
+import type { CountRejected } from './rejected-events.ts'
 import type { Visitors } from './visitor.ts'
 
 const MOST = 100
@@ -24,13 +25,20 @@ export interface EventParts {
   intake: Pick<Intake, 'add'>
   videos: Pick<VideoDirectory, 'standing'>
   visitors: Pick<Visitors, 'of'>
+  rejected: CountRejected
   metrics: Metrics
   now?: () => number
 }
 
-export function eventHandlers({ intake, videos, visitors, metrics, now = Date.now }: EventParts): Handlers<typeof EventServiceService> {
+export function eventHandlers({
+  intake,
+  videos,
+  visitors,
+  rejected,
+  metrics,
+  now = Date.now,
+}: EventParts): Handlers<typeof EventServiceService> {
   const accepted = metrics.counter('vitascope_analytics_accepted_events_total', 'Events that count')
-  const rejected = metrics.counter('vitascope_analytics_rejected_events_total', 'Events that do not count, by the reason', ['reason'])
   /** What counts of a request, and what does not; nothing is kept yet. */
   const judge = async ({ told, faults, userAgent, clientAddress }: Told, known: ReadonlyMap<string, Video>, receivedMs: number) => {
     const kept: KeptEvent[] = []
@@ -60,7 +68,7 @@ export function eventHandlers({ intake, videos, visitors, metrics, now = Date.no
     const kept = judged.flatMap((one) => one.kept)
     await intake.add(kept)
     accepted.inc(kept.length)
-    for (const { refusals } of judged) for (const { reason } of refusals) rejected.inc({ reason })
+    for (const { refusals } of judged) for (const { reason } of refusals) rejected(reason, 1)
     return judged.map(({ kept: some, refusals }) => ({
       accepted: some.length,
       rejected: refusals.map(({ index, message }) => ({ index, message })),

@@ -18,42 +18,50 @@ export interface EventStore {
 
 /** Whoever makes or drops partitions holds it until the end of the transaction. */
 export const PARTITION_LOCK = `select pg_advisory_xact_lock(hashtext('vitascope analytics partitions'))`
-/** Lines that are handed to the connection as one text. */
-const LINES_AT_ONCE = 500
+/** Numbers of inserts that are asked for at once, so that an insert is one way to the database and back. */
+const NUMBERS = 100
 
 export function createEventStore(db: Db): EventStore {
   const ready = new Set<string>()
+  let numbers: string[] = []
   const prepare = async (days: readonly string[]) => {
     const missing = days.filter((day) => !ready.has(day))
     if (missing.length === 0) return
     await db.transaction((tx) => makePartitions(tx, missing))
     for (const day of missing) ready.add(day)
   }
+  const nextNumber = async () => {
+    const left = numbers.pop()
+    if (left !== undefined) return left
+    const rows = await db.query<{ batch_id: string }>(
+      `select nextval(pg_get_serial_sequence('pending_batch', 'batch_id'))::text as batch_id from generate_series(1, $1)`,
+      [NUMBERS],
+    )
+    const [first, ...others] = rows.map(({ batch_id }) => batch_id)
+    if (first === undefined) throw new Error('a sequence without numbers')
+    numbers = others.reverse()
+    return first
+  }
   return {
     prepare,
-    async write(batch) {
-      await prepare(batch.days)
+    async write({ days, lines }) {
+      await prepare(days)
+      const batchId = await nextNumber()
       try {
-        return await db.transaction(async ({ query, copy }) => {
-          const [row] = await query<{ batch_id: string }>('insert into pending_batch (days, events) values ($1, $2) returning batch_id', [
-            batch.days,
-            batch.lines.length,
-          ])
-          const batchId = String(row?.batch_id)
-          await copy(`copy event (${COLUMNS}) from stdin`, numbered(batch.lines, `${batchId}\t`))
-          return batchId
-        })
+        await db.copy(
+          `insert into pending_batch (batch_id, days, events) overriding system value values (${batchId}, '{${days.join()}}', ${lines.length});
+           copy event (${COLUMNS}) from stdin`,
+          `${batchId}\t${lines.join(`${batchId}\t`)}`,
+        )
+        return batchId
       } catch (error) {
-        // A partition may have been dropped since.
+        // A partition may have been dropped since, and a database that took over may give these numbers to others.
         ready.clear()
+        numbers = []
         throw error
       }
     },
   }
-}
-
-async function* numbered(lines: readonly string[], prefix: string): AsyncGenerator<string> {
-  for (let at = 0; at < lines.length; at += LINES_AT_ONCE) yield prefix + lines.slice(at, at + LINES_AT_ONCE).join(prefix)
 }
 
 /** Attached when they are made: that, unlike making them in place, waits for nobody who inserts. */

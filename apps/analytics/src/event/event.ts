@@ -37,6 +37,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const LANGUAGE = /^[A-Za-z0-9-]{0,35}$/
 
 export const UNKNOWN_VIDEO: Rejection = { reason: 'unknown_video', message: 'video_id: there is no such video' }
+export const TOO_OLD: Rejection = { reason: 'too_old', message: 'at: is more than 24 hours ago' }
 export const BOT: Rejection = { reason: 'bot', message: 'events of crawlers are not counted' }
 
 /** What is wrong with an event in itself, at the time at which it came. */
@@ -45,7 +46,7 @@ export function findFault(event: ToldEvent, nowMs: number): Rejection | undefine
   if (!UUID.test(viewId)) return { reason: 'bad_view', message: 'view_id: must be a UUID' }
   if (type === 0) return { reason: 'bad_type', message: 'type: must be load, play, progress or ended' }
   if (!Number.isFinite(atMs)) return { reason: 'bad_time', message: 'at: must be milliseconds since 1970' }
-  if (atMs < nowMs - DAY_MS) return { reason: 'too_old', message: 'at: is more than 24 hours ago' }
+  if (atMs < nowMs - DAY_MS) return TOO_OLD
   if (atMs > nowMs + AHEAD_MS) return { reason: 'in_future', message: 'at: is more than 5 minutes ahead' }
   if (positionSeconds !== undefined && !isPoint(positionSeconds)) {
     return { reason: 'bad_position', message: 'position: must be seconds, 0 or more' }

@@ -1,17 +1,19 @@
 import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { dayOf } from '../view/contribution.ts'
-import type { KeptEvent } from './event.ts'
+import { type KeptEvent, TOO_OLD } from './event.ts'
 import { toLine } from './event-line.ts'
 import type { Batch, EventStore } from './event-store.ts'
+import { firstSpooledDay, withoutLate } from './late-events.ts'
 import type { RecentEvents } from './recent-events.ts'
+import type { CountRejected } from './rejected-events.ts'
 import type { Spool } from './spool.ts'
 
 /** Makes events durable, those of many callers together. */
 export interface Intake {
   /** Comes back when all of them are durable; refuses as unavailable when none of them is promised to be. */
   add(events: readonly KeptEvent[]): Promise<void>
-  /** Brings what lies on disk into the database, when that answers. */
+  /** Brings what lies on disk into the database, when that answers; of days that are removed by now it is rejected. */
   drain(): Promise<void>
   /** Waits until all that was added is durable or refused. */
   close(): Promise<void>
@@ -28,10 +30,14 @@ export interface IntakeOptions {
   spool: Spool | undefined
   /** Is told what is in the database. */
   recent?: Pick<RecentEvents, 'keep'>
+  rejected: CountRejected
+  /** Days for which events and views are kept. */
+  keptDays: number
   log: Logger
   metrics: Metrics
   /** Events that may wait for the database; 20,000 by default. */
   mostWaiting?: number
+  now?: () => number
 }
 
 /** Events of one insert. */
@@ -42,7 +48,17 @@ const WRITERS = 2
 const AWAY_MS = 1_000
 
 /** Who comes while an insert is under way goes with the next: nobody waits for a clock, and under load the inserts become large. */
-export function createIntake({ store, spool, recent, log, metrics, mostWaiting = 20_000 }: IntakeOptions): Intake {
+export function createIntake({
+  store,
+  spool,
+  recent,
+  rejected,
+  keptDays,
+  log,
+  metrics,
+  mostWaiting = 20_000,
+  now = Date.now,
+}: IntakeOptions): Intake {
   const queue: Waiting[] = []
   let waiting = 0
   let writers = 0
@@ -55,7 +71,7 @@ export function createIntake({ store, spool, recent, log, metrics, mostWaiting =
   )
 
   const keepBatch = async (batch: Batch, events: readonly KeptEvent[]) => {
-    if (!spool || Date.now() >= awayUntil) {
+    if (!spool || now() >= awayUntil) {
       try {
         recent?.keep(await store.write(batch), events)
         inserts.inc({ where: 'database' })
@@ -63,7 +79,7 @@ export function createIntake({ store, spool, recent, log, metrics, mostWaiting =
       } catch (error) {
         if (!spool || !isDomainError(error)) throw error
         log.warn({ err: error }, 'the database is away: events are kept on disk')
-        awayUntil = Date.now() + AWAY_MS
+        awayUntil = now() + AWAY_MS
       }
     }
     await spool.append(batch)
@@ -93,6 +109,14 @@ export function createIntake({ store, spool, recent, log, metrics, mostWaiting =
         for (const one of taken) one.reject(error)
       }
     }
+  }
+  /** Not through the queue: what lies on disk is promised already. */
+  const bringIn = async (spooled: Batch) => {
+    const { batch, late } = withoutLate(spooled, firstSpooledDay(keptDays, now()))
+    if (batch.lines.length > 0) await store.write(batch)
+    if (late === 0) return
+    rejected(TOO_OLD.reason, late)
+    log.warn({ events: late }, 'events lay on disk until their days were removed: they do not count')
   }
   const start = () => {
     if (writers >= WRITERS) return
@@ -125,8 +149,7 @@ export function createIntake({ store, spool, recent, log, metrics, mostWaiting =
     },
     async drain() {
       if (!spool || spool.bytes() === 0) return
-      // Not through the queue: what lies on disk is promised already.
-      await spool.drain((batch) => store.write(batch))
+      await spool.drain(bringIn)
       log.info('what was kept on disk is in the database')
     },
     async close() {

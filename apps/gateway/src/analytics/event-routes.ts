@@ -16,6 +16,7 @@ export const acceptEvents = route({
   audited: false,
   plainJson: true,
   readPlain: readPlainEvents,
+  direct: true,
   status: 202,
   summary: 'Tell what happens in players',
   description: `At most ${MOST_EVENTS} events, as JSON, which may also come as \`text/plain\`, so that \`sendBeacon\` works from any page. Answered when those

@@ -15,7 +15,7 @@ const NOTHING_CHANGED = 304
 /** Runs the handler of a write between its entry in the audit log and its ending; reads, and what needs no entry, are run as they are. */
 export async function audited<Answer>(
   { route, params }: { route: Route; params: Readonly<Record<string, unknown>> },
-  { holder, exchange, signal }: { holder: KeyHolder | undefined; exchange: Exchange; signal: AbortSignal },
+  { holder, exchange, signal }: { holder: KeyHolder | undefined; exchange: Exchange; signal: Pick<AbortSignal, 'aborted' | 'reason'> },
   log: AuditLog,
   handle: () => Promise<Answer>,
 ): Promise<Answer> {

@@ -1,4 +1,6 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Step } from './step.ts'
+import { vary } from './vary.ts'
 
 const ALLOWED_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-None-Match, Tus-Resumable, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-Request-Id'
@@ -8,13 +10,12 @@ const EXPOSED_HEADERS =
 const PREFLIGHT_SECONDS = 600
 
 /** Lets the pages of the given origins read the answers; without credentials of the browser's own, keys being headers here. */
-export function allowOrigins(origins: readonly string[]): RequestHandler {
+export function allowOrigins(origins: readonly string[]): Step {
   const headersFor = originHeaders(origins)
-  return (request, response, next) => {
-    const { Vary: vary, ...headers } = headersFor(request.headers.origin)
-    if (vary !== undefined) response.vary(vary)
-    response.setHeaders(new Map(Object.entries(headers)))
-    next()
+  return (request, response) => {
+    const { Vary: varies, ...headers } = headersFor(request.headers.origin)
+    if (varies !== undefined) vary(response, varies)
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   }
 }
 
@@ -29,12 +30,18 @@ export function originHeaders(origins: readonly string[]): (origin: string | und
 }
 
 /** Answers OPTIONS, preflight or not, for a path that takes these verbs. */
-export function answerOptions(request: Request, response: Response, verbs: string, more: Readonly<Record<string, string>> = {}): void {
+export function answerOptions(
+  request: IncomingMessage,
+  response: ServerResponse,
+  verbs: string,
+  more: Readonly<Record<string, string>> = {},
+): void {
   response.setHeaders(new Map(Object.entries({ Allow: verbs, ...more })))
   if (request.headers['access-control-request-method'] !== undefined && response.hasHeader('Access-Control-Allow-Origin')) {
     response.setHeader('Access-Control-Allow-Methods', verbs)
     response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS)
     response.setHeader('Access-Control-Max-Age', String(PREFLIGHT_SECONDS))
   }
-  response.status(204).end()
+  response.statusCode = 204
+  response.end()
 }

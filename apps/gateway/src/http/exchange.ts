@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressRules, addressAllowed, normaliseAddress } from '@vitascope/access'
-import type { Response } from 'express'
 
 /** What is known of a request while it is answered. */
 export interface Exchange {
@@ -22,7 +21,11 @@ export interface Exchange {
 
 export const NO_ROUTE = '(no route)'
 
-export function beginExchange(request: IncomingMessage, response: Response, trusted: AddressRules): Exchange {
+/** Where an answer keeps what is known of its request. */
+const EXCHANGE = Symbol('exchange')
+type Answering = ServerResponse & { [EXCHANGE]?: Exchange }
+
+export function beginExchange(request: IncomingMessage, response: Answering, trusted: AddressRules): Exchange {
   const exchange: Exchange = {
     requestId: requestId(request),
     address: clientAddress(request, trusted),
@@ -32,21 +35,46 @@ export function beginExchange(request: IncomingMessage, response: Response, trus
     secrets: [],
     startedAt: performance.now(),
   }
-  response.locals['exchange'] = exchange
+  response[EXCHANGE] = exchange
   return exchange
 }
 
-export function exchangeOf(response: Response): Exchange {
+export function exchangeOf(response: Answering): Exchange {
   // Put there by beginExchange, the first thing that happens to a request.
-  return response.locals['exchange'] as Exchange
+  return response[EXCHANGE] as Exchange
+}
+
+/** Whether the caller hung up before the answer was complete. Its signal is made when somebody asks for it: many answers are there before. */
+export class HangUp {
+  readonly #response: ServerResponse
+  #signal: AbortSignal | undefined
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  get aborted(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished
+  }
+
+  get reason(): unknown {
+    return this.signal.reason
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= hangUpSignal(this.#response)
+    return this.#signal
+  }
 }
 
 /** Aborts when the caller hangs up before the answer is complete. */
 export function hangUpSignal(response: ServerResponse): AbortSignal {
   const hangUp = new AbortController()
-  response.once('close', () => {
+  const look = () => {
     if (!response.writableFinished) hangUp.abort(new DOMException('the caller hung up', 'AbortError'))
-  })
+  }
+  if (response.destroyed) look()
+  else response.once('close', look)
   return hangUp.signal
 }
 

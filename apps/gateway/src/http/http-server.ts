@@ -36,10 +36,14 @@ export function createHttpServer(listener: RequestListener, publicUrl: () => str
       else refuseConnection(Object.assign(new Error('too slow'), { code: TOO_SLOW }), socket, publicUrl())
     })
     // Requests that come one behind the other give no more time to take the answers before them.
-    if (socket.writableLength === 0) socket.setTimeout(SILENT_MS)
-    response.once('prefinish', () => socket.setTimeout(TAKING_MS))
-    response.once('finish', () => {
-      if (socket.timeout === TAKING_MS && socket.writableLength === 0) socket.setTimeout(SILENT_MS)
+    if (socket.timeout !== SILENT_MS && socket.writableLength === 0) socket.setTimeout(SILENT_MS)
+    response.once('prefinish', () => {
+      // Most answers are out by then.
+      if (socket.writableLength === 0) return
+      socket.setTimeout(TAKING_MS)
+      response.once('finish', () => {
+        if (socket.timeout === TAKING_MS && socket.writableLength === 0) socket.setTimeout(SILENT_MS)
+      })
     })
   })
   // Expectations other than 100-continue mean nothing here.
@@ -53,7 +57,7 @@ const bodyTimers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
 function limitBody(request: IncomingMessage, cut: () => void): void {
   const { headers } = request
   if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return
-  const timer = setTimeout(() => request.complete || cut(), BODY_MS)
+  const timer = setTimeout(() => request.complete || cut(), BODY_MS).unref()
   bodyTimers.set(request, timer)
   for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer))
 }

@@ -1,19 +1,19 @@
 import type { AddressRules } from '@vitascope/access'
 import type { Logger, Metrics } from '@vitascope/telemetry'
-import type { RequestHandler } from 'express'
 import { beginExchange } from './exchange.ts'
+import type { Step } from './step.ts'
 
 /** What nginx calls a caller who hung up before the answer was complete. */
 const HUNG_UP = 499
 
 /** The first of the chain: gives the request its id, and writes one line and one measurement when it is answered. */
-export function requestLog({ log, metrics, trusted }: { log: Logger; metrics: Metrics; trusted: AddressRules }): RequestHandler {
+export function requestLog({ log, metrics, trusted }: { log: Logger; metrics: Metrics; trusted: AddressRules }): Step {
   const seconds = metrics.seconds('vitascope_http_request_seconds', 'Requests answered, by verb, path template and status', [
     'method',
     'path',
     'status',
   ])
-  return (request, response, next) => {
+  return (request, response) => {
     const exchange = beginExchange(request, response, trusted)
     response.setHeader('X-Request-Id', exchange.requestId)
     response.setHeader('X-Content-Type-Options', 'nosniff')
@@ -34,7 +34,6 @@ export function requestLog({ log, metrics, trusted }: { log: Logger; metrics: Me
         'request',
       )
     })
-    next()
   }
 }
 
@@ -46,6 +45,6 @@ function isRoutine(template: string, status: number): boolean {
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Node knows thirty more verbs; as labels they would only be a way to fill the memory. */
-function knownMethod(method: string): string {
+function knownMethod(method = ''): string {
   return METHODS.has(method) ? method : 'OTHER'
 }

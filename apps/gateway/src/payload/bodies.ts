@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { DomainError } from '@vitascope/errors'
 import { refusal } from '../http/problem.ts'
 import { hasBody, readBody } from './body.ts'
 
@@ -36,7 +37,8 @@ export const BODY_BOUNDS: BodyBounds = {
 interface Body {
   startedAt: number
   bytes: number
-  cut: AbortController
+  isCut: boolean
+  cut(reason: DomainError): void
 }
 
 /** Bodies in the order in which they began, and their bytes. */
@@ -52,24 +54,31 @@ export function createBodies(bounds: BodyBounds = BODY_BOUNDS): Bodies {
   return {
     async read(request, sender, onCut) {
       if (!hasBody(request)) return undefined
-      const body: Body = { startedAt: performance.now(), bytes: 0, cut: new AbortController() }
       const own = senders.get(sender) ?? { bodies: new Set(), bytes: 0 }
       senders.set(sender, own)
-      for (const { bodies } of [own, all]) bodies.add(body)
-      if (own.bodies.size > bounds.each) cutSlow(own)
-      if (all.bodies.size > bounds.all) cutSlow(all)
+      const reading = readBody(request, (bytes) => {
+        count(bytes)
+        if (all.bytes > bounds.bytes) cut(oldestOf(heaviest()))
+      })
+      const body: Body = {
+        startedAt: performance.now(),
+        bytes: 0,
+        isCut: false,
+        cut(reason) {
+          body.isCut = true
+          onCut()
+          reading.refuse(reason)
+        },
+      }
       const count = (bytes: number) => {
         for (const counted of [body, own, all]) counted.bytes += bytes
       }
-      const take = (bytes: number) => {
-        count(bytes)
-        if (all.bytes > bounds.bytes) cut(oldestOf(heaviest()))
-      }
-      const { signal } = body.cut
-      signal.addEventListener('abort', onCut)
+      for (const { bodies } of [own, all]) bodies.add(body)
+      if (own.bodies.size > bounds.each) cutSlow(own)
+      if (all.bodies.size > bounds.all) cutSlow(all)
       const ended = hurry(body)
       try {
-        return await readBody(request, signal, take)
+        return await reading.bytes
       } finally {
         ended()
         for (const { bodies } of [own, all]) bodies.delete(body)
@@ -92,7 +101,7 @@ export function createBodies(bounds: BodyBounds = BODY_BOUNDS): Bodies {
   function hurry(body: Body): () => void {
     const left = () => body.startedAt + bounds.patienceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
     const look = () => {
-      if (left() <= 0) body.cut.abort(refusal('invalid', 'REQUEST_TIMEOUT', 'the body comes too slowly'))
+      if (left() <= 0) body.cut(refusal('invalid', 'REQUEST_TIMEOUT', 'the body comes too slowly'))
       else timer = setTimeout(look, left())
     }
     let timer = setTimeout(look, left())
@@ -101,10 +110,10 @@ export function createBodies(bounds: BodyBounds = BODY_BOUNDS): Bodies {
 }
 
 function cut(body: Body | undefined): void {
-  body?.cut.abort(refusal('unavailable', 'OVERLOADED', 'too many bodies are on their way: try again', 1))
+  body?.cut(refusal('unavailable', 'OVERLOADED', 'too many bodies are on their way: try again', 1))
 }
 
 function oldestOf({ bodies }: Sent): Body | undefined {
-  for (const body of bodies) if (!body.cut.signal.aborted) return body
+  for (const body of bodies) if (!body.isCut) return body
   return undefined
 }

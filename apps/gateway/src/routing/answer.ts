@@ -1,32 +1,35 @@
 import { createHash } from 'node:crypto'
-import type { Request, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { vary } from '../http/vary.ts'
 import { Reply, type Route } from '../route.ts'
 
 /** Areas whose answers may hold a secret: they are stored nowhere on the way. */
 const SECRET_AREAS = new Set(['apikey', 'oauth', 'webhook'])
 
 /** Sends what a handler answered, with ETag and 304 where the answer is a record that was read. */
-export function sendAnswer(request: Request, response: Response, route: Route, answered: unknown, guest: boolean): void {
+export function sendAnswer(request: IncomingMessage, response: ServerResponse, route: Route, answered: unknown, guest: boolean): void {
   const reply = answered instanceof Reply ? answered : new Reply(answered as object, { status: route.status })
-  const bytes = Buffer.from(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body))
+  const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
   const readOnly = (request.method === 'GET' || request.method === 'HEAD') && route.safe
-  response.status(reply.status)
+  response.statusCode = reply.status
   response.setHeader('Content-Type', typeof reply.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
   response.setHeader('Cache-Control', cacheControl(route, readOnly, guest))
-  response.vary('Authorization')
+  vary(response, 'Authorization')
   for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
   if (readOnly && reply.status === 200) {
-    const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`
+    const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
     response.setHeader('ETag', tag)
     if (isKnown(request.headers['if-none-match'], tag)) {
       response.removeHeader('Content-Type')
-      response.status(304).end()
+      response.statusCode = 304
+      response.end()
       return
     }
   }
-  response.setHeader('Content-Length', bytes.length)
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  // A text goes out in one piece with the headers.
   if (request.method === 'HEAD') response.end()
-  else response.end(bytes)
+  else response.end(body)
 }
 
 /** Throws when an answer is not what its route says, and so what the API document shows. */

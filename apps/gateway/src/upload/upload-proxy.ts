@@ -2,14 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { DomainError, type FieldError, type RefusalKind } from '@vitascope/errors'
 import { type HttpService, PRINCIPAL_HEADER, type Principal, signPrincipal } from '@vitascope/grpc'
 import type { Logger } from '@vitascope/telemetry'
-import type { Request, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
 import { exchangeOf } from '../http/exchange.ts'
 import { waiveRequestTime } from '../http/http-server.ts'
 import { refusal } from '../http/problem.ts'
 
 /** Hands a request on to encoding, body and all, on behalf of a caller; rejects with what encoding refused. */
-export type UploadProxy = (request: Request, response: Response, to: { path: string; principal: Principal }) => Promise<void>
+export type UploadProxy = (request: IncomingMessage, response: ServerResponse, to: { path: string; principal: Principal }) => Promise<void>
 
 /** Nothing comes and nothing goes for so long. */
 const IDLE_MS = 60_000
@@ -27,7 +26,7 @@ export function createUploadProxy({
   log: Logger
 }): UploadProxy {
   const waiting = new WeakMap<object, { done: () => void; fail: (error: unknown) => void }>()
-  const proxy = createProxyMiddleware<Request, Response>({
+  const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target: origin,
     ...(agent && { agent }),
     ejectPlugins: true,

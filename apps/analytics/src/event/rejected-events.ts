@@ -1,0 +1,9 @@
+import type { Metrics } from '@vitascope/telemetry'
+
+/** Counts events that do not count, by the reason. */
+export type CountRejected = (reason: string, events: number) => void
+
+export function countRejected(metrics: Metrics): CountRejected {
+  const counter = metrics.counter('vitascope_analytics_rejected_events_total', 'Events that do not count, by the reason', ['reason'])
+  return (reason, events) => counter.inc({ reason }, events)
+}
