@@ -1,3 +1,4 @@
+import { findFfmpeg } from '@vitascope/media'
 import { readBaselines } from '../../../../bench/encode/baseline.ts'
 import { IMAGES } from '../../../cluster/images/images.ts'
 import { apply, kubectl } from './commands.ts'
@@ -27,7 +28,8 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
   const source = '/tmp/source.mp4'
   const fetched = `const { writeFile } = require('node:fs/promises'); fetch('${sourceUrl}').then((answer) => answer.bytes()).then((bytes) => writeFile('${source}', bytes))`
   await kubectl('exec', POD, '--', 'node', '--eval', fetched)
-  const commands = await readBaselines(source)
+  // The pod has the processor of this machine.
+  const commands = await readBaselines(source, await findFfmpeg())
   const shell = (script: string, ...args: readonly string[]) => kubectl('exec', POD, '--', 'bash', '-c', script, 'bash', ...args)
   return {
     async run(name) {
