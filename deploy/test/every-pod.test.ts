@@ -1,6 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { chart, containersOf, describeChart, helm, type Manifest, render, valueSets, workloads } from './support/chart.ts'
 
+/** The most that was seen of each, on a node and under load (docs/operators.md, What pods take). */
+const PEAKS_MIB = { gateway: 396, auth: 87, catalogue: 115, encoding: 249, worker: 262, delivery: 130, collaboration: 69, analytics: 363 }
+
+const bytesOf = (text = '') => Number.parseFloat(text) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[text.slice(-2)] ?? Number.NaN)
+
 describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) => {
   const rendered: Manifest[] = []
   const manifests = () => {
@@ -57,11 +62,18 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
   })
 
+  test('every limit of memory is twice what was measured, or more', () => {
+    for (const [component, peak] of Object.entries(PEAKS_MIB)) {
+      const pods = workloads(manifests()).filter((workload) => workload.component === component && workload.manifest.kind !== 'Job')
+      for (const { pod } of pods)
+        expect([component, bytesOf(pod.containers[0]?.resources.limits['memory']) >= 2 * peak * 2 ** 20]).toEqual([component, true])
+    }
+  })
+
   test('what a pod may write to the disk of its node is below the limit at which it is put out', () => {
-    const bytes = (text: string) => Number.parseFloat(text) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[text.slice(-2)] ?? Number.NaN)
     for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
-      const limit = pod.containers.reduce((sum, { resources }) => sum + bytes(resources.limits['ephemeral-storage'] ?? ''), 0)
-      const folders = pod.volumes.flatMap(({ emptyDir }) => (emptyDir ? [bytes((emptyDir as { sizeLimit: string }).sizeLimit)] : []))
+      const limit = pod.containers.reduce((sum, { resources }) => sum + bytesOf(resources.limits['ephemeral-storage']), 0)
+      const folders = pod.volumes.flatMap(({ emptyDir }) => (emptyDir ? [bytesOf((emptyDir as { sizeLimit: string }).sizeLimit)] : []))
       expect([component, folders.reduce((sum, size) => sum + size, 0) < limit]).toEqual([component, true])
     }
   })

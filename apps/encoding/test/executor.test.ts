@@ -55,8 +55,11 @@ const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string; t
 const faults = async () =>
   (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
 /** As the pod of a chunk asks. */
-const ask = (chunk: number, more: { workerId?: string; planVersion?: number } = {}) =>
-  service.work.leaseChunk({ workerId: `pod-${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion, ...more }, service.call)
+const ask = (chunk: number, more: { workerId?: string; planVersion?: number; orAnother?: boolean; ask?: string } = {}) =>
+  service.work.leaseChunk(
+    { workerId: `pod-${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false, ...more },
+    service.call,
+  )
 async function make(chunk: number): Promise<void> {
   const { task } = await ask(chunk)
   if (!task) throw new Error(`chunk ${chunk} cannot be had`)
@@ -66,7 +69,7 @@ async function make(chunk: number): Promise<void> {
 test('the chunks of the picture go to the pods of one Job, which is gone when they are made; all else stays with workers', async () => {
   await aJob()
   const job = await made()
-  expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 2 })
+  expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 3 })
   expect(job.metadata?.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vitascope', uid: 'owner-uid' }])
   expect(env(job)).toMatchObject({ VITASCOPE_WORKER_RUN: nameOf(job), VITASCOPE_WORKER_JOB: jobId, VITASCOPE_WORKER_CHUNKS: '0,1,2' })
   expect((await service.work.leaseTask(anAsk({ workerId: 'w1:a', kinds: KNOWN_KINDS }), service.call)).task).toBeUndefined()
@@ -92,6 +95,34 @@ test('a chunk is told how it stands: leased, held by another, made, or not wante
   expect((await ask(0, { workerId: 'pod-0:b' })).standing).toBe(ChunkStanding.CHUNK_STANDING_MADE)
   await service.jobs.cancelJob({ jobId }, service.call)
   expect((await ask(1)).standing).toBe(ChunkStanding.CHUNK_STANDING_OVER)
+})
+
+test('a pod takes one chunk after another, from its own on, until the others have all that is left', async () => {
+  await service.stop()
+  service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
+  worker = standInWorker(service, around.storage, 'w1:b')
+  await aJob()
+  const job = await made()
+  expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
+  expect(env(job)['VITASCOPE_WORKER_CHUNKS']).toBe('0,1')
+  const any = async (chunk: number, name?: string) => {
+    const { standing, task } = await ask(chunk, { orAnother: true, ...(name !== undefined && { ask: name }) })
+    return { standing, task, chunk: task && (JSON.parse(task.inputJson) as { chunk: number }).chunk }
+  }
+  const [first, second] = [await any(0), await any(1)]
+  expect([first.chunk, second.chunk]).toEqual([0, 1])
+  if (second.task) await worker.complete(second.task, await worker.make(second.task))
+  const third = await any(1, 'third')
+  expect(third.chunk).toBe(2)
+  // The answer was lost: the same chunk is his.
+  expect(await any(1, 'third')).toEqual(third)
+  if (first.task) await worker.complete(first.task, await worker.make(first.task))
+  expect((await any(0)).standing).toBe(ChunkStanding.CHUNK_STANDING_HELD)
+  if (third.task) await worker.release(third.task)
+  const again = await any(0)
+  expect(again.chunk).toBe(2)
+  if (again.task) await worker.complete(again.task, await worker.make(again.task))
+  expect((await any(0)).standing).toBe(ChunkStanding.CHUNK_STANDING_MADE)
 })
 
 test('a Job is made once although the answer was lost, and again when somebody has removed it', async () => {

@@ -14,7 +14,7 @@ export function kubernetesSettings(more: Partial<KubernetesSettings> = {}): Kube
     kubeconfig: undefined,
     owner: undefined,
     queue: undefined,
-    parallelism: 2,
+    parallelism: 4,
     cpu: '1',
     deadlineSeconds: 3_600,
     ttlSeconds: 60,

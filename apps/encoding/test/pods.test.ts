@@ -77,6 +77,7 @@ test('the pods of a Job make the same frames as a worker, whichever of them are 
   stopped.kill('SIGTERM')
   expect(await stopped.exited).toBe(143)
 
+  // The first of them makes all that is left.
   const codes: (string | number)[] = []
   for (let index = 0; index < Number(job.spec?.completions); index++) codes.push(await (await pod(job, index)).exited)
   expect(codes).toEqual(codes.map(() => 0))

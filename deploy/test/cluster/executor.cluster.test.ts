@@ -88,7 +88,7 @@ const faults = async () =>
   (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
 async function make(chunk: number): Promise<void> {
   const { task } = await service.work.leaseChunk(
-    { workerId: `p${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion },
+    { workerId: `p${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false },
     service.call,
   )
   if (!task) throw new Error(`chunk ${chunk} cannot be had`)
@@ -122,7 +122,6 @@ test('evicted pods are replaced and not counted, and the Job is gone when all is
   expect((await statusOf(job))?.failed ?? 0).toBe(0)
   await make(0)
   await kubelet.end(second, 0)
-  // Two at once: the third comes when the first is done.
   await kubelet.end(await podOf(job, 1), 1)
   await make(1)
   const retried = await podOf(job, 2)

@@ -41,7 +41,11 @@ describeChart('the whole house', () => {
     byJobs = await settled(api, id, 600_000)
     await watching
     expect(byJobs.status).toMatchObject({ status: 'ok', code: 2000 })
-    expect([...seen.values()].map(({ spec }) => [spec?.completionMode, (spec?.completions ?? 0) >= 3])).toEqual([['Indexed', true]])
+    const shown = [...seen.values()].map(({ spec, metadata }) => {
+      const chunks = metadata?.annotations?.['vitascope/chunks']?.split(',').length ?? 0
+      return [spec?.completionMode, spec?.completions, chunks >= 3]
+    })
+    expect(shown).toEqual([['Indexed', 2, true]])
     const master = await (await fetch(byJobs.uri.hls)).text()
     const [variant = ''] = master.split('\n').filter((line) => /^[^#].*\.m3u8$/.test(line))
     const playlist = new URL(variant, byJobs.uri.hls)

@@ -1,4 +1,4 @@
-{{/* The template of the pods that encode a chunk each, as encoding's executor reads it: a worker's pod in another namespace, and no token. */}}
+{{/* The template of the pods that encode, as encoding's executor reads it: a worker's pod in another namespace, and no token. */}}
 {{- define "vitascope.jobPod" -}}
 {{- $worker := dict "root" . "name" "worker" "jobs" true }}
 metadata:

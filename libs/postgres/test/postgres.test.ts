@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DomainError } from '@vitascope/errors'
 import { createLogger } from '@vitascope/telemetry'
 import { freshDatabase, waitFor } from '@vitascope/testing'
-import { createOutbox, type Db, decodePageToken, encodePageToken, migrate, once, openPostgres } from '../src/index.ts'
+import { createOutbox, type Db, decodePageToken, encodePageToken, once, openPostgres } from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 let db: Db
@@ -33,44 +33,6 @@ afterAll(async () => {
 beforeEach(() => db.query('truncate thing, outbox, idempotency'))
 
 const names = async () => (await db.query<{ name: string }>('select name from thing order by thing_id')).map((r) => r.name)
-
-describe('migrate', () => {
-  test('twice at once and again changes nothing', async () => {
-    await Promise.all([migrate({ url, schema: 'thing', folder, log }), migrate({ url, schema: 'thing', folder, log })])
-    expect(await db.query('select name from thing.migration')).toHaveLength(1)
-  })
-
-  test('lets others pass where a table is held, and is through once it is not', async () => {
-    const next = await mkdtemp(join(tmpdir(), 'migrations-'))
-    await writeFile(join(next, '0001-thing.sql'), 'select 1;')
-    await writeFile(join(next, '0002-colour.sql'), 'alter table thing add column colour text;')
-    const other = openPostgres({ url, schema: 'thing', log })
-    const hold = Promise.withResolvers<void>()
-    const holding = db.transaction(async (tx) => {
-      await tx.query('select name from thing')
-      await hold.promise
-    })
-    let isOver = false
-    const migrated = migrate({ url, schema: 'thing', folder: next, log }).then(() => (isOver = true))
-    try {
-      const waiting = "select 1 from pg_locks where not granted and relation = 'thing.thing'::regclass"
-      // Whoever reads stands behind the migration, for a second at most: longer than that no statement of a service waits.
-      for (let turn = 0; turn < 2; turn++) {
-        await waitFor(async () => (await other.query(waiting)).length > 0, { timeout: 30_000, describe: 'the migration to wait' })
-        await other.query('select count(*) from thing')
-      }
-      expect(isOver).toBe(false)
-    } finally {
-      hold.resolve()
-      await holding
-      await migrated
-      await other.close()
-      await rm(next, { recursive: true })
-    }
-    expect(await db.query('select colour from thing')).toEqual([])
-    await db.query('alter table thing drop column colour')
-  })
-})
 
 describe('a copy', () => {
   async function* lines(count: number, fail = false) {

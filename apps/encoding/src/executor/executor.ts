@@ -8,7 +8,7 @@ import { readJob } from '../job/job-store.ts'
 import type { TaskSteps } from '../work/task-steps.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import type { JobApi } from './job-api.ts'
-import { isJobOf, jobManifest, needsOf } from './job-manifest.ts'
+import { chunksOfIndexes, isJobOf, jobManifest, needsOf } from './job-manifest.ts'
 import { watchJobs } from './job-watch.ts'
 import { nameOfRun, type Run, readIndexes } from './run.ts'
 import { endRun, type OpenRun, openItems, openRuns } from './run-store.ts'
@@ -120,7 +120,8 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const conclude = async (run: Run, job: V1Job, outcome: string) => {
     if (!(await endRun(db.query, run))) return
     ended.inc({ outcome })
-    const which = outcome === 'DeadlineExceeded' ? 'begun' : outcome === 'stalled' ? [] : readIndexes(job.status?.failedIndexes)
+    const failedOnes = chunksOfIndexes(job, run, readIndexes(job.status?.failedIndexes))
+    const which = outcome === 'DeadlineExceeded' ? 'begun' : outcome === 'stalled' ? [] : failedOnes
     log.warn({ run: nameOfRun(settings.instance, run), job: run.jobId, outcome, failed: which }, 'a Job ended before its chunks were made')
     for (const { item_id: itemId } of await openItems(db.query, run, which)) {
       const item = await queue.lease({ kinds: ['encode'], holder: 'executor', leaseMs: CHARGE_LEASE_MS, itemId }, signal)

@@ -2,18 +2,18 @@ import { expect, test } from '@jest/globals'
 import { planEncode } from '@vitascope/media'
 import { kubernetesSettings } from '../../test/kubernetes-settings.ts'
 import { aLongProbe } from '../../test/stand-in-worker.ts'
-import { isJobOf, jobManifest, needsOf, selectorOf } from './job-manifest.ts'
+import { chunksOfIndexes, isJobOf, jobManifest, needsOf, selectorOf } from './job-manifest.ts'
 
 const run = { runId: '3', jobId: '12', chunks: [0, 2, 5] }
 const needs = { memoryMib: 600, diskMib: 900 }
 
-test('a Job has an index for each chunk, passes over evictions, and does not try again what nobody wants', () => {
+test('a Job has a pod for each chunk, passes over evictions, and does not try again what nobody wants', () => {
   const { metadata, spec } = jobManifest(kubernetesSettings(), run, needs)
   expect(metadata).toMatchObject({ name: 'vitascope-encode-12-3', namespace: 'media', annotations: { 'vitascope/chunks': '0,2,5' } })
   expect(spec).toMatchObject({
     completionMode: 'Indexed',
     completions: 3,
-    parallelism: 2,
+    parallelism: 3,
     backoffLimitPerIndex: 2,
     maxFailedIndexes: 3,
     podReplacementPolicy: 'Failed',
@@ -27,6 +27,15 @@ test('a Job has an index for each chunk, passes over evictions, and does not try
     },
   })
   expect(spec?.suspend).toBeUndefined()
+})
+
+test('where fewer may run at once than there are chunks, each pod begins far from the others, and a failed index is its first chunk', () => {
+  const settings = kubernetesSettings({ parallelism: 2 })
+  const job = jobManifest(settings, { ...run, chunks: [0, 2, 5, 6, 7] }, needs)
+  expect(job.spec).toMatchObject({ completions: 2, parallelism: 2, maxFailedIndexes: 2 })
+  expect(job.spec?.template.spec?.containers[0]?.env).toContainEqual({ name: 'VITASCOPE_WORKER_CHUNKS', value: '0,5' })
+  expect(chunksOfIndexes(job, { ...run, chunks: [0, 2, 5, 6, 7] }, [1])).toEqual([5])
+  expect(isJobOf(job, { ...run, chunks: [0, 2, 5, 6, 7] })).toBe(true)
 })
 
 test('its pods are those of the template, with the chunks, bounds of what they take, and no token of the cluster', () => {

@@ -4,7 +4,7 @@ import { CHUNK_EXIT } from '../work/chunk-exit.ts'
 import { chunkMemoryMib } from '../work/send-task.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import { WORKER_CONTAINER } from './pod-template.ts'
-import { nameOfRun, type Run } from './run.ts'
+import { firstChunks, nameOfRun, type Run } from './run.ts'
 
 /** What a pod takes, in MiB. */
 export interface PodNeeds {
@@ -39,6 +39,8 @@ export function jobManifest(settings: KubernetesSettings, run: Run, needs: PodNe
     'app.kubernetes.io/component': 'encode',
     [JOB]: run.jobId,
   }
+  // No more than run at once: a pod costs its start, and the source.
+  const pods = Math.min(settings.parallelism, run.chunks.length)
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -51,10 +53,10 @@ export function jobManifest(settings: KubernetesSettings, run: Run, needs: PodNe
     },
     spec: {
       completionMode: 'Indexed',
-      completions: run.chunks.length,
-      parallelism: Math.min(settings.parallelism, run.chunks.length),
+      completions: pods,
+      parallelism: pods,
       backoffLimitPerIndex: RETRIES,
-      maxFailedIndexes: Math.min(MOST_FAILED, run.chunks.length),
+      maxFailedIndexes: Math.min(MOST_FAILED, pods),
       podReplacementPolicy: 'Failed',
       podFailurePolicy: {
         rules: [
@@ -67,9 +69,15 @@ export function jobManifest(settings: KubernetesSettings, run: Run, needs: PodNe
       ttlSecondsAfterFinished: settings.ttlSeconds,
       // Kueue lets it begin.
       ...(settings.queue !== undefined && { suspend: true }),
-      template: podOf(settings, run, needs, labels),
+      template: podOf(settings, run, { needs, pods, labels }),
     },
   }
+}
+
+/** The chunks that indexes of the Job of a run began with. */
+export function chunksOfIndexes({ spec }: V1Job, run: Run, indexes: readonly number[]): number[] {
+  const first = firstChunks(run, spec?.completions ?? 0)
+  return indexes.flatMap((index) => first[index] ?? [])
 }
 
 /** True for the Job of this very run: after a restored database another one may have the name. */
@@ -90,7 +98,13 @@ export function needsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
   }
 }
 
-function podOf(settings: KubernetesSettings, run: Run, needs: PodNeeds, labels: Record<string, string>): V1PodTemplateSpec {
+interface Pods {
+  needs: PodNeeds
+  pods: number
+  labels: Record<string, string>
+}
+
+function podOf(settings: KubernetesSettings, run: Run, { needs, pods, labels }: Pods): V1PodTemplateSpec {
   const { metadata, spec } = settings.template
   return {
     metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },
@@ -101,21 +115,21 @@ function podOf(settings: KubernetesSettings, run: Run, needs: PodNeeds, labels: 
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       containers: spec.containers.map((container) =>
-        container.name === WORKER_CONTAINER ? withChunk(container, settings, run, needs) : container,
+        container.name === WORKER_CONTAINER ? withChunks(container, settings, run, { needs, pods }) : container,
       ),
     },
   }
 }
 
-function withChunk(container: V1Container, settings: KubernetesSettings, run: Run, { memoryMib, diskMib }: PodNeeds): V1Container {
-  const bounds = { memory: `${memoryMib}Mi`, 'ephemeral-storage': `${diskMib}Mi` }
+function withChunks(container: V1Container, settings: KubernetesSettings, run: Run, { needs, pods }: Omit<Pods, 'labels'>): V1Container {
+  const bounds = { memory: `${needs.memoryMib}Mi`, 'ephemeral-storage': `${needs.diskMib}Mi` }
   return {
     ...container,
     env: [
       ...(container.env ?? []),
       { name: 'VITASCOPE_WORKER_RUN', value: nameOfRun(settings.instance, run) },
       { name: 'VITASCOPE_WORKER_JOB', value: run.jobId },
-      { name: 'VITASCOPE_WORKER_CHUNKS', value: run.chunks.join(',') },
+      { name: 'VITASCOPE_WORKER_CHUNKS', value: firstChunks(run, pods).join(',') },
     ],
     resources: {
       ...container.resources,

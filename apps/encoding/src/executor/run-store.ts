@@ -43,13 +43,13 @@ export async function endRunOf(query: Query, jobId: string): Promise<void> {
   await query('update chunk_run set end_time = now() where job_id = $1 and end_time is null', [jobId])
 }
 
-/** The open tasks of those chunks of a run that `indexes` names, or of those that were begun in its time. */
+/** The open tasks of these chunks of a run, or of those that were begun in its time. */
 export function openItems(query: Query, { runId, jobId }: Run, which: readonly number[] | 'begun'): Promise<{ item_id: string }[]> {
   return query(
     `select w.item_id from chunk_run r join work_item w on w.key = $2 and w.kind = 'encode' and w.state = 'waiting'
        join chunk c on c.job_id = r.job_id and c.chunk = (w.payload->>'chunk')::int
      where r.run_id = $1 and case when $3::int[] is null then c.begin_time >= r.create_time
-       else c.chunk in (select r.chunks[i + 1] from unnest($3::int[]) as t (i)) end`,
+       else c.chunk = any($3) end`,
     [runId, keyOfJob(jobId), which === 'begun' ? null : which],
   )
 }

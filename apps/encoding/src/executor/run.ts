@@ -1,9 +1,14 @@
-/** Pods that ask for chunks of one job of encoding: one index of a Kubernetes Job for each chunk. */
+/** Pods that ask for chunks of one job of encoding: each is an index of a Kubernetes Job, and makes one chunk after another. */
 export interface Run {
   runId: string
   jobId: string
-  /** The chunk of each index, in order. */
+  /** What was to be made when it began, in order. */
   chunks: number[]
+}
+
+/** The chunk that each index begins with, where they share the chunks of a run: as far from those of the others as can be. */
+export function firstChunks({ chunks }: Pick<Run, 'chunks'>, indexes: number): number[] {
+  return Array.from({ length: indexes }, (_, index) => chunks[Math.floor((index * chunks.length) / indexes)] ?? 0)
 }
 
 /** The name of its Job: the same whoever makes it, and no other run’s. */

@@ -2,23 +2,38 @@ import type { Query } from '@vitascope/postgres'
 import { ChunkStanding } from '@vitascope/proto/encoding/v1/work'
 import { keyOfJob } from '../job/job.ts'
 
-const OPEN = `key = $1 and kind = 'encode' and state in ('waiting', 'leased') and (payload->>'chunk')::int = $2`
-
 /** The task of a chunk of the picture that is still to be made, whoever holds it. */
 export async function openChunkItem(query: Query, jobId: string, chunk: number): Promise<string | undefined> {
-  const [row] = await query<{ item_id: string }>(`select item_id from work_item where ${OPEN} order by item_id limit 1`, [
-    keyOfJob(jobId),
-    chunk,
-  ])
+  const [row] = await query<{ item_id: string }>(
+    `select item_id from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased') and (payload->>'chunk')::int = $2
+     order by item_id limit 1`,
+    [keyOfJob(jobId), chunk],
+  )
   return row?.item_id
 }
 
-/** How a chunk stands that could not be leased. */
-export async function chunkStanding(query: Query, jobId: string, chunk: number): Promise<ChunkStanding> {
-  const [row] = await query<{ is_open: boolean; fence: number | null }>(
-    `select exists (select from work_item where ${OPEN}) as is_open, (select fence from chunk where job_id = $3 and chunk = $2) as fence`,
-    [keyOfJob(jobId), chunk, jobId],
+/**
+ * The task of a chunk of the picture that nobody has, or that was leased to this holder by an answer which it may not have heard: what is due first, from this
+ * chunk on and then from the beginning.
+ */
+export async function anyChunkItem(query: Query, jobId: string, from: number, holder: string): Promise<string | undefined> {
+  const [row] = await query<{ item_id: string }>(
+    `select item_id from work_item where key = $1 and kind = 'encode' and (state = 'waiting' or state = 'leased' and holder = $3)
+     order by state, due_time > now(), (payload->>'chunk')::int < $2, (payload->>'chunk')::int limit 1`,
+    [keyOfJob(jobId), from, holder],
   )
-  if (row?.is_open) return ChunkStanding.CHUNK_STANDING_WAITING
+  return row?.item_id
+}
+
+/** How a chunk stands that could not be leased; for who would take any of the job, how the job does. */
+export async function chunkStanding(query: Query, jobId: string, chunk: number, orAnother: boolean): Promise<ChunkStanding> {
+  const [row] = await query<{ is_waiting: boolean | null; fence: number | null }>(
+    `select (select bool_or(state = 'waiting') from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased')
+         and ($4 or (payload->>'chunk')::int = $2)) as is_waiting,
+       (select fence from chunk where job_id = $3 and chunk = $2) as fence`,
+    [keyOfJob(jobId), chunk, jobId, orAnother],
+  )
+  if (typeof row?.is_waiting === 'boolean')
+    return row.is_waiting || !orAnother ? ChunkStanding.CHUNK_STANDING_WAITING : ChunkStanding.CHUNK_STANDING_HELD
   return row?.fence ? ChunkStanding.CHUNK_STANDING_MADE : ChunkStanding.CHUNK_STANDING_OVER
 }

@@ -15,7 +15,7 @@ import type { Logger } from '@vitascope/telemetry'
 import { onlyServices } from '../caller.ts'
 import { isJobId, isOfSource } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
-import { chunkStanding, openChunkItem } from './chunk-item.ts'
+import { anyChunkItem, chunkStanding, openChunkItem } from './chunk-item.ts'
 import { type StoredFile, WORKER_KINDS, type WorkerTaskKind } from './task.ts'
 import { inputFor } from './task-input.ts'
 import type { TaskResults } from './task-results.ts'
@@ -40,6 +40,8 @@ export interface WorkTools {
 
 const MOST_WAIT_SECONDS = 20
 const MOST_FILES = 5_000
+/** Whoever takes any chunk waits so long for one, then looks for another. */
+const LOOK_MS = 1_000
 const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   probe: KindCode.TASK_KIND_PROBE,
   encode: KindCode.TASK_KIND_ENCODE,
@@ -70,7 +72,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       )
       return { task }
     },
-    async leaseChunk({ workerId, waitSeconds, ask, jobId, chunk, planVersion: known }, { principal, signal, deadline }) {
+    async leaseChunk({ workerId, waitSeconds, ask, jobId, chunk, planVersion: known, orAnother }, { principal, signal, deadline }) {
       onlyServices(principal)
       checkAsk(workerId, ask)
       if (!isJobId(jobId)) throw invalid([{ field: 'job_id', message: 'must be the id of a job' }])
@@ -80,11 +82,17 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
         return { standing: ChunkStanding.CHUNK_STANDING_OVER, task: undefined }
       }
       await takeOver(tools, workerId)
-      const itemId = await openChunkItem(db.query, jobId, chunk)
       const ours = { holder: workerId, kinds: ['encode'] as const, ...(ask !== '' && { ask }) }
-      const task = itemId && (await nextTask(tools, { ...ours, itemId }, waitMsOf(waitSeconds, deadline), signal))
-      if (task) return { standing: ChunkStanding.CHUNK_STANDING_LEASED, task }
-      return { standing: await chunkStanding(db.query, jobId, chunk), task: undefined }
+      const until = performance.now() + waitMsOf(waitSeconds, deadline)
+      for (;;) {
+        const itemId = orAnother ? await anyChunkItem(db.query, jobId, chunk, workerId) : await openChunkItem(db.query, jobId, chunk)
+        const left = Math.max(0, until - performance.now())
+        const task = itemId && (await nextTask(tools, { ...ours, itemId }, orAnother ? Math.min(left, LOOK_MS) : left, signal))
+        if (task) return { standing: ChunkStanding.CHUNK_STANDING_LEASED, task }
+        // Another may have been faster, or another chunk may be due by now.
+        if (itemId && orAnother && left > 0 && !signal.aborted && !tools.stopping.aborted) continue
+        return { standing: await chunkStanding(db.query, jobId, chunk, orAnother), task: undefined }
+      }
     },
     async beatTask({ taskId, attempt, done }, { principal }) {
       onlyServices(principal)

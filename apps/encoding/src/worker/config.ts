@@ -34,7 +34,7 @@ export interface WorkerConfig {
   timing: WorkerTiming
 }
 
-/** A chunk of the picture of one job. */
+/** The chunk of the picture of one job that a pod begins with. */
 export interface WorkerChunk {
   jobId: string
   /** Its number in the plan, from 0. */

@@ -2,14 +2,14 @@ import type { RunningService } from '@vitascope/process'
 import type { Logger } from '@vitascope/telemetry'
 import type { WorkerConfig } from './config.ts'
 import { createIdleClock } from './idle-clock.ts'
-import { runChunk } from './run-chunk.ts'
+import { runChunks } from './run-chunks.ts'
 import { runSlot } from './run-slot.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
 import { openWorkerTools } from './worker-tools.ts'
 
 /** Leases tasks and does them, each in a folder of its own; it holds no state, and any other worker could do what it does next. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
-  return config.chunk ? startOnChunk(config, config.chunk, log) : startSlots(config, log)
+  return config.chunk ? startOnChunks(config, config.chunk, log) : startSlots(config, log)
 }
 
 async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningService> {
@@ -46,11 +46,11 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
   }
 }
 
-/** A pod of a Kubernetes Job: it is there for one chunk, and its exit code tells what became of that. */
-async function startOnChunk(config: WorkerConfig, chunk: NonNullable<WorkerConfig['chunk']>, log: Logger): Promise<RunningService> {
+/** A pod of a Kubernetes Job: it is there for the chunks of one job, and its exit code tells what became of them. */
+async function startOnChunks(config: WorkerConfig, chunk: NonNullable<WorkerConfig['chunk']>, log: Logger): Promise<RunningService> {
   const stopping = new AbortController()
   const { shared, close } = await openWorkerTools(config, log, stopping.signal)
-  const ended = runChunk(shared, chunk, stopping.signal).finally(close)
+  const ended = runChunks(shared, chunk, stopping.signal).finally(close)
   return {
     ended,
     async stop() {

@@ -16,22 +16,20 @@ const LONGEST_PAUSE_MS = 3_000
 const FAULTS = 5
 
 /**
- * Encodes one chunk, waiting while another worker holds it; answers the exit code of this process. Whether it is made, tried again, or of no
- * use any more is decided by the service alone.
+ * Encodes chunks of one job, one after another, the given one first, until nothing is left of it that nobody has; answers the exit code of this process.
+ * Whether a chunk is made, tried again, or of no use any more is decided by the service alone.
  */
-export async function runChunk(tools: SlotTools, chunk: WorkerChunk, stopping: AbortSignal): Promise<number> {
+export async function runChunks(tools: SlotTools, first: WorkerChunk, stopping: AbortSignal): Promise<number> {
   const sources = tools.shelf.hold()
   try {
-    for (let hasFailed = false; !stopping.aborted; ) {
-      const answer = await leaseChunk(tools, chunk, hasFailed ? 0 : WAIT_SECONDS, stopping)
-      if (answer === undefined) return stopping.aborted ? CHUNK_EXIT.stopped : CHUNK_EXIT.again
-      const { standing, task } = answer
-      if (standing === ChunkStanding.CHUNK_STANDING_MADE) return CHUNK_EXIT.made
+    while (!stopping.aborted) {
+      const answer = await leaseChunk(tools, first, stopping)
+      const { standing, task } = answer ?? {}
       if (standing === ChunkStanding.CHUNK_STANDING_OVER) return CHUNK_EXIT.over
-      if (task && (await runTask(tools, task, sources, stopping))) return CHUNK_EXIT.made
-      // After a fault, another pod begins afresh, perhaps on a better node: unless the service says that nothing is left to be done.
-      if (!task && hasFailed) return CHUNK_EXIT.again
-      hasFailed ||= task !== undefined
+      if (standing === ChunkStanding.CHUNK_STANDING_MADE || standing === ChunkStanding.CHUNK_STANDING_HELD) return CHUNK_EXIT.made
+      const isWell = task ? await runTask(tools, task, sources, stopping) : answer !== undefined
+      // After a fault another pod begins afresh, perhaps on a better node: this one might spoil the tries of one chunk after another.
+      if (!isWell && !stopping.aborted) return CHUNK_EXIT.again
     }
     return CHUNK_EXIT.stopped
   } finally {
@@ -39,14 +37,13 @@ export async function runChunk(tools: SlotTools, chunk: WorkerChunk, stopping: A
   }
 }
 
-/** Asks until there is an answer, by one name, since an answer that was lost has leased the chunk to it; undefined when there will be none. */
+/** Asks until there is an answer, by one name, since an answer that was lost has leased a chunk to it; undefined when there will be none. */
 async function leaseChunk(
   { work, workerId, log }: SlotTools,
   { jobId, chunk }: WorkerChunk,
-  waitSeconds: number,
   stopping: AbortSignal,
 ): Promise<LeaseChunkResponse | undefined> {
-  const request = { workerId, ask: randomUUID(), waitSeconds, jobId, chunk, planVersion }
+  const request = { workerId, ask: randomUUID(), waitSeconds: WAIT_SECONDS, jobId, chunk, planVersion, orAnother: true }
   for (let tries = 1, faults = 0; !stopping.aborted; tries++) {
     try {
       return await work.leaseChunk(request, serviceCall('worker', randomUUID(), stopping))
@@ -54,7 +51,7 @@ async function leaseChunk(
       if (stopping.aborted) return undefined
       const isAway = isDomainError(error) && error.kind === 'unavailable'
       if (!isAway && ((isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') || ++faults === FAULTS)) {
-        log.warn({ err: error, job: jobId, chunk }, 'this chunk cannot be had')
+        log.warn({ err: error, job: jobId, chunk }, 'no chunk can be had')
         return undefined
       }
       log[tries === 3 ? 'warn' : 'debug']({ err: error, job: jobId, chunk }, 'no answer: asking again')

@@ -1,0 +1,139 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { freshDatabase, testLog as log } from '@vitascope/testing'
+import { type Db, migrate, openPostgres } from '../src/index.ts'
+
+const schema = 'shelf'
+const ROWS = 1_000_000
+const PER_SECOND = 50
+/** A lock is waited for a second at most by the migration, and whoever is behind it waits as long. */
+const LONGEST_WAIT_SECONDS = 1.5
+const REPORT_MS = 5_000
+
+const before =
+  'create table book (book_id bigint generated always as identity primary key, title text not null, read_count int not null default 0);'
+/** One of each kind that a migration may do beside services (tools/migration-rules.ts). */
+const newest: Record<string, string> = {
+  '0002-pages.sql': `alter table book add column colour text, add column pages int not null default 0;
+    alter table book add constraint book_pages check (pages >= 0) not valid;
+    create table chapter (chapter_id bigint generated always as identity primary key, book_id bigint not null references book, title text);`,
+  '0003-pages-validated.sql': 'alter table book validate constraint book_pages;',
+}
+
+let db: Db
+let url: string
+let drop: () => Promise<void>
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'migrations-'))
+  await writeFile(join(folder, '0001-book.sql'), before)
+  const fresh = await freshDatabase({ migrations: folder, schema })
+  url = fresh.url
+  drop = fresh.drop
+  db = openPostgres({ url, schema, log, statementTimeoutMs: 600_000 })
+  await db.query(`insert into book (title) select 'book ' || n from generate_series(1, ${ROWS}) n`)
+}, 300_000)
+afterAll(async () => {
+  await db.close()
+  await drop()
+  await rm(folder, { recursive: true })
+})
+
+interface Load {
+  done: number
+  faults: string[]
+  slowestMs: number
+}
+
+/** Statements of a service, so many a second whether or not the ones before are answered. */
+function startLoad(statement: () => string) {
+  const service = openPostgres({ url, schema, log, poolSize: 10 })
+  const load: Load = { done: 0, faults: [], slowestMs: 0 }
+  const under: Promise<void>[] = []
+  let isOver = false
+  const once = async () => {
+    const begun = performance.now()
+    try {
+      await service.query(statement())
+      load.done++
+    } catch (error) {
+      load.faults.push(String(error))
+    }
+    load.slowestMs = Math.max(load.slowestMs, performance.now() - begun)
+  }
+  const running = (async () => {
+    const begun = performance.now()
+    for (let nth = 1; !isOver; nth++) {
+      under.push(once())
+      await delay(Math.max(0, begun + (nth * 1_000) / PER_SECOND - performance.now()))
+    }
+    await Promise.all(under)
+    await service.close()
+  })()
+  return {
+    async end(): Promise<Load> {
+      isOver = true
+      await running
+      return load
+    },
+  }
+}
+
+/** The longest that anybody stood in line for a lock, as PostgreSQL sees it. */
+function watchWaits() {
+  let longest = 0
+  let isOver = false
+  const running = (async () => {
+    while (!isOver) {
+      const [row] = await db.query<{ seconds: number }>(
+        'select coalesce(max(extract(epoch from clock_timestamp() - waitstart)), 0)::float8 as seconds from pg_locks where not granted',
+      )
+      longest = Math.max(longest, row?.seconds ?? 0)
+      await delay(20)
+    }
+  })()
+  return async () => {
+    isOver = true
+    await running
+    return longest
+  }
+}
+
+test('a table of a million rows is migrated beside 50 writes a second of either version, and a long report: nobody fails or waits for more than a second', async () => {
+  const id = () => 1 + Math.floor(Math.random() * ROWS)
+  const ofBefore = startLoad(() => `update book set read_count = read_count + 1 where book_id = ${id()}`)
+  const waits = watchWaits()
+  const report = db.transaction(async (tx) => {
+    await tx.query('select count(*) from book')
+    await delay(REPORT_MS)
+  })
+  for (const [name, sql] of Object.entries(newest)) await writeFile(join(folder, name), sql)
+  const begun = performance.now()
+  await migrate({ url, schema, folder, log })
+  const seconds = (performance.now() - begun) / 1_000
+  await report
+  const ofNow = startLoad(
+    () => `with made as (insert into book (title, pages) values ('new', 9) returning book_id)
+    update book set colour = 'red' where book_id = ${id()}`,
+  )
+  await delay(5_000)
+  await migrate({ url, schema, folder, log })
+  const [first, second, longest] = [await ofBefore.end(), await ofNow.end(), await waits()]
+  process.stderr.write(
+    `migrated in ${seconds.toFixed(1)} s; longest wait for a lock ${longest.toFixed(2)} s; ${JSON.stringify([first, second])}\n`,
+  )
+  expect([first.faults, second.faults]).toEqual([[], []])
+  // The report held it off: it had to let others pass.
+  expect(seconds).toBeGreaterThan((REPORT_MS / 1_000) * 0.8)
+  expect(longest).toBeGreaterThan(0)
+  expect(longest).toBeLessThan(LONGEST_WAIT_SECONDS)
+  const applied = await db.query<{ name: string }>('select name from migration order by id')
+  expect(applied.map(({ name }) => name)).toEqual(['0001-book', ...Object.keys(newest).map((name) => name.replace('.sql', ''))])
+  expect(await db.query('select count(*)::int as rows, count(*) filter (where pages = 9)::int as new from book')).toEqual([
+    { rows: ROWS + second.done, new: second.done },
+  ])
+}, 600_000)

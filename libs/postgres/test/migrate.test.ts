@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { freshDatabase, testLog as log, waitFor } from '@vitascope/testing'
+import { type Db, migrate, openPostgres } from '../src/index.ts'
+
+const schema = 'thing'
+const first = 'create table thing (thing_id bigint generated always as identity primary key, name text unique);'
+const folders: string[] = []
+let db: Db
+let url: string
+let folder: string
+let drop: () => Promise<void>
+
+beforeAll(async () => {
+  folder = await aFolder()
+  const fresh = await freshDatabase({ migrations: folder, schema })
+  url = fresh.url
+  drop = fresh.drop
+  db = openPostgres({ url, schema, log })
+})
+afterAll(async () => {
+  await db.close()
+  await drop()
+  for (const made of folders) await rm(made, { recursive: true })
+})
+
+/** The migrations that a version has: the first one, and what is new in it. */
+async function aFolder(newest?: string): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'migrations-'))
+  folders.push(made)
+  await writeFile(join(made, '0001-thing.sql'), first)
+  if (newest !== undefined) await writeFile(join(made, '0002-newest.sql'), newest)
+  return made
+}
+
+/** Reads the table in a transaction that does not end before it is told to. */
+function hold() {
+  const end = Promise.withResolvers<void>()
+  const holding = db.transaction(async (tx) => {
+    await tx.query('select name from thing')
+    await end.promise
+  })
+  return async () => {
+    end.resolve()
+    await holding
+  }
+}
+
+test('twice at once and again changes nothing', async () => {
+  await Promise.all([migrate({ url, schema, folder, log }), migrate({ url, schema, folder, log })])
+  expect(await db.query('select name from thing.migration')).toHaveLength(1)
+})
+
+test('lets others pass where a table is held, and is through once it is not', async () => {
+  const next = await aFolder('alter table thing add column colour text;')
+  const other = openPostgres({ url, schema, log })
+  const letGo = hold()
+  let isOver = false
+  const migrated = migrate({ url, schema, folder: next, log }).then(() => (isOver = true))
+  try {
+    const waiting = "select 1 from pg_locks where not granted and relation = 'thing.thing'::regclass"
+    // Whoever reads stands behind the migration, for a second at most: longer than that no statement of a service waits.
+    for (let turn = 0; turn < 2; turn++) {
+      await waitFor(async () => (await other.query(waiting)).length > 0, { timeout: 30_000, describe: 'the migration to wait' })
+      await other.query('select count(*) from thing')
+    }
+    expect(isOver).toBe(false)
+  } finally {
+    await letGo()
+    await migrated
+    await other.close()
+  }
+  expect(await db.query('select colour from thing')).toEqual([])
+  await db.query('alter table thing drop column colour')
+  await db.query("delete from thing.migration where name = '0002-newest'")
+})
+
+test('gives up where a table stays held, and has changed nothing', async () => {
+  const next = await aFolder('create table other (name text); alter table thing add column colour text;')
+  const letGo = hold()
+  try {
+    await expect(migrate({ url, schema, folder: next, log, patienceMs: 1 })).rejects.toThrow('others hold what the migration is about')
+    expect(await db.query("select to_regclass('thing.other') as other")).toEqual([{ other: null }])
+    expect(await db.query('select name from thing.migration')).toHaveLength(1)
+  } finally {
+    await letGo()
+  }
+})
