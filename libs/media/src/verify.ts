@@ -192,10 +192,21 @@ async function boxesOf(file: string, path: string) {
 async function describe(set: string, file: Pick<SetFile, 'path' | 'kind' | 'key'>): Promise<SetFile> {
   const size = await plainFileBytes(set, file.path)
   if (size === 0) throw incomplete(file.path, 'it is missing or empty')
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(join(set, file.path), { highWaterMark: 1 << 20 }), hash)
-  return { ...file, bytes: size, sha256: hash.digest('hex') }
+  return { ...file, bytes: size, sha256: await sha256Of(join(set, file.path), size) }
 }
+
+/** A stream costs more than it hashes where a file is as small as most are. */
+async function sha256Of(file: string, size: number): Promise<string> {
+  if (size <= WHOLE_BYTES)
+    return createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex')
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
+  return hash.digest('hex')
+}
+
+const WHOLE_BYTES = 4 << 20
 
 function incomplete(path: string, what: string): EncodeFailed {
   return new EncodeFailed('incomplete', `${path}: ${what}`)
