@@ -54,6 +54,7 @@ import { jobHandlers } from './job/job-rpc.ts'
 import { createJobStore } from './job/job-store.ts'
 import { createQuietJobs } from './job/quiet-jobs-store.ts'
 import { type ReconcileTimes, reconcileJobs } from './job/reconcile.ts'
+import { createRetryJob } from './job/retry-job.ts'
 import { locationHandlers } from './location/location-rpc.ts'
 import { createPlacedVideoStore } from './location/placed-video-store.ts'
 import { createPostcodeStore } from './location/postcode-store.ts'
@@ -170,7 +171,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
   )
   server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue), organisations))
-  server.implement(JobServiceService, jobHandlers(jobs, slideJobs))
+  server.implement(JobServiceService, jobHandlers(jobs, createRetryJob(db, enqueue), slideJobs))
   server.implement(EncodingFormatServiceService, encodingFormatHandlers(createEncodingFormatStore(db, enqueue), organisations))
   server.implement(QuotaServiceService, quotaHandlers(db))
   server.implement(VideoFactServiceService, videoFactHandlers(createVideoFactStore(db)))

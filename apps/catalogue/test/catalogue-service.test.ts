@@ -132,6 +132,7 @@ describe('who may do what', () => {
       () => ask.media.deleteMedia({ ...id, userId: '', notes: '' }, call),
       () => ask.jobs.getJob(id, call),
       () => ask.jobs.cancelJob(id, call),
+      () => ask.jobs.retryJob(id, call),
     ]
     const missing = { videoId: '8123456789012345678', mediaId: '8123456789012345679', jobId: '8123456' }
     const outcome = async (run: () => Promise<unknown>): Promise<unknown[]> =>

@@ -104,6 +104,7 @@ test('every POST route repeats its first answer to the same key and payload, ref
     }
     // Its job ends in the background, and leaves its mark on the media.
     if (name === 'POST /video/upload') await settled(house.as.owner, (first.body as { id: string }).id)
+    if (name === 'POST /job/{}/retry') await settled(house.as.owner, (first.body as { video_id: string }).video_id)
     const before = await rows()
     const second = await call(payload, key)
     if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)

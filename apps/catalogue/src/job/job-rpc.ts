@@ -5,14 +5,16 @@ import { parseId } from '../id/id.ts'
 import type { RenditionSet } from '../media/rendition-set.ts'
 import type { SlideJobStore } from '../presentation/slide-job-store.ts'
 import { toSlideNews } from '../presentation/slide-news.ts'
-import { requireService, scopeOf } from '../visibility.ts'
+import { requireService, requireUser, scopeOf } from '../visibility.ts'
 import type { Job, News } from './job.ts'
 import type { JobStore } from './job-store.ts'
+import type { RetryJob } from './retry-job.ts'
 
 const CHECKED_AT_ONCE = 1_000
 
 export function jobHandlers(
   jobs: JobStore,
+  retryJob: RetryJob,
   slideJobs: Pick<SlideJobStore, 'apply' | 'wanted' | 'usedSets'>,
 ): Handlers<typeof JobServiceService> {
   /** Jobs of media and of presentations share their ids: the job is one of them, or there never was such a job. */
@@ -36,6 +38,13 @@ export function jobHandlers(
       const scope = scopeOf(principal)
       if (!parseId(jobId)) throw notFound('job', jobId)
       return { job: toMessage(await jobs.cancel(scope, jobId, signal)) }
+    },
+    async retryJob({ jobId }, call) {
+      const { userId } = requireUser(call.principal)
+      const scope = scopeOf(call.principal)
+      if (!parseId(jobId)) throw notFound('job', jobId)
+      const retried = await retryJob({ scope, jobId, userId }, call)
+      return { ...retried, action: ACTIONS[retried.action] }
     },
     async reportJob(report, { principal, signal }) {
       requireService(principal)

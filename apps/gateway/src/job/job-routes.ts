@@ -5,7 +5,8 @@ import { z } from 'zod'
 import { id } from '../fields.ts'
 import { given } from '../public-form.ts'
 import { type Context, route } from '../route.ts'
-import { JobRecord, jobView } from './job-view.ts'
+import { QUOTA_REFUSALS } from '../video/quota-refusals.ts'
+import { JobRecord, jobView, RetriedJob, retriedView } from './job-view.ts'
 
 export const getJob = route({
   get: ['/job/:jobId'],
@@ -36,7 +37,28 @@ export const cancelJob = route({
   },
 })
 
-export const jobRoutes = [getJob, cancelJob]
+export const retryJob = route({
+  post: ['/job/:jobId/retry'],
+  section: 'Added',
+  access: 'user',
+  cost: 'work',
+  summary: 'Try a failed job again',
+  description:
+    'A new job makes what the failed or cancelled one was to make, from the same source: a video, its replacement, or one rendition. What plays goes on playing.',
+  params: z.object({ jobId: id('job') }),
+  status: 202,
+  answer: RetriedJob,
+  refusals: {
+    job_not_failed: 'it is under way, or done',
+    job_overtaken: 'a later job took its place, or the rendition is there',
+    ...QUOTA_REFUSALS,
+  },
+  async handle({ params }, context) {
+    return retriedView(await context.services.jobs.retryJob({ jobId: params.jobId }, context.call))
+  },
+})
+
+export const jobRoutes = [getJob, cancelJob, retryJob]
 
 async function withWork(job: Job, context: Context) {
   return jobView(job, await findWork(job.jobId, context))

@@ -1,4 +1,4 @@
-import { type Job, JobAction, JobState } from '@vitascope/proto/catalogue/v1/job'
+import { type Job, JobAction, JobState, type RetryJobResponse } from '@vitascope/proto/catalogue/v1/job'
 import { type Job as EncodingJob, JobState as EncodingState, type JobRendition, RenditionState } from '@vitascope/proto/encoding/v1/job'
 import { z } from 'zod'
 import { shown, timestampText } from '../public-form.ts'
@@ -58,6 +58,15 @@ export function jobView(job: Job, encoding: EncodingJob | undefined): z.input<ty
     time_started: timestampText(job.startTime ?? encoding?.startTime),
     time_finished: timestampText(job.finishTime),
   }
+}
+
+export const RetriedJob = JobRecord.pick({ job_id: true, video_id: true, media_id: true, action: true }).meta({
+  id: 'RetriedJob',
+  description: 'A job that was accepted in place of one that failed.',
+})
+
+export function retriedView({ jobId, videoId, mediaId, action }: RetryJobResponse): z.input<typeof RetriedJob> {
+  return { job_id: jobId, video_id: videoId, media_id: mediaId, action: actionWords[action] ?? 'new video' }
 }
 
 const actionWords: Partial<Record<JobAction, 'replace' | 'add rendition'>> = {

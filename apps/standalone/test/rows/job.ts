@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals'
 import type { House, NounRows } from '../support/table-row.ts'
+import { settled, upload } from '../support/video-steps.ts'
 
 /** A job whose source never ends: there is time to cancel it. */
 async function aLongJob({ as, owner, sources }: House) {
@@ -52,6 +53,41 @@ export const jobRows: NounRows = {
         ]
       },
     },
+    {
+      endpoint: 'POST /job/{job_id}/retry',
+      async works(house) {
+        const { id, job_id } = await aLongJob(house)
+        await house.as.uploader.delete(`/job/${job_id}`)
+        const { status, body } = await house.as.uploader.post<{ job_id: string }>(`/job/${job_id}/retry`)
+        expect([status, body]).toMatchObject([202, { video_id: id, action: 'new video' }])
+        expect(body.job_id).not.toBe(job_id)
+        expect((await house.as.owner.get(`/video/${id}`)).body).toMatchObject({ status: { status: 'encoding', code: 2 } })
+        await house.as.uploader.delete(`/job/${body.job_id}`)
+      },
+      async refused(house) {
+        const { job_id } = await aLongJob(house)
+        const path = `/job/${job_id}/retry`
+        const standing = await house.as.owner.post(path)
+        expect([standing.status, standing.body]).toMatchObject([409, { code: 'job_not_failed' }])
+        await house.as.owner.delete(`/job/${job_id}`)
+        const { body } = await house.as.owner.post<{ job_id: string }>(path)
+        await house.as.owner.delete(`/job/${body.job_id}`)
+        return [
+          { method: 'POST', path, status: 409, code: 'job_overtaken' },
+          { as: 'stranger', method: 'POST', path, status: 404 },
+          { method: 'POST', path: '/job/999999999/retry', status: 404 },
+          { as: 'guest', method: 'POST', path, status: 401 },
+        ]
+      },
+    },
   ],
-  samples: { payloads: {} },
+  samples: {
+    payloads: {},
+    /** One that has failed: it can be tried again. */
+    async make({ as, owner, sources }) {
+      const { id, job_id } = await upload(as.owner, owner.organisationId, `${sources.url}/none.mp4`)
+      await settled(as.owner, id)
+      return { job_id }
+    },
+  },
 }

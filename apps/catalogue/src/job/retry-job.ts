@@ -1,0 +1,95 @@
+import { DomainError, notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
+import { startRendition } from '../encoding-format/start-renditions.ts'
+import { type LockedMedia, lockMedia, saveStanding } from '../media/media-lock.ts'
+import { accepted } from '../media/status.ts'
+import { UNKNOWN_SOURCE, workLimits } from '../quota/quota.ts'
+import { reserve } from '../quota/reserve.ts'
+import type { Scope } from '../visibility.ts'
+import type { Job } from './job.ts'
+import { type Enqueue, enqueueCreated } from './job-messages.ts'
+import { insertJob } from './new-job.ts'
+
+/** What is asked once more, and on whose behalf. */
+export interface Retry {
+  scope: Scope
+  jobId: string
+  userId: string
+}
+
+/** The new job, as it was accepted: a repeat of the call is answered the same. */
+export type RetriedJob = Pick<Job, 'jobId' | 'videoId' | 'mediaId' | 'action'>
+
+export type RetryJob = (retry: Retry, call: Pick<Call, 'idempotency' | 'signal'>) => Promise<RetriedJob>
+
+/**
+ * Asks again for what a job that failed or was cancelled was to make, as a new job from the same source. Refuses with
+ * JOB_NOT_FOUND, JOB_NOT_FAILED, JOB_OVERTAKEN, and as `reserve` does.
+ */
+export function createRetryJob(db: Db, enqueue: Enqueue): RetryJob {
+  return ({ scope, jobId, userId }, call) =>
+    once(db, call, jsonCodec<RetriedJob>(), async (tx) => {
+      const { failed, media } = await lockFailed(tx, jobId, scope)
+      const next =
+        failed.action === 'add_rendition'
+          ? await startRendition(tx, enqueue, media, { profileId: failed.profile_id ?? 0, userId })
+          : await makeSetAgain(tx, enqueue, failed, media, userId)
+      if (next === undefined) throw overtaken('the media has this rendition, or plays nothing to which it could be added')
+      return { jobId: next, videoId: failed.video_id, mediaId: failed.media_id, action: failed.action }
+    })
+}
+
+interface FailedJob {
+  video_id: string
+  media_id: string
+  organisation_id: string
+  action: Job['action']
+  state: Job['state']
+  source_url: string
+  notify: boolean
+  profile_id: number | null
+}
+
+/** A failed job whose media is locked, and behind which no other one of the kind was accepted. */
+async function lockFailed(tx: Transaction, jobId: string, scope: Scope): Promise<{ failed: FailedJob; media: LockedMedia }> {
+  const [job] = await tx.query<FailedJob>(
+    `select video_id, media_id, organisation_id, action, state, source_url, notify, profile_id from job
+     where job_id = $1 and ($2::bigint is null or organisation_id = $2)`,
+    [jobId, scope],
+  )
+  const media = job && (await lockMedia(tx, job.media_id, null))
+  // With its media went the address of its source.
+  if (!job || !media) throw notFound('job', jobId)
+  const [now] = await tx.query<{ state: Job['state']; is_overtaken: boolean }>(
+    `select state, exists (select from job l where l.media_id = j.media_id and l.job_id > j.job_id
+       and case when j.action = 'add_rendition' then l.profile_id = j.profile_id else l.action <> 'add_rendition' end) as is_overtaken
+     from job j where job_id = $1`,
+    [jobId],
+  )
+  if (now?.state !== 'failed' && now?.state !== 'cancelled') {
+    throw new DomainError('refused', 'JOB_NOT_FAILED', 'only a job that failed or was cancelled can be tried again')
+  }
+  if (now.is_overtaken) throw overtaken('a later job took its place: look at that one')
+  return { failed: job, media }
+}
+
+async function makeSetAgain(
+  tx: Transaction,
+  enqueue: Enqueue,
+  { video_id: videoId, action, source_url: sourceUrl, notify }: FailedJob,
+  { mediaId, organisationId, renditions }: LockedMedia,
+  userId: string,
+): Promise<string> {
+  const status = accepted(false)
+  const reserved = await reserve(tx, organisationId, { ...UNKNOWN_SOURCE, givenBack: renditions?.bytes ?? 0 })
+  const { progress } = status
+  const jobId = await insertJob(tx, { videoId, mediaId, organisationId, action, progress, sourceUrl, notify, userId, reserved })
+  await saveStanding(tx, mediaId, { status, renditions, early: undefined })
+  await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
+  return jobId
+}
+
+function overtaken(message: string): DomainError {
+  return new DomainError('refused', 'JOB_OVERTAKEN', message)
+}
