@@ -11,7 +11,7 @@ import type { AnalyticsConfig } from './config.ts'
 import { eventHandlers } from './event/event-rpc.ts'
 import { createEventStore } from './event/event-store.ts'
 import { createIntake } from './event/intake.ts'
-import { createRecentEvents } from './event/recent-events.ts'
+import { createRecentViews } from './event/recent-views.ts'
 import { countRejected } from './event/rejected-events.ts'
 import { openSpool } from './event/spool.ts'
 import { createVisitors } from './event/visitor.ts'
@@ -60,7 +60,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
   const events = createEventStore(db)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
-  const recent = createRecentEvents()
+  const recent = createRecentViews()
   const rejected = countRejected(metrics)
   const intake = createIntake({ store: events, spool, recent, rejected, keptDays: config.retentionDays, log, metrics })
   const visitors = createVisitors(db)

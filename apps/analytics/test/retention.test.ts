@@ -37,7 +37,12 @@ async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer
     type: 3,
     quality,
   }
-  const event = keep(told, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: Buffer.from(viewer.padEnd(8)) })
+  const event = keep(told, {
+    organisationId: '1',
+    durationMs: 100_000,
+    receivedMs: atMs,
+    visitor: Buffer.from(viewer.padEnd(8)).toString('hex'),
+  })
   await createEventStore(house.db).write({ lines: [toLine(event, dayOf(atMs))], days: [dayOf(atMs)] })
 }
 

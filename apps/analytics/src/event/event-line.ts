@@ -1,4 +1,4 @@
-import { copyBytes, copyText, NULL } from './copy-text.ts'
+import { copyText, NULL } from './copy-text.ts'
 import type { KeptEvent } from './event.ts'
 
 /** The columns of a line, behind the batch that is told only when it is written. */
@@ -11,6 +11,6 @@ export function toLine(event: KeptEvent, day: string): string {
   const place = `${event.organisationId}\t${event.videoId}\t${event.viewId}\t${event.type}\t${event.durationMs}\t${event.positionMs ?? NULL}`
   const seen = `{${event.watched.join()}}\t{${event.rewatched.join()}}\t${copyText(event.language)}\t${copyText(event.subtitle)}`
   const measured = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
-  const who = visitor ? copyBytes(visitor) : NULL
+  const who = visitor === undefined ? NULL : `\\\\x${visitor}`
   return `${day}\t${event.atMs}\t${event.receivedMs}\t${place}\t${seen}\t${who}\t${measured}\t${copyText(event.error)}\n`
 }

@@ -38,7 +38,7 @@ export function toEvent(row: EventRow): KeptEvent {
     rewatched: row.rewatched,
     language: row.language,
     subtitle: row.subtitle,
-    visitor: row.visitor ?? undefined,
+    visitor: row.visitor?.toString('hex'),
     quality:
       row.stalls === null ? undefined : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0 },
     error: row.error,

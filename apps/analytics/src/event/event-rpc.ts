@@ -42,7 +42,7 @@ export function eventHandlers({
   /** What counts of a request, and what does not; nothing is kept yet. */
   const judge = async ({ told, faults, userAgent, clientAddress }: Told, known: ReadonlyMap<string, Video>, receivedMs: number) => {
     const kept: KeptEvent[] = []
-    const visitorOf = new Map<string, Uint8Array | undefined>()
+    const visitorOf = new Map<string, string | undefined>()
     const refusals: (Rejection & { index: number })[] = []
     for (const [index, event] of told.entries()) {
       const video = known.get(event.videoId)

@@ -3,8 +3,8 @@ import type { ViewEvent } from '../view/view.ts'
 /** An event as it is kept. */
 export interface KeptEvent extends ViewEvent {
   receivedMs: number
-  /** A hash whose salt lives a day; undefined where no address was told. */
-  visitor: Uint8Array | undefined
+  /** A hash whose salt lives a day, in hex; undefined where no address was told. */
+  visitor: string | undefined
 }
 
 /** What a player tells, with the numbers as they came. */
@@ -85,7 +85,7 @@ function findQualityFault(quality: ToldEvent['quality']): Rejection | undefined 
 /** The event as it is kept; times become whole milliseconds. */
 export function keep(
   event: ToldEvent,
-  by: { organisationId: string; durationMs: number; receivedMs: number; visitor: Uint8Array | undefined },
+  by: { organisationId: string; durationMs: number; receivedMs: number; visitor: string | undefined },
 ): KeptEvent {
   const { positionSeconds, quality } = event
   return {

@@ -1,11 +1,12 @@
 import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { dayOf } from '../view/contribution.ts'
+import { type Gathered, gather } from '../view/gathered.ts'
 import { type KeptEvent, TOO_OLD } from './event.ts'
 import { toLine } from './event-line.ts'
 import type { Batch, EventStore } from './event-store.ts'
 import { firstSpooledDay, withoutLate } from './late-events.ts'
-import type { RecentEvents } from './recent-events.ts'
+import type { RecentViews } from './recent-views.ts'
 import type { CountRejected } from './rejected-events.ts'
 import type { Spool } from './spool.ts'
 
@@ -20,7 +21,7 @@ export interface Intake {
 }
 
 interface Waiting extends Batch {
-  events: readonly KeptEvent[]
+  gathered: Gathered
   resolve(): void
   reject(error: unknown): void
 }
@@ -29,7 +30,7 @@ export interface IntakeOptions {
   store: Pick<EventStore, 'write'>
   spool: Spool | undefined
   /** Is told what is in the database. */
-  recent?: Pick<RecentEvents, 'keep'>
+  recent?: Pick<RecentViews, 'keep'>
   rejected: CountRejected
   /** Days for which events and views are kept. */
   keptDays: number
@@ -70,10 +71,10 @@ export function createIntake({
     gauge.set(spool?.bytes() ?? 0),
   )
 
-  const keepBatch = async (batch: Batch, events: readonly KeptEvent[]) => {
+  const keepBatch = async (batch: Batch, gathered: readonly Gathered[]) => {
     if (!spool || now() >= awayUntil) {
       try {
-        recent?.keep(await store.write(batch), events)
+        recent?.keep(await store.write(batch), gathered)
         inserts.inc({ where: 'database' })
         return
       } catch (error) {
@@ -102,7 +103,7 @@ export function createIntake({
       try {
         await keepBatch(
           batch,
-          taken.flatMap(({ events }) => events),
+          taken.map(({ gathered }) => gathered),
         )
         for (const one of taken) one.resolve()
       } catch (error) {
@@ -141,9 +142,11 @@ export function createIntake({
         days.add(day)
         return toLine(event, day)
       })
+      // Of the events themselves nothing is kept from here on: they would live as long as an insert takes.
+      const gathered = gather(events)
       waiting += lines.length
       return new Promise((resolve, reject) => {
-        queue.push({ events, lines, days: [...days], resolve, reject })
+        queue.push({ gathered, lines, days: [...days], resolve, reject })
         start()
       })
     },

@@ -10,8 +10,5 @@ export function arrayOf<Row>(rows: readonly Row[], value: (row: Row) => number |
 
 /** Of `bytea`. */
 export function bytesArrayOf<Row>(rows: readonly Row[], value: (row: Row) => Uint8Array): string {
-  return arrayOf(rows, (row) => {
-    const bytes = value(row)
-    return `"\\\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}"`
-  })
+  return arrayOf(rows, (row) => `"\\\\x${Buffer.from(value(row)).toString('hex')}"`)
 }

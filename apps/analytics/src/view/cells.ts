@@ -32,6 +32,11 @@ export function touch(cells: Uint8Array, durationMs: number, { from, to }: Span)
   for (let cell = Math.floor(from / length); cell < last; cell++) cells[cell >> 3] = (cells[cell >> 3] ?? 0) | (1 << (cell & 7))
 }
 
+/** Adds the cells of another set of the same video, in place. */
+export function unite(cells: Uint8Array, others: Uint8Array): void {
+  for (let byte = 0; byte < cells.length; byte++) cells[byte] = (cells[byte] ?? 0) | (others[byte] ?? 0)
+}
+
 /** The numbers of the cells in the set, in order. */
 export function members(cells: Uint8Array): number[] {
   const found: number[] = []

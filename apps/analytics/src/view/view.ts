@@ -1,4 +1,4 @@
-import { emptyCells, members, type Span, spanOf, touch } from './cells.ts'
+import { emptyCells, members, type Span, spanOf, touch, unite } from './cells.ts'
 
 /** As they are stored; the numbers are the contract's. */
 export const EVENT_TYPE = { load: 1, play: 2, progress: 3, ended: 4 } as const
@@ -96,6 +96,16 @@ export function addEvent(part: ViewPart, event: ViewEvent): void {
   part.failed ||= event.error !== ''
 }
 
+/** Merges what other events said of the same view, while the video had the same duration, in place. */
+export function addPart(part: ViewPart, other: ViewPart): void {
+  part.firstMs = Math.min(part.firstMs, other.firstMs)
+  part.furthestMs = Math.max(part.furthestMs, other.furthestMs)
+  part.buckets |= other.buckets
+  unite(part.watched, other.watched)
+  unite(part.rewatched, other.rewatched)
+  addRest(part, other)
+}
+
 /** An event of one of these types counts as played. */
 export function isPlay({ type }: Pick<ViewEvent, 'type'>): boolean {
   return type !== EVENT_TYPE.load
@@ -108,20 +118,25 @@ export function wholeView(parts: readonly ViewPart[]): ViewPart | undefined {
   const { durationMs } = first
   const whole: ViewPart = { ...first, watched: first.watched.slice(), rewatched: first.rewatched.slice() }
   for (const part of others) {
-    whole.lastMs = Math.max(whole.lastMs, part.lastMs)
-    whole.played ||= part.played
     whole.furthestMs = Math.max(whole.furthestMs, clamp(part.furthestMs, durationMs))
     for (const span of spansIn(part.watched, part.durationMs, durationMs)) {
       whole.buckets |= bucketsOf(span, durationMs)
       touch(whole.watched, durationMs, span)
     }
     for (const span of spansIn(part.rewatched, part.durationMs, durationMs)) touch(whole.rewatched, durationMs, span)
-    whole.language = later(whole.language, part.language)
-    whole.subtitle = later(whole.subtitle, part.subtitle)
-    whole.quality = worse(whole.quality, part.quality)
-    whole.failed ||= part.failed
+    addRest(whole, part)
   }
   return whole
+}
+
+/** What does not depend on the duration. */
+function addRest(part: ViewPart, other: ViewPart): void {
+  part.lastMs = Math.max(part.lastMs, other.lastMs)
+  part.played ||= other.played
+  part.language = later(part.language, other.language)
+  part.subtitle = later(part.subtitle, other.subtitle)
+  part.quality = worse(part.quality, other.quality)
+  part.failed ||= other.failed
 }
 
 /** Where the player stood. */

@@ -1,12 +1,5 @@
 import type { Query } from '@vitascope/postgres'
-
-/** Somebody who played something on a day. */
-export interface Seen {
-  day: string
-  organisationId: string
-  videoId: string
-  visitor: Uint8Array
-}
+import type { Seen } from './gathered.ts'
 
 /** Counts those that were not seen on that day before: of their video, and, as video 0, of the whole organisation. */
 export async function addViewers(query: Query, seen: readonly Seen[]): Promise<void> {
@@ -29,7 +22,7 @@ export async function addViewers(query: Query, seen: readonly Seen[]): Promise<v
       seen.map(({ day }) => day),
       seen.map(({ organisationId }) => organisationId),
       seen.map(({ videoId }) => videoId),
-      seen.map(({ visitor }) => Buffer.from(visitor)),
+      seen.map(({ visitor }) => `\\x${visitor}`),
     ],
   )
 }
