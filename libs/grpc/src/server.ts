@@ -190,13 +190,16 @@ async function observed(
   run: (context: Call) => Promise<unknown>,
 ): Promise<CallStatus | undefined> {
   const hangUp = new AbortController()
-  call.on('cancelled', () => hangUp.abort())
+  // Said of every call when its connection lets go of it, of those that are answered too.
+  let answered = false
+  call.on('cancelled', () => answered || hangUp.abort())
   const end = callSeconds(metrics).startTimer({ method: method.path })
   let requestId = ''
   try {
     const signed = readMetadata(call.metadata, principalKey)
     requestId = signed.requestId
     await run({ ...signed, signal: hangUp.signal, deadline: asDate(call.getDeadline()) })
+    answered = true
     end({ outcome: 'ok' })
     return undefined
   } catch (error) {

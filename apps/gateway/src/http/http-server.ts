@@ -52,19 +52,24 @@ export function createHttpServer(listener: RequestListener, publicUrl: () => str
   return server
 }
 
-const bodyTimers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
+/** Requests whose body may take its time. */
+const WAIVED = Symbol('waived')
+type Sending = IncomingMessage & { [WAIVED]?: true }
 
-function limitBody(request: IncomingMessage, cut: () => void): void {
+function limitBody(request: Sending, cut: () => void): void {
   const { headers } = request
   if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return
-  const timer = setTimeout(() => request.complete || cut(), BODY_MS).unref()
-  bodyTimers.set(request, timer)
-  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer))
+  // Most bodies come with their headers, and are there when this turn of the event loop is over.
+  setImmediate(() => {
+    if (request.complete || request.destroyed) return
+    const timer = setTimeout(() => request.complete || request[WAIVED] || cut(), BODY_MS).unref()
+    for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer))
+  })
 }
 
 /** Lets the body of a request come for as long as anything comes. */
-export function waiveRequestTime(request: IncomingMessage): void {
-  clearTimeout(bodyTimers.get(request))
+export function waiveRequestTime(request: Sending): void {
+  request[WAIVED] = true
 }
 
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'

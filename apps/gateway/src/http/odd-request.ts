@@ -42,6 +42,7 @@ function twiceIn(rawHeaders: readonly string[]): string | undefined {
 }
 
 function decodePath(path: string): string | undefined {
+  if (!path.includes('%')) return path
   try {
     return decodeURIComponent(path)
   } catch {

@@ -104,8 +104,13 @@ export function createBodies(bounds: BodyBounds = BODY_BOUNDS): Bodies {
       if (left() <= 0) body.cut(refusal('invalid', 'REQUEST_TIMEOUT', 'the body comes too slowly'))
       else timer = setTimeout(look, left())
     }
-    let timer = setTimeout(look, left())
-    return () => clearTimeout(timer)
+    let timer: NodeJS.Timeout | undefined
+    // Most bodies are there when this turn of the event loop is over, and need no timer.
+    const first = setImmediate(look)
+    return () => {
+      clearImmediate(first)
+      clearTimeout(timer)
+    }
   }
 }
 
