@@ -1,4 +1,4 @@
-import { constants, link, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { constants, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 
 /** The operations whose order decides what is left after a power cut. The files store uses no others for writing. */
 export interface Disk {
@@ -35,7 +35,13 @@ export const nodeDisk: Disk = {
   },
   link,
   rename,
-  remove: (path) => rm(path, { force: true }),
+  remove: async (path) => {
+    try {
+      await unlink(path)
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw error
+    }
+  },
   makeFolder: async (path) => {
     try {
       await mkdir(path)

@@ -40,14 +40,16 @@ export async function openFileStorage({
 
     async open(name, { range: request, signal } = {}) {
       const path = await locate(name, signal)
-      const handle = path === undefined ? undefined : await openFile(path)
-      if (!handle) throw notFound('object', name)
+      const file = path === undefined ? undefined : await openFile(path)
+      if (!file) throw notFound('object', name)
+      const { handle, bytes, modified } = file
       try {
-        const { size: bytes, mtime: modified } = await handle.stat()
         const range = request && resolveRange(request, bytes)
         // A stream whose signal has aborted already would fail before anybody listens to it, and end the process.
         signal?.throwIfAborted()
-        const stream = handle.createReadStream({ ...range, highWaterMark: readBytes })
+        const { start, end } = range ?? { start: 0, end: Math.max(0, bytes - 1) }
+        // No more room than there are bytes: most objects are small.
+        const stream = handle.createReadStream({ start, end, highWaterMark: Math.min(readBytes, end - start + 1) })
         return { stream: signal ? addAbortSignal(signal, stream) : stream, bytes, modified, range }
       } catch (error) {
         await handle.close()
@@ -131,7 +133,8 @@ export async function openFileStorage({
 async function openFile(path: string) {
   try {
     const handle = await open(path, 'r')
-    if ((await handle.stat()).isFile()) return handle
+    const there = await handle.stat()
+    if (there.isFile()) return { handle, bytes: there.size, modified: there.mtime }
     await handle.close()
     return undefined
   } catch (error) {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { lstat } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { addAbortSignal, Readable } from 'node:stream'
 import { DomainError } from '@vitascope/errors'
@@ -77,13 +77,13 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
 
   async function place(temporary: string, path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<void> {
     for (let tries = 1; ; tries++) {
-      await makeFolders(dirname(path))
+      if (tries > 1 || !(await isMade(dirname(path)))) await makeFolders(dirname(path))
       try {
         await linkOrRename(temporary, path)
         break
       } catch (error) {
         if (isErrno(error, 'EEXIST') && (await isSame(path, stored, signal))) break
-        if (!isErrno(error, 'ENOENT', 'EEXIST') || tries === placingTries) throw error
+        if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EEXIST') || tries === placingTries) throw error
       }
     }
     await disk.syncFolder(dirname(path))
@@ -111,6 +111,12 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     await made
   }
 
+  /** Mostly the folder is there, with no link on the way; those who are making it, or one above it, are waited for. */
+  async function isMade(folder: string): Promise<boolean> {
+    if (making.size > 0) for (let above = folder; above !== root; above = dirname(above)) await making.get(above)
+    return (await realpath(folder).catch(unlessGone)) === folder
+  }
+
   async function makeFolder(folder: string): Promise<void> {
     try {
       if (await disk.makeFolder(folder)) await disk.syncFolder(dirname(folder))
@@ -120,6 +126,10 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
       if (!isErrno(error, 'ENOENT')) throw error
     }
   }
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error
 }
 
 // What file systems without hard links answer.
