@@ -1,0 +1,81 @@
+import { cp } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type pg from 'pg'
+
+/** What a video is made of, in every table and in storage. */
+interface Model {
+  videoId: string
+  mediaId: string
+  jobId: string
+}
+
+/** Above all ids that a new platform has given out, and in the bounds of those that the catalogue makes. */
+const FIRST_ID = 1_000_000_000
+/** Copies of folders under way at once. */
+const AT_ONCE = 16
+
+/**
+ * Copies one finished video so often: its rows in the catalogue and in encoding, with ids of their own, and its objects, byte by byte. What the
+ * services write when a video is encoded is there; nothing but the ids differs.
+ */
+export async function copyVideos(client: pg.Client, storageDir: string, videoId: string, copies: number): Promise<void> {
+  const model = await findModel(client, videoId)
+  const { rows } = await client.query<{ prefix: string }>(
+    'select prefix from encoding.object_prefix where job_id = $1 and drop_time is null order by prefix',
+    [model.jobId],
+  )
+  const prefixes = rows.map(({ prefix }) => prefix)
+  for (let copy = 0; copy < copies; copy += AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(AT_ONCE, copies - copy) }, (_, index) => copy + index)
+    await Promise.all(
+      numbers.flatMap((number) => prefixes.map((prefix) => copyFolder(storageDir, prefix, prefixOf(prefix, model, number)))),
+    )
+  }
+  await copyRows(client, model, prefixes, copies)
+}
+
+async function findModel(client: pg.Client, videoId: string): Promise<Model> {
+  const { rows } = await client.query<Model>(
+    `select v.video_id::text as "videoId", m.media_id::text as "mediaId", m.set_job_id::text as "jobId"
+       from catalogue.video v join catalogue.media m using (media_id) where v.video_id = $1`,
+    [videoId],
+  )
+  const [model] = rows
+  if (!model?.jobId) throw new Error('the video has no published set')
+  return model
+}
+
+/** As `newPrefix` of encoding makes them: `media/MEDIA/JOB-LEASE`, and `source/JOB/LEASE`. */
+function prefixOf(prefix: string, { mediaId, jobId }: Model, copy: number): string {
+  return prefix
+    .replace(`media/${mediaId}/${jobId}-`, `media/${FIRST_ID + copy}/${FIRST_ID + copy}-`)
+    .replace(`source/${jobId}/`, `source/${FIRST_ID + copy}/`)
+}
+
+async function copyFolder(storageDir: string, from: string, to: string): Promise<void> {
+  const target = join(storageDir, to)
+  await cp(join(storageDir, from), target, { recursive: true, errorOnExist: true, force: false, mode: 0 })
+  if (dirname(target) === storageDir) throw new Error(`${to} is no folder of a video`)
+}
+
+async function copyRows(client: pg.Client, { videoId, mediaId, jobId }: Model, prefixes: readonly string[], copies: number): Promise<void> {
+  // One text stands for each id and prefix of the model, so that one statement serves every table.
+  const changed = (row: string, ids: string) =>
+    `jsonb_populate_record(null::${row}, replace(replace(to_jsonb(t)::text, 'media/${mediaId}/${jobId}-', format('media/%s/%s-', n, n)),
+       'source/${jobId}/', format('source/%s/', n))::jsonb || ${ids})`
+  const copy = (table: string, where: string, ids: string) =>
+    client.query(
+      `insert into ${table} overriding system value select (${changed(table, ids)}).* from ${table} t, generate_series($1::bigint, $2::bigint) n
+       where ${where}`,
+      [FIRST_ID, FIRST_ID + copies - 1],
+    )
+  await copy('catalogue.media', `media_id = ${mediaId}`, `jsonb_build_object('media_id', n, 'set_job_id', n)`)
+  await copy('catalogue.video', `video_id = ${videoId}`, `jsonb_build_object('video_id', n, 'media_id', n)`)
+  await copy('catalogue.job', `job_id = ${jobId}`, `jsonb_build_object('job_id', n, 'video_id', n, 'media_id', n)`)
+  await copy('encoding.job', `job_id = ${jobId}`, `jsonb_build_object('job_id', n, 'media_id', n::text)`)
+  await copy(
+    'encoding.object_prefix',
+    `prefix = any(array[${prefixes.map((prefix) => `'${prefix}'`).join(', ')}])`,
+    `jsonb_build_object('job_id', n)`,
+  )
+}

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { waitFor } from '@vitascope/testing'
+import { runTool } from '../../apps/standalone/test/support/command.ts'
+import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
+import { objectProblems } from '../../apps/standalone/test/support/object-problems.ts'
+import { startSourceServer } from '../../apps/standalone/test/support/source-server.ts'
+import { ffmpeg } from '../../apps/standalone/test/support/sources.ts'
+import { startTestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
+import { aTenant, settled, upload } from '../../apps/standalone/test/support/video-steps.ts'
+import { copyVideos } from './copy-videos.ts'
+
+const goalSeconds = 300
+/** Small: what is measured is what each object and row takes, not the disk. */
+const SOURCE = [
+  '-f',
+  'lavfi',
+  '-i',
+  'testsrc2=size=128x72:rate=10:duration=2',
+  '-f',
+  'lavfi',
+  '-i',
+  'sine=duration=2',
+  '-c:v',
+  'libx264',
+  '-pix_fmt',
+  'yuv420p',
+]
+const run = promisify(execFile)
+
+/** Backs up a platform of many videos and restores it elsewhere, beside a plain copy of the same files; true when each is done within 5 minutes. */
+export async function bench(args: string[]): Promise<boolean> {
+  const { values } = parseArgs({ args, options: { videos: { type: 'string', default: '10000' } } })
+  const videos = Number(values.videos)
+  if (!Number.isSafeInteger(videos) || videos < 1) throw new Error(`not a whole number above 0: ${values.videos}`)
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-backup-'))
+  const sources = await startSourceServer(folder)
+  try {
+    return await measure(folder, sources.url, videos)
+  } finally {
+    await sources.close()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function measure(folder: string, sourceUrl: string, videos: number): Promise<boolean> {
+  await ffmpeg([...SOURCE, join(folder, 'small.mp4')])
+  const first = await startTestPlatform({}, join(folder, 'first'))
+  const storageDir = join(first.dataDir, 'storage')
+  let isStopped = false
+  try {
+    const tenant = await aTenant(first.system)
+    const api = first.withKey(tenant.key)
+    const { id } = await upload(api, tenant.organisationId, `${sourceUrl}/small.mp4`)
+    await settled(api, id)
+    await asSuperuser(first, (client) => copyVideos(client, storageDir, id, videos - 1))
+    const problems = await objectProblems(first)
+    if (problems.length > 0) throw new Error(`the videos were not copied as they are: ${problems.slice(0, 3).join('; ')}`)
+    const { stdout } = await run('du', ['-s', '--inodes', storageDir])
+    const { stdout: size } = await run('du', ['-s', '-m', storageDir])
+    console.log(`${videos} videos of 2 s; ${stdout.split('\t')[0]} files and folders of ${size.split('\t')[0]} MiB`)
+
+    const bare = await timed(async () => {
+      await run('cp', ['-r', storageDir, join(folder, 'bare')])
+      await run('sync', ['-f', join(folder, 'bare')])
+    })
+    await rm(join(folder, 'bare'), { recursive: true })
+    const to = join(folder, 'backup')
+    const backUp = await timed(() => tool('backup', ['--to', to], first.dataDir))
+    const again = await timed(() => tool('backup', ['--to', to], first.dataDir))
+    await first.stop()
+    isStopped = true
+    await rm(first.dataDir, { recursive: true, maxRetries: 5 })
+    const restore = await timed(() => tool('restore', ['--from', to, '--verify'], join(folder, 'second')))
+    const settledIn = await timed(() => settle(join(folder, 'second'), videos))
+    const line = (name: string, seconds: number) => `${name} ${seconds.toFixed(1)} s (${(seconds / bare).toFixed(2)} x)`
+    console.log(
+      `bare copy of the files and sync ${bare.toFixed(1)} s; ${line('backup', backUp)}; ${line('a second one into the folder', again)}`,
+    )
+    console.log(`${line('restore with --verify', restore)}; objects and rows agree ${settledIn.toFixed(1)} s after the start`)
+    const met = Math.max(backUp, restore) <= goalSeconds
+    console.log(`goal: each within ${goalSeconds} s for 10,000 videos: ${met ? 'met' : 'NOT met'}`)
+    return met
+  } finally {
+    if (!isStopped) await first.stop()
+  }
+}
+
+/** Starts what was restored, and waits until its objects and rows agree. */
+async function settle(dataDir: string, videos: number): Promise<void> {
+  const second = await startTestPlatform({}, dataDir)
+  try {
+    const count = await asSuperuser(second, async (client) =>
+      Number((await client.query('select count(*) as n from catalogue.video')).rows[0].n),
+    )
+    if (count !== videos) throw new Error(`${count} videos were restored`)
+    await waitFor(async () => (await objectProblems(second)).length === 0, { timeout: 300_000, describe: 'objects and rows to agree' })
+  } finally {
+    await second.stop()
+  }
+}
+
+async function tool(name: string, args: string[], dataDir: string): Promise<void> {
+  const { code, stdout, stderr } = await runTool(name, args, { VITASCOPE_DATA_DIR: dataDir })
+  if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`)
+  console.log(`  ${stdout.trim().split('\n').at(-1)}`)
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
+}

@@ -1,0 +1,104 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { isEncodeFailed, isSourceRefused, packageRenditions, planEncode, probeSource, type RunLimits, verifySet } from '../src/index.ts'
+import { encodeAll, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+
+/** A night may take ten times as many. */
+const MUTANTS = Number(process.env['VITASCOPE_MUTANTS'] ?? 500)
+const SEED = Number(process.env['VITASCOPE_SEED'] ?? 20_261_123)
+/** What every single run of ffmpeg or ffprobe may take; passing it is a failure of this test. */
+const limits: Partial<RunLimits> = { memoryBytes: 2 ** 30, wallSeconds: 30, stallSeconds: 20 }
+
+const fixtures: readonly (readonly [name: string, codecs: string])[] = [
+  ['whole.mp4', ''],
+  ['whole.mkv', ''],
+  ['whole.ts', '-c:v mpeg2video -c:a mp2'],
+  ['whole.webm', '-c:v libvpx -b:v 200k -deadline realtime -c:a libopus'],
+  ['whole.avi', '-c:v mpeg4 -c:a mp3'],
+  ['whole.flv', ''],
+]
+
+let room: MediaRoom
+let sources: Buffer[]
+beforeAll(async () => {
+  room = await openMediaRoom()
+  const made = fixtures.map(([name, codecs]) => room.make(name, `${picture('160x120', 25, 1)} ${sound(1)} ${quick} ${codecs}`))
+  sources = await Promise.all(made.map(async (file) => readFile(await file)))
+})
+afterAll(() => room.close())
+
+test(`of ${MUTANTS} mutants of six sources each becomes a whole set or is refused, within a gigabyte and half a minute`, async () => {
+  const random = seeded(SEED)
+  const outcomes = new Map<string, number>()
+  const wrong: string[] = []
+  for (let number = 0; number < MUTANTS; number++) {
+    const kind = number % fixtures.length
+    const bytes = mutantOf(sources[kind] ?? Buffer.alloc(0), random)
+    const source = join(room.folder, `mutant-${number}`)
+    await writeFile(source, bytes)
+    const outcome = await encode(source)
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    if (/^(out_of_memory|timeout|stalled|unforeseen)/.test(outcome)) wrong.push(`${number} of ${fixtures[kind]?.[0]}: ${outcome}`)
+    await rm(source)
+  }
+  process.stdout.write(`\nmutants of seed ${SEED}: ${JSON.stringify(Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])))}\n`)
+  expect(wrong).toEqual([])
+  // Whatever became of it, nothing of a mutant is left beside its own folder.
+  expect((await readdir(room.folder)).filter((name) => !name.startsWith('whole.'))).toEqual([])
+}, 7_200_000)
+
+/** How it ended, in a word. */
+async function encode(source: string): Promise<string> {
+  const work = { source, scratch: room.scratch('mutant'), tools: room.tools, limits }
+  try {
+    const { limits: runLimits, ...question } = work
+    const probe = await probeSource({ ...question, runLimits })
+    const plan = planEncode({ probe, tools: room.tools })
+    await encodeAll({ ...work, plan })
+    await packageRenditions({ ...work, plan })
+    return (await verifySet({ ...work, plan })).length > 0 ? 'set' : 'unforeseen: an empty set'
+  } catch (error) {
+    if (isSourceRefused(error)) return `refused ${error.code}`
+    return isEncodeFailed(error) ? error.kind : `unforeseen: ${error}`
+  } finally {
+    await rm(work.scratch, { recursive: true, force: true })
+  }
+}
+
+/** Bytes changed, cut away, doubled or moved, now and then several of these. */
+function mutantOf(source: Buffer, random: (below: number) => number): Buffer {
+  let bytes: Buffer = Buffer.from(source)
+  for (let change = 0; change < 1 + random(3); change++) {
+    const [from, length] = [random(bytes.length), 1 + random(Math.ceil(bytes.length / 8))]
+    const [before, part, after] = [bytes.subarray(0, from), bytes.subarray(from, from + length), bytes.subarray(from + length)]
+    switch (random(5)) {
+      case 0:
+        for (let hit = 0; hit < 1 + random(20); hit++) bytes[random(bytes.length)] = random(256)
+        break
+      case 1:
+        // Heads are small, and most of what is read of a file is decided by them.
+        for (let hit = 0; hit < 1 + random(4); hit++) bytes[random(Math.min(1024, bytes.length))] = random(256)
+        break
+      case 2:
+        bytes = Buffer.concat([before, after])
+        break
+      case 3:
+        bytes = Buffer.concat([before, part, part, after])
+        break
+      default:
+        bytes = Buffer.concat([after, part, before])
+    }
+    if (bytes.length === 0) return Buffer.from(source.subarray(0, 1))
+  }
+  return bytes
+}
+
+function seeded(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    // The high bits: the low ones of such a generator repeat soon.
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return Math.floor((state / 0x80000000) * below)
+  }
+}
