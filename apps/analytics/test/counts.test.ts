@@ -12,6 +12,8 @@ beforeAll(async () => {
 afterAll(() => house.close())
 
 const DURATIONS = [12.48, 100, 1_000, 3_725.5]
+/** A view is live for a minute after it told of itself. */
+const LIVE_MS = 50_000
 const RUNS = Number(process.env['VITASCOPE_COUNT_RUNS'] ?? 12)
 
 /** A point of the video, often one where something turns. */
@@ -108,7 +110,7 @@ async function sendSomehow(told: { view: IntendedView; events: Event[] }[], rand
         }),
       )
       if (random() < 0.3) await Promise.all(sending)
-      if (random() < 0.1) await house.settled()
+      if (random() < 0.1) await house.settled({ byReplicas: random() < 0.5 })
     }
     await Promise.all(sending)
   }
@@ -124,16 +126,51 @@ test('whatever happens to events on their way, the counts are those of the views
       const now = Date.now()
       const told = drawn.map((one, nth) => intend(one, nth, videoIds, now))
       await sendSomehow(told, seeded(seed))
-      await house.settled()
-      await expectCounts(
-        { organisationId, videoIds, from },
-        told.map(({ view }) => view),
-      )
+      await house.settled({ byReplicas: seed % 2 === 0 })
+      const views = told.map(({ view }) => view)
+      await expectLive({ organisationId, since: now }, views)
+      await expectCounts({ organisationId, videoIds, from }, views)
+      await expectExport({ organisationId, from }, views)
     }),
     { numRuns: RUNS, endOnFailure: true },
   )
   expect(await house.reconcile()).toMatchObject({ differences: [] })
 }, 240_000)
+
+/** Every view told of itself just now, however long ago it began. */
+async function expectLive({ organisationId, since }: { organisationId: string; since: number }, views: IntendedView[]): Promise<void> {
+  const live = await house.insights.getRealtime({ organisationId }, as('standard', organisationId))
+  // On a machine so slow, the first of them are silent by now.
+  if (Date.now() - since > LIVE_MS) return
+  const ofVideos = [...Map.groupBy(views, ({ videoId }) => videoId)].map(([videoId, some]) => ({ videoId, views: some.length }))
+  expect(live.views).toBe(views.length)
+  expect(new Set(live.videos.map((row) => JSON.stringify(row)))).toEqual(new Set(ofVideos.map((row) => JSON.stringify(row))))
+}
+
+/** A row for each day, video and language. */
+async function expectExport({ organisationId, from }: { organisationId: string; from: string }, views: IntendedView[]): Promise<void> {
+  let text = ''
+  const asked = { organisationId, period: { dateStart: from, dateEnd: '' }, format: 'EXPORT_FORMAT_NDJSON' as const }
+  for await (const { data } of house.exports.exportDays(asked, as('standard', organisationId))) text += data
+  const rows = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+  const wanted = byDay(views).flatMap(({ day, views: ofDay }) =>
+    [...Map.groupBy(ofDay, ({ videoId, language }) => `${videoId} ${language}`).values()].map((some) => {
+      const { playerLoads, videoPlays, completeViews, bouncedViews } = countsOf(some)
+      const { averagePercentageViewed, averageViewingTime } = averagesOf(some)
+      return {
+        ...{ day, organisation_id: organisationId, video_id: some[0]?.videoId, language: some[0]?.language },
+        ...{ player_loads: playerLoads, video_plays: videoPlays, complete_views: completeViews, bounced_views: bouncedViews },
+        average_percentage_viewed: expect.closeTo(averagePercentageViewed, 1),
+        average_viewing_time: expect.closeTo(averageViewingTime, 1),
+      }
+    }),
+  )
+  expect(rows).toHaveLength(wanted.length)
+  expect(rows).toEqual(expect.arrayContaining(wanted))
+}
 
 async function expectCounts(
   { organisationId, videoIds, from }: { organisationId: string; videoIds: string[]; from: string },

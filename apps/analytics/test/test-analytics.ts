@@ -113,11 +113,14 @@ export async function openHouse({ replicas = 1, databaseUrl }: { replicas?: numb
     /** Sends events of one player to a replica. */
     send: (events: Event[], { replica = 0, userAgent = 'a browser', clientAddress = '192.0.2.1' } = {}) =>
       (started[replica] ?? first).events.acceptEvents({ events, userAgent, clientAddress }, serviceCall('gateway', 'r')),
-    /** Until everything that was accepted is in the counts; merges along with the replicas, so as not to wait for their clocks. */
-    settled: () =>
+    /**
+     * Until everything that was accepted is in the counts; merges along with the replicas, so as not to wait for their clocks, unless it is to be
+     * they who do it, with what they have at hand.
+     */
+    settled: ({ byReplicas = false } = {}) =>
       waitFor(
         async () => {
-          await mergeRound(database.db)
+          if (!byReplicas) await mergeRound(database.db)
           return (await database.db.query('select 1 from pending_batch limit 1')).length === 0
         },
         { timeout: 60_000, describe: () => 'no pending batch' },
