@@ -23,6 +23,7 @@ export function anUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload
     fields: { ...plainFields('Launch'), ...fields },
     notify: true,
     startsWaiting: false,
+    givesWay: false,
     ...more,
   }
 }

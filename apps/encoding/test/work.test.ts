@@ -62,6 +62,20 @@ test('a video whose chunks come to more than the quota of its organisation leave
   for (const kind of ['source', 'work', 'renditions']) await sweptTo(`${kind}/${jobId}`, [])
 })
 
+test('a job that gives way gets nothing done while there is work of others, of whatever kind', async () => {
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, givesWay: true }, service.call)
+  const worker = aWorker()
+  expect(await worker.step()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_PROBE })
+  const other = String(nextJob++)
+  await create(other)
+  await waitFor(async () => (await service.job(other)).state === JobState.JOB_STATE_PROBING)
+  const done = []
+  for (let step = 0; step < 5; step++) done.push((await worker.step()).jobId)
+  expect(done).toEqual([other, other, other, jobId, jobId])
+  await ended(JobState.JOB_STATE_OK)
+})
+
 test('a job goes from its URL to a reported set, and leaves nothing else in storage but its source', async () => {
   await create()
   const worker = aWorker()

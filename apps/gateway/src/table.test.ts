@@ -191,7 +191,14 @@ describe('uploading by URL', () => {
       notify: false,
       publishedWidth: 640,
       startsWaiting: false,
+      givesWay: false,
     })
+  })
+
+  test('one of low priority is handed on as one that gives way', async () => {
+    const { context, calls } = asked('uploader', answers)
+    await ask(uploadVideo, { payload: { ...payload, priority: 'low' } }, context)
+    expect(calls[0]?.request).toMatchObject({ givesWay: true })
   })
 
   test('with a media it replaces the source, and the rest is ignored', async () => {

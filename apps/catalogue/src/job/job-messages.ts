@@ -15,13 +15,15 @@ export interface JobRequest {
   /** What the organisation's quota left for the source; absent for any. */
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
+  /** It waits for everybody else's. */
+  givesWay?: boolean | undefined
   /** One rendition, to be added to the set of a job; it has no source of its own. */
   rendition?: { setJobId: string; profileId: number } | undefined
 }
 
 export function enqueueCreated(enqueue: Enqueue, tx: Transaction, request: JobRequest) {
-  const { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, rendition } = request
-  const payload = { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, rendition }
+  const { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, givesWay, rendition } = request
+  const payload = { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, givesWay: givesWay || undefined, rendition }
   return enqueue(tx, { topic: JOB_CREATED, key: `media:${mediaId}`, payload })
 }
 

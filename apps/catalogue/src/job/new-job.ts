@@ -11,6 +11,8 @@ export interface NewJob {
   sourceUrl: string
   notify: boolean
   userId: string
+  /** It waits for everybody else's. */
+  givesWay?: boolean
   /** Of one that adds a rendition: which, and to the set of which job. */
   profileId?: number
   setJobId?: string
@@ -21,12 +23,13 @@ export interface NewJob {
 export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): Promise<string> {
   const [row] = await tx.query<{ job_id: string }>(
     `insert into job (video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id, profile_id, set_job_id,
-       reserved_bytes, reserved_ms, quota_bytes, quota_ms, max_bytes, max_ms)
-     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning job_id`,
+       reserved_bytes, reserved_ms, quota_bytes, quota_ms, max_bytes, max_ms, gives_way)
+     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning job_id`,
     [
       ...[job.videoId, job.mediaId, job.organisationId, job.action, job.progress, job.sourceUrl, job.notify, job.userId],
       ...[job.profileId, job.setJobId],
       ...[reserved.bytes, reserved.ms, reserved.quotaBytes, reserved.quotaMs, reserved.maxBytes, reserved.maxMs],
+      job.givesWay ?? false,
     ],
   )
   if (!row) throw new Error('the insert of a job answered no row')

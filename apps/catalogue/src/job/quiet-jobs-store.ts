@@ -32,7 +32,7 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
         `update job set news_time = now() where job_id in (
            select job_id from job where state in ('queued', 'running') and news_time < now() - $1 * interval '1 second'
            order by news_time limit 50 for update skip locked)
-         returning job_id, media_id, organisation_id, source_url, max_bytes, max_ms, set_job_id, profile_id, handovers`,
+         returning job_id, media_id, organisation_id, source_url, max_bytes, max_ms, set_job_id, profile_id, gives_way, handovers`,
         [quietSeconds],
       )
       return rows.map((row) => ({
@@ -40,6 +40,7 @@ export function createQuietJobs(db: Db, enqueue: Enqueue): QuietJobs {
         mediaId: row.media_id,
         organisationId: row.organisation_id,
         sourceUrl: row.source_url,
+        givesWay: row.gives_way,
         ...workLimits({ maxBytes: numberOf(row.max_bytes), maxMs: numberOf(row.max_ms) }),
         ...(row.set_job_id !== null && row.profile_id !== null && { rendition: { setJobId: row.set_job_id, profileId: row.profile_id } }),
         handovers: row.handovers,
@@ -83,6 +84,7 @@ interface QuietRow {
   set_job_id: string | null
   profile_id: number | null
   handovers: number
+  gives_way: boolean
 }
 
 function numberOf(text: string | null): number | undefined {

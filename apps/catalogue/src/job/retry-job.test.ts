@@ -32,6 +32,13 @@ test('a video whose job failed is encoding again from the same source, and plays
   expect(await shown(videoId)).toMatchObject({ state: 'ok' })
 })
 
+test('what gave way does so again', async () => {
+  const { jobId } = await catalogue.upload({}, { givesWay: true })
+  await fail(jobId)
+  await retry(jobId)
+  expect((await catalogue.messages()).map(({ payload }) => payload)).toMatchObject([{ givesWay: true }, { givesWay: true }])
+})
+
 test('what plays goes on playing while its failed replacement is tried again', async () => {
   const { videoId, mediaId, jobId: first } = await catalogue.play()
   const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }

@@ -48,13 +48,14 @@ interface FailedJob {
   state: Job['state']
   source_url: string
   notify: boolean
+  gives_way: boolean
   profile_id: number | null
 }
 
 /** A failed job whose media is locked, and behind which no other one of the kind was accepted. */
 async function lockFailed(tx: Transaction, jobId: string, scope: Scope): Promise<{ failed: FailedJob; media: LockedMedia }> {
   const [job] = await tx.query<FailedJob>(
-    `select video_id, media_id, organisation_id, action, state, source_url, notify, profile_id from job
+    `select video_id, media_id, organisation_id, action, state, source_url, notify, gives_way, profile_id from job
      where job_id = $1 and ($2::bigint is null or organisation_id = $2)`,
     [jobId, scope],
   )
@@ -77,16 +78,16 @@ async function lockFailed(tx: Transaction, jobId: string, scope: Scope): Promise
 async function makeSetAgain(
   tx: Transaction,
   enqueue: Enqueue,
-  { video_id: videoId, action, source_url: sourceUrl, notify }: FailedJob,
+  { video_id: videoId, action, source_url: sourceUrl, notify, gives_way: givesWay }: FailedJob,
   { mediaId, organisationId, renditions }: LockedMedia,
   userId: string,
 ): Promise<string> {
   const status = accepted(false)
   const reserved = await reserve(tx, organisationId, { ...UNKNOWN_SOURCE, givenBack: renditions?.bytes ?? 0 })
   const { progress } = status
-  const jobId = await insertJob(tx, { videoId, mediaId, organisationId, action, progress, sourceUrl, notify, userId, reserved })
+  const jobId = await insertJob(tx, { videoId, mediaId, organisationId, action, progress, sourceUrl, notify, givesWay, userId, reserved })
   await saveStanding(tx, mediaId, { status, renditions, early: undefined })
-  await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
+  await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, givesWay, ...workLimits(reserved) })
   return jobId
 }
 

@@ -28,7 +28,7 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
   return {
     accept: (upload, call) =>
       once(db, call, jsonCodec<Accepted>(), async (tx) => {
-        const { videoId, mediaId, organisationId, userId, sourceUrl, fields, notify } = upload
+        const { videoId, mediaId, organisationId, userId, sourceUrl, fields, notify, givesWay } = upload
         await needNamedRecords(tx, organisationId, fields)
         const status = accepted(upload.startsWaiting)
         await insertMedia(tx, { mediaId, organisationId, title: fields.mediaTitle, originalFilename: upload.originalFilename, status })
@@ -36,9 +36,9 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
         await takeOrganisationFormats(tx.query, { mediaId, organisationId })
         const { progress } = status
         const reserved = await reserve(tx, organisationId, UNKNOWN_SOURCE)
-        const job = { videoId, mediaId, organisationId, progress, sourceUrl, notify, userId, reserved }
+        const job = { videoId, mediaId, organisationId, progress, sourceUrl, notify, givesWay, userId, reserved }
         const jobId = await insertJob(tx, { ...job, action: 'new_video' })
-        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
+        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, givesWay, ...workLimits(reserved) })
         return { videoId, mediaId, jobId, status }
       }),
   }

@@ -19,6 +19,7 @@ export interface UploadRequest {
   settingId: string
   notify: boolean
   startsWaiting: boolean
+  givesWay: boolean
 }
 
 /** A new video with its media and the job that makes it play, complete and checked. */
@@ -32,6 +33,8 @@ export interface Upload {
   fields: VideoFields
   notify: boolean
   startsWaiting: boolean
+  /** Its encode waits for everybody else's. */
+  givesWay: boolean
 }
 
 export function planUpload(request: UploadRequest, organisationId: string, userId: string): Upload {
@@ -46,7 +49,7 @@ export function planUpload(request: UploadRequest, organisationId: string, userI
   const keys = ['title', 'description', 'descriptionPrivate', 'tags', 'publishedWidth', 'publishedHeight', 'themeId', 'settingId'] as const
   problems.push(...checkVideoFields(fields, keys, { title: 'name', settingId: 'settings_id' }))
   if (problems.length > 0) throw invalid(problems)
-  const { sourceUrl, notify, startsWaiting } = request
+  const { sourceUrl, notify, startsWaiting, givesWay } = request
   return {
     videoId: newRandomId(),
     mediaId: newRandomId(),
@@ -57,5 +60,6 @@ export function planUpload(request: UploadRequest, organisationId: string, userI
     fields,
     notify,
     startsWaiting,
+    givesWay,
   }
 }

@@ -61,7 +61,7 @@ export function jobHandlers({ db, desk }: { db: Db; desk: JobDesk }): Handlers<t
 const LONGEST_URL = 8_192
 
 /** Ids become names of objects. The URL itself was checked when it was accepted, and each address is when it is called. */
-function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds }: CreateJobRequest): NewJob {
+function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, givesWay }: CreateJobRequest): NewJob {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
   const upload = readUploadSource(sourceUrl)
   const url = sourceUrl.length <= LONGEST_URL && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
@@ -69,7 +69,7 @@ function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSecon
     fields.push({ field: 'source_url', message: 'must be an http or https URL' })
   if (fields.length > 0) throw invalid(fields)
   const source = upload ? sourceOfJob(upload) : sourceUrl
-  return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl: source, maxBytes, maxSeconds }
+  return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl: source, maxBytes, maxSeconds, givesWay }
 }
 
 function checkedSlides({ jobId, presentationId, organisationId, sourceObject, sourceBytes }: CreateSlideJobRequest): NewJob {

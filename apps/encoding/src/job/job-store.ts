@@ -10,6 +10,7 @@ interface Row {
   source_url: string
   max_bytes: string | null
   max_seconds: number | null
+  gives_way: boolean
   rendition: Rung | null
   state: JobState
   progress: number
@@ -26,7 +27,7 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, gives_way, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
@@ -42,13 +43,13 @@ export async function lockJob(tx: Transaction, jobId: string): Promise<Job | und
 /** False when there is one already. */
 export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 'cancelled' = 'queued'): Promise<boolean> {
   const rows = await tx.query(
-    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, rendition, set_job_id, state, code, message, finish_time, is_dropped)
-     values ($1, $6, $2, $3, $4, $7, $8, $9, $10, $11, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
+    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, rendition, set_job_id, gives_way, state, code, message, finish_time, is_dropped)
+     values ($1, $6, $2, $3, $4, $7, $8, $9, $10, $11, $12, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
        case when $5::text = 'cancelled' then now() end, $5::text = 'cancelled')
      on conflict (job_id) do nothing returning 1`,
     [
       ...[job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source), job.maxBytes, job.maxSeconds],
-      ...[json(job.rendition), job.setJobId],
+      ...[json(job.rendition), job.setJobId, job.givesWay ?? false],
     ],
   )
   return rows.length === 1
@@ -146,6 +147,7 @@ function toJob(row: Row): Job {
     sourceUrl: row.source_url,
     maxBytes: row.max_bytes === null ? undefined : Number(row.max_bytes),
     maxSeconds: row.max_seconds ?? undefined,
+    givesWay: row.gives_way,
     rendition: row.rendition ?? undefined,
     state: row.state,
     progress: row.progress,

@@ -31,6 +31,8 @@ export interface Job {
   /** What the owner's quota leaves for what is made of the source; undefined for any. */
   maxBytes: number | undefined
   maxSeconds: number | undefined
+  /** Nothing is done for it while there is work of jobs that do not give way. */
+  givesWay: boolean
   /** What a job of the kind `rendition` makes. */
   rendition: Rung | undefined
   state: JobState
@@ -63,6 +65,7 @@ export interface NewJob {
   setJobId?: string
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
+  givesWay?: boolean | undefined
 }
 
 /**

@@ -6,7 +6,11 @@ import { removeChunks } from './chunk-store.ts'
 import { sendFirstTask } from './send-task.ts'
 
 /** The work for a locked job, which is under way, begins anew: what was made is given up, and whoever still works for it has lost his lease. */
-export async function beginAgain(tx: Transaction, queue: Queue, job: Pick<Job, 'jobId' | 'organisationId' | 'kind'>): Promise<void> {
+export async function beginAgain(
+  tx: Transaction,
+  queue: Queue,
+  job: Pick<Job, 'jobId' | 'organisationId' | 'kind' | 'givesWay'>,
+): Promise<void> {
   await queue.cancel(tx, keyOfJob(job.jobId))
   await removeChunks(tx, job.jobId)
   await dropPrefixes(tx, job.jobId)

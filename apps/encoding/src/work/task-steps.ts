@@ -149,7 +149,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       ),
     encoded: (lease, { prefix, list, files }) =>
       finish(lease, async (tx, job, item) => {
-        const { jobId, organisationId, maxBytes } = job
+        const { jobId, maxBytes } = job
         await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
         if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
           await endJob(tx, { queue, outbox }, job, { state: 'failed', code: 4003, message: tooManyBytes(maxBytes) })
@@ -158,7 +158,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         await tellPlayable(tx, outbox, job)
         if (!(await isAllDone(tx, jobId))) return
         await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
-        await sendTask(tx, queue, { jobId, organisationId }, 'package')
+        await sendTask(tx, queue, job, 'package')
       }),
     packaged: (lease, prefix, set) =>
       finish(lease, (tx, job) => endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix, keepsSource })),

@@ -25,6 +25,10 @@ const upload = z.strictObject({
   theme_id: idOrNone('theme').default(''),
   settings_id: idOrNone('player settings profile').default(''),
   notify: flag({ description: 'false suppresses the e-mail of success.' }).default(true),
+  priority: z
+    .enum(['normal', 'low'])
+    .default('normal')
+    .meta({ description: '`low`: its encode begins when nothing else waits, for archives; not in the document. Of new videos.' }),
 })
 
 type Upload = z.output<typeof upload>
@@ -106,6 +110,7 @@ async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean,
     themeId: sent.theme_id,
     settingId: sent.settings_id,
     notify: sent.notify,
+    givesWay: sent.priority === 'low',
     startsWaiting: startsWaiting || isUpload,
   })
   return await withPublicNames(names, services.videos.uploadVideo(request, call))

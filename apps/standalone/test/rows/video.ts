@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals'
 import type { House, NounRows } from '../support/table-row.ts'
+import { settled } from '../support/video-steps.ts'
 
 const path = (id: string) => `/video/${id}`
 
@@ -193,7 +194,7 @@ export const videoRows: NounRows = {
         const url = `${sources.url}/none.mp4`
         const organisation_id = owner.organisationId
         const { status, body } = await as.uploader.post<{ id: string; job_id: string }>('/video/upload', {
-          ...{ url, organisation_id, name: long(255), tags: ['up'], description: long(5_000) },
+          ...{ url, organisation_id, name: long(255), tags: ['up'], description: long(5_000), priority: 'low' },
         })
         expect([status, body]).toMatchObject([200, { action: 'new video', status: { status: 'encoding', progress: 5, code: 2 } }])
         const { body: video } = await as.owner.get<{ media_id: string }>(path(body.id))
@@ -208,6 +209,7 @@ export const videoRows: NounRows = {
         const call = (payload: unknown, status: number, more = {}) => ({ method: 'POST', path: '/video/upload', payload, status, ...more })
         return [
           call({}, 400, { fields: ['url', 'organisation_id'] }),
+          call({ ...good, priority: 'high' }, 400, { fields: ['priority'] }),
           ...[
             'file:///etc/passwd',
             'http://[::1]:8080/a',
@@ -287,6 +289,8 @@ export const videoRows: NounRows = {
       const { body } = await as.owner.post<{ job_id: string }>('/video/upload', {
         ...{ url: `${sources.url}/none.mp4`, organisation_id: owner.organisationId, media_id: first.media_id },
       })
+      // What has failed can be tried again.
+      await settled(as.owner, first.video_id)
       return { video_id: first.video_id, media_id: first.media_id, job_id: body.job_id, length: '7', order_by: 'name', order_type: 'asc' }
     },
   },
