@@ -63,11 +63,7 @@ async function replacedUnderLoad(name: string, perSecond: number, replace: () =>
 }
 
 describeChart('an upgrade', () => {
-  test.each([1, 2, 3])('that replaces one component after the other loses none of 50 calls a second, the %sth time', async (nth) => {
-    expect((await replacedUnderLoad(`turn ${nth}`, 50, replaceEveryPod)).lost).toEqual([])
-  })
-
-  test('loses none of 100 calls a second in five turns, and every pod ends by itself in time', async () => {
+  test('that replaces one component after the other, five times, loses none of 100 calls a second, and every pod ends by itself in time', async () => {
     const quiet = load(100)
     await new Promise((resolve) => setTimeout(resolve, 15_000))
     console.log(`before: 99 % within ${percentile(await quiet.end(), 0.99)} ms`)
@@ -80,6 +76,8 @@ describeChart('an upgrade', () => {
     expect(lost).toEqual([])
     expect(ended.length).toBeGreaterThanOrEqual(5 * components.filter((component) => component !== 'web').length)
     expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([])
+    // It answers on for so long before it is told: a figure below that would be a fault of this test.
+    expect(slowest).toBeGreaterThanOrEqual(0)
     expect(slowest).toBeLessThanOrEqual(LONGEST_END_SECONDS)
   })
 

@@ -14,6 +14,7 @@ export interface PodEnd {
 /** Sees the pods of a namespace end, from now on. */
 export function watchEnds(namespace: string) {
   const ends = new Map<string, PodEnd>()
+  const begun = new Map<string, number>()
   const columns = [
     'NAME:.metadata.name',
     'DELETED:.metadata.deletionTimestamp',
@@ -25,9 +26,11 @@ export function watchEnds(namespace: string) {
   const child = spawn(kubectlPath() ?? 'kubectl', [...args, `custom-columns=${columns}`], { stdio: ['ignore', 'pipe', 'inherit'] })
   createInterface({ input: child.stdout }).on('line', (line) => {
     const [name = '', deleted = '', grace = '', code = '', finished = ''] = line.trim().split(/\s+/)
-    if (deleted === '<none>' || finished === '<none>') return
-    const begun = Date.parse(deleted) - Number(grace) * 1_000
-    ends.set(name, { name, exitCode: Number(code), seconds: (Date.parse(finished) - begun) / 1_000 })
+    if (deleted === '<none>') return
+    // The first word counts: when all of it has ended it is deleted once more, without any grace.
+    const since = Math.min(begun.get(name) ?? Number.POSITIVE_INFINITY, Date.parse(deleted) - Number(grace) * 1_000)
+    begun.set(name, since)
+    if (finished !== '<none>') ends.set(name, { name, exitCode: Number(code), seconds: (Date.parse(finished) - since) / 1_000 })
   })
   return {
     stop(): PodEnd[] {
