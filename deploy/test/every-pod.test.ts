@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { chart, containersOf, describeChart, helm, type Manifest, render, valueSets, workloads } from './support/chart.ts'
 
 /** The most that was seen of each, on a node and under load (docs/operators.md, What pods take). */
-const PEAKS_MIB = { gateway: 396, auth: 87, catalogue: 115, encoding: 249, worker: 262, delivery: 130, collaboration: 69, analytics: 363 }
+const PEAKS_MIB = { gateway: 396, auth: 95, catalogue: 126, encoding: 283, worker: 262, delivery: 130, collaboration: 69, analytics: 363 }
 
 const bytesOf = (text = '') => Number.parseFloat(text) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[text.slice(-2)] ?? Number.NaN)
 
