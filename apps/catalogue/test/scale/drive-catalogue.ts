@@ -183,6 +183,7 @@ async function driveVideos(ask: Rooms, index: number): Promise<void> {
   const source = { mediaId: upload.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '', startsWaiting: false }
   const { jobId } = await ask.media.replaceSource(source, owner)
   await ask.jobs.cancelJob({ jobId }, owner)
+  await ask.jobs.retryJob({ jobId }, owner)
   await ask.media.deleteMedia({ mediaId: upload.mediaId, userId: '', notes: '' }, owner)
 }
 
