@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findFfmpeg } from '@vitascope/media'
 import type { BenchRun } from './bench-run.ts'
+import { benchCopy } from './copy.ts'
 import { benchCpu } from './cpu.ts'
 import { benchFirst } from './first.ts'
 import { benchKill } from './kill.ts'
@@ -14,6 +15,7 @@ const rows: Readonly<Record<string, (run: BenchRun) => Promise<boolean>>> = {
   ladder: benchLadder,
   first: benchFirst,
   kill: benchKill,
+  copy: benchCopy,
 }
 
 /** All rows, or the one of `--only`; true when every goal is reached. */

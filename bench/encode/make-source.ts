@@ -7,12 +7,15 @@ export interface SourceRecipe {
   content: string
   seconds: number
   crf?: number
+  /** How the picture is encoded, in place of a quick encode of that quality. */
+  picture?: readonly string[]
 }
 
 /** Makes a source with sound. */
-export async function makeSource(tools: FfmpegTools, { content, seconds, crf = 28 }: SourceRecipe, file: string): Promise<string> {
+export async function makeSource(tools: FfmpegTools, recipe: SourceRecipe, file: string): Promise<string> {
+  const { content, seconds, crf = 28 } = recipe
   const input = ['-f', 'lavfi', '-i', content, '-f', 'lavfi', '-i', 'anoisesrc=a=0.2:c=pink:r=48000', '-t', String(seconds)]
-  const picture = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', String(crf), '-pix_fmt', 'yuv420p']
+  const picture = recipe.picture ?? ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', String(crf), '-pix_fmt', 'yuv420p']
   const sound = ['-c:a', 'aac', '-b:a', '128k', '-ac', '2']
   await promisify(execFile)(tools.ffmpeg, ['-nostdin', '-loglevel', 'error', '-y', ...input, ...picture, ...sound, file])
   return file

@@ -9,10 +9,11 @@ import {
   verifySet,
 } from '@vitascope/media'
 
-// What a worker does with one source, as a program of its own so that all of its cost is counted: node our-encode.ts SOURCE SCRATCH KILL_AT FFMPEG
-const [source = '', scratch = '', share = '0', path = ''] = process.argv.slice(2)
+// What a worker does with one source, as a program of its own so that all of its cost is counted: node our-encode.ts SOURCE SCRATCH KILL_AT FFMPEG COPIES
+const [source = '', scratch = '', share = '0', path = '', copies = 'copies'] = process.argv.slice(2)
 const tools = await findFfmpeg({ path: path || undefined })
 const probe = await probeSource({ source, scratch, tools })
+if (copies === '' && probe.video) delete probe.video.copy
 const plan = planEncode({ probe, tools })
 const killAt = Number(share) > 0 ? Math.floor((plan.video?.frames ?? 0) * Number(share)) : Number.POSITIVE_INFINITY
 const killed = new AbortController()

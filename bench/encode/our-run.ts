@@ -4,14 +4,27 @@ import { fileURLToPath } from 'node:url'
 import type { FfmpegTools } from '@vitascope/media'
 import { type Cost, timedRun } from './timed-run.ts'
 
-/** Our encode as a program of its own; `killAt`: what share of the frames is made when its ffmpeg is killed. */
-export async function ourEncode(tools: FfmpegTools, source: string, scratch: string, { killAt = 0 } = {}): Promise<Cost> {
+export interface OurRun {
+  /** What share of the frames is made when its ffmpeg is killed. */
+  killAt?: number
+  /** False: also a picture that could be copied is encoded. */
+  copies?: boolean
+}
+
+/** Our encode as a program of its own. */
+export async function ourEncode(
+  tools: FfmpegTools,
+  source: string,
+  scratch: string,
+  { killAt = 0, copies = true }: OurRun = {},
+): Promise<Cost> {
   await rm(scratch, { recursive: true, force: true })
   await mkdir(scratch)
   await link(source, join(scratch, 'source'))
   // With one's own ffmpeg, ffprobe is looked for beside it; without, the same one is found again.
   const path = tools.warning === undefined ? tools.ffmpeg : ''
-  return timedRun(process.execPath, [programOf('our-encode.ts'), join(scratch, 'source'), scratch, String(killAt), path], scratch)
+  const args = [join(scratch, 'source'), scratch, String(killAt), path, copies ? 'copies' : '']
+  return timedRun(process.execPath, [programOf('our-encode.ts'), ...args], scratch)
 }
 
 function programOf(name: string): string {

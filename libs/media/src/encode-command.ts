@@ -131,7 +131,7 @@ const toneMapping = [
 function sizesOf(pictures: readonly PlannedRendition[]): { width: number; height: number; encoders: number[] }[] {
   const sizes = new Map<string, { width: number; height: number; encoders: number[] }>()
   pictures.forEach(({ video }, index) => {
-    if (!video) return
+    if (!video || video.copied) return
     const name = `${video.width}x${video.height}`
     const size = sizes.get(name) ?? { width: video.width, height: video.height, encoders: [] }
     size.encoders.push(index)
@@ -164,9 +164,24 @@ interface PictureRun {
 }
 
 function videoOutput({ plan, chunk, folder, x264Asm }: PictureRun, rendition: PlannedRendition, index: number): FfmpegOutput {
-  const { kbps = 0, profile = 'high', codec = 'h264' } = rendition.video ?? {}
+  const { kbps = 0, profile = 'high', codec = 'h264', copied } = rendition.video ?? {}
+  if (copied && plan.video) {
+    return output(plan, chunk.firstSegment, `0:${plan.video.streamIndex}`, copyOptions(plan.video, chunk), `${folder}/${rendition.key}`)
+  }
   const options = pictureOptions({ codec, kbps, profile, groupFrames: plan.video?.groupFrames ?? 0, chunk, x264Asm })
   return output(plan, chunk.firstSegment, `[v${index}]`, options, `${folder}/${rendition.key}`)
+}
+
+/** The packets of the chunk's own frames, each at its place of the constant rate: nothing outside of it is needed for them (`measureCopy`). */
+function copyOptions({ frameRate: { numerator, denominator } }: NonNullable<EncodePlan['video']>, chunk: PlannedChunk): string[][] {
+  const place = (ticks: 'pts' | 'PTS' | 'DTS', tick: 'tb' | 'TB') => `${ticks}*${tick}*${numerator}/${denominator}`
+  const [start, end] = [chunk.startFrame, chunk.startFrame + chunk.frames].map((frame) => frame - 0.5)
+  const own = `noise=drop='lt(${place('pts', 'tb')},${start})+gte(${place('pts', 'tb')},${end})'`
+  const steady = `setts=pts='round(${place('PTS', 'TB')})':dts='round(${place('DTS', 'TB')})':duration=1:time_base=${denominator}/${numerator}`
+  return [
+    ['-c:v', 'copy'],
+    ['-bsf:v', `${own},${steady}`],
+  ]
 }
 
 function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, folder: string): FfmpegOutput {

@@ -6,8 +6,9 @@ export interface FfmpegInput {
   options: readonly string[]
 }
 
-/** One output file with the options that stand in front of it. */
+/** One output with the options that stand in front of it. */
 export interface FfmpegOutput {
+  /** A name made by the server, relative to the scratch folder, or `pipe:1` for stdout. */
   file: string
   options: readonly string[]
 }
@@ -31,7 +32,7 @@ export function ffmpegArguments(line: FfmpegCommandLine): string[] {
   line.outputs.forEach((output, index) => {
     // fluent-ffmpeg knows a single -filter_complex; the option is global, so any place will do.
     const graphs = index === 0 ? others.flatMap((graph) => ['-filter_complex', graph]) : []
-    command.output(`file:${output.file}`).outputOptions([...graphs, ...output.options])
+    command.output(output.file === 'pipe:1' ? output.file : `file:${output.file}`).outputOptions([...graphs, ...output.options])
   })
   // The list without running it is a private method of a package whose last version is out: it will not move any more.
   const list = (command as unknown as { _getArguments(): string[] })._getArguments()

@@ -2,6 +2,7 @@ import { audioCodecs, inputGuards, videoCodecs } from './codecs.ts'
 import { type ProbedFile, type ProbedStream, readProbedFile } from './ffprobe-json.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { toNumber } from './frame-rate.ts'
+import { measureCopy } from './measure-copy.ts'
 import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
 import { measureKeys } from './measure-keys.ts'
 import { isEncodeFailed, SourceRefused } from './media-errors.ts'
@@ -46,7 +47,8 @@ export async function probeSource(question: ProbeQuestion): Promise<SourceProbe>
   const found = describe(container, file, video, audio, ends, limits)
   if (!video || !found.video) return found
   const keySeconds = await measureKeys({ run, guards, container: container.name, file, video, endSeconds: found.video.endSeconds })
-  return keySeconds === undefined ? found : { ...found, video: { ...found.video, keySeconds } }
+  const copy = await measureCopy({ run, maxPixels: limits.maxPixels, file, stream: video, found })
+  return { ...found, video: { ...found.video, ...(keySeconds === undefined ? {} : { keySeconds }), ...(copy && { copy }) } }
 }
 
 /** ffprobe's own failure on a file is the file's fault, unless a signal, a limit or the caller ended it. */

@@ -31,9 +31,9 @@ export async function joinSegments(
   return file
 }
 
-/** Key frames of H.264 are decoded alone; other decoders may go through all frames for them. */
+/** Key frames of H.264 are decoded alone, and a copied picture may have more of them; other decoders may go through all frames for them. */
 export function keysDecodeAlone({ video }: PlannedRendition): boolean {
-  return video !== undefined && (video.codec ?? 'h264') === 'h264'
+  return video !== undefined && (video.codec ?? 'h264') === 'h264' && !video.copied
 }
 
 export function segmentInput(file: string, options: readonly string[] = []): FfmpegInput {

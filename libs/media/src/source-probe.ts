@@ -34,6 +34,16 @@ export interface SourceVideo {
    * bearable cost, at the start only.
    */
   keySeconds?: number
+  /** The picture as it is stored can be a rendition; absent where it cannot. */
+  copy?: SourceCopy
+}
+
+/** A picture that needs no encoding. */
+export interface SourceCopy {
+  /** All of them, each on its place of the constant rate. */
+  frames: number
+  /** The least rate of a rendition, kbit/s, that it is not above: its average, and no group of it is above that of a full buffer. */
+  kbps: number
 }
 
 export interface SourceAudio {

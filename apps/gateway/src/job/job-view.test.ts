@@ -68,7 +68,7 @@ test('what encoding knows of it stands beside what the catalogue decided', () =>
       expected_seconds: 8,
       sounds: [{ name: 'English', language: 'en' }],
       chunks_done: 0,
-      ladder: [{ key: 'h264_100', kbps: 100, width: 256, height: 144 }],
+      ladder: [{ key: 'h264_100', kbps: 100, width: 256, height: 144, copied: false }],
       chunks: [{ index: 0, start: '0', frames: 374, progress: 99 }],
     },
     renditions: [{ key: 'h264_100', state: 'ok', width: 256, height: 144, bytes: 1000, bitrate: 99_000 }],

@@ -21,6 +21,7 @@ export const PlanRecord = z
           kbps: shown.int('The most that the whole file may have on average.', 1200),
           width: shown.int('Pixels; 0 without a picture.', 1280),
           height: shown.int('Pixels; 0 without a picture.', 720),
+          copied: z.boolean().meta({ description: 'Its picture is that of the source, which needs no encoding.', example: false }),
         }),
       )
       .meta({ description: 'By rising rate.' }),
@@ -54,7 +55,11 @@ const Plan = z.object({
   expectedCpuSeconds: z.number(),
   video: z.object({ frameRate: z.object({ numerator: z.number(), denominator: z.number() }) }).optional(),
   renditions: z.array(
-    z.object({ key: z.string(), label: z.number(), video: z.object({ width: z.number(), height: z.number() }).optional() }),
+    z.object({
+      key: z.string(),
+      label: z.number(),
+      video: z.object({ width: z.number(), height: z.number(), copied: z.boolean().default(false) }).optional(),
+    }),
   ),
   audio: z.object({ sounds: z.array(z.object({ name: z.string(), language: z.string() })).default([]) }).optional(),
   chunks: z.array(z.object({ index: z.number(), startSeconds: z.number(), frames: z.number() })),
@@ -75,7 +80,10 @@ export function planView({ planJson, chunkProgress, expectedSeconds }: EncodingJ
     segment_seconds: plan.segmentSeconds,
     expected_cpu_seconds: Math.ceil(plan.expectedCpuSeconds),
     expected_seconds: expectedSeconds === undefined ? null : Math.ceil(expectedSeconds),
-    ladder: plan.renditions.map(({ key, label, video }) => ({ key, kbps: label, width: video?.width ?? 0, height: video?.height ?? 0 })),
+    ladder: plan.renditions.map(({ key, label, video }) => {
+      const { width, height, copied } = video ?? { width: 0, height: 0, copied: false }
+      return { key, kbps: label, width, height, copied }
+    }),
     sounds: (plan.audio?.sounds ?? []).map(({ name, language }) => ({ name, language })),
     chunks_done: chunks.filter(({ progress }) => progress === 100).length,
     chunks,

@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { planEncode, probeSource } from '@vitascope/media'
+import { median, medianRatio } from '../ratio.ts'
+import type { BenchRun } from './bench-run.ts'
+import { makeSource } from './make-source.ts'
+import { ourEncode } from './our-run.ts'
+import type { Cost } from './timed-run.ts'
+
+const goal = 0.6
+/** What a page that stores its own films in H.264 sends: two seconds to a group, and no more bits than the largest rendition may have. */
+const picture = '-c:v libx264 -preset medium -b:v 900k -maxrate 1000k -bufsize 1000k -pix_fmt yuv420p -x264-params'.split(' ')
+const groups = 'keyint=60:min-keyint=60:scenecut=0:open-gop=0'
+
+/** A source whose picture is the largest rendition as it is, against the same encode that makes every rendition anew. */
+export async function benchCopy({ pairs, tools, folder }: BenchRun): Promise<boolean> {
+  const content = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=1800,noise=alls=4:allf=t'
+  const source = await makeSource(tools, { content, seconds: 60, picture: [...picture, groups] }, join(folder, 'source.mp4'))
+  const plan = planEncode({ probe: await probeSource({ source, scratch: join(folder, 'probe'), tools }), tools })
+  if (!plan.renditions.at(-1)?.video?.copied) throw new Error('the source does not fit: nothing of it is copied')
+  const [ours, without]: [Cost[], Cost[]] = [[], []]
+  for (let pair = 0; pair < pairs; pair++) {
+    const steps = [
+      async () => ours.push(await ourEncode(tools, source, join(folder, 'ours'))),
+      async () => without.push(await ourEncode(tools, source, join(folder, 'without'), { copies: false })),
+    ]
+    if (pair % 2 === 1) steps.reverse()
+    for (const step of steps) await step()
+  }
+  const ratio = medianRatio(ours.map(({ cpuSeconds }, pair) => cpuSeconds / (without[pair]?.cpuSeconds ?? cpuSeconds)))
+  const met = ratio.low <= goal
+  const middle = (costs: readonly Cost[]) => median(costs.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
+  console.log(
+    `copy: CPU ${middle(ours)} s with the largest rendition copied, ${middle(without)} s without: ${ratio.median.toFixed(3)} (95 %: ${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}`,
+  )
+  return met
+}

@@ -1,0 +1,132 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type EncodePlan, packageRenditions, planEncode, probeSource, setFolder, setLayout, verifySet } from '../src/index.ts'
+import { encodeAll, type MediaRoom, openMediaRoom, sound } from './media-fixtures.ts'
+
+let room: MediaRoom
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+
+const card = (rate: string | number, seconds: number, size = '320x180') => `-f lavfi -i testsrc2=s=${size}:r=${rate}:d=${seconds}`
+/** B frames, and nothing over the border of a group. */
+const closed = (frames: number) =>
+  `-c:v libx264 -preset veryfast -bf 3 -pix_fmt yuv420p -x264-params keyint=${frames}:min-keyint=${frames}:scenecut=0:open-gop=0`
+
+async function planOf(source: string, keys?: string[]): Promise<EncodePlan> {
+  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
+  return planEncode({ probe, tools: room.tools, ...(keys && { keys }) })
+}
+
+function copiedKeys(plan: EncodePlan): string[] {
+  return plan.renditions.filter(({ video }) => video?.copied).map(({ key }) => key)
+}
+
+/** Bytes and checksum of each packet of the picture, in the order of decoding. */
+async function packets(file: string): Promise<string[]> {
+  const { stdout } = await room.ffmpeg('-i', file, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', '-')
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('0,'))
+    .map((line) => line.split(',').slice(4, 6).join().replaceAll(' ', ''))
+}
+
+async function times(file: string): Promise<{ all: number[]; keys: number[] }> {
+  const lines = await room.ffprobe(file, '-select_streams', 'v', '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0')
+  const read = lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => ({ time: Number.parseFloat(line), isKey: line.includes(',K') }))
+  const sorted = (list: typeof read) => list.map(({ time }) => time).sort((a, b) => a - b)
+  return { all: sorted(read), keys: sorted(read.filter(({ isKey }) => isKey)) }
+}
+
+describe('the largest rendition is the very picture of a source that needs no change', () => {
+  test.each([
+    ['25 frames a second, a key frame a second', 'seconds.mp4', `${card(25, 16)} ${sound(16)} ${closed(25)} -c:a aac`],
+    ['29.97 frames a second, sound later in the file', 'ntsc.mp4', `${card('30000/1001', 16)} ${sound(15.9)} ${closed(60)} -c:a aac`],
+    ['a fragmented MP4 without sound', 'fragments.mp4', `${card(30, 16)} ${closed(60)} -movflags +frag_keyframe+empty_moov`],
+    ['Matroska, whose times are milliseconds', 'film.mkv', `${card(30, 16)} ${closed(30)}`],
+    ['a source too short to be cut', 'short.mp4', `${card(25, 4.5)} ${sound(4.5)} ${closed(50)} -c:a aac`],
+  ])(
+    '%s',
+    async (_, name, line) => {
+      const source = await room.make(name, line)
+      const work = {
+        source,
+        scratch: room.scratch('copy'),
+        tools: room.tools,
+        plan: await planOf(source, ['h264_100', 'h264_800', 'h264_1200']),
+      }
+      expect(work.plan.chunks).toHaveLength(name === 'short.mp4' ? 1 : 3)
+      expect(copiedKeys(work.plan)).toEqual(['h264_1200'])
+      await encodeAll(work)
+      await packageRenditions(work)
+      await verifySet(work)
+      const set = join(work.scratch, setFolder)
+      const own = await packets(source)
+      expect(own).toHaveLength(work.plan.video?.frames ?? 0)
+      for (const path of [setLayout.mp4('h264_1200'), setLayout.playlist('h264_1200')]) expect(await packets(join(set, path))).toEqual(own)
+      const [copied, encoded] = [await times(join(set, setLayout.mp4('h264_1200'))), await times(join(set, setLayout.mp4('h264_800')))]
+      expect(copied.all).toEqual(encoded.all)
+      expect(copied.keys).toEqual(expect.arrayContaining(encoded.keys))
+      const { stderr } = await room.ffmpeg('-xerror', '-i', join(set, setLayout.master), '-map', '0', '-f', 'null', '-')
+      expect(stderr).toBe('')
+    },
+    120_000,
+  )
+})
+
+describe('a source is encoded where something lacks:', () => {
+  const x264 = '-c:v libx264 -preset veryfast -pix_fmt yuv420p'
+  test.each([
+    [
+      'groups that are not closed',
+      'open.mp4',
+      `${card(25, 16)} ${x264} -bf 3 -x264-params keyint=50:min-keyint=50:scenecut=0:open-gop=1:bframes=3`,
+    ],
+    ['key frames elsewhere', 'elsewhere.mp4', `${card(25, 16)} ${closed(40)}`],
+    [
+      'too many bits',
+      'fat.mp4',
+      `${card(25, 16)} ${closed(50)} -b:v 2M -minrate 2M -maxrate 2M -bufsize 1M -x264-params nal-hrd=cbr:keyint=50:min-keyint=50:scenecut=0`,
+    ],
+    [
+      'a second of too many bits',
+      'burst.mp4',
+      `-f lavfi -i color=gray:s=320x180:r=25:d=16,noise=alls=60:allf=t:enable=between(t\\,8\\,10) ${closed(50)} -qp 20`,
+    ],
+    ['frames at changing distances', 'changing.mp4', `${card(25, 16)} -vf select=not(eq(mod(n\\,7)\\,3)) -fps_mode vfr ${closed(25)}`],
+    ['a frame too few', 'hole.mp4', `${card(25, 16)} -vf select=not(eq(n\\,120)) -fps_mode vfr ${closed(50)}`],
+    ['sound that goes on', 'longer.mp4', `${card(25, 16)} ${sound(18)} ${closed(50)} -c:a aac`],
+    ['a picture that comes later than the sound', 'late.mkv', `-itsoffset 0.5 ${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`],
+    ['ten bits', 'ten.mp4', `${card(25, 16)} ${closed(50).replace('yuv420p', 'yuv420p10le')}`],
+    ['full range', 'full.mp4', `${card(25, 16)} -vf scale=out_range=pc -color_range pc ${closed(50)}`],
+    ['pixels that are no squares', 'wide.mp4', `${card(25, 16)} -vf setsar=4/3 ${closed(50)}`],
+    ['fields', 'fields.mp4', `${card(50, 16)} -vf interlace -flags +ilme+ildct ${closed(50)}`],
+    ['another codec', 'other.mp4', `${card(25, 16)} -c:v mpeg4 -g 50 -bf 0`],
+    ['a container that cannot be entered exactly', 'film.ts', `${card(25, 16)} ${closed(50)}`],
+  ])(
+    '%s',
+    async (_, name, line) => {
+      const probe = await probeSource({ source: await room.make(name, line), scratch: room.scratch('probe'), tools: room.tools })
+      expect(probe.video).toBeDefined()
+      expect(copiedKeys(planEncode({ probe, tools: room.tools }))).toEqual([])
+    },
+    60_000,
+  )
+
+  test('a rendition that is made alone', async () => {
+    const source = await room.make('alone.mp4', `${card(25, 8)} ${closed(50)}`)
+    const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
+    expect(copiedKeys(planEncode({ probe, tools: room.tools }))).toEqual(['h264_1200'])
+    expect(copiedKeys(planEncode({ probe, tools: room.tools, keys: ['h264_1200'] }))).toEqual([])
+  }, 60_000)
+
+  test('a picture that is larger than the rendition', async () => {
+    const source = await room.make('large.mp4', `${card(25, 6, '640x480')} ${closed(50)}`)
+    expect(copiedKeys(await planOf(source, ['h264_100', 'h264_250']))).toEqual([])
+    expect(copiedKeys(await planOf(source))).toEqual(['h264_1200'])
+  }, 60_000)
+})
