@@ -13,8 +13,7 @@ import {
 const [source = '', scratch = '', share = '0', path = '', copies = 'copies'] = process.argv.slice(2)
 const tools = await findFfmpeg({ path: path || undefined })
 const probe = await probeSource({ source, scratch, tools })
-if (copies === '' && probe.video) delete probe.video.copy
-const plan = planEncode({ probe, tools })
+const plan = planEncode({ probe, tools, copies: copies !== '' })
 const killAt = Number(share) > 0 ? Math.floor((plan.video?.frames ?? 0) * Number(share)) : Number.POSITIVE_INFINITY
 const killed = new AbortController()
 for (const chunkIndex of chunkNumbers(plan)) {

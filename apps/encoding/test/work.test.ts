@@ -3,9 +3,9 @@ import { DomainError } from '@vitascope/errors'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { PackageInput } from '../src/work/task.ts'
+import type { EncodeInput, PackageInput } from '../src/work/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { anAsk, standInWorker } from './stand-in-worker.ts'
+import { anAsk, aProbe, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
@@ -295,6 +295,32 @@ describe('faults', () => {
     const kinds = [(await worker.step()).kind, (await worker.step()).kind, (await worker.step()).kind]
     expect(kinds).toEqual([TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE, TaskKind.TASK_KIND_PACKAGE])
     await ended(JobState.JOB_STATE_OK)
+  })
+  test.each([
+    ['a chunk', 1, 5007],
+    ['its verification', 2, 5003],
+  ])('a copied picture in which %s finds a fault is encoded', async (_, steps, code) => {
+    await create()
+    const worker = aWorker()
+    const { probe, build } = aProbe()
+    const video = probe.video && { ...probe.video, copy: { frames: 125, kbps: 300 } }
+    const found = { probe: { ...probe, ...(video && { video }) }, build }
+    const copied = ({ inputJson }: Task) =>
+      (JSON.parse(inputJson) as EncodeInput).plan.renditions.filter((made) => made.video?.copied).length
+    await worker.complete(await worker.lease(), found)
+    if (steps === 2) expect(copied(await worker.step())).toBe(1)
+    const failed = await worker.lease()
+    expect(copied(failed)).toBe(1)
+    await worker.fail(failed, code)
+    const again = await worker.lease()
+    expect(again.kind).toBe(TaskKind.TASK_KIND_PROBE)
+    await worker.complete(again, found)
+    const encode = await worker.lease()
+    expect(copied(encode)).toBe(0)
+    await worker.complete(encode, await worker.make(encode))
+    await worker.step()
+    await ended(JobState.JOB_STATE_OK)
+    expect((await service.job(jobId)).attempt).toBe(2)
   })
   test('a set of which the storage lost a file is never visible', async () => {
     await create()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pictureArguments, soundArguments } from './encode-command.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { lockedRun, type RunEnd } from './locked-run.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeFailed, isEncodeFailed } from './media-errors.ts'
 import { audioChunk, type EncodePlan, planVersion } from './plan.ts'
 import { type ProgressReport, progressLines } from './progress.ts'
 import { defaultLimits, makeFolderFor, type RunLimits, sandboxFor } from './sandbox.ts'
@@ -40,7 +40,7 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   await rm(join(scratch, folder), { recursive: true, force: true })
   await makeFolderFor(sandbox, join(scratch, folder))
   for (const key of keys) await makeFolderFor(sandbox, join(scratch, folder, key))
-  return lockedRun({
+  const run = lockedRun({
     tool: tools.ffmpeg,
     args: chunkArguments(work, folder),
     scratch,
@@ -48,6 +48,25 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
     onLine: progressLines(work.onProgress ?? (() => {})),
     signal: work.signal,
   })
+  return plan.chunks[work.chunkIndex] && hasCopy(plan) ? withoutComplaint(run) : run
+}
+
+/** Whether a rendition is the picture of the source as it is stored. */
+export function hasCopy({ renditions }: Pick<EncodePlan, 'renditions'>): boolean {
+  return renditions.some(({ video }) => video?.copied)
+}
+
+/** What ffmpeg conceals while it decodes would stop a browser that gets it as it is: such a picture is not copied. */
+async function withoutComplaint(run: Promise<RunEnd>): Promise<RunEnd> {
+  const unclean = (detail: string) => new EncodeFailed('unclean', 'the picture of the source has faults: plan again without a copy', detail)
+  try {
+    const end = await run
+    if (end.stderr.trim() !== '') throw unclean(end.stderr)
+    return end
+  } catch (error) {
+    if (isEncodeFailed(error) && error.kind === 'crashed' && error.message.startsWith('exit code')) throw unclean(error.detail)
+    throw error
+  }
 }
 
 /** Chunks of two builds, or of two ways to plan, are never joined. */

@@ -1,6 +1,6 @@
 export { chunkMemoryBytes } from './chunk-memory.ts'
 export { codecName } from './codec-name.ts'
-export { type ChunkEncode, canCarryOut, chunkFolder, chunkKeys, encodeChunk } from './encode-chunk.ts'
+export { type ChunkEncode, canCarryOut, chunkFolder, chunkKeys, encodeChunk, hasCopy } from './encode-chunk.ts'
 export { segmentNames } from './encode-command.ts'
 export { type FfmpegTools, findFfmpeg } from './find-ffmpeg.ts'
 export { toNumber } from './frame-rate.ts'

@@ -72,8 +72,11 @@ function mostBits({ video }: SourceProbe): number {
   return Math.max(0, ...labels) * 1000 + besideBits
 }
 
-/** Each packet of the picture as a line of numbers; and once more, as a second stream, those that begin with an IDR picture. */
+/**
+ * Each packet of the picture as a line of numbers; once more, as a second stream, those that begin with an IDR picture; and as a third one those with
+ * parameter sets (ITU-T H.264, table 7-1), which may change the picture's size in its midst: in MP4 they belong into the head of the track.
+ */
 function packetList(index: number): string[] {
-  const twice = ['-map', `0:${index}`, '-map', `0:${index}`]
-  return [...twice, '-c', 'copy', '-bsf:v:1', 'filter_units=pass_types=5', '-f', 'framecrc']
+  const streams = [0, 1, 2].flatMap(() => ['-map', `0:${index}`])
+  return [...streams, '-c', 'copy', '-bsf:v:1', 'filter_units=pass_types=5', '-bsf:v:2', 'filter_units=pass_types=7-8', '-f', 'framecrc']
 }

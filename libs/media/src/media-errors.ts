@@ -25,8 +25,9 @@ export class SourceRefused extends Error {
  * - `out_of_memory`: past its memory limit
  * - `output_too_large`: a file past its size limit
  * - `incomplete`: it ended well, but what it left is not what was planned
+ * - `unclean`: the picture was to be copied, and could not be read without a complaint: plan again, with `copies: false`
  */
-export type FailureKind = 'crashed' | 'stalled' | 'timeout' | 'aborted' | 'out_of_memory' | 'output_too_large' | 'incomplete'
+export type FailureKind = 'crashed' | 'stalled' | 'timeout' | 'aborted' | 'out_of_memory' | 'output_too_large' | 'incomplete' | 'unclean'
 
 /** An encode failed by itself, not by its source. `detail` is for the log only: the end of what the tool said. */
 export class EncodeFailed extends Error {

@@ -68,23 +68,22 @@ export interface PlanQuestion {
   tools: Pick<FfmpegTools, 'version' | 'toneMap'>
   /** Which renditions; by default those of `usualKeys`. */
   keys?: readonly string[]
+  /** False: a picture that could be copied is encoded, too. */
+  copies?: boolean
   /** A single rendition in place of those, to stand beside them: without images, which are there already. */
   single?: Rung
 }
 
 /** Decides how a source is encoded. */
-export function planEncode({ probe, tools, keys = usualKeys(probe.video), single }: PlanQuestion): EncodePlan {
+export function planEncode({ probe, tools, keys = usualKeys(probe.video), copies = true, single }: PlanQuestion): EncodePlan {
   const rungs = single ? [single] : ladder.filter((rung) => keys.includes(rung.key))
   const { video } = probe
   const sounds = soundsOf(probe)
   const durationSeconds = Math.max(video?.endSeconds ?? 0, sounds[0]?.endSeconds ?? 0)
   const planned = video && planVideo(video, durationSeconds, tools.toneMap)
   const frames = planned?.frames ?? 0
-  const renditions = withCopy(
-    rungs.map((rung) => planRendition(rung, video, planned, sounds.length > 0)),
-    video,
-    planned,
-  )
+  const made = rungs.map((rung) => planRendition(rung, video, planned, sounds.length > 0))
+  const renditions = copies ? withCopy(made, video, planned) : made
   const audio = planAudio(sounds, rungs, durationSeconds)
   const cpuSecondsPerFrame = frameCpuSeconds(renditions, video)
   return {
@@ -165,11 +164,7 @@ function planRendition(rung: Rung, video: SourceVideo | undefined, planned: Enco
 }
 
 /** The last one is the source's own picture where that is as large and not above its rate; beside it there must be one that is scaled. */
-function withCopy(
-  renditions: PlannedRendition[],
-  source: SourceVideo | undefined,
-  planned: EncodePlan['video'],
-): PlannedRendition[] {
+function withCopy(renditions: PlannedRendition[], source: SourceVideo | undefined, planned: EncodePlan['video']): PlannedRendition[] {
   const last = renditions.at(-1)
   const size = last?.video
   if (!source?.copy || !size || renditions.length < 2 || size.codec !== undefined) return renditions

@@ -58,6 +58,7 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
     line(line) {
       const tick = /^#tb 0: (\d+)\/(\d+)$/.exec(line)
       if (tick) secondsPerTick = Number(tick[1]) / Number(tick[2])
+      if (line.startsWith('2,')) fits = false
       if (!/^[01],/.test(line)) return
       const [stream, , pts, , size, , ...more] = line.split(',').map((field) => field.trim())
       // Side data may change what decoders need to know; flags tell packets that are not to be shown.

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type EncodePlan, packageRenditions, planEncode, probeSource, setFolder, setLayout, verifySet } from '../src/index.ts'
@@ -106,6 +107,7 @@ describe('a source is encoded where something lacks:', () => {
     ['pixels that are no squares', 'wide.mp4', `${card(25, 16)} -vf setsar=4/3 ${closed(50)}`],
     ['fields', 'fields.mp4', `${card(50, 16)} -vf interlace -flags +ilme+ildct ${closed(50)}`],
     ['another codec', 'other.mp4', `${card(25, 16)} -c:v mpeg4 -g 50 -bf 0`],
+    ['parameter sets among the frames', 'sets.mkv', `${card(25, 16)} ${closed(50)} -bsf:v dump_extra`],
     ['a container that cannot be entered exactly', 'film.ts', `${card(25, 16)} ${closed(50)}`],
   ])(
     '%s',
@@ -116,6 +118,29 @@ describe('a source is encoded where something lacks:', () => {
     },
     60_000,
   )
+
+  test('a frame that cannot be decoded without a complaint', async () => {
+    const source = await room.make('hurt.mp4', `${card(25, 16)} ${closed(50)}`)
+    const bytes = await readFile(source)
+    // In the middle of the media, whose box is the first: of a frame in the second chunk.
+    bytes.fill(0x55, Math.floor(bytes.length * 0.45), Math.floor(bytes.length * 0.45) + 400)
+    await writeFile(source, bytes)
+    const work = { source, scratch: room.scratch('hurt'), tools: room.tools }
+    const probe = await probeSource(work)
+    const plan = planEncode({ probe, tools: room.tools })
+    expect(copiedKeys(plan)).toEqual(['h264_1200'])
+    await expect(encodeAll({ ...work, plan })).rejects.toMatchObject({ kind: 'unclean' })
+    const encoded = planEncode({ probe, tools: room.tools, copies: false })
+    expect(copiedKeys(encoded)).toEqual([])
+    await encodeAll({ ...work, plan: encoded })
+  }, 60_000)
+
+  test('frames before its beginning, which an edit list hides', async () => {
+    const plain = await room.make('plain.mp4', `${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`)
+    expect(copiedKeys(await planOf(plain))).toEqual(['h264_1200'])
+    const source = await room.make('cut.mp4', `-ss 3 -i ${plain} -c copy`)
+    expect(copiedKeys(await planOf(source))).toEqual([])
+  }, 60_000)
 
   test('a rendition that is made alone', async () => {
     const source = await room.make('alone.mp4', `${card(25, 8)} ${closed(50)}`)

@@ -11,6 +11,7 @@ interface Row {
   max_bytes: string | null
   max_seconds: number | null
   gives_way: boolean
+  copies: boolean
   rendition: Rung | null
   state: JobState
   progress: number
@@ -27,7 +28,7 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, gives_way, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, gives_way, copies, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
@@ -67,6 +68,11 @@ export async function moveJob(
      where job_id = $1`,
     [jobId, move.state ?? null, move.progress ?? 0, move.attempt ?? null, json(move.source), json(move.probe), json(move.plan)],
   )
+}
+
+/** From now on every rendition of a job is encoded. */
+export async function refuseCopy(tx: Transaction, jobId: string): Promise<void> {
+  await tx.query('update job set copies = false where job_id = $1', [jobId])
 }
 
 /** Answers the revision of the report that tells of it. */
@@ -148,6 +154,7 @@ function toJob(row: Row): Job {
     maxBytes: row.max_bytes === null ? undefined : Number(row.max_bytes),
     maxSeconds: row.max_seconds ?? undefined,
     givesWay: row.gives_way,
+    copies: row.copies,
     rendition: row.rendition ?? undefined,
     state: row.state,
     progress: row.progress,

@@ -33,6 +33,8 @@ export interface Job {
   maxSeconds: number | undefined
   /** Nothing is done for it while there is work of jobs that do not give way. */
   givesWay: boolean
+  /** Its plan may copy the picture of the source, which was not yet seen to be faulty. */
+  copies: boolean
   /** What a job of the kind `rendition` makes. */
   rendition: Rung | undefined
   state: JobState
@@ -73,7 +75,8 @@ export interface NewJob {
  *
  * The source's own faults, never tried again: 4001 unreachable, 4002 not a video, 4003 too large or too long, 4004 forbidden address,
  * 4005 cancelled. Ours: 5000 anything unforeseen, 5001 the worker was lost, 5002 the encoder crashed or hung, 5003 the result was not
- * what was planned, 5004 the storage failed, 5005 the plan is for another build of the encoder, 5006 the encoder for this codec is missing.
+ * what was planned, 5004 the storage failed, 5005 the plan is for another build of the encoder, 5006 the encoder for this codec is missing,
+ * 5007 the picture, which was to be copied, cannot be decoded without a complaint: it is encoded instead.
  */
 export interface Fault {
   code: number

@@ -15,9 +15,12 @@ export class NoEncoder extends Error {
  * The plan of a probed source, for all its renditions or for a single one, and what each of its chunks costs, the sound of the whole as the
  * last. Throws `SourceRefused` and `NoEncoder`.
  */
-export function planFor({ probe, build }: ProbeResult, single?: Rung): { plan: EncodePlan; weights: number[] } {
+export function planFor(
+  { probe, build }: ProbeResult,
+  { rendition: single, copies }: { rendition?: Rung | undefined; copies: boolean },
+): { plan: EncodePlan; weights: number[] } {
   if (single) checkSingle({ probe, build }, single)
-  const plan = planEncode({ probe, tools: build, ...(single && { single }) })
+  const plan = planEncode({ probe, tools: build, copies, ...(single && { single }) })
   const costs = [...plan.chunks, ...(plan.audio ? [plan.audio] : [])]
   return { plan, weights: costs.map(({ expectedCpuSeconds }) => Math.max(0.001, expectedCpuSeconds)) }
 }

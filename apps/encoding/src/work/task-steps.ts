@@ -31,7 +31,7 @@ import {
 import { NoEncoder, planFor } from './plan.ts'
 import { sendChunk, sendTask } from './send-task.ts'
 import type { ProbeResult, StoredFile, TaskKind, TaskPayload } from './task.ts'
-import { tryAgain } from './try-again.ts'
+import { needsPlan, tryAgain } from './try-again.ts'
 
 /**
  * What happens to a job, step by step. Each step is one transaction that locks the job, then the work item under its fencing number, and
@@ -127,7 +127,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     probed: (lease, found) =>
       finish(lease, async (tx, job) => {
         try {
-          const { plan, weights } = planFor(found, job.rendition)
+          const { plan, weights } = planFor(found, job)
           needMinutes(job, plan.durationSeconds)
           await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
@@ -250,9 +250,9 @@ function isChunk({ kind }: FoundItem): boolean {
   return kind === 'encode' || kind === 'audio'
 }
 
-/** A job of many chunks is not worn out by their number: each has three attempts. A plan for another build is a fault of them all. */
+/** A job of many chunks is not worn out by their number: each has three attempts. What makes a new plan is a fault of them all. */
 async function triesOf(tx: Transaction, job: Job, item: FoundItem, fault: Fault): Promise<{ attempt: number; storageFaults: number }> {
-  if (!isChunk(item) || fault.code === 5005) return { attempt: job.attempt, storageFaults: await storageFaultsOf(tx, job.jobId) }
+  if (!isChunk(item) || needsPlan(fault)) return { attempt: job.attempt, storageFaults: await storageFaultsOf(tx, job.jobId) }
   const { faults, storageFaults } = await chunkFaults(tx, job.jobId, chunkOf(item))
   return { attempt: 1 + faults, storageFaults }
 }

@@ -115,6 +115,7 @@ function faultOf(error: unknown): Fault {
   if (error instanceof AnotherBuild) return { code: 5005, message: error.message }
   if (error instanceof FilesDiffer) return { code: 5004, message: 'the storage lost a part of the work' }
   if (isEncodeFailed(error)) {
+    if (error.kind === 'unclean') return { code: 5007, message: 'the picture of the source has faults: it is encoded instead of copied' }
     return error.kind === 'incomplete'
       ? { code: 5003, message: 'the encoder did not make what was planned' }
       : { code: 5002, message: `the encoder failed (${error.kind.replaceAll('_', ' ')})` }
