@@ -5,7 +5,7 @@ import { parseId } from '../id/id.ts'
 import type { RenditionSet } from '../media/rendition-set.ts'
 import type { SlideJobStore } from '../presentation/slide-job-store.ts'
 import { toSlideNews } from '../presentation/slide-news.ts'
-import { requireService, requireUser, scopeOf } from '../visibility.ts'
+import { requireService, scopeOf } from '../visibility.ts'
 import type { Job, News } from './job.ts'
 import type { JobStore } from './job-store.ts'
 import type { RetryJob } from './retry-job.ts'
@@ -40,10 +40,9 @@ export function jobHandlers(
       return { job: toMessage(await jobs.cancel(scope, jobId, signal)) }
     },
     async retryJob({ jobId }, call) {
-      const { userId } = requireUser(call.principal)
       const scope = scopeOf(call.principal)
       if (!parseId(jobId)) throw notFound('job', jobId)
-      const retried = await retryJob({ scope, jobId, userId }, call)
+      const retried = await retryJob({ scope, jobId }, call)
       return { ...retried, action: ACTIONS[retried.action] }
     },
     async reportJob(report, { principal, signal }) {

@@ -15,7 +15,7 @@ afterAll(() => catalogue.close())
 
 const fail = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'failed', code: 5002, message: 'the encoder failed' }, 100)
 const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 200)
-const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId, userId: '7' }, aCall())
+const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId }, aCall())
 const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const told = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
@@ -37,6 +37,19 @@ test('what gave way does so again', async () => {
   await fail(jobId)
   await retry(jobId)
   expect((await catalogue.messages()).map(({ payload }) => payload)).toMatchObject([{ givesWay: true }, { givesWay: true }])
+})
+
+test('the message of success goes to the uploader, whoever tried it again, and names a video that is there', async () => {
+  const { jobId, videoId, mediaId } = await catalogue.upload({}, { userId: '7', notify: true })
+  const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
+  await fail(jobId)
+  await catalogue.videos.remove({ scope: '1', videoId })
+  const again = await retry(jobId)
+  expect(again).toMatchObject({ videoId: second.videoId, mediaId })
+  expect(await catalogue.jobs.find('1', again.jobId)).toMatchObject({ videoId: second.videoId })
+  await publish(again.jobId)
+  const mails = await catalogue.db.query('select user_id, video_id from mail where job_id = $1', [again.jobId])
+  expect(mails).toEqual([{ user_id: '7', video_id: second.videoId }])
 })
 
 test('what plays goes on playing while its failed replacement is tried again', async () => {

@@ -6,16 +6,16 @@ import { type LockedMedia, lockMedia, saveStanding } from '../media/media-lock.t
 import { accepted } from '../media/status.ts'
 import { UNKNOWN_SOURCE, workLimits } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
+import { firstVideo } from '../video/video-store.ts'
 import type { Scope } from '../visibility.ts'
 import type { Job } from './job.ts'
 import { type Enqueue, enqueueCreated } from './job-messages.ts'
 import { insertJob } from './new-job.ts'
 
-/** What is asked once more, and on whose behalf. */
+/** What is asked once more. It stays on behalf of the one who asked first: the message of success is for the uploader. */
 export interface Retry {
   scope: Scope
   jobId: string
-  userId: string
 }
 
 /** The new job, as it was accepted: a repeat of the call is answered the same. */
@@ -28,25 +28,27 @@ export type RetryJob = (retry: Retry, call: Pick<Call, 'idempotency' | 'signal'>
  * JOB_NOT_FOUND, JOB_NOT_FAILED, JOB_OVERTAKEN, and as `reserve` does.
  */
 export function createRetryJob(db: Db, enqueue: Enqueue): RetryJob {
-  return ({ scope, jobId, userId }, call) =>
+  return ({ scope, jobId }, call) =>
     once(db, call, jsonCodec<RetriedJob>(), async (tx) => {
       const { failed, media } = await lockFailed(tx, jobId, scope)
+      // That of the failed job may be deleted by now.
+      const { videoId } = await firstVideo(tx, media.mediaId)
       const next =
         failed.action === 'add_rendition'
-          ? await startRendition(tx, enqueue, media, { profileId: failed.profile_id ?? 0, userId })
-          : await makeSetAgain(tx, enqueue, failed, media, userId)
+          ? await startRendition(tx, enqueue, media, { profileId: failed.profile_id ?? 0, userId: failed.user_id })
+          : await makeSetAgain(tx, enqueue, failed, media, videoId)
       if (next === undefined) throw overtaken('the media has this rendition, or plays nothing to which it could be added')
-      return { jobId: next, videoId: failed.video_id, mediaId: failed.media_id, action: failed.action }
+      return { jobId: next, videoId, mediaId: failed.media_id, action: failed.action }
     })
 }
 
 interface FailedJob {
-  video_id: string
   media_id: string
   organisation_id: string
   action: Job['action']
   state: Job['state']
   source_url: string
+  user_id: string
   notify: boolean
   gives_way: boolean
   profile_id: number | null
@@ -55,7 +57,7 @@ interface FailedJob {
 /** A failed job whose media is locked, and behind which no other one of the kind was accepted. */
 async function lockFailed(tx: Transaction, jobId: string, scope: Scope): Promise<{ failed: FailedJob; media: LockedMedia }> {
   const [job] = await tx.query<FailedJob>(
-    `select video_id, media_id, organisation_id, action, state, source_url, notify, gives_way, profile_id from job
+    `select media_id, organisation_id, action, state, source_url, user_id, notify, gives_way, profile_id from job
      where job_id = $1 and ($2::bigint is null or organisation_id = $2)`,
     [jobId, scope],
   )
@@ -78,9 +80,9 @@ async function lockFailed(tx: Transaction, jobId: string, scope: Scope): Promise
 async function makeSetAgain(
   tx: Transaction,
   enqueue: Enqueue,
-  { video_id: videoId, action, source_url: sourceUrl, notify, gives_way: givesWay }: FailedJob,
+  { action, source_url: sourceUrl, user_id: userId, notify, gives_way: givesWay }: FailedJob,
   { mediaId, organisationId, renditions }: LockedMedia,
-  userId: string,
+  videoId: string,
 ): Promise<string> {
   const status = accepted(false)
   const reserved = await reserve(tx, organisationId, { ...UNKNOWN_SOURCE, givenBack: renditions?.bytes ?? 0 })
