@@ -45,6 +45,7 @@ export function aSet(jobId: string, more: Partial<RenditionSet> = {}): Rendition
     hasAudio: true,
     storyboardPath: 'images/storyboard.vtt',
     previewPath: '',
+    planNumber: 1,
     soundPath: 'sound.m4a',
     ...more,
   }

@@ -1,11 +1,10 @@
 import { link, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { checkSegment } from './check-segment.ts'
 import { chunkFolder, chunkKeys, outputKeys } from './encode-chunk.ts'
 import { segmentNames } from './encode-command.ts'
-import { toNumber } from './frame-rate.ts'
 import { readSegmentList, type Segment } from './hls-playlist.ts'
 import { EncodeFailed } from './media-errors.ts'
-import { readSegmentHead } from './mp4-boxes.ts'
 import { chunkNumbers, type EncodePlan } from './plan.ts'
 import { makeFolderFor, type Sandbox } from './sandbox.ts'
 import { plainFileBytes } from './scratch.ts'
@@ -55,19 +54,6 @@ async function compareHeads(scratch: string, key: string, init: string, first: s
   const size = await plainFileBytes(scratch, init)
   const same = size > 0 && (await readFile(join(scratch, init))).equals(await readFile(join(scratch, first)))
   if (!same) throw new EncodeFailed('incomplete', `${key} has chunks that do not fit together`)
-}
-
-/** Of sound, which one run made, only that it can be read. */
-async function checkSegment(plan: EncodePlan, key: string, number: number, file: string): Promise<void> {
-  const head = await readSegmentHead(file)
-  if (!head) throw new EncodeFailed('incomplete', `segment ${number} of ${key} holds no media`)
-  if (!plan.video || !plan.renditions.some((rendition) => rendition.key === key && rendition.video)) return
-  const { frames, groupFrames, frameRate } = plan.video
-  const start = (number - 1) * groupFrames * 2
-  const isInPlace = Math.abs(head.startSeconds * toNumber(frameRate) - start) < 0.1
-  if (!isInPlace || head.samples !== Math.min(frames - start, groupFrames * 2)) {
-    throw new EncodeFailed('incomplete', `segment ${number} of ${key} does not hold the frames that were planned for it`)
-  }
 }
 
 async function place(scratch: string, from: string, to: string): Promise<number> {

@@ -1,3 +1,4 @@
+export { checkInit, checkSegment, listChunk } from './check-segment.ts'
 export { chunkMemoryBytes } from './chunk-memory.ts'
 export { codecName } from './codec-name.ts'
 export { type ChunkEncode, canCarryOut, chunkFolder, chunkKeys, encodeChunk, hasCopy } from './encode-chunk.ts'

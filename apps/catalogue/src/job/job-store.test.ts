@@ -88,6 +88,24 @@ describe('reports', () => {
     expect(await playing(videoId)).toBe(jobId)
     expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(aSet(jobId))
   })
+  test.each([
+    ['told anew', 2, 2],
+    ['complete before that', 1, 2],
+  ])(
+    'that it was planned anew gives it new addresses, when that is %s, since files of two plans do not fit together',
+    async (_, told, made) => {
+      const { jobId, videoId } = await catalogue.upload()
+      const version = async () => (await createDeliveryRuleStore(catalogue.db).find(videoId))?.sets[0]?.version
+      const early = (planNumber: number) => aSet(jobId, { prefix: `early/${jobId}`, renditions: [], planNumber })
+      await catalogue.jobs.apply(jobId, { kind: 'playable', early: early(0) }, undefined)
+      const first = await version()
+      await catalogue.jobs.apply(jobId, { kind: 'playable', early: early(told) }, undefined)
+      const second = await version()
+      expect(second === first).toBe(told === 1)
+      await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { planNumber: made }) }, undefined)
+      expect((await version()) === second).toBe(told === made)
+      expect(await version()).not.toBe(first)
+    })
   test('that it can be watched end with the job, and do not come to a replacement', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
     const early = (id: string) => ({ kind: 'playable' as const, early: aSet(id, { prefix: `early/${id}`, renditions: [] }) })

@@ -6,6 +6,7 @@ import { startAllRenditions } from '../encoding-format/start-renditions.ts'
 import { addEvent, addVideoEvents } from '../event/event-store.ts'
 import { queueSuccessMail } from '../mail/mail-store.ts'
 import { type LockedMedia, lockMedia, saveStanding } from '../media/media-lock.ts'
+import { fitTogether } from '../media/rendition-set.ts'
 import { TOO_LARGE } from '../media/status.ts'
 import { overrunOf } from '../quota/reserve.ts'
 import type { Scope } from '../visibility.ts'
@@ -132,13 +133,13 @@ async function settleLocked(
   }
   await saveStanding(tx, job.mediaId, after.media)
   const { early } = after.media
-  if (early && !media.early) {
+  if (early && !(media.early && fitTogether(media.early, early))) {
     await moveToNewSet(tx, job.mediaId, undefined)
-    await addVideoEvents(tx, 'video.playable', job, { job_id: job.jobId })
+    if (!media.early) await addVideoEvents(tx, 'video.playable', job, { job_id: job.jobId })
   }
   if (news.kind === 'published') {
-    // Whoever watches already goes on at the same addresses.
-    if (!media.early) await moveToNewSet(tx, job.mediaId, media.renditions)
+    // Whoever watches already goes on at the same addresses, where that is the same plan's.
+    if (!(media.early && fitTogether(media.early, news.renditions))) await moveToNewSet(tx, job.mediaId, media.renditions)
     await tellSuccess(tx, job, media)
     await endStandingJobs(tx, enqueue, { mediaId: job.mediaId, which: 'renditions', message: 'overtaken by a later replacement' })
     await endCountOfAdded(tx, job.mediaId)

@@ -27,13 +27,20 @@ export interface RenditionSet {
   storyboardPath: string
   previewPath: string
   soundPath: string
+  /** Which plan of its job it was made by; 0 and none stand for the first. Files of two plans do not fit together. */
+  planNumber: number
 }
 
 /** A set as it was stored, maybe by a release that knew less. */
-export type StoredSet = Omit<RenditionSet, 'storyboardPath' | 'previewPath' | 'soundPath'> & Partial<RenditionSet>
+export type StoredSet = Omit<RenditionSet, 'storyboardPath' | 'previewPath' | 'soundPath' | 'planNumber'> & Partial<RenditionSet>
 
 export function readSet(stored: StoredSet | null): RenditionSet | undefined {
-  return stored ? { storyboardPath: '', previewPath: '', soundPath: '', ...stored } : undefined
+  return stored ? { storyboardPath: '', previewPath: '', soundPath: '', planNumber: 1, ...stored } : undefined
+}
+
+/** Whoever watches one can go on with the other at the same addresses. */
+export function fitTogether(one: Pick<RenditionSet, 'jobId' | 'planNumber'>, other: Pick<RenditionSet, 'jobId' | 'planNumber'>): boolean {
+  return one.jobId === other.jobId && (one.planNumber || 1) === (other.planNumber || 1)
 }
 
 /** The names of its files, without folders. */

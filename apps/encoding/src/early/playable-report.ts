@@ -21,7 +21,7 @@ export function playableReports({ db, jobs }: { db: Db; jobs: Client<typeof JobS
 }
 
 /** Its objects lie where each chunk was put: delivery asks for them by the job. */
-function earlySet({ jobId, plan, probe }: Job): RenditionSet {
+function earlySet({ jobId, planNumber, plan, probe }: Job): RenditionSet {
   // Both were stored by this service, from these types.
   const { durationSeconds, video, audio } = plan as EncodePlan
   const { video: source } = probe as SourceProbe
@@ -34,5 +34,6 @@ function earlySet({ jobId, plan, probe }: Job): RenditionSet {
     hlsPath: setLayout.master,
     hasVideo: video !== undefined,
     hasAudio: audio !== undefined,
+    planNumber,
   })
 }

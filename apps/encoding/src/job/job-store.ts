@@ -12,6 +12,7 @@ interface Row {
   max_seconds: number | null
   gives_way: boolean
   copies: boolean
+  plan_number: number
   rendition: Rung | null
   state: JobState
   progress: number
@@ -28,7 +29,7 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, gives_way, copies, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, gives_way, copies, plan_number, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
@@ -70,9 +71,9 @@ export async function moveJob(
   )
 }
 
-/** From now on every rendition of a job is encoded. */
-export async function refuseCopy(tx: Transaction, jobId: string): Promise<void> {
-  await tx.query('update job set copies = false where job_id = $1', [jobId])
+/** Readies a job for another plan: whoever watches its beginning needs new addresses, since files of two plans do not fit together. */
+export async function startNewPlan(tx: Transaction, { jobId, copies }: Pick<Job, 'jobId' | 'copies'>): Promise<void> {
+  await tx.query('update job set plan_number = plan_number + 1, is_playable = false, copies = $2 where job_id = $1', [jobId, copies])
 }
 
 /** Answers the revision of the report that tells of it. */
@@ -155,6 +156,7 @@ function toJob(row: Row): Job {
     maxSeconds: row.max_seconds ?? undefined,
     givesWay: row.gives_way,
     copies: row.copies,
+    planNumber: row.plan_number,
     rendition: row.rendition ?? undefined,
     state: row.state,
     progress: row.progress,

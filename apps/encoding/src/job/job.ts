@@ -35,6 +35,8 @@ export interface Job {
   givesWay: boolean
   /** Its plan may copy the picture of the source, which was not yet seen to be faulty. */
   copies: boolean
+  /** Which of its plans it has, from 1. */
+  planNumber: number
   /** What a job of the kind `rendition` makes. */
   rendition: Rung | undefined
   state: JobState

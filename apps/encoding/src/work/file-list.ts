@@ -33,7 +33,9 @@ export async function readFileList(
 function isStoredFile(file: unknown): file is StoredFile {
   if (typeof file !== 'object' || file === null) return false
   const { path, bytes, sha256 } = file as Partial<StoredFile>
-  return typeof path === 'string' && isObjectName(path) && Number.isSafeInteger(bytes) && /^[0-9a-f]{64}$/.test(`${sha256}`)
+  return (
+    typeof path === 'string' && isObjectName(path) && Number.isSafeInteger(bytes) && Number(bytes) > 0 && /^[0-9a-f]{64}$/.test(`${sha256}`)
+  )
 }
 
 const LOOKS_AT_ONCE = 16

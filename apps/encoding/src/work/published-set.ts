@@ -29,6 +29,7 @@ export function publishedSet(job: Job, prefix: string, files: readonly SetFile[]
     storyboardPath: pathOf(files, 'storyboard'),
     previewPath: pathOf(files, 'preview'),
     soundPath: pathOf(files, 'sound'),
+    planNumber: job.planNumber,
   })
 }
 

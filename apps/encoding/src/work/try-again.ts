@@ -2,7 +2,7 @@ import { type EncodePlan, hasCopy } from '@vitascope/media'
 import type { Transaction } from '@vitascope/postgres'
 import type { FoundItem, Queue } from '@vitascope/queue'
 import type { Fault, Job } from '../job/job.ts'
-import { moveJob, refuseCopy } from '../job/job-store.ts'
+import { moveJob, startNewPlan } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 import { removeChunks, resetChunks } from './chunk-store.ts'
 import { sendChunk, sendTask } from './send-task.ts'
@@ -17,9 +17,9 @@ export async function tryAgain(tx: Transaction, queue: Queue, job: Job, item: Fo
   const { jobId } = job
   const isBadSet = item.kind === 'package' && fault.code === 5003
   const isBadCopy = fault.code === 5007 || (isBadSet && hasCopy(job.plan as EncodePlan))
-  if (isBadCopy) await refuseCopy(tx, jobId)
   if (isBadCopy || needsPlan(fault)) {
     // Chunks of two plans are never joined: the job begins again with one for the build that is there now.
+    await startNewPlan(tx, { jobId, copies: job.copies && !isBadCopy })
     await moveJob(tx, jobId, { state: 'probing', attempt })
     await queue.cancel(tx, item.key)
     for (const { fence } of await resetChunks(tx, jobId)) if (fence > 0) await dropPrefixes(tx, jobId, { fence })

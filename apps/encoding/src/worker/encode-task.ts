@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { canCarryOut, chunkFolder, chunkKeys, EncodeFailed, encodeChunk } from '@vitascope/media'
+import { canCarryOut, chunkFolder, chunkKeys, EncodeFailed, encodeChunk, listChunk } from '@vitascope/media'
 import type { EncodeInput, FilesResult, StoredFile } from '../work/task.ts'
 import { filesBelow, putList } from './put-files.ts'
 import { feedWhile, putSegments } from './segment-feed.ts'
@@ -29,11 +29,15 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
       onProgress: ({ frame, seconds }) =>
         onDone(ENCODE_SHARE * (planned ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
     })
-  const fed = await timed(work, input, () => (isLong(input) ? feedWhile(work, { chunk, keys, workPrefix }, run) : run(signal).then(none)))
+  const fed = await timed(work, input, () =>
+    isLong(input) ? feedWhile(work, { plan, chunk, keys, workPrefix }, run) : run(signal).then(none),
+  )
   const folder = join(scratch, chunkFolder(chunk))
   const paths = await filesBelow(folder, '')
-  if (paths.length === 0) throw new EncodeFailed('incomplete', 'the chunk has no segments')
-  const files = [...fed, ...(await putSegments(work, folder, workPrefix, paths))]
+  const there = new Set([...fed.map(({ path }) => path), ...paths])
+  const missing = (await listChunk(plan, chunk, scratch)).find((path) => !there.has(path))
+  if (missing !== undefined) throw new EncodeFailed('incomplete', `the chunk has no ${missing}`)
+  const files = [...fed, ...(await putSegments(work, { plan, folder, prefix: workPrefix }, paths))]
   return { list: await putList(storage, workPrefix, files, signal) }
 }
 

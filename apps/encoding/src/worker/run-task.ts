@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDomainError } from '@vitascope/errors'
 import type { Client } from '@vitascope/grpc'
@@ -61,7 +61,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: SourceHold,
       await held.release()
       return end('released')
     }
-    const fault = faultOf(error)
+    const fault = (await isFull(tools.scratchDir)) ? SCRATCH_FULL : faultOf(error)
     log.warn(
       { ...told, err: error, code: fault.code, detail: isEncodeFailed(error) ? error.detail.slice(-2_000) : undefined },
       'a task failed',
@@ -108,6 +108,16 @@ function doTask(task: Task, work: TaskWork): Promise<unknown> {
     default:
       throw new Error(`this worker does not know the task kind ${task.kind}`)
   }
+}
+
+/** Below this, what ffmpeg left is not to be trusted, and neither is what it said. */
+const FULL_BYTES = 16 * 2 ** 20
+/** As one of the storage, which has tries for a quarter of an hour: it is there for all jobs, and others may give room. */
+const SCRATCH_FULL: Fault = { code: 5004, message: 'the disk of the scratch folder of a worker is full' }
+
+async function isFull(folder: string): Promise<boolean> {
+  const disk = await statfs(folder).catch(() => undefined)
+  return disk !== undefined && disk.bavail * disk.bsize < FULL_BYTES
 }
 
 function faultOf(error: unknown): Fault {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { chunkFolder, readSegmentHead, segmentNames } from '@vitascope/media'
+import { checkInit, checkSegment, chunkFolder, type EncodePlan, segmentNames } from '@vitascope/media'
 import type { StoredFile } from '../work/task.ts'
 import { putFiles } from './put-files.ts'
 import type { TaskWork } from './task-work.ts'
@@ -11,6 +11,7 @@ const FEED_MS = 1_000
 const MOST_FILES = 2_000
 
 export interface FeedPlace {
+  plan: EncodePlan
   chunk: number
   keys: readonly string[]
   workPrefix: string
@@ -43,7 +44,7 @@ export async function feedWhile(work: TaskWork, place: FeedPlace, run: (signal: 
 }
 
 /** What is finished by now: a segment gets its name when it is whole, and the head of its track is there before it. */
-async function feedOnce(work: TaskWork, { chunk, keys, workPrefix }: FeedPlace, fed: readonly StoredFile[]): Promise<StoredFile[]> {
+async function feedOnce(work: TaskWork, { plan, chunk, keys, workPrefix }: FeedPlace, fed: readonly StoredFile[]): Promise<StoredFile[]> {
   const folder = join(work.scratch, chunkFolder(chunk))
   const paths: string[] = []
   for (const key of keys) {
@@ -57,23 +58,28 @@ async function feedOnce(work: TaskWork, { chunk, keys, workPrefix }: FeedPlace, 
   }
   const now = paths.slice(0, MOST_FILES)
   if (now.length === 0) return []
-  const files = await putSegments(work, folder, workPrefix, now)
+  const files = await putSegments(work, { plan, folder, prefix: workPrefix }, now)
   await work.onFiles(files)
   return files
 }
 
-/** Gives files of a chunk up to the storage, each segment with its length. */
-export async function putSegments(
-  { storage, signal }: TaskWork,
-  folder: string,
-  prefix: string,
-  paths: readonly string[],
-): Promise<StoredFile[]> {
+export interface ChunkPlace {
+  plan: EncodePlan
+  folder: string
+  prefix: string
+}
+
+/** Gives files of a chunk up to the storage, each segment with its length; a viewer may get them at once, so each is looked at before. */
+export async function putSegments({ storage, signal }: TaskWork, place: ChunkPlace, paths: readonly string[]): Promise<StoredFile[]> {
+  const { plan, folder, prefix } = place
   const seconds = new Map<string, number>()
   for (const path of paths) {
-    const head = path.endsWith('.m4s') ? await readSegmentHead(join(folder, path)) : undefined
+    const [key = '', name = ''] = path.split('/')
+    if (name === segmentNames.init) await checkInit(key, join(folder, path))
+    if (!name.endsWith('.m4s')) continue
+    const head = await checkSegment(plan, key, Number.parseInt(name.replace(/^\D+/, ''), 10), join(folder, path))
     // Such as a playlist says it.
-    if (head) seconds.set(path, Number(head.seconds.toFixed(6)))
+    seconds.set(path, Number(head.seconds.toFixed(6)))
   }
   const files = await putFiles(storage, { folder, prefix, paths }, signal)
   return files.map((file) => ({ ...file, seconds: seconds.get(file.path) ?? 0 }))
