@@ -113,8 +113,10 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
 
   /** Mostly the folder is there, with no link on the way; those who are making it, or one above it, are waited for. */
   async function isMade(folder: string): Promise<boolean> {
+    const isHere = (await realpath(folder).catch(unlessGone)) === folder
+    // Afterwards: what was seen to be there may be made by somebody whose entry is not durable yet.
     if (making.size > 0) for (let above = folder; above !== root; above = dirname(above)) await making.get(above)
-    return (await realpath(folder).catch(unlessGone)) === folder
+    return isHere
   }
 
   async function makeFolder(folder: string): Promise<void> {

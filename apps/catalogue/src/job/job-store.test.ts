@@ -105,7 +105,8 @@ describe('reports', () => {
       await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { planNumber: made }) }, undefined)
       expect((await version()) === second).toBe(told === made)
       expect(await version()).not.toBe(first)
-    })
+    },
+  )
   test('that it can be watched end with the job, and do not come to a replacement', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
     const early = (id: string) => ({ kind: 'playable' as const, early: aSet(id, { prefix: `early/${id}`, renditions: [] }) })
