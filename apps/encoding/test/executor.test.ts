@@ -97,7 +97,7 @@ test('a chunk is told how it stands: leased, held by another, made, or not wante
   expect((await ask(1)).standing).toBe(ChunkStanding.CHUNK_STANDING_OVER)
 })
 
-test('a pod takes one chunk after another, from its own on, until the others have all that is left', async () => {
+test('a pod takes one chunk after another until the others have all that is left', async () => {
   await service.stop()
   service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
   worker = standInWorker(service, around.storage, 'w1:b')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Call, type Channel, type Client, openChannel, principalKey, serviceCall } from '@vitascope/grpc'
 import { type Db, openPostgres } from '@vitascope/postgres'
+import { EarlyServiceService } from '@vitascope/proto/encoding/v1/early'
 import { type Job, JobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
@@ -83,6 +84,7 @@ export async function startSurroundings(): Promise<Surroundings> {
 export interface Caller {
   jobs: Client<typeof JobServiceService>
   work: Client<typeof WorkServiceService>
+  early: Client<typeof EarlyServiceService>
   call: Call
   job(jobId: string): Promise<Job>
   close(): void
@@ -95,6 +97,7 @@ export function openCaller(address: string): Caller {
   return {
     jobs,
     work: channel.client(WorkServiceService),
+    early: channel.client(EarlyServiceService),
     call,
     async job(jobId) {
       const { job } = await jobs.getJob({ jobId }, call)

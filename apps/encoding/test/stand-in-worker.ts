@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chunkKeys, planVersion, type SetFile, type SourceAudio, type SourceProbe } from '@vitascope/media'
+import { chunkKeys, type EncodePlan, planVersion, type SetFile, type SourceAudio, type SourceProbe } from '@vitascope/media'
 import type { LeaseTaskRequest, Task } from '@vitascope/proto/encoding/v1/work'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import type { ObjectStorage } from '@vitascope/storage'
@@ -85,8 +85,8 @@ export function aProbe(): ProbeResult {
   return { probe, build: { version: 'n7.0', toneMap: false } }
 }
 
-/** Of 20 s, in three chunks, and with sound. */
-export function aLongProbe(): ProbeResult {
+/** Of 20 s, in three chunks, or as long as is said, and with sound. */
+export function aLongProbe(seconds = 20): ProbeResult {
   const { probe, build } = aProbe()
   const audio: SourceAudio = {
     index: 1,
@@ -96,13 +96,13 @@ export function aLongProbe(): ProbeResult {
     language: '',
     title: '',
     isDefault: true,
-    endSeconds: 20,
+    endSeconds: seconds,
   }
   return {
     probe: {
       ...probe,
-      durationSeconds: 20,
-      ...(probe.video && { video: { ...probe.video, endSeconds: 20, keySeconds: 2 } }),
+      durationSeconds: seconds,
+      ...(probe.video && { video: { ...probe.video, endSeconds: seconds, keySeconds: 2 } }),
       audio: [audio],
     },
     build,
@@ -110,15 +110,25 @@ export function aLongProbe(): ProbeResult {
 }
 
 async function makeSegments(storage: ObjectStorage, { workPrefix, plan, chunk }: EncodeInput): Promise<FilesResult> {
-  const first = plan.chunks[chunk]?.firstSegment ?? 1
-  const made = chunkKeys(plan, chunk).flatMap((key): Made[] => {
-    const path = `${key}/seg-${String(first).padStart(5, '0')}.m4s`
-    return [
-      { path: `${key}/init.mp4`, content: Buffer.from(`${key}/init.mp4 of ${workPrefix}`), more: { seconds: 0 } },
-      { path, content: Buffer.from(`${path} of ${workPrefix}`), more: { seconds: 4 } },
-    ]
-  })
+  const made = chunkKeys(plan, chunk).flatMap((key): Made[] => [
+    { path: `${key}/init.mp4`, content: Buffer.from(`${key}/init.mp4 of ${workPrefix}`), more: { seconds: 0 } },
+    ...segmentsOf(plan, chunk).map((number) => {
+      const path = segmentPath(key, number)
+      return { path, content: Buffer.from(`${path} of ${workPrefix}`), more: { seconds: 4 } }
+    }),
+  ])
   return putAll(storage, workPrefix, workPrefix, made)
+}
+
+/** Numbers of the segments of a chunk of the picture, of 4 s each; of the sound, the first alone is made. */
+export function segmentsOf({ chunks, durationSeconds }: EncodePlan, chunk: number): number[] {
+  const first = chunks[chunk]?.firstSegment ?? 1
+  const last = chunks[chunk] ? (chunks[chunk + 1]?.firstSegment ?? 1 + Math.ceil(durationSeconds / 4)) : 2
+  return Array.from({ length: last - first }, (_, index) => first + index)
+}
+
+export function segmentPath(key: string, number: number): string {
+  return `${key}/seg-${String(number).padStart(5, '0')}.m4s`
 }
 
 async function makeSet(storage: ObjectStorage, { plan, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {

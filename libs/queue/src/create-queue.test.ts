@@ -142,6 +142,19 @@ describe('the line', () => {
     await send({ weight: 1_000_000 })
     expect(await ask()).toBeDefined()
   })
+  test('whoever asks for one key gets the items of it in the order in which they were sent, and nothing else', async () => {
+    await send({ key: 'job:2', group: 'b', priority: 9 })
+    const ids: string[] = []
+    for (let i = 0; i < 6; i++) ids.push(await send())
+    const ask = (holder: string) => queue.lease({ kinds: ['encode'], holder, leaseMs: 30_000, key: 'job:1' }, never)
+    const first = await Promise.all(['w1', 'w2', 'w3'].map(ask))
+    const held = first.flatMap((item) => item ?? [])
+    expect(held.map(({ itemId }) => itemId).sort()).toEqual(ids.slice(0, 3))
+    const again = held.find(({ itemId }) => itemId === ids[1])
+    if (again) await retry(again)
+    const next = [await ask('w1'), await ask('w2'), await ask('w3'), await ask('w4'), await ask('w5')]
+    expect(next.map((item) => item?.itemId)).toEqual([ids[1], ids[3], ids[4], ids[5], undefined])
+  })
   test('gives every item to one of many who ask at once', async () => {
     for (let i = 0; i < 20; i++) await send()
     const items = await Promise.all(Array.from({ length: 30 }, (_, i) => lease(`w${i}`)))

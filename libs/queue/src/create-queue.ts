@@ -116,16 +116,16 @@ async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSign
 }
 
 /** One statement, and with it one transaction of its own: nobody can see the item taken and without its fence. */
-async function leaseNow(query: Query, { kinds, holder, leaseMs, ask, room, itemId }: Ask): Promise<LeasedItem | undefined> {
+async function leaseNow(query: Query, { kinds, holder, leaseMs, ask, room, itemId, key }: Ask): Promise<LeasedItem | undefined> {
   const [row] = await query<Row>(
     `update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, ask = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
        select item_id from work_item where state = 'waiting' and kind = any($1) and due_time <= now() and ($5::int is null or weight <= $5)
-         and ($6::bigint is null or item_id = $6)
+         and ($6::bigint is null or item_id = $6) and ($7::text is null or key = $7)
        order by priority desc, turn, item_id limit 1 for update skip locked)
      returning ${LEASED_COLUMNS}`,
-    [kinds, holder, leaseMs, ask ?? null, room ?? null, itemId ?? null],
+    [kinds, holder, leaseMs, ask ?? null, room ?? null, itemId ?? null, key ?? null],
   )
   return row && toItem(row)
 }

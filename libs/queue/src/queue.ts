@@ -47,6 +47,8 @@ export interface Ask {
   ask?: string
   /** This item and no other. */
   itemId?: string
+  /** Items of this key and no others: those of one group and priority in the order in which they were sent. */
+  key?: string
   /** Heavier items than this are left to others; everything when not given. */
   room?: number
   /** How long to wait for work when there is none; 0 is one look. */

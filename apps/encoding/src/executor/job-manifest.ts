@@ -74,7 +74,7 @@ export function jobManifest(settings: KubernetesSettings, run: Run, needs: PodNe
   }
 }
 
-/** The chunks that indexes of the Job of a run began with. */
+/** The chunks of indexes of the Job of a run. */
 export function chunksOfIndexes({ spec }: V1Job, run: Run, indexes: readonly number[]): number[] {
   const first = firstChunks(run, spec?.completions ?? 0)
   return indexes.flatMap((index) => first[index] ?? [])

@@ -6,9 +6,9 @@ export interface Run {
   chunks: number[]
 }
 
-/** The chunk that each index begins with, where they share the chunks of a run: as far from those of the others as can be. */
+/** The chunk of each index, where they share the chunks of a run: the first ones, since what can be watched ends at the first gap. */
 export function firstChunks({ chunks }: Pick<Run, 'chunks'>, indexes: number): number[] {
-  return Array.from({ length: indexes }, (_, index) => chunks[Math.floor((index * chunks.length) / indexes)] ?? 0)
+  return chunks.slice(0, indexes)
 }
 
 /** The name of its Job: the same whoever makes it, and no other run’s. */

@@ -12,19 +12,6 @@ export async function openChunkItem(query: Query, jobId: string, chunk: number):
   return row?.item_id
 }
 
-/**
- * The task of a chunk of the picture that nobody has, or that was leased to this holder by an answer which it may not have heard: what is due first, from this
- * chunk on and then from the beginning.
- */
-export async function anyChunkItem(query: Query, jobId: string, from: number, holder: string): Promise<string | undefined> {
-  const [row] = await query<{ item_id: string }>(
-    `select item_id from work_item where key = $1 and kind = 'encode' and (state = 'waiting' or state = 'leased' and holder = $3)
-     order by state, due_time > now(), (payload->>'chunk')::int < $2, (payload->>'chunk')::int limit 1`,
-    [keyOfJob(jobId), from, holder],
-  )
-  return row?.item_id
-}
-
 /** How a chunk stands that could not be leased; for who would take any of the job, how the job does. */
 export async function chunkStanding(query: Query, jobId: string, chunk: number, orAnother: boolean): Promise<ChunkStanding> {
   const [row] = await query<{ is_waiting: boolean | null; fence: number | null }>(

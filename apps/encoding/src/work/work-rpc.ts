@@ -13,9 +13,9 @@ import type { Lease, LeasedItem, Queue } from '@vitascope/queue'
 import { isObjectName } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import { onlyServices } from '../caller.ts'
-import { isJobId, isOfSource } from '../job/job.ts'
+import { isJobId, isOfSource, keyOfJob } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
-import { anyChunkItem, chunkStanding, openChunkItem } from './chunk-item.ts'
+import { chunkStanding, openChunkItem } from './chunk-item.ts'
 import { type StoredFile, WORKER_KINDS, type WorkerTaskKind } from './task.ts'
 import { inputFor } from './task-input.ts'
 import type { TaskResults } from './task-results.ts'
@@ -40,7 +40,7 @@ export interface WorkTools {
 
 const MOST_WAIT_SECONDS = 20
 const MOST_FILES = 5_000
-/** Whoever takes any chunk waits so long for one, then looks for another. */
+/** Whoever takes any chunk waits so long for one, then looks whether others have them all by now. */
 const LOOK_MS = 1_000
 const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   probe: KindCode.TASK_KIND_PROBE,
@@ -84,14 +84,20 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       await takeOver(tools, workerId)
       const ours = { holder: workerId, kinds: ['encode'] as const, ...(ask !== '' && { ask }) }
       const until = performance.now() + waitMsOf(waitSeconds, deadline)
-      for (;;) {
-        const itemId = orAnother ? await anyChunkItem(db.query, jobId, chunk, workerId) : await openChunkItem(db.query, jobId, chunk)
-        const left = Math.max(0, until - performance.now())
-        const task = itemId && (await nextTask(tools, { ...ours, itemId }, orAnother ? Math.min(left, LOOK_MS) : left, signal))
+      const leftMs = () => Math.max(0, until - performance.now())
+      if (!orAnother) {
+        const itemId = await openChunkItem(db.query, jobId, chunk)
+        const task = itemId && (await nextTask(tools, { ...ours, itemId }, leftMs(), signal))
         if (task) return { standing: ChunkStanding.CHUNK_STANDING_LEASED, task }
-        // Another may have been faster, or another chunk may be due by now.
-        if (itemId && orAnother && left > 0 && !signal.aborted && !tools.stopping.aborted) continue
-        return { standing: await chunkStanding(db.query, jobId, chunk, orAnother), task: undefined }
+        return { standing: await chunkStanding(db.query, jobId, chunk, false), task: undefined }
+      }
+      for (let waitMs = 0; ; waitMs = Math.min(LOOK_MS, leftMs())) {
+        // Chunks were sent in order, so this is the lowest that is due: what can be watched meanwhile ends at the first gap.
+        const task = await nextTask(tools, { ...ours, key: keyOfJob(jobId) }, waitMs, signal)
+        if (task) return { standing: ChunkStanding.CHUNK_STANDING_LEASED, task }
+        const standing = await chunkStanding(db.query, jobId, chunk, true)
+        const isOver = leftMs() === 0 || signal.aborted || tools.stopping.aborted
+        if (standing !== ChunkStanding.CHUNK_STANDING_WAITING || isOver) return { standing, task: undefined }
       }
     },
     async beatTask({ taskId, attempt, done }, { principal }) {
@@ -150,7 +156,7 @@ async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string):
 
 async function nextTask(
   tools: WorkTools,
-  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string; room?: number; itemId?: string },
+  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string; room?: number; itemId?: string; key?: string },
   waitMs: number,
   hangUp: AbortSignal,
 ): Promise<Task | undefined> {

@@ -34,7 +34,7 @@ export interface WorkerConfig {
   timing: WorkerTiming
 }
 
-/** The chunk of the picture of one job that a pod begins with. */
+/** The job whose picture a pod encodes, and a chunk of it that it asks for: it is handed the lowest that waits. */
 export interface WorkerChunk {
   jobId: string
   /** Its number in the plan, from 0. */

@@ -16,14 +16,14 @@ const LONGEST_PAUSE_MS = 3_000
 const FAULTS = 5
 
 /**
- * Encodes chunks of one job, one after another, the given one first, until nothing is left of it that nobody has; answers the exit code of this process.
- * Whether a chunk is made, tried again, or of no use any more is decided by the service alone.
+ * Encodes chunks of one job, one after another, until nothing is left of it that nobody has; answers the exit code of this process.
+ * Which chunk is next, and whether one is made, tried again, or of no use any more, is decided by the service alone.
  */
-export async function runChunks(tools: SlotTools, first: WorkerChunk, stopping: AbortSignal): Promise<number> {
+export async function runChunks(tools: SlotTools, ours: WorkerChunk, stopping: AbortSignal): Promise<number> {
   const sources = tools.shelf.hold()
   try {
     while (!stopping.aborted) {
-      const answer = await leaseChunk(tools, first, stopping)
+      const answer = await leaseChunk(tools, ours, stopping)
       const { standing, task } = answer ?? {}
       if (standing === ChunkStanding.CHUNK_STANDING_OVER) return CHUNK_EXIT.over
       if (standing === ChunkStanding.CHUNK_STANDING_MADE || standing === ChunkStanding.CHUNK_STANDING_HELD) return CHUNK_EXIT.made
