@@ -104,7 +104,6 @@ describe('nothing in the sources compares a secret by === or !==', () => {
   const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
   /** Named like a secret, and none. */
   const NO_SECRETS: Readonly<Record<string, string>> = {
-    'apps/analytics/src/reconcile/reconcile.ts': 'the key of a view',
     'apps/catalogue/src/encoding-format/start-renditions.ts': 'the key of a rendition',
     'apps/catalogue/src/webhook/sending-store.ts': 'the key of a lane',
     'apps/encoding/src/job/job-message.ts': 'the key of a rendition',

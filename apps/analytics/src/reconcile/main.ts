@@ -2,8 +2,7 @@ import { openPostgres } from '@vitascope/postgres'
 import { createLogger } from '@vitascope/telemetry'
 import { readDatabaseConfig } from '../config.ts'
 import { SCHEMA } from '../migrate.ts'
-import { RECONCILE_STATEMENT_MS } from './nightly.ts'
-import { reconcile } from './reconcile.ts'
+import { RECONCILE_STATEMENT_MS, reconcile } from './reconcile.ts'
 
 /** Prints what differs, a line each, and a last line with the sum; ends with 1 when anything does. */
 const log = createLogger({ service: 'analytics-reconcile' })

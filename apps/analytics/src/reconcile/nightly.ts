@@ -3,8 +3,6 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import { dayOf } from '../view/contribution.ts'
 import { reconcile } from './reconcile.ts'
 
-/** One statement sorts all events. */
-export const RECONCILE_STATEMENT_MS = 600_000
 const MOST_LOGGED = 20
 
 /** Compares counts with events once after each midnight (UTC) that this process sees; any difference is an error in the log. */

@@ -1,8 +1,7 @@
 import type { Db, Query } from '@vitascope/postgres'
-import { EVENT_COLUMNS, type EventRow, toEvent } from '../event/event-row.ts'
-import { contributionOf } from '../view/contribution.ts'
-import { addContribution, type Counts, emptyRollUps, type RollUps } from '../view/roll-up.ts'
-import { addEvent, emptyPart, type ViewPart, wholeView } from '../view/view.ts'
+import type { Counts } from '../view/roll-up.ts'
+import { type Rebuilt, rebuildVideos } from './rebuild.ts'
+import { type CountTable, type StoredCounts, storedCounts } from './stored-counts.ts'
 
 /** A count that is not what the events say. */
 export interface Difference {
@@ -18,17 +17,23 @@ export interface Reconciliation {
   since: string | undefined
   events: number
   views: number
+  /** A thousand at most. */
   differences: Difference[]
 }
 
-/** Rows fetched at once. */
-const FETCH = 2_000
+/** One statement sorts all events. */
+export const RECONCILE_STATEMENT_MS = 600_000
 /** Differences that are told; there must be none. */
 const MOST_TOLD = 1_000
+const ORGANISATION_DAY: CountTable = { table: 'organisation_day', keys: ['organisation_id', 'day', 'language', 'subtitle'], fetch: 1_000 }
+const VIDEO_DAY: CountTable = { table: 'video_day', keys: ['video_id', 'day', 'language'], fetch: 1_000 }
+/** Its rows have two thousand numbers. */
+const VIDEO_HEAT: CountTable = { table: 'video_heat', keys: ['video_id', 'day', 'duration_ms'], fetch: 100 }
+const VIDEO_QUALITY: CountTable = { table: 'video_quality', keys: ['video_id', 'day'], fetch: 1_000 }
 
 /**
  * Rebuilds every count from the events and compares, in one snapshot of the database; events that are not yet counted are left out. Days whose
- * events are gone cannot be rebuilt, nor views that began on one of them.
+ * events are gone cannot be rebuilt, nor views that began on one of them. In memory are the counts of one video, and those of organisations.
  */
 export function reconcile(db: Db, signal?: AbortSignal): Promise<Reconciliation> {
   return db.reading(async (query) => {
@@ -37,93 +42,51 @@ export function reconcile(db: Db, signal?: AbortSignal): Promise<Reconciliation>
       `select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'))::text as day from pg_inherits where inhparent = 'event'::regclass`,
     )
     if (!first?.day) return { since: undefined, events: 0, views: 0, differences: [] }
-    const rebuilt = await rebuild(query, first.day, signal)
-    const differences = [...(await compareRollUps(query, first.day, rebuilt.rollUps)), ...(await compareViewers(query, first.day))]
-    return { since: first.day, events: rebuilt.events, views: rebuilt.views, differences: differences.slice(0, MOST_TOLD) }
+    const differences: Difference[] = []
+    const tell = (difference: Difference) => {
+      if (differences.length < MOST_TOLD) differences.push(difference)
+    }
+    const { events, views } = await compareRollUps(query, first.day, tell, signal)
+    for (const difference of await compareViewers(query, first.day)) tell(difference)
+    return { since: first.day, events, views, differences }
   }, signal)
 }
 
-async function rebuild(query: Query, since: string, signal: AbortSignal | undefined) {
-  const rollUps = emptyRollUps()
-  let events = 0
-  let views = 0
-  let key = ''
-  let parts = new Map<number, ViewPart>()
-  const close = () => {
-    const view = wholeView([...parts.values()])
-    if (!view) return
-    views++
-    addContribution(rollUps, contributionOf(view), 1)
+type Tell = (difference: Difference) => void
+type Rows = Map<string, Counts<string, string>>
+
+async function compareRollUps(query: Query, since: string, tell: Tell, signal: AbortSignal | undefined): Promise<Rebuilt> {
+  const rebuilt: Rebuilt = { events: 0, views: 0, organisationDays: new Map() }
+  const compared = (table: CountTable) => {
+    const stored = storedCounts(query, table, since)
+    return (rows: Rows, upTo?: string) => compare({ ...table, stored, rows, tell }, upTo)
   }
-  await query(
-    `declare told no scroll cursor for select ${EVENT_COLUMNS} from event e
-     where not exists (select from pending_batch p where p.batch_id = e.batch_id)
-       and not exists (select from view v where v.view_id = e.view_id and v.video_id = e.video_id and v.first_ms < $1)
-     order by view_id, video_id`.replace('$1', String(Date.parse(since))),
-  )
-  for (;;) {
-    signal?.throwIfAborted()
-    const rows = await query<EventRow>(`fetch ${FETCH} from told`)
-    if (rows.length === 0) break
-    events += rows.length
-    for (const event of rows.map(toEvent)) {
-      const of = `${event.viewId} ${event.videoId}`
-      if (of !== key) {
-        close()
-        key = of
-        parts = new Map()
-      }
-      const part = parts.get(event.durationMs) ?? emptyPart(event)
-      addEvent(part, event)
-      parts.set(event.durationMs, part)
-    }
+  const [days, heats, qualities] = [compared(VIDEO_DAY), compared(VIDEO_HEAT), compared(VIDEO_QUALITY)]
+  for await (const { videoId, rollUps } of rebuildVideos(query, since, rebuilt, signal)) {
+    await days(rollUps.videoDays, videoId)
+    await heats(rollUps.heats, videoId)
+    await qualities(rollUps.qualities, videoId)
   }
-  close()
-  await query('close told')
-  return { rollUps, events, views }
+  for (const rest of [days, heats, qualities]) await rest(new Map())
+  await compared(ORGANISATION_DAY)(rebuilt.organisationDays)
+  return rebuilt
 }
 
-async function compareRollUps(query: Query, since: string, rollUps: RollUps): Promise<Difference[]> {
-  return [
-    ...(await compare(query, {
-      table: 'organisation_day',
-      keys: ['organisation_id', 'day', 'language', 'subtitle'],
-      rows: rollUps.organisationDays,
-      since,
-    })),
-    ...(await compare(query, { table: 'video_day', keys: ['video_id', 'day', 'language'], rows: rollUps.videoDays, since })),
-    ...(await compare(query, { table: 'video_heat', keys: ['video_id', 'day', 'duration_ms'], rows: rollUps.heats, since })),
-    ...(await compare(query, { table: 'video_quality', keys: ['video_id', 'day'], rows: rollUps.qualities, since })),
-  ]
-}
-
-/** Names are constants of ours; a row that is missing is one of zeros. */
+/** What is stored up to an id, and was not compared before, with all that was rebuilt of it; a row that is missing is one of zeros. */
 async function compare(
-  query: Query,
-  { table, keys, rows, since }: { table: string; keys: readonly string[]; rows: Map<string, Counts<string, string>>; since: string },
-): Promise<Difference[]> {
-  const differences: Difference[] = []
+  { table, keys, stored, rows, tell }: CountTable & { stored: StoredCounts; rows: Rows; tell: Tell },
+  upTo: string | undefined,
+): Promise<void> {
   const left = new Map(rows)
-  const key = keys.map((name) => `${name}::text`).join(` || E'\\n' || `)
-  await query(
-    `declare stored no scroll cursor for select ${key} as row_key, to_jsonb(${table}) as counts from ${table} where day >= '${since}'`,
-  )
-  for (;;) {
-    const found = await query<{ row_key: string; counts: Record<string, unknown> }>(`fetch ${FETCH} from stored`)
-    if (found.length === 0) break
-    for (const { row_key, counts } of found) {
-      const rebuilt = left.get(row_key)
-      left.delete(row_key)
-      const different = differenceOf(keys, counts, rebuilt)
-      if (different.length > 0) differences.push({ table, key: row_key.replaceAll('\n', ' '), counts: different })
-    }
+  const tellOf = (key: string, is: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
+    const counts = differenceOf(keys, is, rebuilt)
+    if (counts.length > 0) tell({ table, key: key.replaceAll('\n', ' '), counts })
   }
-  await query('close stored')
-  for (const [row_key, rebuilt] of left) {
-    const different = differenceOf(keys, {}, rebuilt)
-    if (different.length > 0) differences.push({ table, key: row_key.replaceAll('\n', ' '), counts: different })
+  for await (const { key, counts } of stored.upTo(upTo)) {
+    tellOf(key, counts, left.get(key))
+    left.delete(key)
   }
-  return differences
+  for (const [key, rebuilt] of left) tellOf(key, {}, rebuilt)
 }
 
 function differenceOf(keys: readonly string[], stored: Record<string, unknown>, rebuilt: Counts<string, string> | undefined): string[] {
