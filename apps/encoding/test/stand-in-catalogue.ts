@@ -3,6 +3,7 @@ import { createGrpcServer, principalKey } from '@vitascope/grpc'
 import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
+import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { SECRET } from './secret.ts'
@@ -19,6 +20,8 @@ export interface StandInCatalogue {
   used: Set<string>
   /** As long as it is set, every call is answered with it. */
   refusal: DomainError | undefined
+  /** As long as it is set, no video is made of an upload. */
+  uploadRefusal: DomainError | undefined
   published(jobId: string): RenditionSet[]
   slides(jobId: string): SlideSet[]
   failed(jobId: string): { code: number; message: string }[]
@@ -36,6 +39,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     unknown: new Set(),
     used: new Set(),
     refusal: undefined,
+    uploadRefusal: undefined,
     published: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'published' && one.value.renditions ? [one.value.renditions] : [])),
     slides: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'slidesMade' && one.value.slides ? [one.value.slides] : [])),
     failed: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'failed' ? [one.value] : [])),
@@ -57,6 +61,16 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
       },
       async checkSets() {
         return { usedPrefixes: [...catalogue.used] }
+      },
+    },
+  )
+  const { uploadVideo } = VideoServiceService
+  server.implement(
+    { uploadVideo },
+    {
+      async uploadVideo() {
+        if (catalogue.uploadRefusal) throw catalogue.uploadRefusal
+        return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
       },
     },
   )

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
 import { PRINCIPAL_HEADER, type Principal, principalKey, signPrincipal } from '@vitascope/grpc'
 import { waitFor } from '@vitascope/testing'
 import { createTusStore } from '../src/tus/tus-store.ts'
@@ -144,6 +145,43 @@ test('others do not see it, and what is no tus is refused', async () => {
     expect((await send('POST', '/tus', headers as Record<string, string>)).status).toBe(400)
   }
 })
+
+test('a complete one that becomes no video says why to whoever asks, never that it went well, and can be deleted', async () => {
+  around.catalogue.uploadRefusal = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
+  try {
+    const path = await create(6)
+    expect((await patch(path, 0, Buffer.from('abc'))).offset).toBe('3')
+    expect((await patch(path, 3, Buffer.from('def'))).reason).toBe('QUOTA_BYTES')
+    const head = await send('HEAD', path)
+    expect([head.status, head.offset]).toEqual([400, null])
+    const told = JSON.parse(Buffer.from(head.headers.get('vitascope-refusal') ?? '', 'base64').toString()) as Record<string, unknown>
+    expect(told).toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'all bytes are used' })
+    for (const offset of [6, 0]) expect((await patch(path, offset, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
+    around.catalogue.uploadRefusal = undefined
+    expect((await patch(path, 6, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
+    expect((await send('DELETE', path)).status).toBe(204)
+    expect((await send('DELETE', path)).reason).toBe('UPLOAD_NOT_FOUND')
+    expect(await around.objects('tus')).toEqual([])
+  } finally {
+    around.catalogue.uploadRefusal = undefined
+  }
+})
+
+test('a complete one whose organisation has too many jobs just now becomes a video later', async () => {
+  around.catalogue.uploadRefusal = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
+  try {
+    const path = await create(3)
+    const last = await patch(path, 0, Buffer.from('abc'))
+    expect([last.status, last.offset, last.headers.get('x-video-id')]).toEqual([204, '3', null])
+    const head = await send('HEAD', path)
+    expect([head.status, head.offset, head.headers.get('x-video-id')]).toEqual([200, '3', null])
+    expect((await send('DELETE', path)).reason).toBe('UPLOAD_FINISHED')
+    around.catalogue.uploadRefusal = undefined
+    await waitFor(async () => (await send('HEAD', path)).headers.get('x-video-id') === '11', { timeout: 30_000 })
+  } finally {
+    around.catalogue.uploadRefusal = undefined
+  }
+}, 60_000)
 
 test('one that is given up, or does not go on in time, leaves nothing', async () => {
   const path = await create(10, { 'content-type': PARTS }, Buffer.from('abc'))

@@ -162,6 +162,48 @@ inBrowser('in a browser', () => {
     await page.close()
   }, 240_000)
 
+  test('the upload page tells why an upload became no video, also when the answer was lost, and takes the same file again', async () => {
+    const poor = await aTenant(platform.system)
+    const api = platform.withKey(poor.key)
+    const nothing = { url: `${sources.url}/none.mp4`, organisation_id: poor.organisationId }
+    const quota = async (bytes: number, answer: number) => {
+      expect((await platform.system.put(`/organisation/${poor.organisationId}`, { quota: { bytes } })).status).toBe(200)
+      await waitFor(async () => (await api.post('/video/upload', nothing)).status === answer, { describe: 'the quota to be known' })
+    }
+    await quota(0, 413)
+    const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
+    page.setDefaultTimeout(60_000)
+    await page.goto(`${platform.url}/upload`)
+    await makeSource(folder, 'small.mp4')
+    await page.locator('#file').setInputFiles(join(folder, 'small.mp4'))
+    await page.getByLabel('API key').fill(poor.key)
+    const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
+    const refused = () => page.getByRole('alert').getByText('have the quota raised').waitFor()
+    const posts: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+    await send()
+    await refused()
+    await screenshot(page, 'upload-over-quota')
+    let losses = 1
+    await page.route('**/v2/upload/tus/*', async (route) => {
+      if (route.request().method() !== 'PATCH' || losses-- <= 0) return route.continue()
+      // It arrives, and is answered to nobody.
+      const headers = { authorization: `Bearer ${poor.key}`, 'tus-resumable': '1.0.0', 'upload-offset': '0' }
+      const body = new Uint8Array(await readFile(join(folder, 'small.mp4')))
+      const sent = { method: 'PATCH', headers: { ...headers, 'content-type': 'application/offset+octet-stream' }, body }
+      expect((await fetch(route.request().url(), sent)).status).toBe(413)
+      await route.abort('connectionreset')
+    })
+    await send()
+    await page.getByText('does not answer just now').waitFor()
+    await refused()
+    await quota(1_000_000_000, 200)
+    await send()
+    await page.getByRole('link', { name: 'Open its page' }).waitFor()
+    expect(posts.filter((url) => url.endsWith('/upload/tus'))).toHaveLength(3)
+    await page.close()
+  }, 120_000)
+
   test('the docs page lists the endpoints without a host outside', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
     const hosts = new Set<string>()

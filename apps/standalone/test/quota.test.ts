@@ -42,6 +42,20 @@ const send = (tenant: Tenant, url = small()) => as(tenant).post<Problem>('/video
 /** An upload of which nothing comes. */
 const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
 
+/** What is answered to the last byte, to HEAD with its offset, to DELETE, and to HEAD then. */
+async function refusedInParts(tenant: Tenant): Promise<(number | string | null)[]> {
+  const tus = { 'tus-resumable': '1.0.0' }
+  const ask = (method: string, path: string, more: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
+    as(tenant).send(method, path, { headers: { ...tus, ...more }, ...(body && { body }) })
+  const { headers } = await ask('POST', '/upload/tus', { 'upload-length': '3' })
+  const path = `/upload/tus/${headers.get('location')?.split('/').at(-1)}`
+  const parts = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
+  const last = await ask('PATCH', path, parts, new Uint8Array(3))
+  const head = await ask('HEAD', path)
+  const deleted = await ask('DELETE', path)
+  return [last.status, head.status, head.headers.get('upload-offset'), deleted.status, (await ask('HEAD', path)).status]
+}
+
 /** Sets a quota, and waits until the catalogue knows it. */
 async function limit(tenant: Tenant, quota: Record<string, number>, answer: number | string): Promise<void> {
   const { status } = await platform.system.put(`/organisation/${tenant.organisationId}`, { quota })
@@ -89,6 +103,7 @@ describe('bytes and minutes', () => {
       expect(body.detail).toContain(`${stored.bytes} are used`)
     }
     expect((await as(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
+    expect(await refusedInParts(tenant)).toEqual([413, 413, null, 204, 404])
 
     await limit(tenant, { minutes_per_month: 0 }, 'quota_minutes')
     expect((await as(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() })).status).toBe(413)

@@ -3,10 +3,9 @@ import { DomainError, isDomainError, type RefusalKind } from '@vitascope/errors'
 import type { Client } from '@vitascope/grpc'
 import { UploadVideoRequest, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { Logger } from '@vitascope/telemetry'
-import type { TusStore, TusUpload } from './tus-store.ts'
+import type { TusRefusal, TusStore, TusUpload } from './tus-store.ts'
 
 const AT_ONCE = 50
-/** What a later try would not change. */
 const FINAL: readonly RefusalKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'refused']
 
 /** Makes a video of a complete upload, once, however often it is tried. Answers its ids; refuses with what catalogue refused. */
@@ -17,7 +16,7 @@ export async function finishUpload(
 ): Promise<{ videoId: string; jobId: string }> {
   const { uploadId, organisationId, owner, title, filename } = upload
   if (upload.videoId !== '') return { videoId: upload.videoId, jobId: upload.jobId }
-  if (upload.refusal) throw new DomainError(upload.refusal.kind as RefusalKind, upload.refusal.reason, upload.refusal.message)
+  if (upload.refusal) throw refusalOf(upload.refusal)
   const key = createHash('sha256').update(`tus upload ${uploadId}`).digest('hex')
   const request = UploadVideoRequest.create({
     organisationId,
@@ -36,11 +35,21 @@ export async function finishUpload(
     await uploads.made(uploadId, { videoId, jobId })
     return { videoId, jobId }
   } catch (error) {
-    if (isDomainError(error) && FINAL.includes(error.kind)) {
+    if (isDomainError(error) && isFinal(error)) {
       await uploads.refused(uploadId, { kind: error.kind, reason: error.reason, message: error.message })
     }
     throw error
   }
+}
+
+/** What a later try would not change, and what would come true at some time when nobody expects it: a quota may have room in a month. */
+export function isFinal({ kind, reason }: DomainError): boolean {
+  return FINAL.includes(kind) || (kind === 'exhausted' && reason.startsWith('QUOTA_'))
+}
+
+/** As it is told to whoever asks after the upload. */
+export function refusalOf({ kind, reason, message }: TusRefusal): DomainError {
+  return new DomainError(kind, reason, message)
 }
 
 /** Finishes what was complete when a process died, or while catalogue was away. */

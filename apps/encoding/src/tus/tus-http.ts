@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { DomainError, invalid, notFound } from '@vitascope/errors'
+import { DomainError, invalid, isDomainError, notFound, type RefusalKind } from '@vitascope/errors'
 import type { Client, Principal } from '@vitascope/grpc'
 import type { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
 import { isUuid } from '../upload/upload-rpc.ts'
-import { finishUpload } from './finish-upload.ts'
+import { finishUpload, isFinal, refusalOf } from './finish-upload.ts'
 import { readChecksum, receiveParts } from './receive-parts.ts'
 import { readMetadata } from './tus-metadata.ts'
 import type { Owner, TusStore, TusUpload } from './tus-store.ts'
@@ -21,6 +21,8 @@ export interface TusTools {
 }
 
 const VERSION = '1.0.0'
+/** A complete upload that is refused so becomes a video later. */
+const LATER: readonly RefusalKind[] = ['unavailable', 'conflict', 'exhausted']
 const PARTS_TYPE = 'application/offset+octet-stream'
 /** Another writer that is asked to leave does so within a second, and one that died within three. */
 const LEASE_WAIT_MS = 5_000
@@ -80,6 +82,8 @@ async function tell(tools: TusTools, { response, signal }: UploadCall, { uploadI
   // Whoever asks is about to go on: what the one before him still has in hand is to be counted.
   const held = await leaseOf(tools, uploadId, signal)
   await tools.uploads.release(uploadId, held.fence)
+  // Told as success, it would look like one to clients: all bytes are there.
+  if (held.refusal) throw refusalOf(held.refusal)
   answer(response, 200, {
     ...shown(held),
     ...(held.length === undefined ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(held.length) }),
@@ -89,8 +93,10 @@ async function tell(tools: TusTools, { response, signal }: UploadCall, { uploadI
   })
 }
 
-async function append(tools: TusTools, call: UploadCall, { uploadId }: TusUpload): Promise<void> {
+async function append(tools: TusTools, call: UploadCall, { uploadId, refusal }: TusUpload): Promise<void> {
   const { request, response, signal } = call
+  // Wherever it goes on: an answer to HEAD has no body, so this is where the sentence is read.
+  if (refusal) throw refusalOf(refusal)
   if (request.headers['content-type'] !== PARTS_TYPE) {
     throw new DomainError('invalid', 'UNSUPPORTED_MEDIA_TYPE', `the body must come as ${PARTS_TYPE}`)
   }
@@ -102,7 +108,7 @@ async function append(tools: TusTools, call: UploadCall, { uploadId }: TusUpload
 
 async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }: TusUpload): Promise<void> {
   if (!(await tools.uploads.drop(uploadId))) {
-    throw new DomainError('refused', 'UPLOAD_FINISHED', 'the upload is complete: it is a video, and goes with it')
+    throw new DomainError('refused', 'UPLOAD_FINISHED', 'the upload is complete: it is a video, or becomes one, and goes with it')
   }
   // While a backup copies, the sweep does it afterwards.
   if (!(await tools.uploads.isHeld())) await tools.storage.deletePrefix(`tus/${uploadId}`)
@@ -148,13 +154,13 @@ async function leaseOf({ uploads }: TusTools, uploadId: string, signal: AbortSig
   }
 }
 
-/** The video that a complete upload became. Where catalogue is away, it is made as soon as it is back. */
+/** The video that a complete upload became. Where catalogue is away, or the organisation has too many jobs, it is made as soon as it can be. */
 async function outcome(tools: TusTools, upload: TusUpload, signal: AbortSignal): Promise<Record<string, string>> {
   if (upload.length === undefined || upload.received < upload.length) return {}
   try {
     return ids(await finishUpload(tools, upload, signal))
   } catch (error) {
-    if (error instanceof DomainError && (error.kind === 'unavailable' || error.kind === 'conflict')) return {}
+    if (isDomainError(error) && !isFinal(error) && LATER.includes(error.kind)) return {}
     throw error
   }
 }

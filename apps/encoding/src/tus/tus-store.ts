@@ -1,3 +1,4 @@
+import type { RefusalKind } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { isSweepHeld, NOT_HELD } from '../objects/sweep-hold.ts'
@@ -27,7 +28,7 @@ export interface TusUpload {
 
 /** Why a complete upload became no video. */
 export interface TusRefusal {
-  kind: string
+  kind: RefusalKind
   reason: string
   message: string
 }
@@ -52,11 +53,11 @@ export interface TusStore {
   setLength(uploadId: string, fence: number, length: number): Promise<void>
   /** In their order. */
   partsOf(uploadId: string): Promise<TusPart[]>
-  /** Complete, and neither a video nor refused yet. */
+  /** Complete, and neither a video nor refused yet: those that were not tried for longest. They count as tried from now on. */
   complete(limit: number): Promise<TusUpload[]>
   made(uploadId: string, what: { videoId: string; jobId: string }): Promise<void>
   refused(uploadId: string, refusal: TusRefusal): Promise<void>
-  /** False where it is a video, or gone. */
+  /** False where it is a video, or may still become one, or is gone. */
   drop(uploadId: string): Promise<boolean>
   /** Has those go that are over, and those whose job needs them no more; answers the ones that are going. */
   dropOld(limit: number): Promise<string[]>
@@ -66,7 +67,7 @@ export interface TusStore {
 }
 
 const LEASE_SECONDS = 3
-/** A video whose job never came is looked after by catalogue for days. */
+/** A complete upload without a video is tried for days, and a video whose job never came is looked after by catalogue for days. */
 const LATEST_JOB_SECONDS = 7 * 86_400
 
 export function createTusStore(db: Db): TusStore {
@@ -136,14 +137,16 @@ export function createTusStore(db: Db): TusStore {
     },
     async complete(limit) {
       const rows = await db.query<Row>(
-        `select ${COLUMNS} from tus_upload where received = length and video_id is null and refusal is null and drop_time is null
-         order by create_time limit $1`,
+        `update tus_upload set try_time = now() where upload_id in (
+           select upload_id from tus_upload where received = length and video_id is null and refusal is null and drop_time is null
+           order by try_time limit $1 for update skip locked)
+         returning ${COLUMNS}`,
         [limit],
       )
       return rows.map(toUpload)
     },
     async made(uploadId, { videoId, jobId }) {
-      await db.query('update tus_upload set video_id = $2, job_id = $3 where upload_id = $1', [uploadId, videoId, jobId])
+      await db.query('update tus_upload set video_id = $2, job_id = $3, refusal = null where upload_id = $1', [uploadId, videoId, jobId])
     },
     async refused(uploadId, refusal) {
       await db.query('update tus_upload set refusal = $2 where upload_id = $1 and video_id is null', [uploadId, JSON.stringify(refusal)])
@@ -159,8 +162,8 @@ export function createTusStore(db: Db): TusStore {
         `update tus_upload set drop_time = now() where upload_id in (
            select upload_id from tus_upload u where expire_time < now() and drop_time is null
              and (video_id is null and (refusal is not null or length is null or received < length)
-               or video_id is not null and (expire_time < now() - ${LATEST_JOB_SECONDS} * interval '1 second'
-                 or exists (select from job where source_url = 'tus:' || u.upload_id)))
+               or expire_time < now() - ${LATEST_JOB_SECONDS} * interval '1 second'
+               or video_id is not null and exists (select from job where source_url = 'tus:' || u.upload_id))
              and not exists (select from job where source_url = 'tus:' || u.upload_id
                and state in ('queued', 'fetching', 'probing', 'encoding', 'publishing'))
            order by expire_time limit $1)`,

@@ -27,6 +27,12 @@ const refusals = {
   upload_locked: 'another request goes on with it (423)',
 }
 
+/** Of a complete one, by the catalogue: it stays so. */
+const noVideo = {
+  quota_bytes: 'it is complete, and its organisation has no bytes left: it becomes no video (413)',
+  quota_minutes: 'it is complete, and its organisation has no minutes left this month: it becomes no video (413)',
+}
+
 export const createTusUpload = route({
   ...common,
   post: ['/upload/tus'],
@@ -36,7 +42,7 @@ export const createTusUpload = route({
 a new video is made: its title is the metadata \`title\`, else \`filename\`; a system key names \`organisation_id\` in the metadata. The last answer has
 \`X-Video-Id\` and \`X-Job-Id\`. An upload that does not go on is removed after a day: \`Upload-Expires\`.`,
   status: 201,
-  refusals: { ...refusals, upload_too_large: 'the upload is larger than `max_bytes` of `GET /upload/config` (413)' },
+  refusals: { ...refusals, ...noVideo, upload_too_large: 'the upload is larger than `max_bytes` of `GET /upload/config` (413)' },
   passOn: () => '/tus',
 })
 
@@ -44,9 +50,10 @@ export const readTusUpload = route({
   ...common,
   head: ['/upload/tus/:uploadId'],
   summary: 'Ask how much of a resumable upload is there',
-  description: '`Upload-Offset` is what is durable; once the upload is complete, `X-Video-Id` names its video.',
+  description:
+    '`Upload-Offset` is what is durable; once the upload is complete, `X-Video-Id` names its video. One that was refused to become a video is answered as that was.',
   params,
-  refusals,
+  refusals: { ...refusals, ...noVideo },
   passOn,
 })
 
@@ -61,6 +68,7 @@ export const appendTusUpload = route({
   status: 204,
   refusals: {
     ...refusals,
+    ...noVideo,
     offset_mismatch: 'the upload goes on somewhere else (409)',
     checksum_mismatch: 'the bytes are not those of `Upload-Checksum` (460)',
     upload_too_large: 'the upload is larger than `max_bytes` of `GET /upload/config` (413)',
@@ -74,7 +82,7 @@ export const deleteTusUpload = route({
   summary: 'Give up a resumable upload',
   params,
   status: 204,
-  refusals: { ...refusals, upload_finished: 'it is complete, and a video (409)' },
+  refusals: { ...refusals, upload_finished: 'it is complete, and is a video or becomes one (409)' },
   passOn,
 })
 

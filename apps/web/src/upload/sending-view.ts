@@ -27,6 +27,7 @@ export async function sendFile(file: File, { key, title, organisationId }: Sendi
 
   let begun = begunUploads.find(file)
   let isCancelled = false
+  let isRefused = false
   let run = new AbortController()
   let goOn = () => {}
   const rate = createRate()
@@ -79,10 +80,12 @@ export async function sendFile(file: File, { key, title, organisationId }: Sendi
       }
     }
   } catch (error) {
+    // With another key it may go on; whatever else is refused begins anew when the file is chosen again.
+    isRefused = error instanceof UploadRefused && error.status !== 401
     return { kind: 'refused', text: error instanceof UploadRefused ? refusalText(error) : 'The file could not be read.' }
   } finally {
     over.abort()
-    if (isCancelled && begun !== undefined) {
+    if ((isCancelled || isRefused) && begun !== undefined) {
       begunUploads.forget(file)
       void dropUpload(begun, key)
     }

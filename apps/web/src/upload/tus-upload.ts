@@ -1,4 +1,4 @@
-import { askTus, type TusAnswer, Unreachable } from './tus-request.ts'
+import { askTus, type TusAnswer, type TusRequest, Unreachable } from './tus-request.ts'
 
 export interface TusUpload {
   file: Blob
@@ -43,8 +43,11 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
       if (!now) path = undefined
       else if (now.videoId !== '') return now.videoId
       else if (now.offset < upload.file.size) await send(upload, path, now.offset)
-      // All bytes are there, and the video is not yet.
-      else await pause(1, upload.signal)
+      else {
+        // All bytes are there, and the video is not yet.
+        upload.onProgress(upload.file.size)
+        await pause(1, upload.signal)
+      }
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error
       if (failures === 0) upload.onConnection(false)
@@ -69,18 +72,22 @@ async function begin({ file, key, metadata, onBegun, signal }: TusUpload): Promi
 }
 
 /** Undefined where there is no such upload any more. */
-async function headOf({ key, signal }: TusUpload, path: string): Promise<{ offset: number; videoId: string } | undefined> {
+async function headOf(upload: TusUpload, path: string): Promise<{ offset: number; videoId: string } | undefined> {
+  const { file, key, signal } = upload
   const answer = await askTus({ method: 'HEAD', path, key, signal })
   if (answer.status === 404) return undefined
-  if (answer.status !== 200) throw faultOf(answer)
+  if (answer.status !== 200) {
+    // This answer has no body: the reason is read where the upload would go on.
+    const why = passes(answer) ? answer : await patch(upload, path, file.size)
+    throw faultOf(why.status < 400 ? answer : why)
+  }
   return { offset: Number(answer.header('Upload-Offset')), videoId: answer.header('X-Video-Id') ?? '' }
 }
 
-async function send({ file, key, onProgress, signal }: TusUpload, path: string, offset: number): Promise<void> {
+async function send(upload: TusUpload, path: string, offset: number): Promise<void> {
+  const { file, onProgress } = upload
   onProgress(offset)
-  const answer = await askTus({
-    ...{ method: 'PATCH', path, key, signal },
-    headers: { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) },
+  const answer = await patch(upload, path, offset, {
     body: file.slice(offset, offset + partBytes),
     onSent: (bytes) => onProgress(offset + bytes),
   })
@@ -88,10 +95,23 @@ async function send({ file, key, onProgress, signal }: TusUpload, path: string, 
   if (answer.status !== 204 && answer.status !== 409) throw faultOf(answer)
 }
 
+function patch(
+  { key, signal }: TusUpload,
+  path: string,
+  offset: number,
+  bytes: Pick<TusRequest, 'body' | 'onSent'> = {},
+): Promise<TusAnswer> {
+  const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) }
+  return askTus({ method: 'PATCH', path, key, headers, ...bytes, signal })
+}
+
 /** What is over soon counts as a server that is away. */
 function faultOf(answer: TusAnswer): Error {
-  const passes = [408, 423, 425, 429].includes(answer.status) || answer.status >= 500
-  return passes ? new Unreachable() : new UploadRefused(answer)
+  return passes(answer) ? new Unreachable() : new UploadRefused(answer)
+}
+
+function passes({ status }: TusAnswer): boolean {
+  return [408, 423, 425, 429].includes(status) || status >= 500
 }
 
 export function metadataHeader(metadata: Record<string, string>): string {
