@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { freePort } from '@vitascope/embedded-postgres'
 import { type Place, startControlPlane, stopControlPlane } from './control-plane.ts'
+import { failedStart } from './failed-start.ts'
 import { provideHyperkube } from './hyperkube.ts'
 
 /** A cluster without nodes, on loopback, of any user. */
@@ -23,7 +24,6 @@ export async function startApiAlone(folder: string): Promise<ApiAlone> {
   try {
     return { place, kubeconfig: await startControlPlane(place), stop }
   } catch (error) {
-    await stopControlPlane(folder)
-    throw error
+    throw await failedStart(folder, error, stop)
   }
 }

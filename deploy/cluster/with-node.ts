@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Place, start, startControlPlane, stopControlPlane } from './control-plane.ts'
+import { failedStart } from './failed-start.ts'
 import { BUILT, provideGoModule } from './go-program.ts'
 import { provideHyperkube } from './hyperkube.ts'
 import { IMAGES, type ImageArchive, provideImages } from './images/images.ts'
@@ -55,8 +56,7 @@ export async function startWithNode(folder: string): Promise<ClusterWithNode> {
     await startNode(place, { metrics, images })
     return { place, kubeconfig, stop: () => stopWithNode(folder) }
   } catch (error) {
-    await stopWithNode(folder)
-    throw error
+    throw await failedStart(folder, error, () => stopWithNode(folder))
   }
 }
 

@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { failedStart } from './failed-start.ts'
+import { startProgram, stopProgram } from './program.ts'
+
+let home: string
+let folder: string
+let kept: string
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'vitascope-failed-start-'))
+  folder = join(home, 'cluster')
+  kept = join(home, 'kept')
+})
+afterAll(async () => {
+  await stopProgram(folder, 'etcd')
+  rmSync(home, { recursive: true, force: true })
+})
+
+test('a cluster that did not start leaves its logs, and the error says where they are and which programs had ended', async () => {
+  mkdirSync(join(kept, 'log'), { recursive: true })
+  writeFileSync(join(kept, 'log/older.log'), 'of another start')
+  startProgram(folder, { name: 'etcd', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] })
+  writeFileSync(join(folder, 'log/kubelet.log'), 'no cgroup')
+  writeFileSync(join(folder, 'pid/kubelet'), '999999999 1')
+  const end = async () => {
+    await stopProgram(folder, 'etcd')
+    rmSync(folder, { recursive: true })
+  }
+  const cause = new Error('the node does not come')
+  const failure = await failedStart(folder, cause, end, kept)
+  expect(failure.message).toBe(`the cluster did not start: the node does not come; ended by themselves: kubelet; its logs are in ${kept}`)
+  expect(failure.cause).toBe(cause)
+  expect(readFileSync(join(kept, 'log/kubelet.log'), 'utf8')).toBe('no cgroup')
+  expect([existsSync(join(kept, 'log/older.log')), existsSync(folder)]).toEqual([false, false])
+})
+
+test('what fails at its end does not hide why it did not start', async () => {
+  const failure = await failedStart(join(home, 'nothing'), new Error('no port'), () => Promise.reject(new Error('busy')), kept)
+  expect(failure.message).toBe('the cluster did not start: no port; there are no logs; and it could not be ended: Error: busy')
+})
