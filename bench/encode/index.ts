@@ -24,7 +24,7 @@ export async function bench(args: string[]): Promise<boolean> {
     args,
     options: {
       only: { type: 'string' },
-      pairs: { type: 'string', default: '3' },
+      pairs: { type: 'string', default: '7' },
       ffmpeg: { type: 'string' },
       keep: { type: 'boolean' },
     },

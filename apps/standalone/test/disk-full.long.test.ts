@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, open, rename, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { ffmpeg, makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+
+const run = promisify(execFile)
+const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
+/** From the moment that there is room again. */
+const RESUMED_MS = 30_000
+const FULL_MS = 8_000
+
+let folder: string
+let sources: SourceServer
+beforeAll(async () => {
+  if (process.getuid?.() !== 0) throw new Error('run as root: small file systems are mounted')
+  folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  sources = await startSourceServer(folder)
+  await makeSource(folder, 'small.mp4')
+}, 60_000)
+afterAll(async () => {
+  await sources?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface SmallDisk {
+  platform: TestPlatform
+  tenant: Tenant
+  fill(): Promise<void>
+  empty(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A platform, one of whose folders is a file system of its own. */
+async function onSmallDisk(part: string, megabytes: number): Promise<SmallDisk> {
+  const data = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
+  const [disk, before] = [join(data, part), join(data, `${part}-before`)]
+  // Once without it: a database is made beside its place and then moved there, which cannot be done onto another file system.
+  await (await startTestPlatform({}, data)).stop()
+  await rename(disk, before)
+  await mkdir(disk)
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'vitascope', disk])
+  await run('cp', ['-a', `${before}/.`, disk])
+  const filler = join(disk, 'filler')
+  const platform = await startTestPlatform({}, data)
+  return {
+    platform,
+    tenant: await aTenant(platform.system),
+    async fill() {
+      const file = await open(filler, 'w')
+      const { bavail, bsize } = await statfs(disk)
+      // Others may take the last of it meanwhile.
+      await file.writeFile(Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) => expect(error.code).toBe('ENOSPC'))
+      await file.close()
+      expect((await statfs(disk)).bavail).toBe(0)
+    },
+    empty: () => rm(filler),
+    async close() {
+      await platform.stop()
+      await run('umount', [disk])
+      await rm(data, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** Every file of a video is whole: each rendition, as MP4 and as HLS, can be read to its end. */
+async function expectWhole(platform: TestPlatform, video: VideoRecord): Promise<void> {
+  for (const url of [...new Set([...Object.values(video.uri.http), video.uri.hls])]) {
+    expect(await ffmpeg(['-xerror', '-i', url, '-f', 'null', '-'])).toBe('')
+  }
+  expect(platform.log()).not.toMatch(/uncaught|unhandled/i)
+}
+
+describe.each([
+  ['scratch', 64],
+  ['storage', 64],
+])('when the disk of %s (%d MB) is full', (part, megabytes) => {
+  let small: SmallDisk
+  beforeAll(async () => {
+    small = await onSmallDisk(part, megabytes)
+  }, 120_000)
+  afterAll(() => small?.close(), 60_000)
+
+  test('an upload waits or is refused with a reason, no process ends, and what was accepted plays soon after there is room', async () => {
+    const { platform, tenant } = small
+    const api = platform.withKey(tenant.key)
+    const before = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`)
+    expect((await settled(api, before.id, 120_000)).status.status).toBe('ok')
+    const pids = SERVICES.map((name) => platform.pid(name))
+    await small.fill()
+    const answer = await api.post<Accepted>('/video/upload', { url: `${sources.url}/small.mp4`, organisation_id: tenant.organisationId })
+    expect(answer.status).toBe(200)
+    const since = Date.now()
+    await waitFor(
+      async () => {
+        const { body } = await api.get<VideoRecord>(`/video/${answer.body.id}`)
+        expect(body.status.status).toBe('encoding')
+        return Date.now() - since > FULL_MS
+      },
+      { timeout: 4 * FULL_MS, describe: 'the disk to be full for a while' },
+    )
+    expect((await api.get(`/video/${before.id}`)).status).toBe(200)
+    await small.empty()
+    const room = Date.now()
+    const video = await settled(api, answer.body.id, 120_000)
+    expect(video.status.status).toBe('ok')
+    process.stdout.write(`\n${part}: plays ${((Date.now() - room) / 1000).toFixed(1)} s after there is room\n`)
+    expect(Date.now() - room).toBeLessThan(RESUMED_MS)
+    await expectWhole(platform, video)
+    expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)
+  }, 300_000)
+})
+
+describe('when the disk of PostgreSQL is full', () => {
+  let small: SmallDisk
+  beforeAll(async () => {
+    small = await onSmallDisk('postgres', 320)
+  }, 120_000)
+  afterAll(() => small?.close(), 60_000)
+
+  test('writes are refused with 503, what was acknowledged is there, and writes go on soon after there is room', async () => {
+    const { platform } = small
+    const pids = SERVICES.map((name) => platform.pid(name))
+    const made: string[] = []
+    const write = async () => {
+      const name = `Full ${made.length} ${'x'.repeat(200)}`
+      const answer = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
+      if (answer.status === 200 || answer.status === 201) made.push(answer.body.organisation_id)
+      return answer
+    }
+    for (let n = 0; n < 20; n++) expect((await write()).status).toBeLessThan(300)
+    await small.fill()
+    const refused: number[] = []
+    const since = Date.now()
+    await waitFor(
+      async () => {
+        const { status, headers } = await write()
+        if (status >= 300) {
+          refused.push(status)
+          expect(headers.get('retry-after')).toMatch(/^\d+$/)
+        }
+        return refused.length > 50 || (refused.length > 0 && Date.now() - since > FULL_MS)
+      },
+      { timeout: 120_000, describe: 'a write for which there is no room' },
+    )
+    expect(new Set(refused)).toEqual(new Set([503]))
+    await small.empty()
+    const room = Date.now()
+    await waitFor(async () => (await write()).status < 300, { timeout: 4 * RESUMED_MS, describe: 'a write after there is room' })
+    process.stdout.write(`\npostgres: ${refused.length} refused; writes ${((Date.now() - room) / 1000).toFixed(1)} s after there is room\n`)
+    expect(Date.now() - room).toBeLessThan(RESUMED_MS)
+    for (const id of made) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)
+    expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)
+  }, 300_000)
+})

@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals'
+import { copyReader } from './read-copy.ts'
+
+/** Ten frames a second in groups of four, in milliseconds; of two groups and a half. */
+const frames = Array.from({ length: 10 }, (_, place) => ({
+  pts: place * 100,
+  bytes: place % 4 === 0 ? 3_000 : 500,
+  more: place % 4 === 0 ? '' : ', F=0x0',
+}))
+
+function read(packets: readonly { pts: number; bytes: number; more: string }[], others: readonly string[] = keys([0, 400, 800])) {
+  const reader = copyReader({ frameRate: 10, groupFrames: 4 })
+  const lines = packets.map(({ pts, bytes, more }) => `0, ${pts - 200}, ${pts}, 100, ${bytes}, 0x12345678${more}`)
+  for (const line of ['#tb 0: 1/1000', '#tb 1: 1/1000', 'frame=10', ...lines, ...others]) reader.line(line)
+  return reader.end()
+}
+
+const keys = (times: readonly number[]) => times.map((pts) => `1, ${pts - 200}, ${pts}, 100, 2900, 0x12345678`)
+const changed = (place: number, change: Partial<(typeof frames)[number]>) =>
+  frames.map((frame, index) => (index === place ? { ...frame, ...change } : frame))
+
+test('a picture that stands on its grid, in whole groups', () => {
+  // 12,500 bytes a second: 4,500 in each full group of 0.4 s are 90 kbit/s, two thirds of which count; the average is 100.
+  expect(read(frames)).toEqual({ frames: 10, kbps: 100 })
+})
+
+test('packets within a group may come in any order', () => {
+  expect(read([0, 3, 1, 2, 4, 5, 6, 7, 8, 9].map((place) => frames[place] ?? frames[0]).flatMap((frame) => frame ?? []))).toBeDefined()
+})
+
+test('a heavy group counts as much as a full buffer allows', () => {
+  expect(read(changed(4, { bytes: 30_000 }))?.kbps).toBe(Math.ceil((31_500 * 8) / 0.4 / 1000 / 1.5))
+})
+
+describe('it does not fit with', () => {
+  test.each([
+    ['a frame beside its place', changed(5, { pts: 515 })],
+    ['a frame twice', changed(5, { pts: 600 })],
+    ['a frame too few', frames.filter((_, place) => place !== 5)],
+    ['frames over the border of a group', [0, 1, 2, 4, 3, 5, 6, 7, 8, 9].flatMap((place) => frames[place] ?? [])],
+    ['a frame before the beginning', changed(0, { pts: -100 })],
+    ['a frame that is not shown', changed(5, { more: ', F=0x4' })],
+    ['side data', changed(4, { more: ', S=1, New Extradata, 43, 0x2ef20fe9' })],
+    ['no time', changed(5, { pts: Number.NaN })],
+    ['no frame', []],
+  ])('%s', (_, packets) => {
+    expect(read(packets)).toBeUndefined()
+  })
+
+  test.each([
+    ['a group whose key frame is no IDR picture', keys([0, 800])],
+    ['IDR pictures elsewhere', keys([0, 300, 900])],
+    ['parameter sets among the frames', [...keys([0, 400, 800]), '2, 200, 400, 100, 40, 0x12345678']],
+  ])('%s', (_, others) => {
+    expect(read(frames, others)).toBeUndefined()
+  })
+})
