@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
-import type { AcceptEventsRequest, Event } from '@vitascope/proto/analytics/v1/event'
+import { AcceptEventBatchRequest, type AcceptEventsRequest, type Event } from '@vitascope/proto/analytics/v1/event'
 import { createEventSender } from './event-sender.ts'
 
 /** Analytics that answers when it is let: each request with the number of its events. */
@@ -64,6 +64,32 @@ describe('what players send', () => {
     await settle(Promise.all(Array.from({ length: 20 }, () => sender.send(request('a', 10, 1_000), 'r'))))
     expect(calls.flat()).toHaveLength(20)
     for (const call of calls) expect(call.length).toBeLessThanOrEqual(4)
+  })
+  test.each(['x', '\u20ac', '\ud83c\udfac'])('nor with the longest texts that an event may have, all of %j', async (letter) => {
+    const { sender, calls, settle } = standIn()
+    const text = (characters: number) => letter.repeat(characters)
+    const quality = { startupMs: 1.5, stalls: 1_000_000, stalledMs: 86_400_000, error: text(100) }
+    const texts = { videoId: text(300), viewId: text(100), language: text(35), subtitle: text(35), quality }
+    const long = (address: string) => {
+      const { events, ...from } = request(address, 100)
+      return { ...from, userAgent: '\u00e4'.repeat(500), events: events.map((event) => ({ ...event, positionSeconds: 12.5, ...texts })) }
+    }
+    await settle(Promise.all(Array.from({ length: 80 }, () => sender.send(long('192.0.2.1'), 'r'))))
+    expect(calls.flat()).toHaveLength(80)
+    const bytes = calls.map((requests) => AcceptEventBatchRequest.encode({ requests }).finish().length)
+    expect(Math.max(...bytes)).toBeLessThan(4 * 1024 * 1024)
+    // They go together all the same.
+    expect(calls.length).toBeLessThanOrEqual(40)
+  })
+  test('and one of 4,000 events of players', async () => {
+    const { sender, calls, settle } = standIn()
+    const ofPlayers = (nth: number) => {
+      const { events, ...from } = request(`192.0.2.${nth}`, 100, 1)
+      const texts = { videoId: '1234567', viewId: crypto.randomUUID(), language: 'en', subtitle: 'de' }
+      return { ...from, userAgent: 'm'.repeat(120), events: events.map((event) => ({ ...event, ...texts })) }
+    }
+    await settle(Promise.all(Array.from({ length: 100 }, (_, nth) => sender.send(ofPlayers(nth), 'r'))))
+    expect(Math.max(...calls.map((call) => call.length))).toBeGreaterThanOrEqual(40)
   })
 })
 
