@@ -1,9 +1,9 @@
-import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, open as openFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { testLog } from '@vitascope/testing'
-import { openSpool, type Spool } from './spool.ts'
+import { openSpool, type Spool, type SpoolOptions } from './spool.ts'
 
 let folder: string
 const opened: Spool[] = []
@@ -15,8 +15,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function open(mostBytes = 1_000_000): Promise<Spool> {
-  const spool = await openSpool({ folder, mostBytes, log: testLog })
+async function open(mostBytes = 1_000_000, more: Partial<SpoolOptions> = {}): Promise<Spool> {
+  const spool = await openSpool({ folder, mostBytes, log: testLog, ...more })
   opened.push(spool)
   return spool
 }
@@ -61,4 +61,41 @@ test('refuses what does not fit, and takes again once it was emptied', async () 
   expect(await drained(spool)).toEqual([`${'x'.repeat(40)}\n`])
   await spool.append(batch('y'.repeat(40)))
   expect(await drained(spool)).toEqual([`${'y'.repeat(40)}\n`])
+})
+
+test('on a disk that is full refuses, and goes on in the same file when there is room again', async () => {
+  const disk = { full: false }
+  const spool = await open(1_000_000, {
+    async openFile(...args) {
+      const handle = await openFile(...args)
+      const append = handle.appendFile.bind(handle)
+      handle.appendFile = async (data) => {
+        if (!disk.full) return await append(data)
+        await append((data as Buffer).subarray(0, 5))
+        throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+      }
+      return handle
+    },
+  })
+  for (const kept of ['a', 'b']) {
+    disk.full = true
+    for (const lost of ['x', 'y', 'z']) {
+      await expect(spool.append(batch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOSPC' } })
+    }
+    disk.full = false
+    await spool.append(batch(kept))
+    expect(await readdir(folder)).toHaveLength(1)
+  }
+  expect(await drained(spool)).toEqual(['a\n', 'b\n'])
+})
+
+test('without its disk refuses, and takes again when it is back', async () => {
+  const spool = await open()
+  await rm(folder, { recursive: true })
+  for (const lost of ['x', 'y']) {
+    await expect(spool.append(batch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOENT' } })
+  }
+  await mkdir(folder)
+  await spool.append(batch('a'))
+  expect(await drained(spool)).toEqual(['a\n'])
 })

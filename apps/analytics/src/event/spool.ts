@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { DomainError } from '@vitascope/errors'
@@ -22,22 +22,38 @@ const FILE = /^(\d{12})\.events$/
 /** A file is read at once when it is drained. */
 const FILE_BYTES = 8 * 1024 * 1024
 
-export async function openSpool({ folder, mostBytes, log }: { folder: string; mostBytes: number; log: Logger }): Promise<Spool> {
+export interface SpoolOptions {
+  folder: string
+  mostBytes: number
+  log: Logger
+  /** Of the disk; a test has one that fails. */
+  openFile?: typeof open
+}
+
+/** The file that is written to; drained only when it is closed. */
+interface Current {
+  name: string
+  /** Of whole groups. */
+  bytes: number
+  handle: FileHandle
+  /** True when its name outlives a crash, too. */
+  named: boolean
+}
+
+export async function openSpool({ folder, mostBytes, log, openFile = open }: SpoolOptions): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   let files: { name: string; bytes: number }[] = []
   for (const name of (await readdir(folder)).filter((one) => FILE.test(one)).sort()) {
     files.push({ name, bytes: (await stat(join(folder, name))).size })
   }
   let last = Number(FILE.exec(files.at(-1)?.name ?? '')?.[1] ?? 0)
-  /** The file that is written to; drained only when it is closed. */
-  let current: { name: string; bytes: number; handle: Awaited<ReturnType<typeof open>> } | undefined
+  let current: Current | undefined
   const bytes = () => files.reduce((sum, file) => sum + file.bytes, 0) + (current?.bytes ?? 0)
 
   const openNext = async () => {
     const name = `${String(++last).padStart(12, '0')}.events`
-    const handle = await open(join(folder, name), 'ax', 0o600)
-    await syncFolder(folder)
-    current = { name, bytes: 0, handle }
+    const handle = await openFile(join(folder, name), 'ax', 0o600)
+    current = { name, bytes: 0, handle, named: false }
     return current
   }
   const closeCurrent = async () => {
@@ -47,18 +63,26 @@ export async function openSpool({ folder, mostBytes, log }: { folder: string; mo
     files.push({ name, bytes })
     await handle.close()
   }
-  const append = async (batch: Batch) => {
-    const group = toGroup(batch)
-    if (bytes() + group.length > mostBytes) throw full()
-    if (current && current.bytes >= FILE_BYTES) await closeCurrent()
-    const file = current ?? (await openNext())
+  const write = async (file: Current, group: Buffer) => {
     try {
+      if (!file.named) await syncFolder(folder)
+      file.named = true
       await file.handle.appendFile(group)
       await file.handle.datasync()
       file.bytes += group.length
     } catch (error) {
-      // The tear stays at the end of a file that gets nothing more.
-      await closeCurrent()
+      // The next group takes the place of what is torn; where that cannot be, it stays at the end of a file that gets nothing more.
+      await file.handle.truncate(file.bytes).catch(closeCurrent)
+      throw error
+    }
+  }
+  const append = async (batch: Batch) => {
+    const group = toGroup(batch)
+    if (bytes() + group.length > mostBytes) throw full()
+    try {
+      if (current && current.bytes >= FILE_BYTES) await closeCurrent()
+      await write(current ?? (await openNext()), group)
+    } catch (error) {
       throw full(error)
     }
   }
