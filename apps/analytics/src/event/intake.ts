@@ -74,7 +74,8 @@ export function createIntake({
   const keepBatch = async (batch: Batch, gathered: readonly Gathered[]) => {
     if (!spool || now() >= awayUntil) {
       try {
-        recent?.keep(await store.write(batch), gathered)
+        const batchId = await store.write(batch)
+        recent?.keep(batchId, gathered)
         inserts.inc({ where: 'database' })
         return
       } catch (error) {
