@@ -64,8 +64,14 @@ const LOCK_TIMEOUT_MS = 2_000
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const LOCKED = '55P03'
-/** Class 08 (connection), 57P (shutdown, starting up), 57014 (its time was over), 53300 (too many connections), and what the socket says. */
-const AWAY = /^(08...|57P0[123]|57014|53300|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/
+const READ_ONLY = '25006'
+/**
+ * Class 08 (connection), 57P (shutdown, starting up), 57014 (its time was over), 53100, 53200, 53300 (no disk, memory or connection left), 25006 (it is
+ * read-only), and what the socket says.
+ */
+const AWAY = new RegExp(
+  `^(08...|57P0[123]|57014|53[123]00|${READ_ONLY}|ECONN\\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$`,
+)
 /** The server ends a statement by itself; one that says nothing for so much longer is behind a connection that is dead without a word. */
 const SILENCE_MS = 1_000
 const SILENT = /^Query read timeout$/
@@ -78,7 +84,7 @@ export function openPostgres(options: PostgresOptions): Db {
     query: (text, values = []) => run(plain, text, values),
     transaction: (change, signal) => again(() => transactionOnce(changing, 'begin', change, signal), signal),
     copy: (text, lines) => again(() => copyOnce(changing, text, lines)),
-    reading: (look, signal) => transactionOnce(plain, 'begin read only', ({ query }) => look(query), signal),
+    reading: (look, signal) => transactionOnce(plain, 'begin read only', ({ query }) => look(query), signal).catch(throwOwnWrite),
     ping: async () => {
       try {
         await ping(plain, options.failovers)
@@ -215,6 +221,12 @@ async function commit(client: pg.PoolClient): Promise<void> {
   if (command !== 'COMMIT') throw new Error('a transaction was rolled back: one of its statements failed, and nobody said so')
 }
 
+/** A write where only reading was asked for is a fault of ours, and says nothing of the database. */
+function throwOwnWrite(error: unknown): never {
+  const cause = isDomainError(error) ? error.cause : undefined
+  throw cause instanceof pg.DatabaseError && cause.code === READ_ONLY ? cause : error
+}
+
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
@@ -252,7 +264,7 @@ function asRefusal(error: unknown): unknown {
     /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '') ||
     SILENT.test(message ?? '')
   if (!away) return error
-  return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is not to be reached: try again', {
+  return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is not to be reached, or takes no writes: try again', {
     retryAfter: 1,
     cause: error,
   })

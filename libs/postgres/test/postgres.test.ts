@@ -177,6 +177,30 @@ describe('a transaction', () => {
     await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
     await away.close()
   })
+  test('on a database that is read-only is refused as unavailable', async () => {
+    const change = (name: string) => `insert into thing (name) values ('${name}')`
+    const readOnly = async (query: Db['query']) => {
+      await query('set transaction read only')
+      await query(change('x'))
+    }
+    await expect(db.transaction(({ query }) => readOnly(query))).rejects.toMatchObject({
+      ...{ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE', retryAfter: 1 },
+      cause: { code: '25006' },
+    })
+    await db.query(change('y'))
+    expect(await names()).toEqual(['y'])
+  })
+  test.each([
+    ['the disk is full', '53100', 'unavailable'],
+    ['the memory is used up', '53200', 'unavailable'],
+    ['a setting is exceeded', '53400', undefined],
+    ['a column must not be null', '23502', undefined],
+    ['a check fails', '23514', undefined],
+    ['a file is damaged', 'XX001', undefined],
+  ])('that fails since %s (%s) has the kind %j', async (_, code, kind) => {
+    const failing = db.query(`do $$ begin raise exception using errcode = '${code}'; end $$`)
+    await expect(failing).rejects.toMatchObject(kind ? { kind, reason: 'DATABASE_UNAVAILABLE', retryAfter: 1 } : { code })
+  })
   test('that takes longer than a statement may is refused as unavailable, and its connection is used again', async () => {
     const slow = openPostgres({ url, schema: 'thing', log, statementTimeoutMs: 100, poolSize: 1 })
     await expect(slow.query('select pg_sleep(10)')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })

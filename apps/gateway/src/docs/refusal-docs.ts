@@ -100,7 +100,7 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   overloaded: 'Too many requests are under way: `Retry-After` says when to try again.',
   deadline_exceeded: 'A service did not answer in time.',
   database_busy: 'Others were changing the same just then: try again.',
-  database_unavailable: 'The database of a service is not to be reached: try again.',
+  database_unavailable: 'The database of a service is not to be reached, or takes no writes: try again.',
   service_unavailable: 'A service is not to be reached.',
   not_ready: 'Not everything is there yet; `errors` names what is missing.',
   internal: 'Something went wrong on our side; `request_id` leads to it in the log.',
