@@ -45,7 +45,9 @@ test(`of ${MUTANTS} mutants of six sources each becomes a whole set or is refuse
     if (/^(out_of_memory|timeout|stalled|unforeseen)/.test(outcome)) wrong.push(`${number} of ${fixtures[kind]?.[0]}: ${outcome}`)
     await rm(source)
   }
-  process.stdout.write(`\nmutants of seed ${SEED}: ${JSON.stringify(Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])))}, the slowest in ${slowest.toFixed(1)} s\n`)
+  process.stdout.write(
+    `\nmutants of seed ${SEED}: ${JSON.stringify(Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])))}, the slowest in ${slowest.toFixed(1)} s\n`,
+  )
   expect(slowest).toBeLessThanOrEqual(30)
   expect(wrong).toEqual([])
   // Whatever became of it, nothing of a mutant is left beside its own folder.
