@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Db } from '@vitascope/postgres'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { keep } from '../src/event/event.ts'
@@ -29,8 +30,8 @@ const ever = { dateStart: '', dateEnd: '9999-12-31' }
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
 
 /** As if it had come at its time: what is so old would not be taken any more. */
-async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer: string): Promise<void> {
-  const atMs = now - daysAgo * DAY
+async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer: string, durationMs = 100_000): Promise<void> {
+  const atMs = Math.round(now - daysAgo * DAY)
   const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
   const told = {
     ...anEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
@@ -39,7 +40,7 @@ async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer
   }
   const event = keep(told, {
     organisationId: '1',
-    durationMs: 100_000,
+    durationMs,
     receivedMs: atMs,
     visitor: Buffer.from(viewer.padEnd(8)).toString('hex'),
   })
@@ -101,6 +102,56 @@ test('when events, views and viewers of old days are gone, every report of these
   const counts = new Map(after.videoDays.days.map(({ day, counts: found }) => [day, found?.playerLoads]))
   expect(counts.get(dayOf(now - 32 * DAY))).toBe(1)
   expect((await house.reconcile()).differences).toEqual([])
+})
+
+test('a view whose video was replaced meanwhile goes as a whole, when its last part is old', async () => {
+  const videoId = house.catalogue.aVideo(100)
+  const [across, gone] = [randomUUID(), randomUUID()]
+  /** Days since the first moment that is kept. */
+  const cut = (now - Date.parse(dayOf(now - KEPT_DAYS * DAY))) / DAY
+  const minutes = 1 / 1_440
+  for (const [viewId, shift] of [
+    [across, 0],
+    [gone, 10 * minutes],
+  ] as const) {
+    await tellThen(videoId, viewId, cut + shift + 2 * minutes, 'anna', 0)
+    await tellThen(videoId, viewId, cut + shift + minutes, 'anna')
+    await tellThen(videoId, viewId, cut + shift - 2 * minutes, 'anna', 60_000)
+  }
+  await house.settled()
+  const before = await allReports(videoId)
+  await removeOld(house.db, KEPT_DAYS, now)
+  const parts = await house.db.query('select view_id, duration_ms from view where video_id = $1 order by duration_ms', [videoId])
+  expect(parts).toEqual([0, 60_000, 100_000].map((duration_ms) => ({ view_id: across, duration_ms })))
+  expect(await allReports(videoId)).toEqual(before)
+  expect((await house.reconcile()).differences).toEqual([])
+
+  // Whoever goes on with it plays nothing once more.
+  await tellThen(videoId, across, 0.1, 'anna', 60_000)
+  await house.settled()
+  const { counts } = await house.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
+  expect(counts).toEqual(before.video.counts)
+  expect((await house.reconcile()).differences).toEqual([])
+})
+
+test('views are removed whole, however many go at once', async () => {
+  const videoId = house.catalogue.aVideo(100)
+  const views = [1, 2, 3, 4, 5].map(() => randomUUID())
+  for (const viewId of views) for (const length of [0, 60_000, 100_000]) await tellThen(videoId, viewId, 40, 'bert', length)
+  await house.settled()
+  const whole: number[] = []
+  const watched: Db = {
+    ...house.db,
+    transaction: async (change, signal) => {
+      const answer = await house.db.transaction(change, signal)
+      const left = await house.db.query<{ view_id: string }>('select view_id from view where video_id = $1', [videoId])
+      whole.push(...Array.from(Map.groupBy(left, (row) => row.view_id).values(), (parts) => parts.length))
+      return answer
+    },
+  }
+  await removeOld(watched, KEPT_DAYS, now, 2)
+  expect(new Set(whole)).toEqual(new Set([3]))
+  expect(await house.db.query('select 1 from view where video_id = $1', [videoId])).toEqual([])
 })
 
 test('a day with events that are not counted yet is kept until they are', async () => {
