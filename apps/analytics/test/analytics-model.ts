@@ -4,6 +4,8 @@ export interface IntendedView {
   videoId: string
   duration: number
   viewer: string
+  /** The furthest point, where neither the intervals nor the end tell of it. */
+  furthest?: number
   /** When the player was shown, milliseconds since 1970. */
   startMs: number
   played: boolean
@@ -23,9 +25,40 @@ const mean = (values: readonly number[]) => (values.length === 0 ? 0 : sum(value
 
 /** Points lie on whole milliseconds and edges on halves: what is nearer than this is the same. */
 const SAME = 1e-6
-const furthest = (view: IntendedView) => (view.ended ? view.duration : Math.max(0, ...view.watched.map(([, to]) => to)))
+const furthest = (view: IntendedView) => view.furthest ?? (view.ended ? view.duration : Math.max(0, ...view.watched.map(([, to]) => to)))
 const overlaps = (parts: IntendedView['watched'], from: number, to: number) =>
   parts.some(([a, b]) => a < b && a < to - SAME && b > from + SAME)
+
+/** What an event told, and the length that its video had then; 0 while that is not known. */
+export interface Told {
+  duration: number
+  ended: boolean
+  watched: IntendedView['watched']
+  rewatched: IntendedView['watched']
+}
+
+/** What events tell of a view that is seen as one of a video of a given length: of another length, they tell of whole cells, and the end is its. */
+export function seenAs(duration: number, told: readonly Told[]): Pick<IntendedView, 'watched' | 'rewatched' | 'furthest' | 'ended'> {
+  const spans = (name: 'watched' | 'rewatched') =>
+    told.flatMap((one) => {
+      const end = one.duration === 0 ? 1_000 : one.duration
+      return cut(one[name], end).flatMap(([from, to]) =>
+        one.duration === duration ? [[from, to] as const] : cut([wholeCells(from, to, end)], duration),
+      )
+    })
+  const ends = told.map((one) => {
+    const last = Math.max(0, ...one.watched.map(([, to]) => to))
+    return Math.min(duration, one.duration === 0 ? last : one.ended ? one.duration : Math.min(last, one.duration))
+  })
+  return { watched: spans('watched'), rewatched: spans('rewatched'), furthest: Math.max(0, ...ends), ended: false }
+}
+
+const cut = (parts: IntendedView['watched'], end: number) =>
+  parts.flatMap(([from, to]) => (from < Math.min(to, end) ? [[from, Math.min(to, end)] as const] : []))
+function wholeCells(from: number, to: number, duration: number): readonly [number, number] {
+  const length = cellSeconds(duration)
+  return [Math.floor(from / length + SAME) * length, Math.min(Math.ceil(to / length - SAME) * length, duration)]
+}
 
 /** The counters of some views. */
 export function countsOf(views: readonly IntendedView[]) {

@@ -2,7 +2,22 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Event } from '@vitascope/proto/analytics/v1/event'
 import { seeded } from '@vitascope/testing'
 import fc from 'fast-check'
-import { averagesOf, bucketsOf, byDay, countsOf, heatOf, type IntendedView, qualityOf, viewersOf } from './analytics-model.ts'
+import { keep } from '../src/event/event.ts'
+import { toLine } from '../src/event/event-line.ts'
+import { createEventStore } from '../src/event/event-store.ts'
+import { EVENT_TYPE } from '../src/view/view.ts'
+import {
+  averagesOf,
+  bucketsOf,
+  byDay,
+  countsOf,
+  dayOf,
+  heatOf,
+  type IntendedView,
+  qualityOf,
+  seenAs,
+  viewersOf,
+} from './analytics-model.ts'
 import { anEvent, as, openHouse } from './test-analytics.ts'
 
 let house: Awaited<ReturnType<typeof openHouse>>
@@ -23,7 +38,7 @@ const aView = fc.record({
   video: fc.integer({ min: 0, max: DURATIONS.length - 1 }),
   viewer: fc.integer({ min: 1, max: 4 }),
   // Up to 20 hours ago, so that some began yesterday.
-  agoMs: fc.integer({ min: 60_000, max: 20 * 3_600_000 }),
+  agoMs: fc.integer({ min: 100_000, max: 20 * 3_600_000 }),
   pace: fc.integer({ min: 1, max: 10_000 }),
   fate: fc.constantFrom('loaded', 'played', 'played', 'played', 'ended'),
   watched: fc.array(interval, { maxLength: 5 }),
@@ -39,15 +54,26 @@ const aView = fc.record({
     }),
     { nil: undefined },
   ),
-  cuts: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 8, maxLength: 8 }),
+  /** Unknown at first, then known, then another or not known any more: the turns are among its moments; some of the first is told again when it is known. */
+  length: fc.option(
+    fc.record({ known: fc.nat(), turns: fc.nat(), into: fc.constantFrom(0, 0.5, 2), again: fc.integer({ min: 0, max: 511 }) }),
+    { nil: undefined },
+  ),
 })
 const plan = fc.record({ views: fc.array(aView, { minLength: 1, maxLength: 14 }), seed: fc.integer({ min: 1, max: 1e9 }) })
 type Drawn = typeof aView extends fc.Arbitrary<infer T> ? T : never
 
 const ms = (seconds: number) => Math.round(seconds * 1000) / 1000
 
+/** `lengths` of the video while the event comes, once for each; undefined: what the service knows by itself. */
+interface Telling {
+  view: IntendedView
+  events: Event[]
+  lengths: (readonly number[])[] | undefined
+}
+
 /** The view, and the events by which a player tells of it: watched intervals one by one and, at the end, all of them again. */
-function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: number): { view: IntendedView; events: Event[] } {
+function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: number): Telling {
   const duration = DURATIONS[drawn.video] ?? 1
   const videoId = videoIds[drawn.video] ?? ''
   const viewId = crypto.randomUUID()
@@ -89,11 +115,34 @@ function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: num
     ended: drawn.fate === 'ended',
     playedMs: events.filter(({ type }) => type !== 'EVENT_TYPE_LOAD').map(({ atMs }) => atMs),
   }
-  return { view, events }
+  if (!drawn.length) return { view, events, lengths: undefined }
+  const lengths = lengthsOf(events, duration, drawn.length)
+  const told = events.flatMap(({ type, watched: seen, rewatched: again }, place) =>
+    (lengths[place] ?? []).map((length) => ({
+      ...{ duration: length, ended: type === 'EVENT_TYPE_ENDED' },
+      ...{ watched: pairsOf(seen), rewatched: pairsOf(again) },
+    })),
+  )
+  return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...seenAs(duration, told) }, events, lengths }
+}
+
+const pairsOf = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds }) => [fromSeconds, toSeconds] as const)
+
+/** By their moments, so that what came at once was told of one length. */
+function lengthsOf(events: readonly Event[], duration: number, { known, turns, into, again }: NonNullable<Drawn['length']>): number[][] {
+  const moments = [...new Set(events.map(({ atMs }) => atMs))].sort((a, b) => a - b)
+  const from = known % moments.length
+  const to = from + 1 + (turns % (moments.length - from))
+  return events.map(({ atMs }, place) => {
+    const moment = moments.indexOf(atMs)
+    if (moment >= to) return [ms(into * duration)]
+    if (moment >= from) return [duration]
+    return (again >> place) & 1 ? [0, duration] : [0]
+  })
 }
 
 /** Every event at least once, some often, in any order, in requests of any size, to any replica; acknowledgements are lost. */
-async function sendSomehow(told: { view: IntendedView; events: Event[] }[], random: () => number): Promise<void> {
+async function sendSomehow(told: readonly Telling[], random: () => number): Promise<void> {
   for (const [viewer, theirs] of Map.groupBy(told, ({ view }) => view.viewer)) {
     const events = theirs.flatMap((one) => one.events)
     const twice = [...events, ...events.filter(() => random() < 0.4)]
@@ -116,6 +165,33 @@ async function sendSomehow(told: { view: IntendedView; events: Event[] }[], rand
   }
 }
 
+/** The same for those whose video changes: as if they had come while it had that length. */
+async function writeSomehow(told: readonly Telling[], organisationId: string, random: () => number): Promise<void> {
+  const store = createEventStore(house.db)
+  const kept = told.flatMap(({ view, events, lengths }) =>
+    events.flatMap((event, place) =>
+      (lengths?.[place] ?? []).map((length) => {
+        const by = { organisationId, durationMs: length * 1_000, receivedMs: Date.now(), visitor: Buffer.from(view.viewer).toString('hex') }
+        return keep({ ...event, type: TYPES[event.type] ?? 0 }, by)
+      }),
+    ),
+  )
+  const twice = [...kept, ...kept.filter(() => random() < 0.4)]
+  const shuffled = twice.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
+  while (shuffled.length > 0) {
+    const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
+    await store.write({
+      lines: some.map((event) => toLine(event, dayOf(event.atMs))),
+      days: [...new Set(some.map(({ atMs }) => dayOf(atMs)))],
+    })
+    if (random() < 0.3) await house.settled({ byReplicas: random() < 0.2 })
+  }
+}
+const TYPES: Record<string, number> = {
+  ...{ EVENT_TYPE_LOAD: EVENT_TYPE.load, EVENT_TYPE_PLAY: EVENT_TYPE.play },
+  ...{ EVENT_TYPE_PROGRESS: EVENT_TYPE.progress, EVENT_TYPE_ENDED: EVENT_TYPE.ended },
+}
+
 let organisations = 100
 test('whatever happens to events on their way, the counts are those of the views', async () => {
   const from = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10)
@@ -125,7 +201,15 @@ test('whatever happens to events on their way, the counts are those of the views
       const videoIds = DURATIONS.map((duration) => house.catalogue.aVideo(duration, organisationId))
       const now = Date.now()
       const told = drawn.map((one, nth) => intend(one, nth, videoIds, now))
-      await sendSomehow(told, seeded(seed))
+      await sendSomehow(
+        told.filter(({ lengths }) => !lengths),
+        seeded(seed),
+      )
+      await writeSomehow(
+        told.filter(({ lengths }) => lengths),
+        organisationId,
+        seeded(seed),
+      )
       await house.settled({ byReplicas: seed % 2 === 0 })
       const views = told.map(({ view }) => view)
       await expectLive({ organisationId, since: now }, views)

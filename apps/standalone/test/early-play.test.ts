@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,6 +61,8 @@ test('the beginning plays while the rest is encoded, at addresses that stay, wit
   expect(video.status).toMatchObject({ status: 'encoding', code: 2 })
   expect([video.uri.http, Number(video.duration)]).toEqual([{}, 150])
 
+  const viewed = await tellOfView(id)
+
   const master = await text(video.uri.hls)
   const tracks = [...master.matchAll(/(?:URI="|^)([a-z0-9_]+\/index\.m3u8)/gm)].map(([, path]) => new URL(path ?? '', video.uri.hls).href)
   expect(tracks.length).toBeGreaterThan(6)
@@ -101,7 +104,31 @@ test('the beginning plays while the rest is encoded, at addresses that stay, wit
   expect(after.uri.hls).toBe(video.uri.hls)
   await waitFor(async () => (await text(watched)).includes('#EXT-X-PLAYLIST-TYPE:VOD'))
   for (const [url, before] of early) expect([url, (await bytes(url)).equals(before)]).toEqual([url, true])
+  await viewed()
 }, 300_000)
+
+/** A view of all of it while it is encoded; what comes back looks how it counts. */
+async function tellOfView(videoId: string): Promise<() => Promise<void>> {
+  const view = { video_id: videoId, view_id: randomUUID(), at: Date.now() }
+  const events = [
+    { ...view, type: 'load' },
+    { ...view, type: 'ended', position: 150, watched: [[0, 150]] },
+  ]
+  const { status, body } = await platform.guest.post('/analytics/events', events, { 'user-agent': 'Mozilla/5.0 Firefox/128.0' })
+  expect([status, body]).toEqual([202, { accepted: 2, rejected: [] }])
+  return async () => {
+    await waitFor(
+      async () => {
+        const path = `/analytics/duration-viewed/${tenant.organisationId}/video/${videoId}`
+        const report = (await platform.withKey(tenant.key).get<Record<string, unknown>>(path)).body
+        if (report['player_loads'] !== 1) return false
+        expect(report).toMatchObject({ video_duration: 150, video_plays: 1, complete_views: 1, average_percentage_viewed: 100 })
+        return true
+      },
+      { timeout: 30_000, describe: 'the view to be counted' },
+    )
+  }
+}
 
 test('what is cancelled, or deleted, is closed like any other', async () => {
   const { id, job_id } = await start()

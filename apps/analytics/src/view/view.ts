@@ -111,13 +111,20 @@ export function isPlay({ type }: Pick<ViewEvent, 'type'>): boolean {
   return type !== EVENT_TYPE.load
 }
 
-/** One view: its parts seen as a view of the video as it was at the view's first event. */
+/**
+ * One view: its parts seen as a view of the video as it was when its length was first known. What was told before counts by whole seconds, and the
+ * day is that of the first event of all.
+ */
 export function wholeView(parts: readonly ViewPart[]): ViewPart | undefined {
-  const [first, ...others] = parts.toSorted((a, b) => a.firstMs - b.firstMs || a.durationMs - b.durationMs)
-  if (!first || others.length === 0) return first
-  const { durationMs } = first
-  const whole: ViewPart = { ...first, watched: first.watched.slice(), rewatched: first.rewatched.slice() }
-  for (const part of others) {
+  const inOrder = parts.toSorted((a, b) => a.firstMs - b.firstMs || a.durationMs - b.durationMs)
+  const [earliest] = inOrder
+  if (!earliest || inOrder.length === 1) return earliest
+  const measure = inOrder.find((part) => part.durationMs > 0) ?? earliest
+  const { durationMs } = measure
+  const { firstMs } = earliest
+  const whole: ViewPart = { ...measure, firstMs, watched: measure.watched.slice(), rewatched: measure.rewatched.slice() }
+  for (const part of inOrder) {
+    if (part === measure) continue
     whole.furthestMs = Math.max(whole.furthestMs, clamp(part.furthestMs, durationMs))
     for (const span of spansIn(part.watched, part.durationMs, durationMs)) {
       whole.buckets |= bucketsOf(span, durationMs)

@@ -29,7 +29,7 @@ export function createVideoFactStore(db: Db): VideoFactStore {
     async find(videoIds, signal) {
       signal?.throwIfAborted()
       const rows = await db.query<Row>(
-        `select v.video_id, v.organisation_id, (m.renditions ->> 'durationSeconds')::float8 as duration_seconds,
+        `select v.video_id, v.organisation_id, (coalesce(m.renditions, m.early) ->> 'durationSeconds')::float8 as duration_seconds,
            v.title, m.title as media_title, v.description, v.language
          from video v join media m using (media_id) where v.video_id = any ($1::bigint[])`,
         [videoIds],

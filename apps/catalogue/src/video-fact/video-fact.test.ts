@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { serviceCall } from '@vitascope/grpc'
+import { aSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { videoFactHandlers } from './video-fact-rpc.ts'
 import { createVideoFactStore } from './video-fact-store.ts'
@@ -29,6 +30,15 @@ test('services are told whose videos are and how long, of those that there are',
   await catalogue.media.remove({ scope: '1', mediaId: plays.mediaId }, { userId: '7', callerId: '7', notes: '' })
   expect((await ask([plays.videoId])).facts).toEqual([])
   expect((await ask([])).facts).toEqual([])
+})
+
+test('what plays while it is encoded has the length of its beginning, which is that of the whole', async () => {
+  const { videoId, jobId } = await catalogue.upload()
+  const duration = async () => (await ask([videoId])).facts[0]?.durationSeconds
+  await catalogue.jobs.apply(jobId, { kind: 'playable', early: aSet(jobId, { durationSeconds: 150 }) }, 0)
+  expect(await duration()).toBe(150)
+  await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { durationSeconds: 150 }) }, 1)
+  expect(await duration()).toBe(150)
 })
 
 test('texts come only when asked for, of 100 at most', async () => {

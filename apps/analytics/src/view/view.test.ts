@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals'
+import { contributionOf } from './contribution.ts'
+import { addEvent, EVENT_TYPE, emptyPart, type ViewEvent, type ViewPart, wholeView } from './view.ts'
+
+const anEvent = (more: Partial<ViewEvent>): ViewEvent => ({
+  ...{ viewId: 'a', videoId: '1', organisationId: '7', type: EVENT_TYPE.progress, atMs: 0, durationMs: 60_000, positionMs: undefined },
+  ...{ watched: [], rewatched: [], language: '', subtitle: '', quality: undefined, error: '' },
+  ...more,
+})
+const partOf = (event: ViewEvent): ViewPart => {
+  const part = emptyPart(event)
+  addEvent(part, event)
+  return part
+}
+const countedAs = (parts: ViewPart[]) => {
+  const view = wholeView(parts)
+  if (!view) throw new Error('no view')
+  const { day, complete, bounced, sharePpm, viewingMs, furthestBucket, heat } = contributionOf(view)
+  return { day, complete, bounced, sharePpm, viewingMs, furthestBucket, heat: heat?.durationMs }
+}
+
+const unknown = partOf(anEvent({ durationMs: 0, atMs: -1, watched: [0, 20_000] }))
+const rest = partOf(anEvent({ type: EVENT_TYPE.ended, atMs: 40_000, watched: [20_000, 60_000] }))
+const seenWhole = { day: '1969-12-31', complete: true, bounced: false, sharePpm: 1e6, viewingMs: 60_000, furthestBucket: 20, heat: 60_000 }
+
+test('a view that began before the length was known is one of the video as long as it is, on the day of its first event', () => {
+  for (const parts of [
+    [unknown, rest],
+    [rest, unknown],
+  ])
+    expect(countedAs(parts)).toEqual(seenWhole)
+})
+
+test('what is told while the length is not known any more, or when it is another, changes nothing of that', () => {
+  const gone = partOf(anEvent({ durationMs: 0, atMs: 50_000, watched: [59_000, 90_000], positionMs: 90_000 }))
+  const longer = partOf(anEvent({ durationMs: 600_000, atMs: 45_000, watched: [0, 600_000] }))
+  expect(countedAs([gone, longer, rest, unknown])).toEqual(seenWhole)
+})
+
+test('a view whose length was never known has watched so long, and no share', () => {
+  expect(countedAs([unknown])).toMatchObject({ complete: false, sharePpm: 0, viewingMs: 20_000, heat: undefined })
+})
