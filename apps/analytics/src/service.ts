@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createGrpcServer, openChannel, openIdentity } from '@vitascope/grpc'
 import { openPostgres, watchFailovers } from '@vitascope/postgres'
 import { type RunningService, repeat, repeatLater } from '@vitascope/process'
@@ -59,9 +60,10 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const slow = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
   const catalogue = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
   const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
-  const events = createEventStore(db)
+  const writer = randomUUID()
+  const events = createEventStore(db, writer)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
-  const recent = createRecentViews()
+  const recent = createRecentViews({ writer })
   const rejected = countRejected(metrics)
   const intake = createIntake({ store: events, spool, recent, rejected, keptDays: config.retentionDays, log, metrics })
   const visitors = createVisitors(db)

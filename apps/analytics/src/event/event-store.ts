@@ -21,7 +21,8 @@ export const PARTITION_LOCK = `select pg_advisory_xact_lock(hashtext('vitascope 
 /** Numbers of inserts that are asked for at once, so that an insert is one way to the database and back. */
 const NUMBERS = 100
 
-export function createEventStore(db: Db): EventStore {
+/** `writer` is a UUID of this process alone, and stands beside its inserts. */
+export function createEventStore(db: Db, writer: string): EventStore {
   const ready = new Set<string>()
   let numbers: string[] = []
   const prepare = async (days: readonly string[]) => {
@@ -49,7 +50,8 @@ export function createEventStore(db: Db): EventStore {
       const batchId = await nextNumber()
       try {
         await db.copy(
-          `insert into pending_batch (batch_id, days, events) overriding system value values (${batchId}, '{${days.join()}}', ${lines.length});
+          `insert into pending_batch (batch_id, days, events, writer) overriding system value
+             values (${batchId}, '{${days.join()}}', ${lines.length}, '${writer}');
            copy event (${COLUMNS}) from stdin`,
           `${batchId}\t${lines.join(`${batchId}\t`)}`,
         )

@@ -45,18 +45,18 @@ export function waitForMerge(query: Query): Promise<unknown> {
 }
 
 async function takeEvents(query: Query, recent: Pick<RecentViews, 'take'> | undefined): Promise<Gathered> {
-  const batches = await query<{ batch_id: string; days: string[] }>(
+  const batches = await query<{ batch_id: string; days: string[]; writer: string | null }>(
     `delete from pending_batch where batch_id in (
        select batch_id from (
          select batch_id, sum(events) over (order by batch_id) - events as before from
            (select batch_id, events from pending_batch order by batch_id limit 1000) oldest
        ) counted where before < $1
-     ) returning batch_id, days::text[]`,
+     ) returning batch_id, days::text[], writer`,
     [MOST_EVENTS],
   )
   const gathered: Gathered[] = []
-  const unread = batches.filter(({ batch_id }) => {
-    const known = recent?.take(batch_id)
+  const unread = batches.filter(({ batch_id, writer }) => {
+    const known = recent?.take(batch_id, writer)
     gathered.push(...(known ?? []))
     return known === undefined
   })
