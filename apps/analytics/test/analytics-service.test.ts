@@ -126,7 +126,7 @@ describe('a view', () => {
   })
   test('keeps the duration that its video had at its first event, in whatever order they come', async () => {
     const now = Date.now()
-    const store = createEventStore(house.db, randomUUID())
+    const store = createEventStore(house.db)
     const told = (videoId: string, viewId: string) => {
       const by = { organisationId: '1', receivedMs: now, visitor: undefined }
       const watched = [{ fromSeconds: 0, toSeconds: 96 }]

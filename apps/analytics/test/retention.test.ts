@@ -44,7 +44,7 @@ async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer
     receivedMs: atMs,
     visitor: Buffer.from(viewer.padEnd(8)).toString('hex'),
   })
-  await createEventStore(house.db, randomUUID()).write({ lines: [toLine(event, dayOf(atMs))], days: [dayOf(atMs)] })
+  await createEventStore(house.db).write({ lines: [toLine(event, dayOf(atMs))], days: [dayOf(atMs)] })
 }
 
 /** Everything that can be asked of a video and its organisation. */
@@ -191,7 +191,7 @@ test('what lay on disk for longer than views are kept is rejected, and counts no
   const spool = await openSpool({ folder, mostBytes: 1_000_000, log: testLog })
   await spool.append({ lines: events.map((event) => toLine(event, dayOf(event.atMs))), days: events.map(({ atMs }) => dayOf(atMs)) })
   const metrics = createMetrics('analytics')
-  const store = createEventStore(house.db, randomUUID())
+  const store = createEventStore(house.db)
   const intake = createIntake({
     store,
     spool,

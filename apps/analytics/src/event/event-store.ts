@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Db, Transaction } from '@vitascope/postgres'
 import { COLUMNS } from './event-line.ts'
 
@@ -21,8 +22,8 @@ export const PARTITION_LOCK = `select pg_advisory_xact_lock(hashtext('vitascope 
 /** Numbers of inserts that are asked for at once, so that an insert is one way to the database and back. */
 const NUMBERS = 100
 
-/** `writer` is a UUID of this process alone, and stands beside its inserts. */
-export function createEventStore(db: Db, writer: string): EventStore {
+/** `writer` is a UUID of this process alone, and stands beside its inserts; one that nobody else knows unless it is told. */
+export function createEventStore(db: Db, writer: string = randomUUID()): EventStore {
   const ready = new Set<string>()
   let numbers: string[] = []
   const prepare = async (days: readonly string[]) => {
