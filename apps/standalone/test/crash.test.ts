@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { redisPath, type TestRedis, waitFor } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
+import { leftOver } from './support/left-over.ts'
 import { ffmpegsOf, isAlive, kill } from './support/nemesis.ts'
 import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -84,6 +86,18 @@ withRedis(
   },
   240_000,
 )
+
+test('an object without a row is seen, wherever it lies', async () => {
+  await ready()
+  const strays = [`tus/${randomUUID()}/1-0`, `uploads/${tenant.organisationId}/stray.mp4`, 'media/1/1-1-abc/stray.mp4', 'stray']
+  const paths = strays.map((name) => join(platform.dataDir, 'storage', name))
+  for (const path of paths) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, 'stray')
+  }
+  expect(await leftOver(platform, [])).toEqual(expect.arrayContaining(strays))
+  for (const path of paths) await rm(path, { force: true })
+})
 
 test('uploads survive 30 s of kills: each settles, what plays is complete, nothing is left over', async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)

@@ -1,8 +1,6 @@
-import { readdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded, type TestRedis, waitFor } from '@vitascope/testing'
-import { asSuperuser } from './database.ts'
+import { leftOver } from './left-over.ts'
 import { kill, REDIS_FAULTS } from './nemesis.ts'
 import { expectSameFrames } from './same-frames.ts'
 import { aPdf } from './slides.ts'
@@ -44,7 +42,7 @@ const PAGES = 3
 /**
  * Uploads in every way, again and again, while random processes are killed, and Redis is killed, emptied and filled; then waits until every
  * acknowledged upload has settled, and checks that what plays is complete and shows the frames of an undisturbed encode, that nothing was uploaded
- * twice, and that storage holds what plays and nothing else.
+ * twice, and that storage holds what plays, uploads that have their rows, and nothing else.
  */
 export async function crashRun(platform: TestPlatform, options: CrashOptions): Promise<CrashReport> {
   const random = seeded(options.seed)
@@ -165,45 +163,16 @@ async function checkAllThere(
       if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} is answered ${status}`)
     }
   }
-  const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
-  const sources = new Set(await keptSources(platform))
-  // What was sent by a form or in parts is kept for a day.
-  const isWanted = (file: string) =>
-    /^(uploads|tus)[/]/.test(file) || sources.has(file) || wanted.has(file.split('/').slice(0, 2).join('/'))
   let left: string[] = []
   const clean = async () => {
-    left = (await filesOf(join(platform.dataDir, 'storage'))).filter((file) => !isWanted(file))
+    left = await leftOver(platform, presentations)
     return left.length === 0
   }
   await waitFor(clean, {
+    interval: 500,
     timeout: 60_000,
     describe: () => `storage to hold what plays and nothing else, but for ${left.slice(0, 20).join(' ')}`,
   })
-}
-
-/** Of everybody, since earlier tests may have left some. */
-async function playingMedia(platform: TestPlatform): Promise<string[]> {
-  const ids: string[] = []
-  for (let start = 1; ; start += 20) {
-    const { body } = await platform.system.get<{ videos: VideoRecord[] }>(`/video?status=ok&limit=20&start=${start}`)
-    ids.push(...body.videos.map((video) => video.media_id))
-    if (body.videos.length < 20) return ids
-  }
-}
-
-/** Each beside the set that was made of it. */
-function keptSources(platform: TestPlatform): Promise<string[]> {
-  const statement = `select source ->> 'object' as name from encoding.job where kind = 'renditions' and state = 'ok' and not is_dropped`
-  return asSuperuser(platform, async (client) => (await client.query<{ name: string }>(statement)).rows.map(({ name }) => name))
-}
-
-/** The objects: the store's own temporary files begin with a dot. */
-async function filesOf(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((name) => !name.startsWith('.'))
 }
 
 function countBy<T>(items: readonly T[], name: (item: T) => string): Record<string, number> {

@@ -1,0 +1,54 @@
+import { readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { asSuperuser } from './database.ts'
+import type { TestPlatform } from './test-platform.ts'
+import type { VideoRecord } from './video-steps.ts'
+
+/**
+ * The objects in storage that nobody wants: of no video that plays, of none of these presentations, of no source that is kept, and of no
+ * upload that has a row. What was sent by a form or in parts stays for a day, and has a row once its uploader was answered.
+ */
+export async function leftOver(platform: TestPlatform, presentations: readonly string[]): Promise<string[]> {
+  // Before the rows: an object that comes meanwhile is not looked for.
+  const files = await filesOf(join(platform.dataDir, 'storage'))
+  const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
+  const rows = new Set([...(await keptSources(platform)), ...(await uploadNames(platform))])
+  const folderOf = (file: string) => file.split('/').slice(0, 2).join('/')
+  return files.filter((file) => !rows.has(file) && !rows.has(`${folderOf(file)}/`) && !wanted.has(folderOf(file)))
+}
+
+/** Of everybody, since earlier tests may have left some. */
+async function playingMedia(platform: TestPlatform): Promise<string[]> {
+  const ids: string[] = []
+  for (let start = 1; ; start += 20) {
+    const { body } = await platform.system.get<{ videos: VideoRecord[] }>(`/video?status=ok&limit=20&start=${start}`)
+    ids.push(...body.videos.map((video) => video.media_id))
+    if (body.videos.length < 20) return ids
+  }
+}
+
+/** Each beside the set that was made of it. */
+function keptSources(platform: TestPlatform): Promise<string[]> {
+  return names(
+    platform,
+    `select source ->> 'object' as name from encoding.job where kind = 'renditions' and state = 'ok' and not is_dropped`,
+  )
+}
+
+/** Objects of forms, and folders of uploads in parts with a slash at the end. */
+function uploadNames(platform: TestPlatform): Promise<string[]> {
+  return names(platform, `select object as name from encoding.upload union all select 'tus/' || upload_id || '/' from encoding.tus_upload`)
+}
+
+function names(platform: TestPlatform, statement: string): Promise<string[]> {
+  return asSuperuser(platform, async (client) => (await client.query<{ name: string }>(statement)).rows.map(({ name }) => name))
+}
+
+/** The objects: the store's own temporary files begin with a dot. */
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((name) => !name.startsWith('.'))
+}
