@@ -8,7 +8,7 @@ import { BUCKETS } from '../view/contribution.ts'
 import { organisationFor } from '../visibility.ts'
 import { page } from './page.ts'
 import { isDay, readPeriod } from './period.ts'
-import type { Counts, ReportStore, WatchedSums } from './report-store.ts'
+import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } from './report-store.ts'
 
 const MOST_VIDEOS = 1_000
 const MOST_LANGUAGES = 100
@@ -62,17 +62,16 @@ export function reportHandlers({
         isKey: isId,
         ...(detailed && { most: MOST_DETAILED }),
       })
-      const [rows, known, watched, texts] = await Promise.all([
-        reports.videos(ids, period, languages),
+      const [rows, known, texts] = await Promise.all([
+        detailed ? reports.watchedVideos(ids, period, languages) : reports.videos(ids, period, languages),
         videos.ever(ids),
-        detailed ? reports.watched(ids, period, languages) : undefined,
         detailed ? videos.texts(ids) : undefined,
       ])
-      const records = rows.map(({ videoId, counts }) => ({
+      const records = rows.map(({ videoId, counts, sums }: CountedVideo & Partial<WatchedVideo>) => ({
         videoId,
         counts,
         durationSeconds: (known.get(videoId)?.durationMs ?? 0) / 1000,
-        watched: watched && toWatched(counts, watched.get(videoId)),
+        watched: sums && toWatched(counts, sums),
         titlePublic: texts?.get(videoId)?.title ?? '',
         titlePrivate: texts?.get(videoId)?.mediaTitle ?? '',
         description: texts?.get(videoId)?.description ?? '',
@@ -98,8 +97,8 @@ export function reportHandlers({
     async getDurationViewed({ organisationId: named, videoId, period: days }, { principal }) {
       const { durationMs } = await ownVideo(videos, organisationFor(principal, named), videoId)
       const period = readPeriod(days)
-      const [counts, watched] = await Promise.all([reports.totalOf([videoId], period), reports.watched([videoId], period, [])])
-      return { counts, watched: toWatched(counts, watched.get(videoId)), durationSeconds: durationMs / 1000, period }
+      const [{ counts, sums } = NOT_WATCHED] = await reports.watchedVideos([videoId], period, [])
+      return { counts, watched: toWatched(counts, sums), durationSeconds: durationMs / 1000, period }
     },
   }
 }
@@ -132,13 +131,18 @@ function checkLanguages(languages: readonly string[]): void {
 }
 
 /** Means have at most 2 decimals. */
-export function toWatched({ videoPlays }: Counts, sums: WatchedSums | undefined): Watched {
+export function toWatched({ videoPlays }: Counts, { sharePpm, viewingMs, buckets, furthest }: WatchedSums): Watched {
   const mean = (sum: number) => (videoPlays === 0 ? 0 : Math.round((100 * sum) / videoPlays) / 100)
-  const none = () => Array<number>(BUCKETS).fill(0)
   return {
-    averagePercentageViewed: mean((sums?.sharePpm ?? 0) / 1e4),
-    averageViewingTime: mean((sums?.viewingMs ?? 0) / 1e3),
-    viewsPerDuration: sums?.buckets ?? none(),
-    maxPercentageViewed: sums?.furthest ?? none(),
+    averagePercentageViewed: mean(sharePpm / 1e4),
+    averageViewingTime: mean(viewingMs / 1e3),
+    viewsPerDuration: buckets,
+    maxPercentageViewed: furthest,
   }
+}
+
+const NONE = Array<number>(BUCKETS).fill(0)
+const NOT_WATCHED: Pick<WatchedVideo, 'counts' | 'sums'> = {
+  counts: { playerLoads: 0, videoPlays: 0, completeViews: 0, bouncedViews: 0 },
+  sums: { sharePpm: 0, viewingMs: 0, buckets: NONE, furthest: NONE },
 }

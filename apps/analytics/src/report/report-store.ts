@@ -18,6 +18,15 @@ export interface WatchedSums {
   furthest: number[]
 }
 
+export interface CountedVideo {
+  videoId: string
+  counts: Counts
+}
+
+export interface WatchedVideo extends CountedVideo {
+  sums: WatchedSums
+}
+
 export interface ReportStore {
   languages(organisationId: string, period: Period, by: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
   total(organisationId: string, period: Period): Promise<Counts>
@@ -26,8 +35,9 @@ export interface ReportStore {
   daysOf(videoIds: readonly string[], period: Period, place: Place): Promise<{ day: string; counts: Counts }[]>
   /** Those of an organisation that have views, in the order of their ids; `videoIds` narrows when it is not empty. */
   videosWithViews(wanted: WantedVideos, place: Place): Promise<string[]>
-  videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<{ videoId: string; counts: Counts }[]>
-  watched(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<Map<string, WatchedSums>>
+  videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
+  /** The same with the sums: of one moment, as a mean is a sum by a count. */
+  watchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
 }
 
 export interface WantedVideos {
@@ -103,24 +113,23 @@ export function createReportStore(db: Db): ReportStore {
       )
       return rows.map((row) => ({ videoId: row.video_id, counts: toCounts(row) }))
     },
-    async watched(videoIds, { dateStart, dateEnd }, languages) {
-      const rows = await alone<{ video_id: string; share_ppm: string; viewing_ms: string; buckets: string[]; furthest: string[] }>(
-        `select video_id, sum(share_ppm) as share_ppm, sum(viewing_ms) as viewing_ms, ${sumOf('buckets')}, ${sumOf('furthest')}
+    async watchedVideos(videoIds, { dateStart, dateEnd }, languages) {
+      const rows = await alone<SumRow & Record<'video_id' | 'share_ppm' | 'viewing_ms', string> & Record<'buckets' | 'furthest', string[]>>(
+        `select video_id, ${SUMS}, sum(share_ppm) as share_ppm, sum(viewing_ms) as viewing_ms, ${sumOf('buckets')}, ${sumOf('furthest')}
          from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
-           and (cardinality($4::text[]) = 0 or language = any ($4::text[])) group by video_id`,
+           and (cardinality($4::text[]) = 0 or language = any ($4::text[])) group by video_id order by video_id`,
         [videoIds, dateStart, dateEnd, languages],
       )
-      return new Map(
-        rows.map((row) => [
-          row.video_id,
-          {
-            sharePpm: Number(row.share_ppm),
-            viewingMs: Number(row.viewing_ms),
-            buckets: row.buckets.map(Number),
-            furthest: row.furthest.map(Number),
-          },
-        ]),
-      )
+      return rows.map((row) => ({
+        videoId: row.video_id,
+        counts: toCounts(row),
+        sums: {
+          sharePpm: Number(row.share_ppm),
+          viewingMs: Number(row.viewing_ms),
+          buckets: row.buckets.map(Number),
+          furthest: row.furthest.map(Number),
+        },
+      }))
     },
   }
 }

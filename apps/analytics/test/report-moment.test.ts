@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Db } from '@vitascope/postgres'
+import { reportHandlers } from '../src/report/report-rpc.ts'
+import { createReportStore } from '../src/report/report-store.ts'
+import { anEvent, as, openHouse } from './test-analytics.ts'
+
+let house: Awaited<ReturnType<typeof openHouse>>
+beforeAll(async () => {
+  house = await openHouse()
+})
+afterAll(() => house.close())
+
+const rest = { pageSize: 0, pageToken: '', skip: 0 }
+
+test('what a report says of a video is of one moment, whatever is merged between its statements', async () => {
+  const videoId = house.catalogue.aVideo(100)
+  const oneMoreView = async () => {
+    await house.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
+    await house.settled()
+  }
+  await oneMoreView()
+  /** Reads one after the other, and merges a view behind each. */
+  let before: Promise<unknown> = Promise.resolve()
+  const between = <T>(read: () => Promise<T>): Promise<T> => {
+    const answer = before.then(read)
+    before = answer.then(oneMoreView)
+    return answer
+  }
+  const db: Db = {
+    ...house.db,
+    query: (text, values) => between(() => house.db.query(text, values)),
+    reading: (look, signal) => between(() => house.db.reading(look, signal)),
+  }
+  const video = { videoId, organisationId: '1', durationMs: 100_000 }
+  const known = async () => new Map([[videoId, video]])
+  const videos = { standing: known, ever: known, texts: async () => new Map(), saveLearned: async () => {} }
+  const reports = reportHandlers({ reports: createReportStore(db), videos })
+  const period = { dateStart: '', dateEnd: '9999-12-31' }
+
+  const one = await reports.getDurationViewed({ organisationId: '1', videoId, period }, as('standard'))
+  const list = { organisationId: '1', period, videoIds: [], languages: [], detailed: true }
+  const { videos: all } = await reports.listVideos({ ...list, ...rest }, as('standard'))
+  await before
+  for (const report of [one, ...all]) {
+    const plays = report.counts?.videoPlays ?? 0
+    expect(plays).toBeGreaterThan(0)
+    expect(report.watched).toMatchObject({ averagePercentageViewed: 100, averageViewingTime: 100 })
+    expect(report.watched?.viewsPerDuration.at(0)).toBe(plays)
+  }
+})
