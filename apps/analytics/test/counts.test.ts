@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Event } from '@vitascope/proto/analytics/v1/event'
 import { seeded } from '@vitascope/testing'
@@ -167,7 +168,7 @@ async function sendSomehow(told: readonly Telling[], random: () => number): Prom
 
 /** The same for those whose video changes: as if they had come while it had that length. */
 async function writeSomehow(told: readonly Telling[], organisationId: string, random: () => number): Promise<void> {
-  const store = createEventStore(house.db)
+  const store = createEventStore(house.db, randomUUID())
   const kept = told.flatMap(({ view, events, lengths }) =>
     events.flatMap((event, place) =>
       (lengths?.[place] ?? []).map((length) => {
