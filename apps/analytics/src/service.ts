@@ -21,8 +21,9 @@ import { createExportStore } from './export/export-store.ts'
 import { insightHandlers } from './insight/insight-rpc.ts'
 import { createInsightStore } from './insight/insight-store.ts'
 import { SCHEMA } from './migrate.ts'
-import { createNightly } from './reconcile/nightly.ts'
-import { RECONCILE_STATEMENT_MS } from './reconcile/reconcile.ts'
+import { createComparisonStore } from './reconcile/comparison-store.ts'
+import { createNightly, watchComparisons } from './reconcile/nightly.ts'
+import { reconcileApart } from './reconcile/reconcile-apart.ts'
 import { reportHandlers } from './report/report-rpc.ts'
 import { createReportStore } from './report/report-store.ts'
 import { removeOld } from './retention/retention.ts'
@@ -56,8 +57,6 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const identity = openIdentity(config.tls, { log, metrics })
   const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
   const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
-  /** One long look a night. */
-  const slow = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
   const catalogue = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
   const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
   const writer = randomUUID()
@@ -69,6 +68,9 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const visitors = createVisitors(db)
   const insights = createInsightStore(db)
   const merged = watchMerge(db, metrics)
+  const comparisons = createComparisonStore(db)
+  const nightly = createNightly({ comparisons, compare: (signal) => reconcileApart(config.databaseUrl, signal), log })
+  watchComparisons(comparisons, metrics)
 
   const server = createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics })
   server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, rejected, metrics }))
@@ -104,7 +106,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
     repeatLater(videos.saveLearned, LEARNED_EVERY_MS, log, stopping.signal),
     repeatLater(insights.forgetSilent, SILENT_EVERY_MS, log, stopping.signal),
     repeatLater(() => removeOld(db, config.retentionDays), OLD_EVERY_MS, log, stopping.signal),
-    repeatLater(createNightly({ db: slow, log, metrics }), NIGHT_EVERY_MS, log, stopping.signal),
+    repeatLater(nightly, NIGHT_EVERY_MS, log, stopping.signal),
   ]
   log.info({ address, metrics_port: metricsServer.port }, 'listening')
 
@@ -118,7 +120,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
       await spool?.close()
       catalogue.close()
       identity?.close()
-      await Promise.all([db.close(), slow.close(), metricsServer.close()])
+      await Promise.all([db.close(), metricsServer.close()])
     },
   }
 }

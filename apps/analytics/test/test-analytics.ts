@@ -107,6 +107,7 @@ export async function openHouse({ replicas = 1, databaseUrl }: { replicas?: numb
   if (!first) throw new Error('no replica')
   return {
     db: database.db,
+    databaseUrl: database.url,
     catalogue,
     replicas: started,
     ...first,

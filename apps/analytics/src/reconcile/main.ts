@@ -2,17 +2,28 @@ import { openPostgres } from '@vitascope/postgres'
 import { createLogger } from '@vitascope/telemetry'
 import { readDatabaseConfig } from '../config.ts'
 import { SCHEMA } from '../migrate.ts'
-import { RECONCILE_STATEMENT_MS, reconcile } from './reconcile.ts'
+import { RECONCILE_STATEMENT_MS, type Reconciliation, reconcile } from './reconcile.ts'
 
-/** Prints what differs, a line each, and a last line with the sum; ends with 1 when anything does. */
+/** Prints what differs, a line each, and a last line with the sum; ends with 1 when anything does. A service that runs it is told instead. */
 const log = createLogger({ service: 'analytics-reconcile' })
 const { databaseUrl } = readDatabaseConfig(process.env)
 const db = openPostgres({ url: databaseUrl, schema: SCHEMA, log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
+// The service has the answer, or is gone.
+process.once('disconnect', () => process.exit())
 try {
-  const { since, events, views, differences } = await reconcile(db)
+  const found = await reconcile(db)
+  if (process.send) process.send(found)
+  else print(found)
+} catch (error) {
+  log.fatal({ err: error }, 'the counts could not be compared')
+  process.exitCode = 1
+  if (process.connected) process.disconnect()
+} finally {
+  await db.close()
+}
+
+function print({ since, events, views, differences }: Reconciliation): void {
   for (const { table, key, counts } of differences) process.stdout.write(`${table} ${key}: ${counts.join('; ')}\n`)
   process.stdout.write(`${differences.length} differences in ${events} events of ${views} views since ${since ?? 'ever'}\n`)
   if (differences.length > 0) process.exitCode = 1
-} finally {
-  await db.close()
 }

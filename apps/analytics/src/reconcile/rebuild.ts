@@ -24,7 +24,7 @@ const FETCH = 1_000
  * The counts of every video by its events, in the order of their ids: a heatmap of a day takes 36 KB, so those of one video are there at a time. Events
  * that are not counted yet are left out, and so are views that began before `since`, the first day whose events are all there.
  */
-export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebuilt, signal?: AbortSignal): AsyncGenerator<RebuiltVideo> {
+export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebuilt): AsyncGenerator<RebuiltVideo> {
   let video: (RebuiltVideo & { rollUps: RollUps }) | undefined
   let viewId: string | undefined
   let parts = new Map<number, ViewPart>()
@@ -41,7 +41,6 @@ export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebui
      order by video_id, view_id`.replace('$1', String(Date.parse(since))),
   )
   for (;;) {
-    signal?.throwIfAborted()
     const rows = await query<EventRow>(`fetch ${FETCH} from told`)
     if (rows.length === 0) break
     rebuilt.events += rows.length

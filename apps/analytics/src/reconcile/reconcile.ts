@@ -35,7 +35,7 @@ const VIDEO_QUALITY: CountTable = { table: 'video_quality', keys: ['video_id', '
  * Rebuilds every count from the events and compares, in one snapshot of the database; events that are not yet counted are left out. Days whose
  * events are gone cannot be rebuilt, nor views that began on one of them. In memory are the counts of one video, and those of organisations.
  */
-export function reconcile(db: Db, signal?: AbortSignal): Promise<Reconciliation> {
+export function reconcile(db: Db): Promise<Reconciliation> {
   return db.reading(async (query) => {
     await query('set transaction isolation level repeatable read')
     const [first] = await query<{ day: string | null }>(
@@ -46,23 +46,23 @@ export function reconcile(db: Db, signal?: AbortSignal): Promise<Reconciliation>
     const tell = (difference: Difference) => {
       if (differences.length < MOST_TOLD) differences.push(difference)
     }
-    const { events, views } = await compareRollUps(query, first.day, tell, signal)
+    const { events, views } = await compareRollUps(query, first.day, tell)
     for (const difference of await compareViewers(query, first.day)) tell(difference)
     return { since: first.day, events, views, differences }
-  }, signal)
+  })
 }
 
 type Tell = (difference: Difference) => void
 type Rows = Map<string, Counts<string, string>>
 
-async function compareRollUps(query: Query, since: string, tell: Tell, signal: AbortSignal | undefined): Promise<Rebuilt> {
+async function compareRollUps(query: Query, since: string, tell: Tell): Promise<Rebuilt> {
   const rebuilt: Rebuilt = { events: 0, views: 0, organisationDays: new Map() }
   const compared = (table: CountTable) => {
     const stored = storedCounts(query, table, since)
     return (rows: Rows, upTo?: string) => compare({ ...table, stored, rows, tell }, upTo)
   }
   const [days, heats, qualities] = [compared(VIDEO_DAY), compared(VIDEO_HEAT), compared(VIDEO_QUALITY)]
-  for await (const { videoId, rollUps } of rebuildVideos(query, since, rebuilt, signal)) {
+  for await (const { videoId, rollUps } of rebuildVideos(query, since, rebuilt)) {
     await days(rollUps.videoDays, videoId)
     await heats(rollUps.heats, videoId)
     await qualities(rollUps.qualities, videoId)
