@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
 import { type FreshDatabase, freshDatabase, testLog } from '@vitascope/testing'
-import { createQueue, type Lease, type LeasedItem, type Queue, type WorkItem } from './index.ts'
+import { type Ask, createQueue, type Lease, type LeasedItem, type Queue, type WorkItem } from './index.ts'
 
 let database: FreshDatabase
 let db: Db
@@ -155,6 +155,34 @@ describe('the line', () => {
     const next = [await ask('w1'), await ask('w2'), await ask('w3'), await ask('w4'), await ask('w5')]
     expect(next.map((item) => item?.itemId)).toEqual([ids[1], ids[3], ids[4], ids[5], undefined])
   })
+  test('is not passed over for ever by those who have no room for the first in it', async () => {
+    const ask = async (room?: number) =>
+      (await queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(room !== undefined && { room }) }, never))?.itemId
+    const [heavy, light, next] = [await send({ weight: 500 }), await send({ weight: 100 }), await send({ weight: 100, priority: -1 })]
+    const weightless = await send({ priority: -2 })
+    expect(await ask(400)).toBe(light)
+    const passed = () => db.query<{ item_id: string }>('select item_id from work_item where passed_time is not null')
+    expect(await passed()).toEqual([{ item_id: heavy }])
+    await db.query(`update work_item set passed_time = passed_time - interval '1 minute'`)
+    expect(await ask(400)).toBe(weightless)
+    expect(await ask(400)).toBeUndefined()
+    expect(await ask(500)).toBe(heavy)
+    expect(await ask(400)).toBe(next)
+  })
+  test('leaves what is of a low priority alone: always, or while something of a higher one is due', async () => {
+    const low = await send({ kind: 'sound', priority: -1 })
+    const ask = async (more: Partial<Ask>) =>
+      (await queue.lease({ kinds: ['sound'], holder: 'w1', leaseMs: 30_000, ...more }, never))?.itemId
+    const way = { priority: 0, kinds: ['sound', 'encode'] }
+    expect(await ask({ least: 0 })).toBeUndefined()
+    await send({ priority: 0 })
+    expect(await ask({ way })).toBeUndefined()
+    const held = await leased()
+    await retry(held, 60_000)
+    expect(await ask({ way })).toBe(low)
+    const normal = await send({ kind: 'sound', priority: 0 })
+    expect(await ask({ least: 0, way })).toBe(normal)
+  })
   test('gives every item to one of many who ask at once', async () => {
     for (let i = 0; i < 20; i++) await send()
     const items = await Promise.all(Array.from({ length: 30 }, (_, i) => lease(`w${i}`)))
@@ -170,6 +198,19 @@ describe('the line', () => {
     await send({ key: 'job:1000', group: 'one' })
     const groups = [(await leased('w1')).group, (await leased('w2')).group]
     expect(groups).toContain('one')
+  })
+  test('gives a group its turn whatever it has of a lower priority, and that of others takes nobody a turn', async () => {
+    await db.transaction(async (tx) => {
+      for (let i = 0; i < 20; i++) await queue.send(tx, anItem({ group: 'archive', priority: -90 }))
+      for (let i = 0; i < 6; i++) await queue.send(tx, anItem({ group: 'busy', priority: 10 }))
+    })
+    await send({ group: 'archive', priority: 10 })
+    const first = [(await leased()).group, (await leased()).group]
+    expect(first.sort()).toEqual(['archive', 'busy'])
+    await send({ group: 'new', priority: 10 })
+    await send({ group: 'new', priority: 10 })
+    const next = [await leased(), await leased(), await leased(), await leased()].map(({ group }) => group)
+    expect(next.sort()).toEqual(['busy', 'busy', 'new', 'new'])
   })
   test('puts a higher priority first, and within a group the oldest', async () => {
     const low = await send()

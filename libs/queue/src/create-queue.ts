@@ -12,6 +12,9 @@ interface Row {
   holder: string
 }
 
+/** So long an item is passed over by whoever has no room for it, before others wait until there is. */
+const PASSED_SECONDS = 30
+
 const LEASED_COLUMNS = 'item_id, fence, key, kind, group_key, payload, holder'
 
 /** A queue on the table `work_item` of the service's own schema. */
@@ -82,16 +85,17 @@ export function createQueue(db: Db): Queue {
 
 /**
  * A group that was idle gets the place of whoever is first in line now, one that has items a place behind its last one: so a
- * group with a thousand items and a group with one are served in turn.
+ * group with a thousand items and a group with one are served in turn. Each priority is a line of its own: what waits in a lower one takes
+ * nobody's turn in a higher one.
  */
 async function send(tx: Transaction, { key, kind, group, priority, payload, weight = 0 }: WorkItem, waiting: Waiting): Promise<string> {
   const [row] = await tx.query<{ item_id: string }>(
     `insert into work_item (key, kind, group_key, priority, payload, weight, turn)
      select $1, $2, $3, $4, $5, $6::int, greatest(
-       (select max(turn) + 1 from work_item where kind = $2 and group_key = $3 and state in ('waiting', 'leased')),
+       (select max(turn) + 1 from work_item where kind = $2 and group_key = $3 and priority = $4 and state in ('waiting', 'leased')),
        coalesce(
-         (select min(turn) from work_item where kind = $2 and state = 'waiting'),
-         (select max(turn) from work_item where kind = $2 and state = 'leased'),
+         (select min(turn) from work_item where kind = $2 and priority = $4 and state = 'waiting'),
+         (select max(turn) from work_item where kind = $2 and priority = $4 and state = 'leased'),
          0))
      returning item_id`,
     [key, kind, group, priority, JSON.stringify(payload), weight],
@@ -115,17 +119,43 @@ async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSign
   }
 }
 
+/** What an ask may be given, in the order in which it is; parameters of `leaseNow`. */
+const LINE = `state = 'waiting' and kind = any($1) and due_time <= now() and ($6::bigint is null or item_id = $6)
+  and ($10::text is null or key = $10)
+  and ($7::int is null or priority >= $7) and ($8::int is null or priority >= $8 or not exists (
+    select from work_item where state = 'waiting' and kind = any($9) and priority >= $8 and due_time <= now()))`
+const IN_LINE = 'order by priority desc, turn, item_id limit 1'
+
+/** The next item is left to others once more, or, when that has gone on for too long, all that needs room waits for it. */
+const PASSING = `with head as (select item_id, weight, passed_time from work_item where ${LINE} ${IN_LINE}),
+  passed as (update work_item set passed_time = now() where item_id = (
+    select w.item_id from work_item w join head h on w.item_id = h.item_id and h.weight > $5
+    where w.state = 'waiting' and w.passed_time is null for update of w skip locked))`
+const ROOM = `and weight <= $5 and (weight = 0 or not exists (
+  select from head where weight > $5 and passed_time < now() - interval '${PASSED_SECONDS} seconds'))`
+
 /** One statement, and with it one transaction of its own: nobody can see the item taken and without its fence. */
-async function leaseNow(query: Query, { kinds, holder, leaseMs, ask, room, itemId, key }: Ask): Promise<LeasedItem | undefined> {
+async function leaseNow(query: Query, asked: Ask): Promise<LeasedItem | undefined> {
+  const { kinds, holder, leaseMs, ask, room, itemId, least, way, key } = asked
   const [row] = await query<Row>(
-    `update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, ask = $4, lease_ms = $3::int,
+    `${room === undefined ? '' : PASSING}
+     update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, ask = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
-       select item_id from work_item where state = 'waiting' and kind = any($1) and due_time <= now() and ($5::int is null or weight <= $5)
-         and ($6::bigint is null or item_id = $6) and ($7::text is null or key = $7)
-       order by priority desc, turn, item_id limit 1 for update skip locked)
+       select item_id from work_item where ${LINE} ${room === undefined ? 'and $5::int is null' : ROOM} ${IN_LINE} for update skip locked)
      returning ${LEASED_COLUMNS}`,
-    [kinds, holder, leaseMs, ask ?? null, room ?? null, itemId ?? null, key ?? null],
+    [
+      kinds,
+      holder,
+      leaseMs,
+      ask ?? null,
+      room ?? null,
+      itemId ?? null,
+      least ?? null,
+      way?.priority ?? null,
+      way?.kinds ?? null,
+      key ?? null,
+    ],
   )
   return row && toItem(row)
 }

@@ -7,7 +7,7 @@ export interface WorkItem {
   kind: string
   /** Who it is for: items of the same kind and priority are shared out between groups in turn, oldest first within a group. */
   group: string
-  /** Higher ones go first, whatever their group. */
+  /** Higher ones go first, whatever their group; each priority is shared out by itself. */
   priority: number
   /** A JSON object. */
   payload: unknown
@@ -49,8 +49,15 @@ export interface Ask {
   itemId?: string
   /** Items of this key and no others: those of one group and priority in the order in which they were sent. */
   key?: string
-  /** Heavier items than this are left to others; everything when not given. */
+  /**
+   * Heavier items than this are left to others; everything when not given. Once the first in line was passed over for half a minute, by whomever,
+   * nothing that weighs anything is given in its place: what is under way ends, and there is room for it.
+   */
   room?: number
+  /** Items of a lower priority than this are left alone; none when not given. */
+  least?: number
+  /** Items of a lower priority than this wait while one of it or of a higher one is due, of any of these kinds. */
+  way?: { priority: number; kinds: readonly string[] }
   /** How long to wait for work when there is none; 0 is one look. */
   waitMs?: number
 }

@@ -1,0 +1,1 @@
+../../../libs/queue/migrations/0004-work-item-passed.sql
