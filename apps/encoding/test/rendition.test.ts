@@ -131,3 +131,17 @@ function soundAlone(): ProbeResult['probe'] {
   const { video: _, ...probe } = aProbe().probe
   return probe
 }
+
+test('a rendition that gives way is not begun while an upload waits', async () => {
+  await aSet()
+  await add({ givesWay: true })
+  const other = String(Number(setJobId) + 1_000)
+  await service.jobs.createJob(
+    { jobId: other, mediaId: `9${other}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') },
+    service.call,
+  )
+  await waitFor(async () => (await service.job(other)).state === JobState.JOB_STATE_PROBING)
+  const worker = aWorker()
+  const done = [await worker.step(), await worker.step(), await worker.step()].map((task) => task.jobId)
+  expect([...done, (await worker.lease()).jobId]).toEqual([other, other, other, jobId])
+})

@@ -3,11 +3,14 @@ import { testLog } from '@vitascope/testing'
 import { aCall, anOrganisation, aSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+import type { JobRequest } from '../job/job-messages.ts'
 import { createQuietJobs } from '../job/quiet-jobs-store.ts'
+import { createRetryJob } from '../job/retry-job.ts'
 import type { Quota } from '../organisation-mirror/organisation.ts'
 import { readUsage } from '../quota/reserve.ts'
 import { createUsageCheck } from '../quota/usage-check.ts'
 import { createEncodingFormatStore } from './encoding-format-store.ts'
+import { renditionRequest } from './rendition-request.ts'
 
 let catalogue: CatalogueDatabase
 let organisationId = '100'
@@ -138,6 +141,28 @@ test('an upload of an organisation with formats gets them once it plays; one bef
   expect(await formats().ofOrganisation(organisationId, signal)).toEqual([])
   await expect(formats().removeFromOrganisation(String(format?.organisationFormatId), signal)).rejects.toMatchObject({ kind: 'not_found' })
   expect((await formats().ofMedia(after.mediaId, signal))?.profileIds).toEqual([HEVC])
+})
+
+test('what is added to an upload that gave way gives way, and again when it failed', async () => {
+  const { jobId, mediaId } = await catalogue.upload({}, { organisationId, givesWay: true })
+  await apply(mediaId)
+  await publish(jobId)
+  const [first] = await jobsOf(mediaId)
+  await catalogue.jobs.apply(first?.job_id ?? '', { kind: 'failed', code: 5006, message: 'no encoder' }, 2)
+  const retryJob = createRetryJob(catalogue.db, catalogue.enqueue)
+  const again = await retryJob({ scope: organisationId, jobId: first?.job_id ?? '' }, aCall())
+  const other = await apply(mediaId, HEVC)
+  await catalogue.db.query(`delete from outbox where payload ->> 'jobId' = $1`, [other.jobId])
+  const quiet = createQuietJobs(catalogue.db, catalogue.enqueue)
+  const claimed = (await quiet.claim(0)).find((job) => job.jobId === other.jobId)
+  if (!claimed) throw new Error('the job stands, so it is asked after')
+  await quiet.handOver(claimed)
+  const told = (await catalogue.messages()).map(({ payload }) => payload as unknown as JobRequest)
+  for (const id of [first?.job_id, again.jobId, other.jobId]) {
+    const request = told.find((payload) => payload.jobId === id)
+    expect(request).toMatchObject({ givesWay: true, rendition: { setJobId: jobId } })
+    if (request?.rendition) expect(renditionRequest(request, request.rendition)).toMatchObject({ givesWay: true })
+  }
 })
 
 test('applied before anything plays it is queued then, and never for sound alone', async () => {

@@ -16,11 +16,12 @@ export function renditionRequest(
 ): CreateRenditionJobRequest {
   const profile = findProfile(profileId)
   if (!profile) throw invalid([{ field: 'profile_id', message: 'is that of no profile' }])
-  const { jobId, mediaId, organisationId, maxBytes } = job
+  const { jobId, mediaId, organisationId, maxBytes, givesWay } = job
   const { videoCodec, label, width, height, audioBitrate } = profile
   return {
     ...{ jobId, mediaId, organisationId, setJobId },
     profile: { codec: CODECS[videoCodec], label, shortSide: Math.min(width, height), audioKbps: audioBitrate },
     maxBytes,
+    givesWay,
   }
 }

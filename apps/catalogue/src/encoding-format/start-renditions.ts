@@ -68,13 +68,15 @@ async function queue(
   const jobId = await insertJob(tx, { ...job, reserved })
   const { maxBytes } = workLimits(reserved)
   const rendition = { setJobId: job.setJobId, profileId }
-  await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl: '', maxBytes, rendition })
+  await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl: '', maxBytes, givesWay: job.givesWay, rendition })
   return jobId
 }
 
 async function newJob(tx: Transaction, { mediaId, organisationId, renditions }: Playing, more: { profileId: number; userId: string }) {
   const { videoId } = await firstVideo(tx, mediaId)
   const setJobId = renditions?.jobId ?? ''
+  // As the upload did that it is added to.
+  const [set] = await tx.query<{ gives_way: boolean }>('select gives_way from job where job_id = $1', [setJobId])
   return {
     ...more,
     videoId,
@@ -85,5 +87,6 @@ async function newJob(tx: Transaction, { mediaId, organisationId, renditions }: 
     progress: 5,
     sourceUrl: '',
     notify: false,
+    givesWay: set?.gives_way ?? false,
   }
 }

@@ -10,6 +10,7 @@ export interface QuietJob {
   sourceUrl: string
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
+  givesWay: boolean
   rendition?: { setJobId: string; profileId: number } | undefined
   handovers: number
 }

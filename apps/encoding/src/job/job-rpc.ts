@@ -81,13 +81,13 @@ function checkedSlides({ jobId, presentationId, organisationId, sourceObject, so
   return { jobId, kind: 'slides', mediaId: presentationId, organisationId, sourceUrl: '', source }
 }
 
-function checkedRendition({ jobId, mediaId, organisationId, setJobId, profile, maxBytes }: CreateRenditionJobRequest) {
+function checkedRendition({ jobId, mediaId, organisationId, setJobId, profile, maxBytes, givesWay }: CreateRenditionJobRequest) {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
   if (!isJobId(setJobId)) fields.push({ field: 'set_job_id', message: 'must be a whole number above 0' })
   const rendition = readProfile(profile)
   if (Array.isArray(rendition)) throw invalid([...fields, ...rendition])
   if (fields.length > 0) throw invalid(fields)
-  return { jobId, kind: 'rendition' as const, mediaId, organisationId, sourceUrl: '', setJobId, rendition, maxBytes }
+  return { jobId, kind: 'rendition' as const, mediaId, organisationId, sourceUrl: '', setJobId, rendition, maxBytes, givesWay }
 }
 
 function checkIds(jobId: string, owner: Record<string, string>, organisationId: string): FieldError[] {
