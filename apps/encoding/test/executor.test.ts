@@ -35,9 +35,9 @@ afterEach(async () => {
 afterAll(() => around.close())
 
 /** Of 20 s: three chunks of the picture, and sound, which is made at once. */
-async function aJob(): Promise<void> {
+async function aJob(givesWay = false): Promise<void> {
   const sourceUrl = around.origin.url('/video.mp4')
-  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, givesWay }, service.call)
   await worker.complete(await worker.lease(), aLongProbe())
   await worker.step()
 }
@@ -228,4 +228,27 @@ test('pods of an older release get nothing, and others take their place', async 
   await made(2)
   await waitFor(() => cluster.jobs.size === 1, { describe: 'the first Job to be removed' })
   expect(await faults()).toEqual([0, 0, 0, 0])
+})
+
+test('no Job is made for a job that gives way while another one has chunks to be made; a Job that is there goes on', async () => {
+  const [earlier, normal, low] = [jobId, String(nextJob++), String(nextJob++)]
+  await aJob(true)
+  const first = await made()
+  jobId = normal
+  await aJob()
+  const second = await made(2)
+  const tasks = [(await ask(0)).task, (await ask(1)).task, (await ask(2)).task]
+  jobId = low
+  await aJob(true)
+  const runs = () => around.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
+  await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the job that gives way' })
+  // What was begun for the other one is made again, in a pass that has seen that run.
+  cluster.drop(nameOf(second))
+  await made(3)
+  cluster.drop(nameOf(second))
+  await made(4)
+  expect(cluster.created).toEqual([first, second, second, second].map(nameOf))
+  expect([...cluster.jobs.values()].map(({ metadata }) => metadata?.labels?.['vitascope/job'])).toEqual([earlier, normal])
+  for (const task of tasks) if (task) await worker.complete(task, await worker.make(task))
+  expect((await made(5)).metadata?.labels?.['vitascope/job']).toBe(low)
 })

@@ -19,9 +19,9 @@ async function start(more: Partial<ReturnType<typeof around.config>['source']> =
   service = await startHere(around, { source: { ...around.config().source, ...more } })
 }
 
-async function create(sourceUrl: string): Promise<string> {
+async function create(sourceUrl: string, givesWay = false): Promise<string> {
   const jobId = String(nextJob++)
-  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, givesWay }, service.call)
   return jobId
 }
 
@@ -93,6 +93,19 @@ describe('a source', () => {
     expect((await service.job(second)).state).toBe(JobState.JOB_STATE_QUEUED)
     await service.jobs.cancelJob({ jobId: first }, service.call)
     await waitFor(async () => (await service.job(second)).state === JobState.JOB_STATE_PROBING)
+  })
+  test('of a job that gives way keeps out none but its like, however many wait for a worker', async () => {
+    around.origin.serve('/small.mp4', Buffer.from('abc'))
+    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await start({ ahead: 2, parallel: 1 })
+    const url = around.origin.url('/small.mp4')
+    const low = [await create(url, true), await create(url, true), await create(url, true)]
+    const isFetched = async (id = '') => (await service.job(id)).state === JobState.JOB_STATE_PROBING
+    await waitFor(async () => (await isFetched(low[0])) && (await isFetched(low[1])), { describe: 'two sources to come in' })
+    const normal = [await create(url), await create(url), await create(url)]
+    await waitFor(async () => (await isFetched(normal[0])) && (await isFetched(normal[1])), { describe: 'two others to come in' })
+    const states = await Promise.all([low[2], normal[2]].map(async (id = '') => (await service.job(id)).state))
+    expect(states).toEqual([JobState.JOB_STATE_QUEUED, JobState.JOB_STATE_QUEUED])
   })
   test('that comes in while the service stops comes in again after the start, and that counts as no attempt', async () => {
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')

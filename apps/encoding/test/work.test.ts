@@ -4,8 +4,9 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { EncodeInput, PackageInput } from '../src/work/task.ts'
+import { LIGHT_KINDS } from '../src/worker/run-task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { anAsk, aProbe, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, anAsk, aProbe, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
@@ -74,6 +75,25 @@ test('a job that gives way gets nothing done while there is work of others, of w
   for (let step = 0; step < 5; step++) done.push((await worker.step()).jobId)
   expect(done).toEqual([other, other, other, jobId, jobId])
   await ended(JobState.JOB_STATE_OK)
+})
+
+test('the sound of a job that gives way is not begun beside what waits of others, although sound has places of its own', async () => {
+  const sourceUrl = around.origin.url('/video.mp4')
+  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, givesWay: true }, service.call)
+  const worker = aWorker()
+  await worker.complete(await worker.lease(), aLongProbe())
+  const other = String(nextJob++)
+  await create(other)
+  await waitFor(async () => (await service.job(other)).state === JobState.JOB_STATE_PROBING)
+  const probe = await worker.lease()
+  expect(probe.jobId).toBe(other)
+  await worker.complete(probe, aProbe())
+  const sound = async () => (await service.work.leaseTask(anAsk({ workerId: 'w1:a', kinds: LIGHT_KINDS }), service.call)).task
+  expect(await sound()).toBeUndefined()
+  expect(await worker.step()).toMatchObject({ jobId: other, kind: TaskKind.TASK_KIND_ENCODE })
+  expect(await sound()).toBeUndefined()
+  expect(await worker.step()).toMatchObject({ jobId: other, kind: TaskKind.TASK_KIND_PACKAGE })
+  expect(await sound()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_AUDIO })
 })
 
 test('a job goes from its URL to a reported set, and leaves nothing else in storage but its source', async () => {

@@ -38,6 +38,7 @@ const CHARGE_LEASE_MS = 30_000
  * Sees to it that there is a Job in the cluster for each run in the database, and no other: what should be is compared with what is, again and
  * again, and each difference is put right by a call that may be repeated. A Job is only capacity. Its pods ask this service for their
  * chunks, and the leases of the queue decide; so whatever becomes of a Job, of the API server or of this process, no work is lost or done twice.
+ * A run that gives way has no Job made while one is open that does not.
  *
  *     chunks to be made --> run --> Job --its end, with chunks still to be made--> run ended, next run
  *     nothing left to be made, or the job cancelled --> run ended --> Job removed
@@ -66,7 +67,13 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     const jobs = new Map(known)
     const runs = await openRuns(db.query)
     const wanted = new Map(runs.map((run) => [nameOfRun(settings.instance, run), run]))
-    for (const [name, run] of wanted) await attempt(() => tend(run, jobs.get(name)), { run: name, job: run.jobId })
+    const othersAreFirst = runs.some(({ givesWay }) => !givesWay)
+    for (const [name, run] of wanted) {
+      const job = jobs.get(name)
+      // A Job that is there already goes on.
+      if (!job && run.givesWay && othersAreFirst) continue
+      await attempt(() => tend(run, job), { run: name, job: run.jobId })
+    }
     for (const [name, job] of jobs) if (!wanted.has(name) && !isGoing(job)) await attempt(() => api.remove(job), { run: name })
     const open = new Set(runs.map(({ runId }) => runId))
     for (const memory of [held, begun]) for (const runId of memory.keys()) if (!open.has(runId)) memory.delete(runId)

@@ -6,6 +6,8 @@ import type { Run } from './run.ts'
 export interface OpenRun extends Run {
   /** Seconds since anything was heard of any of its chunks; 0 while one is leased. */
   quietSeconds: number
+  /** No Job is made for it while there is a run that does not give way. */
+  givesWay: boolean
 }
 
 const OPEN_CHUNKS = `from work_item w where w.kind = 'encode' and w.state in ('waiting', 'leased')`
@@ -28,7 +30,8 @@ export async function openRuns(query: Query): Promise<OpenRun[]> {
     `select run_id as "runId", job_id as "jobId", chunks,
        case when exists (select from work_item w where w.key = 'job:' || r.job_id and w.kind = 'encode' and w.state = 'leased') then 0
        else extract(epoch from now() - greatest(r.create_time, (select max(greatest(c.begin_time, c.end_time)) from chunk c where c.job_id = r.job_id)))
-       end::float8 as "quietSeconds"
+       end::float8 as "quietSeconds",
+       coalesce((select gives_way from job j where j.job_id = r.job_id), false) as "givesWay"
      from chunk_run r where end_time is null order by run_id`,
   )
 }

@@ -131,14 +131,15 @@ export async function nextReport(query: Query, jobId: string): Promise<{ revisio
 /**
  * Jobs that something is done for, or whose source waits for a worker. One whose fetch was given back, for another try or by a service
  * that stopped, is as one that has not begun: if such jobs were counted, enough of them would keep themselves from being fetched.
+ * `first` are those that do not give way.
  */
-export async function countUnderWay(query: Query): Promise<number> {
-  const [row] = await query<{ count: number }>(
-    `select count(*)::int as count from job j where state = any($1) and state <> 'queued' and kind = 'renditions' and not (state = 'fetching'
+export async function countUnderWay(query: Query): Promise<{ all: number; first: number }> {
+  const [row] = await query<{ all: number; first: number }>(
+    `select count(*)::int as all, count(*) filter (where not gives_way)::int as first from job j where state = any($1) and state <> 'queued' and kind = 'renditions' and not (state = 'fetching'
        and exists (select from work_item w where w.key = 'job:' || j.job_id and w.kind = 'fetch' and w.state = 'waiting'))`,
     [UNDER_WAY],
   )
-  return row?.count ?? 0
+  return row ?? { all: 0, first: 0 }
 }
 
 function json(value: unknown): string | null {

@@ -31,7 +31,7 @@ export interface Job {
   /** What the owner's quota leaves for what is made of the source; undefined for any. */
   maxBytes: number | undefined
   maxSeconds: number | undefined
-  /** Nothing is done for it while there is work of jobs that do not give way. */
+  /** Nothing is begun for it while work of jobs that do not give way waits. */
   givesWay: boolean
   /** Its plan may copy the picture of the source, which was not yet seen to be faulty. */
   copies: boolean

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import { countUnderWay } from '../job/job-store.ts'
+import { LEAST_PRIORITY } from '../work/task.ts'
 import { type FetchTools, fetchSource } from './fetch-source.ts'
 import { untilReachable } from './until-reachable.ts'
 
@@ -26,11 +27,16 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   let loops: Promise<void>[] = []
 
   const fetchOne = async () => {
-    // Sources that wait for a worker fill the storage: no more are brought in than are worked on soon.
-    if ((await countUnderWay(db.query)) >= limits.ahead) return pause(signal)
+    // Sources that wait for a worker fill the storage: no more are brought in than are worked on soon. Those of jobs that give way keep out none but their like.
+    const { all, first } = await countUnderWay(db.query)
+    if (first >= limits.ahead) return pause(signal)
+    const least = all >= limits.ahead ? { least: LEAST_PRIORITY } : {}
     // Asked by the same name until there is an answer: an answer that was lost on its way has leased an item to it.
     const ask = randomUUID()
-    const item = await untilReachable(() => queue.lease({ kinds: ['fetch'], holder, leaseMs, ask, waitMs: WAIT_MS }, signal), signal)
+    const item = await untilReachable(
+      () => queue.lease({ kinds: ['fetch'], holder, leaseMs, ask, waitMs: WAIT_MS, ...least }, signal),
+      signal,
+    )
     if (item) await fetchSource(tools, item, signal)
   }
   const loop = async () => {

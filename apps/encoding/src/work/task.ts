@@ -12,6 +12,8 @@ export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audi
  * little, and nothing can be watched before it.
  */
 export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, slides: 25, package: 20, audio: 15, encode: 10 }
+/** The least that work of a job has which does not give way; that of one that does is always below. */
+export const LEAST_PRIORITY = Math.min(...Object.values(PRIORITIES))
 
 /** What the queue keeps of a task; the rest is read from the job when the task is leased. */
 export interface TaskPayload {

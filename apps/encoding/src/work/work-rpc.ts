@@ -9,14 +9,14 @@ import {
   type Task,
   type WorkServiceService,
 } from '@vitascope/proto/encoding/v1/work'
-import type { Lease, LeasedItem, Queue } from '@vitascope/queue'
+import type { Ask, Lease, LeasedItem, Queue } from '@vitascope/queue'
 import { isObjectName } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import { onlyServices } from '../caller.ts'
 import { isJobId, isOfSource, keyOfJob } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
 import { chunkStanding, openChunkItem } from './chunk-item.ts'
-import { type StoredFile, WORKER_KINDS, type WorkerTaskKind } from './task.ts'
+import { LEAST_PRIORITY, type StoredFile, WORKER_KINDS, type WorkerTaskKind } from './task.ts'
 import { inputFor } from './task-input.ts'
 import type { TaskResults } from './task-results.ts'
 import type { TaskSteps } from './task-steps.ts'
@@ -49,6 +49,8 @@ const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   package: KindCode.TASK_KIND_PACKAGE,
   slides: KindCode.TASK_KIND_SLIDES,
 }
+/** While any of these waits, nothing is begun for a job that gives way; whether slides can be made depends on who is there. */
+const WAY = { priority: LEAST_PRIORITY, kinds: WORKER_KINDS.filter((kind) => kind !== 'slides') }
 /** What workers know that do not say what they know. */
 const FIRST_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 
@@ -66,6 +68,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
           kinds: knownKinds(kinds, known).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
           ...(ask !== '' && { ask }),
           ...(memoryMib !== undefined && { room: memoryMib }),
+          way: WAY,
         },
         waitMsOf(waitSeconds, deadline),
         signal,
@@ -156,7 +159,7 @@ async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string):
 
 async function nextTask(
   tools: WorkTools,
-  asker: { holder: string; kinds: readonly WorkerTaskKind[]; ask?: string; room?: number; itemId?: string; key?: string },
+  asker: Omit<Ask, 'leaseMs' | 'waitMs'> & { kinds: readonly WorkerTaskKind[] },
   waitMs: number,
   hangUp: AbortSignal,
 ): Promise<Task | undefined> {
@@ -177,7 +180,7 @@ async function nextTask(
 }
 
 /** Whoever hung up gets nothing; that is no failure. */
-async function lease(queue: Queue, ask: Parameters<Queue['lease']>[0], signal: AbortSignal): Promise<LeasedItem | undefined> {
+async function lease(queue: Queue, ask: Ask, signal: AbortSignal): Promise<LeasedItem | undefined> {
   try {
     return await queue.lease(ask, signal)
   } catch (error) {
