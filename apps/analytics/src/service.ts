@@ -30,7 +30,7 @@ import { removeOld } from './retention/retention.ts'
 import { createVideoDirectory } from './video/video-directory.ts'
 import { createVideoStore } from './video/video-store.ts'
 import { dayOf } from './view/contribution.ts'
-import { mergeRound } from './view/merge.ts'
+import { createMerger } from './view/merge.ts'
 import { watchMerge } from './view/merge-metrics.ts'
 
 /** Analytics, serving. */
@@ -86,9 +86,10 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
     const answers = await db.ping()
     if (!signal.aborted) server.setServing(answers)
   }
+  const mergeSome = createMerger(db, { recent })
   const merge = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      const count = await mergeRound(db, { recent, signal })
+      const count = await mergeSome(signal)
       if (!count) return
       merged(count)
     }

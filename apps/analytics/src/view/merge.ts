@@ -17,13 +17,37 @@ const MOST_EVENTS = 10_000
 const VIEWS_AT_ONCE = 500
 const LOCK = `hashtext('vitascope analytics merge')`
 
+/** After a round that succeeded, the next may be so much larger. */
+const GROWTH = 1.125
+
+/**
+ * Merges round after round: answers as `mergeRound` does. A round that failed is halved for the next time, down to one insert, since what was too
+ * much for the time of a statement would be so again, and no report would move; with each that succeeds rounds grow again.
+ */
+export function createMerger(
+  db: Db,
+  { recent, mostEvents = MOST_EVENTS }: { recent?: Pick<RecentViews, 'take'>; mostEvents?: number } = {},
+): (signal?: AbortSignal) => Promise<number | undefined> {
+  let most = mostEvents
+  return async (signal) => {
+    try {
+      const count = await mergeRound(db, { mostEvents: most, ...(recent && { recent }), ...(signal && { signal }) })
+      if (count !== undefined) most = Math.min(Math.ceil(most * GROWTH), mostEvents)
+      return count
+    } catch (error) {
+      most = Math.max(Math.floor(most / 2), 1)
+      throw error
+    }
+  }
+}
+
 /**
  * Brings events that are not yet counted into views, and the difference that they make into the roll-ups, all in one transaction. Answers how
  * many there were; undefined when somebody else is at it: one at a time merges, whichever replica that is. Events whose views are in `recent` are not read again.
  */
 export function mergeRound(
   db: Db,
-  { recent, signal }: { recent?: Pick<RecentViews, 'take'>; signal?: AbortSignal } = {},
+  { recent, mostEvents = MOST_EVENTS, signal }: { recent?: Pick<RecentViews, 'take'>; mostEvents?: number; signal?: AbortSignal } = {},
 ): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     const { query } = tx
@@ -33,7 +57,7 @@ export function mergeRound(
          set_config('enable_mergejoin', 'off', true), pg_try_advisory_xact_lock(${LOCK}) as mine`,
     )
     if (!lock?.mine) return undefined
-    const gathered = await takeEvents(query, recent)
+    const gathered = await takeEvents(query, mostEvents, recent)
     if (gathered.events > 0) await mergeViews(tx, gathered)
     return gathered.events
   }, signal)
@@ -44,7 +68,7 @@ export function waitForMerge(query: Query): Promise<unknown> {
   return query(`select pg_advisory_xact_lock(${LOCK})`)
 }
 
-async function takeEvents(query: Query, recent: Pick<RecentViews, 'take'> | undefined): Promise<Gathered> {
+async function takeEvents(query: Query, mostEvents: number, recent: Pick<RecentViews, 'take'> | undefined): Promise<Gathered> {
   const batches = await query<{ batch_id: string; days: string[]; writer: string | null }>(
     `delete from pending_batch where batch_id in (
        select batch_id from (
@@ -52,7 +76,7 @@ async function takeEvents(query: Query, recent: Pick<RecentViews, 'take'> | unde
            (select batch_id, events from pending_batch order by batch_id limit 1000) oldest
        ) counted where before < $1
      ) returning batch_id, days::text[], writer`,
-    [MOST_EVENTS],
+    [mostEvents],
   )
   const gathered: Gathered[] = []
   const unread = batches.filter(({ batch_id, writer }) => {

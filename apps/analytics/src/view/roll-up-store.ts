@@ -4,7 +4,12 @@ import { type Counts, changed, type RollUps } from './roll-up.ts'
 type KeyType = 'bigint' | 'date' | 'int' | 'text'
 type AnyCounts = Counts<string, string>
 
-/** Adds differences to the stored counts; rows are touched in the order of their keys. */
+/** Rows of one statement: what has thousands of videos would not be written in the time of a statement. */
+const ROWS_AT_ONCE = 1_000
+/** They have two thousand numbers each. */
+const HEATS_AT_ONCE = 250
+
+/** Adds differences to the stored counts, so many rows at once. Whoever does holds the lock of the merge. */
 export async function addRollUps(query: Query, differences: RollUps): Promise<void> {
   await add(query, 'organisation_day', changed(differences.organisationDays), {
     keys: { organisation_id: 'bigint', day: 'date', language: 'text', subtitle: 'text' },
@@ -16,6 +21,7 @@ export async function addRollUps(query: Query, differences: RollUps): Promise<vo
     keyOf: ({ videoId, day, language, organisationId }) => [videoId, day, language, organisationId],
   })
   await add(query, 'video_heat', changed(differences.heats), {
+    atOnce: HEATS_AT_ONCE,
     keys: { video_id: 'bigint', day: 'date', duration_ms: 'int' },
     keyOf: ({ videoId, day, durationMs }) => [videoId, day, durationMs],
   })
@@ -25,12 +31,17 @@ export async function addRollUps(query: Query, differences: RollUps): Promise<vo
   })
 }
 
-/** One statement for all rows of a table; its names are constants of ours. */
+/** The names of a table are constants of ours. */
 async function add<Row extends AnyCounts>(
   query: Query,
   table: string,
   rows: readonly Row[],
-  shape: { keys: Record<string, KeyType>; also?: Record<string, KeyType>; keyOf: (row: Row) => (string | number)[] },
+  shape: {
+    keys: Record<string, KeyType>
+    also?: Record<string, KeyType>
+    keyOf: (row: Row) => (string | number)[]
+    atOnce?: number
+  },
 ): Promise<void> {
   const [first] = rows
   if (!first) return
@@ -47,16 +58,18 @@ async function add<Row extends AnyCounts>(
            from unnest(${table}.${name}, excluded.${name}) with ordinality as pair (old, new, place))`,
     ),
   ]
-  await query(
-    `insert into ${table} (${columns.join(', ')})
+  const text = `insert into ${table} (${columns.join(', ')})
      select ${columns.map((name) => (lists.includes(name) ? `${name}::bigint[]` : name)).join(', ')}
      from unnest(${types.map((type, nth) => `$${nth + 1}::${type}[]`).join(', ')}) as row (${columns.join(', ')})
      order by ${Object.keys(shape.keys).join(', ')}
-     on conflict (${Object.keys(shape.keys).join(', ')}) do update set ${sums.join(', ')}`,
-    [
-      ...keys.map((_, nth) => rows.map((row) => shape.keyOf(row)[nth])),
-      ...numbers.map((name) => rows.map((row) => row.numbers[name])),
-      ...lists.map((name) => rows.map((row) => `{${row.lists[name]?.join(',')}}`)),
-    ],
-  )
+     on conflict (${Object.keys(shape.keys).join(', ')}) do update set ${sums.join(', ')}`
+  const { atOnce = ROWS_AT_ONCE } = shape
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const some = rows.slice(at, at + atOnce)
+    await query(text, [
+      ...keys.map((_, nth) => some.map((row) => shape.keyOf(row)[nth])),
+      ...numbers.map((name) => some.map((row) => row.numbers[name])),
+      ...lists.map((name) => some.map((row) => `{${row.lists[name]?.join(',')}}`)),
+    ])
+  }
 }
