@@ -109,7 +109,7 @@ describe('nothing in the sources compares a secret by === or !==', () => {
     'apps/encoding/src/job/job-message.ts': 'the key of a rendition',
     'apps/encoding/src/upload/post-policy.ts': 'a credential of S3 names the access key, which is no secret',
     'apps/encoding/src/work/published-set.ts': 'the key of a rendition',
-    'libs/media/src/collect-segments.ts': 'the key of a rendition',
+    'libs/media/src/check-segment.ts': 'the key of a rendition',
     'libs/media/src/plan-master.ts': 'the key of a rendition, and of an audio track',
     'libs/media/src/verify.ts': 'the key of a rendition',
     'libs/access/src/token-keys.ts': 'the spelling of a secret, compared with the same secret',
