@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, link, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findFfmpeg } from '@vitascope/media'
@@ -31,10 +31,13 @@ export async function makeSound(file: string, seconds: number): Promise<string> 
 export async function makeFakeFfmpeg(folder: string, instead: string): Promise<string> {
   const real = await findFfmpeg()
   await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
-  await symlink(real.ffprobe, join(folder, 'ffprobe'))
-  const file = join(folder, 'ffmpeg')
-  await writeFile(file, `#!/bin/sh\ncase "$*" in *-version*|*-encoders*|*-filters*) exec ${real.ffmpeg} "$@";; esac\n${instead}\n`, {
+  for (const name of ['bin', 'lib']) await mkdir(join(folder, name), { recursive: true })
+  await symlink(real.ffprobe, join(folder, 'bin/ffprobe'))
+  // Locked up, a script may start what lies there.
+  const started = join(folder, 'lib/ffmpeg')
+  await link(real.ffmpeg, started).catch(() => copyFile(real.ffmpeg, started))
+  const file = join(folder, 'bin/ffmpeg')
+  await writeFile(file, `#!/bin/sh\ncase "$*" in *-version*|*-encoders*|*-filters*) exec ${started} "$@";; esac\n${instead}\n`, {
     mode: 0o755,
   })
   return file

@@ -6,8 +6,9 @@ import { segmentNames } from './encode-command.ts'
 import { readSegmentList, type Segment } from './hls-playlist.ts'
 import { EncodeFailed } from './media-errors.ts'
 import { chunkNumbers, type EncodePlan } from './plan.ts'
-import { makeFolderFor, type Sandbox } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
 import { plainFileBytes } from './scratch.ts'
+import { makeFolderFor } from './tool-user.ts'
 
 /** The segments of each rendition and audio track by key. */
 export type SegmentsByKey = Map<string, Segment[]>

@@ -6,8 +6,9 @@ import { lockedRun, type RunEnd } from './locked-run.ts'
 import { EncodeFailed, isEncodeFailed } from './media-errors.ts'
 import { audioChunk, type EncodePlan, planVersion } from './plan.ts'
 import { type ProgressReport, progressLines } from './progress.ts'
-import { defaultLimits, makeFolderFor, type RunLimits, sandboxFor } from './sandbox.ts'
+import { defaultLimits, type RunLimits, sandboxFor } from './sandbox.ts'
 import { placeSource } from './scratch.ts'
+import { makeFolderFor } from './tool-user.ts'
 
 export interface ChunkEncode {
   plan: EncodePlan

@@ -26,7 +26,7 @@ export type { PlannedChunk } from './plan-chunks.ts'
 export { type MadeTrack, planMaster } from './plan-master.ts'
 export { type ProbeQuestion, probeSource } from './probe.ts'
 export { createProgress, type ProgressReport, progressLines } from './progress.ts'
-export { defaultLimits, makeFolderFor, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'
+export { defaultLimits, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'
 export { placeSource, plainFileBytes, sourceName } from './scratch.ts'
 export { setFolder, setLayout } from './set-layout.ts'
 export { makeSlideImages, type SlideImages, type SlidePicture } from './slide-images.ts'
@@ -39,4 +39,5 @@ export {
   type SourceProbe,
   type SourceVideo,
 } from './source-probe.ts'
+export { makeFolderFor } from './tool-user.ts'
 export { type SetFile, type SetFileKind, type Verification, verifySet } from './verify.ts'

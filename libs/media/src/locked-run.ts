@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { EncodeFailed } from './media-errors.ts'
-import { defaultLimits, type RunLimits, sandboxFor, startInside } from './sandbox.ts'
+import { defaultLimits, type RunLimits, type Sandbox, sandboxFor, startInside } from './sandbox.ts'
 
 export interface LockedRun {
   /** Path of ffmpeg or ffprobe. */
@@ -10,6 +10,8 @@ export interface LockedRun {
   /** The folder that the tool runs in, and is given to; names in `args` are relative to it. */
   scratch: string
   limits?: Partial<RunLimits> | undefined
+  /** `all` for a tool that shuts itself in, see `sandboxFor`. */
+  files?: Sandbox['files']
   /** Takes each line of stdout and says whether it shows progress. */
   onLine?: (line: string) => boolean
   signal?: AbortSignal | undefined
@@ -30,7 +32,7 @@ export interface RunEnd {
 export async function lockedRun(run: LockedRun): Promise<RunEnd> {
   const limits = { ...defaultLimits, ...run.limits }
   if (run.signal?.aborted) throw new EncodeFailed('aborted', 'the work was cancelled before it began')
-  const sandbox = await sandboxFor(run.tool)
+  const sandbox = await sandboxFor(run.tool, run.files)
   const child = await startInside(sandbox, run.tool, run.args, limits, run.scratch)
   const watch = watchRun(child, run, limits)
   const ended = await end(child)

@@ -14,10 +14,11 @@ import type { EncodePlan } from './plan.ts'
 import { planMaster, trackKeys } from './plan-master.ts'
 import { playlistInput } from './playlist-input.ts'
 import { progressLines } from './progress.ts'
-import { makeFolderFor, type RunLimits, sandboxFor } from './sandbox.ts'
+import { type RunLimits, sandboxFor } from './sandbox.ts'
 import { type ImageWork, imageWorkFolder } from './segment-file.ts'
 import { setFolder, setLayout } from './set-layout.ts'
 import { imagesOfSound } from './sound-images.ts'
+import { makeFolderFor } from './tool-user.ts'
 
 export interface Packaging {
   plan: EncodePlan

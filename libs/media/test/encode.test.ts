@@ -376,7 +376,7 @@ test('an encoder that says all is well and leaves half of it is found out', asyn
   const source = await room.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
   const scratch = room.scratch('lied')
   const plan = planEncode({ probe: await probeSource({ source, scratch, tools: room.tools }), tools: room.tools, keys: ['h264_100'] })
-  const liar = await room.fake('liar', `${room.tools.ffmpeg} "\${@/end_frame=100/end_frame=50}"; exit 0`)
+  const liar = await room.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
   await encodeAll({ plan, source, scratch, tools: liar })
   await expect(
     packageRenditions({ plan, scratch, tools: room.tools }).then(() => verifySet({ plan, scratch, tools: room.tools })),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -30,7 +30,7 @@ export interface MediaRoom {
   ffmpeg(...args: string[]): Promise<{ stdout: string; stderr: string }>
   scratch(name: string): string
   encode(source: string, keys?: readonly string[]): Promise<Encoded>
-  /** A program in place of ffmpeg, written in bash. */
+  /** A program in place of ffmpeg, written in bash; REAL in it is the real one, of which it has a link that it may start. */
   fake(name: string, body: string): Promise<FfmpegTools>
   close(): Promise<void>
 }
@@ -71,9 +71,11 @@ export async function openMediaRoom(): Promise<MediaRoom> {
     },
     async fake(name, body) {
       const place = join(folder, `fake-${name}`)
-      await mkdir(place, { recursive: true })
-      const path = join(place, 'ffmpeg')
-      await writeFile(path, `#!/bin/bash\n${body}\n`, { mode: 0o755 })
+      for (const one of ['bin', 'lib']) await mkdir(join(place, one), { recursive: true })
+      const real = join(place, 'lib/ffmpeg')
+      if (body.includes('REAL')) await link(tools.ffmpeg, real).catch(() => copyFile(tools.ffmpeg, real))
+      const path = join(place, 'bin/ffmpeg')
+      await writeFile(path, `#!/bin/bash\n${body.replaceAll('REAL', real)}\n`, { mode: 0o755 })
       return { ...tools, ffmpeg: path, ffprobe: path }
     },
     close: () => rm(folder, { recursive: true, force: true }),

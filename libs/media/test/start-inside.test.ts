@@ -16,7 +16,8 @@ test.each([
   ['as an open file', true],
 ])('the end of a tool that ends at once is heard, when it is started %s', async (_, handsOver) => {
   const sandbox: Sandbox = {
-    owner: undefined,
+    users: undefined,
+    files: 'all',
     network: 'open',
     diesWithParent: false,
     handsOver,

@@ -27,7 +27,7 @@ export async function convertToPdf({ file, format, folder, office, signal }: Con
       `${kind} files need LibreOffice to be converted, and it is not installed here: upload the presentation as PDF`,
     )
   }
-  const sandbox = await sandboxFor(office)
+  const sandbox = await sandboxFor(office, 'all')
   await placeSource(file, folder, sandbox)
   const source = `source.${format}`
   await rename(join(folder, sourceName), join(folder, source))

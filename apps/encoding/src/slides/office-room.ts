@@ -32,10 +32,11 @@ done
 for path in /etc/ld.so.cache /dev/null /dev/zero /dev/random /dev/urandom; do
   [ ! -e "$path" ] || { : > "room$path"; mount --bind "$path" "room$path"; }
 done
+# It has the rights of root in here, with which it could leave: they end with the bounding set.
 # Without /proc a program cannot tell where it is, and with it where its libraries are.
 LD_LIBRARY_PATH=$(dirname "$0")
 export LD_LIBRARY_PATH
-exec chroot room /bin/sh -c 'cd ${INSIDE} && exec setpriv --pdeathsig KILL -- "$@"' room "$@"
+exec chroot room /bin/sh -c 'cd ${INSIDE} && exec setpriv --bounding-set=-all --inh-caps=-all -- setpriv --pdeathsig KILL -- "$@"' room "$@"
 `
 
 /** Runs a program in the room, with a folder as /office. Throws as `lockedRun` does. */
@@ -53,6 +54,7 @@ export async function runInRoom(run: {
     tool: await findUnshare(),
     args: ['--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', SCRIPT, office, program, ...args],
     scratch: folder,
+    files: 'all',
     limits,
     signal,
   })
@@ -62,7 +64,7 @@ export async function runInRoom(run: {
 export async function whyNoRoom(office: string): Promise<string | undefined> {
   const unshare = await findUnshare().catch(() => undefined)
   if (unshare === undefined) return 'there is no unshare of util-linux'
-  if ((await sandboxFor(unshare)).network !== 'none') return 'it cannot be kept from the network'
+  if ((await sandboxFor(unshare, 'all')).network !== 'none') return 'it cannot be kept from the network'
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-office-'))
   try {
     // The program is there in the room, and can be run.

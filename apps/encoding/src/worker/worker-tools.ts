@@ -3,7 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hostAndPort } from '@vitascope/config'
 import { openChannel, openIdentity, principalKey } from '@vitascope/grpc'
-import { findFfmpeg, type Sandbox, sandboxFor } from '@vitascope/media'
+import { type FfmpegTools, findFfmpeg, lockedRun, type Sandbox, sandboxFor } from '@vitascope/media'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
@@ -33,6 +33,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
     warnOfOpenLocks(name, await sandboxFor(tool), log)
   }
   await emptyFolder(config.scratchDir)
+  await tryLockedUp(tools, join(config.scratchDir, 'trial'), log)
   const storage = await openStorage(config.objects)
   const metrics = createMetrics('worker')
   const identity = openIdentity(config.tls, { log, metrics })
@@ -77,7 +78,21 @@ async function lockableOffice(path: string | undefined, log: Logger): Promise<st
   return undefined
 }
 
-function warnOfOpenLocks(name: string, { network, diesWithParent }: Sandbox, log: Logger): void {
+/** A script in place of ffmpeg may start what it cannot reach inside: that is told here, before videos fail. */
+async function tryLockedUp({ ffmpeg, ffprobe }: FfmpegTools, scratch: string, log: Logger): Promise<void> {
+  for (const tool of [ffmpeg, ffprobe]) {
+    await lockedRun({ tool, args: ['-version'], scratch }).catch((err: unknown) => {
+      log.warn({ err }, `${tool} does not run locked up: what a script starts has to lie in /usr, or in lib beside the bin that it is in`)
+    })
+  }
+  await rm(scratch, { recursive: true, force: true })
+}
+
+function warnOfOpenLocks(name: string, { network, diesWithParent, files, users }: Sandbox, log: Logger): void {
+  if (files === 'all') {
+    const what = users ? 'the files that everybody may read' : 'the files, the settings and the other jobs of this worker'
+    log.warn(`${name} cannot be kept from ${what} on this machine: a kernel with Landlock, perl, and setpriv of util-linux would do it`)
+  }
   if (network === 'open') log.warn(`${name} cannot be kept from the network on this machine: util-linux with user namespaces would do it`)
   if (!diesWithParent) log.warn(`${name} outlives a killed worker on this machine: setpriv of util-linux would end it`)
 }

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, copyFile, link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sandboxFor } from '../src/sandbox.ts'
+
+const isRoot = process.getuid?.() === 0
+const ordinary = 54_321
+let folder: string
+let node: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-own-files-'))
+  await chmod(folder, 0o755)
+  for (const name of ['locked-run', 'sandbox', 'own-files', 'tool-user', 'media-errors']) {
+    await copyFile(join(import.meta.dirname, `../src/${name}.ts`), join(folder, `${name}.ts`))
+  }
+  await copyFile(join(import.meta.dirname, 'two-runs.mts'), join(folder, 'two-runs.mts'))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  // An ordinary user may not come to where this one lies.
+  node = join(folder, 'node')
+  await link(process.execPath, node).catch(() => copyFile(process.execPath, node))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+interface Told {
+  files: 'own' | 'all'
+  ownUser: boolean
+  said: string[]
+  left: string
+}
+
+/** Run as an ordinary user, or by a command in front of it. */
+async function twoRuns(name: string, files: Told['files'], { user, front = [] }: { user?: number; front?: string[] } = {}): Promise<Told> {
+  const house = join(folder, name)
+  await mkdir(house, { mode: 0o700 })
+  if (user !== undefined) await chown(house, user, user)
+  const words = [...front, node, '--disable-warning=ExperimentalWarning', join(folder, 'two-runs.mts'), house, files]
+  const [command = node, ...args] = words
+  const env = { PATH: process.env['PATH'], VITASCOPE_TEST_SECRET: 'must not be seen' }
+  const { stdout } = await promisify(execFile)(command, args, { env, ...(user === undefined ? {} : { uid: user, gid: user }) })
+  return JSON.parse(stdout) as Told
+}
+
+const reachesNothing = { said: ['mine'], left: 'mine\n' }
+const reachesSecrets = {
+  said: expect.arrayContaining([expect.stringMatching(/^reads secrets/), expect.stringMatching(/^writes the work/)]),
+}
+
+test('a run reaches neither another job nor a secret of the service', async () => {
+  const told = await twoRuns('as-we-are', 'own')
+  if (isRoot || told.files === 'own') expect(told).toMatchObject(reachesNothing)
+})
+
+test('as root a user of its own for each job would do alone', async () => {
+  if (isRoot) expect(await twoRuns('by-user', 'all')).toEqual({ files: 'all', ownUser: true, ...reachesNothing })
+})
+
+test('as an ordinary user, where the kernel has Landlock; without it, all that the user has is reached', async () => {
+  if (!isRoot) return
+  const told = await twoRuns('ordinary', 'own', { user: ordinary })
+  expect(told).toMatchObject({ ownUser: false, ...(await expectedOf(told)) })
+  expect(await twoRuns('ordinary-all', 'all', { user: ordinary })).toMatchObject({ files: 'all', ...reachesSecrets })
+})
+
+test('in a container that allows no namespaces and gives no rights', async () => {
+  const shut = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
+  const front = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', shut, 'container']
+  const isPossible = await promisify(execFile)('unshare', [...front.slice(1), 'true']).then(
+    () => true,
+    () => false,
+  )
+  if (!isPossible) return
+  const told = await twoRuns('container', 'own', { front })
+  expect(told).toMatchObject({ ownUser: false, ...(await expectedOf(told)) })
+  expect(await twoRuns('container-all', 'all', { front })).toMatchObject({ files: 'all', ...reachesSecrets })
+})
+
+/** What root is given by the kernel, anybody is. */
+async function expectedOf({ files }: Told): Promise<object> {
+  const { files: possible } = await sandboxFor('/bin/bash')
+  return { files: possible, ...(files === 'own' ? reachesNothing : {}) }
+}
