@@ -17,7 +17,7 @@ import { createQueue } from '@vitascope/queue'
 import { openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import type { EncodingConfig } from './config.ts'
-import { crashAt } from './crash-point.ts'
+import { crashAt, crashCount, dyingAtCommit } from './crash-point.ts'
 import { earlyHandlers } from './early/early-rpc.ts'
 import { playableReports } from './early/playable-report.ts'
 import { createExecutor, type Executor, type ExecutorTools } from './executor/executor.ts'
@@ -73,9 +73,14 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
   const reach = crashAt(config.crashAt)
   const stopping = new AbortController()
   const failovers = watchFailovers({ schema: 'encoding', log, metrics })
-  const db = openPostgres({ url: config.databaseUrl, schema: 'encoding', log, poolSize: POOL_SIZE, failovers })
+  const count = crashCount(config.crashAt, 'commit')
+  const open = (poolSize?: number) => {
+    const own = openPostgres({ url: config.databaseUrl, schema: 'encoding', log, failovers, ...(poolSize && { poolSize }) })
+    return dyingAtCommit(own, count)
+  }
+  const db = open(POOL_SIZE)
   // Apart: each lane of the outbox holds a connection while it sends, and the calls must not wait for that.
-  const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'encoding', log, failovers })
+  const outboxDb = open()
   const storage = await openStorage(config.objects)
   const catalogue = openChannel(config.catalogueAddress, { principalKey: key, peer: identity?.peer('catalogue') })
   const jobs = catalogue.client(CatalogueJobService)

@@ -1,10 +1,12 @@
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
 import type { CrashPoint } from '../src/crash-point.ts'
-import { endProcesses, startServiceProcess } from './running-process.ts'
-import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
-import { anAsk, standInWorker } from './stand-in-worker.ts'
+import { doneJobs, goesOn } from './dying-service.ts'
+import { makeVideo } from './fixture.ts'
+import { framesOfSet } from './frames.ts'
+import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 
 let around: Surroundings
 let nextJob = 1
@@ -12,8 +14,9 @@ let nextJob = 1
 beforeAll(async () => {
   around = await startSurroundings()
   around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
-})
-afterEach(endProcesses)
+  around.origin.serve('/real.mp4', await makeVideo(join(around.folder, 'real.mp4'), 4))
+}, 60_000)
+afterEach(() => endProcesses())
 afterAll(() => around.close())
 
 const points: CrashPoint[] = [
@@ -26,71 +29,78 @@ const points: CrashPoint[] = [
   'publish-recorded',
   'report-sent',
 ]
-
-/** Which job to create, and what is left of it when it is done. */
-const kinds = {
-  renditions: {
-    create: (caller: Caller, jobId: string) =>
-      caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, caller.call),
-    published: (jobId: string) => around.catalogue.published(jobId),
-    folder: 'media',
-    files: 6,
-  },
-  slides: {
-    async create(caller: Caller, jobId: string) {
-      const sourceObject = `upload/${jobId}.pdf`
-      const { bytes } = await around.storage.put(sourceObject, Buffer.from('the bytes of a file'))
-      const request = { jobId, presentationId: `9${jobId}`, organisationId: '1', sourceObject, sourceBytes: bytes }
-      await caller.jobs.createSlideJob(request, caller.call)
-    },
-    published: (jobId: string) => around.catalogue.slides(jobId),
-    folder: 'slides',
-    files: 5,
-  },
-}
-
 const slidePoints: CrashPoint[] = ['publish-undecided', 'publish-recorded', 'report-sent']
 
 test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoints.map((point) => [point, 'slides'] as const)])(
   'a service that dies at %s of %s goes on where it was after its next start',
   async (point, kind) => {
-    const { create, published, folder, files } = kinds[kind]
-    const jobId = String(nextJob++)
-    const dying = await startServiceProcess(around, { VITASCOPE_CRASH_AT: point })
-    const before = openCaller(dying.address)
-    await create(before, jobId)
-    const work = async (caller: typeof before) => {
-      const worker = standInWorker(caller, around.storage, 'worker-1:a')
-      while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
-        const { task } = await caller.work.leaseTask(anAsk({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
-        if (!task) continue
-        const result = await worker.make(task)
-        // The answer of the service that dies is lost: it is told again to the next one.
-        await worker.complete(task, result).catch(async (error: unknown) => {
-          if (caller === before) unanswered = { task, result }
-          throw error
-        })
-      }
-    }
-    let unanswered: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: unknown } | undefined
-    await work(before).catch(() => {})
-    expect(await dying.exited).toBe('SIGKILL')
-    before.close()
-
-    const next = await startServiceProcess(around)
-    const after = openCaller(next.address)
-    if (unanswered) await standInWorker(after, around.storage, 'worker-1:a').complete(unanswered.task, unanswered.result)
-    await work(after)
-    const set = await waitFor(() => published(jobId)[0], { describe: 'the set to be reported' })
-    await waitFor(async () => (await around.db.query('select 1 from outbox')).length === 0)
-    expect(new Set(published(jobId).map((one) => one.prefix)).size).toBe(1)
-    await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
-    const sources = folder === 'media' ? 1 : 0
-    await waitFor(async () => (await around.objects(`source/${jobId}`)).length === sources)
-    expect(await around.objects(`${folder}/9${jobId}`)).toHaveLength(files)
-    expect((await around.objects(set.prefix)).length).toBe(files)
+    const { attempt, died } = await goesOn(around, doneJobs(around)[kind], String(nextJob++), point)
+    expect(died).toBe(true)
     // A lost fetch is a fault of ours; nothing else that happens here is one.
-    expect((await after.job(jobId)).attempt).toBe(point === 'fetch-began' || point === 'fetch-stored' ? 2 : 1)
-    after.close()
+    expect(attempt).toBe(point === 'fetch-began' || point === 'fetch-stored' ? 2 : 1)
   },
 )
+
+/** In the long tests at each, three times. */
+const isLong = process.env['VITASCOPE_LONG_TESTS'] === '1'
+const STEP = { commit: isLong ? 1 : 7, put: isLong ? 6 : 31 }
+const TIMES = isLong ? 3 : 1
+
+test.each(['renditions', 'slides'] as const)(
+  'a service that dies behind any change of its database, for %s, comes to one whole set and leaves nothing else',
+  async (kind) => {
+    let deaths = 0
+    for (let round = 0; round < TIMES; round++) {
+      for (let commit = 1, died = true; died; commit += STEP.commit) {
+        const jobId = String(nextJob++)
+        const end = await goesOn(around, doneJobs(around)[kind], jobId, `commit:${commit}`).catch((error: unknown) => {
+          throw new Error(`after commit ${commit}`, { cause: error })
+        })
+        died = end.died
+        if (died) deaths += 1
+        expect(end.attempt).toBeLessThanOrEqual(2)
+        await endProcesses()
+      }
+    }
+    process.stdout.write(`\n${kind}: ${deaths} deaths behind a commit\n`)
+    expect(deaths).toBeGreaterThanOrEqual(2 * TIMES)
+  },
+  1_800_000,
+)
+
+test('a worker that dies behind any object that it stores has a successor who makes the same frames', async () => {
+  const service = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '2000' })
+  const caller = openCaller(service.address)
+  let undisturbed: string[] | undefined
+  let deaths = 0
+  // The first one is not disturbed.
+  for (let put = 0, died = true, round = 0; round < TIMES; ) {
+    const jobId = String(nextJob++)
+    const worker = await startWorkerProcess(around, service.address, put === 0 ? {} : { VITASCOPE_CRASH_AT: `put:${put}` })
+    await caller.jobs.createJob(
+      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/real.mp4') },
+      caller.call,
+    )
+    const isPublished = () => around.catalogue.published(jobId)[0]
+    const ended = worker.exited.then(() => 'ended' as const)
+    const first = await Promise.race([ended, waitFor(isPublished, { timeout: 120_000, describe: `the set of job ${jobId}` })])
+    died = first === 'ended'
+    if (died) {
+      deaths += 1
+      await startWorkerProcess(around, service.address)
+    }
+    const set = await waitFor(isPublished, { timeout: 120_000, describe: `the set of job ${jobId} after ${put} objects` })
+    const frames = await framesOfSet(around, set)
+    undisturbed ??= frames
+    expect(frames).toEqual(undisturbed)
+    await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+    await endProcesses({ but: service.pid })
+    if (put > 0 && !died) {
+      round += 1
+      put = 1
+    } else put = put === 0 ? 1 : put + STEP.put
+  }
+  process.stdout.write(`\n${deaths} deaths behind an object\n`)
+  expect(deaths).toBeGreaterThanOrEqual(2 * TIMES)
+  caller.close()
+}, 1_800_000)

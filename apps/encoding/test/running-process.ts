@@ -72,10 +72,11 @@ export function startPod(
 
 const running = new Set<ChildProcess>()
 
-/** Ends what a test has left. */
-export async function endProcesses(): Promise<void> {
+/** Ends what a test has left, but for the one that is kept. */
+export async function endProcesses({ but }: { but?: number } = {}): Promise<void> {
+  const over = [...running].filter(({ pid }) => pid !== but)
   await Promise.all(
-    [...running].map(async (child) => {
+    over.map(async (child) => {
       const gone = once(child, 'exit')
       child.kill('SIGKILL')
       await gone

@@ -83,6 +83,24 @@ inBrowser('telling', () => {
     expect(told('progress').at(-1)?.watched?.at(-1)?.[1]).toBeGreaterThan(1)
   }, 60_000)
 
+  test('while it plays the view is told every ten seconds, each time what was watched since the last', async () => {
+    await open()
+    await comes('play')
+    // Six seconds last for twenty-four.
+    await of((video) => {
+      video.playbackRate = 0.25
+    })
+    await waitFor(() => told('progress').length >= 2, { timeout: 60_000, describe: 'two words on the way' })
+    const [play, first, second] = [...told('play'), ...told('progress')]
+    for (const [from, to] of [
+      [play, first],
+      [first, second],
+    ])
+      expect(Math.abs(Number(to?.at) - Number(from?.at) - 10_000)).toBeLessThan(2_000)
+    expect(second?.watched?.[0]?.[0]).toBeCloseTo(first?.watched?.at(-1)?.[1] ?? 0, 1)
+    expect(second?.position).toBeGreaterThan(first?.position ?? 0)
+  }, 90_000)
+
   test('who asks not to be tracked is not, unless the platform has decided otherwise', async () => {
     const refuse = () => page.addInitScript(() => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' }))
     await refuse()

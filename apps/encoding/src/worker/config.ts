@@ -31,6 +31,8 @@ export interface WorkerConfig {
   office: string | undefined
   /** `HOST:PORT` of `/metrics`. */
   metricsListen: string
+  /** See `crash-point.ts`; for tests. */
+  crashAt: string | undefined
   timing: WorkerTiming
 }
 
@@ -77,6 +79,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), `worker-${name}`),
     ffmpeg: read.optional('VITASCOPE_FFMPEG'),
     office: read.optional('VITASCOPE_LIBREOFFICE'),
+    crashAt: read.optional('VITASCOPE_CRASH_AT'),
     metricsListen: read.address('VITASCOPE_WORKER_METRICS_LISTEN', '127.0.0.1:0'),
     timing: {
       beatMs: read.int('VITASCOPE_WORKER_BEAT_MS', defaultWorkerTiming.beatMs, { min: 50, max: 60_000 }),

@@ -7,6 +7,7 @@ import { type FfmpegTools, findFfmpeg, lockedRun, type Sandbox, sandboxFor } fro
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { crashCount, dyingAtPut } from '../crash-point.ts'
 import { findOffice } from '../slides/find-office.ts'
 import { whyNoRoom } from '../slides/office-room.ts'
 import type { WorkerConfig } from './config.ts'
@@ -34,7 +35,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
   }
   await emptyFolder(config.scratchDir)
   await tryLockedUp(tools, join(config.scratchDir, 'trial'), log)
-  const storage = await openStorage(config.objects)
+  const storage = dyingAtPut(await openStorage(config.objects), crashCount(config.crashAt, 'put'))
   const metrics = createMetrics('worker')
   const identity = openIdentity(config.tls, { log, metrics })
   const channel = openChannel(config.encodingAddress, {

@@ -27,6 +27,7 @@ const KINDS = {
   'minute.mp4': [...picture('320x180', 60), ...sound(60), ...h264, ...aac],
   /** 150 s of 360p with sound: its encode takes a while. */
   'long.mp4': [...picture('640x360', 150), ...sound(150), ...h264, ...aac],
+  'ten-minutes.mp4': [...picture('640x360', 600), ...sound(600), ...h264, ...aac],
   'audio-only.mp3': [...sound(6), '-c:a', 'libmp3lame'],
   'video-only.mp4': [...picture('320x180', 6), ...h264],
   'odd-size.mkv': [...picture('322x182', 6), '-vf', 'crop=321:181:0:0', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv444p'],

@@ -1,0 +1,102 @@
+import { expect } from '@jest/globals'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { waitFor } from '@vitascope/testing'
+import { startServiceProcess } from './running-process.ts'
+import { type Caller, openCaller, type Surroundings } from './service-under-test.ts'
+import { anAsk, standInWorker } from './stand-in-worker.ts'
+
+/** Which job to create, and what is left of it when it is done. */
+export interface DoneJob {
+  create(caller: Caller, jobId: string): Promise<unknown>
+  published(jobId: string): readonly { prefix: string }[]
+  /** Of its objects. */
+  folder: string
+  files: number
+  /** Its source stays. */
+  sources: number
+}
+
+/** A job of renditions from a source of the origin, and one of slides from an upload. */
+export function doneJobs(around: Surroundings): Record<'renditions' | 'slides', DoneJob> {
+  return {
+    renditions: {
+      create: (caller, jobId) =>
+        caller.jobs.createJob(
+          { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') },
+          caller.call,
+        ),
+      published: (jobId) => around.catalogue.published(jobId),
+      folder: 'media',
+      files: 6,
+      sources: 1,
+    },
+    slides: {
+      async create(caller, jobId) {
+        const sourceObject = `upload/${jobId}.pdf`
+        const { bytes } = await around.storage.put(sourceObject, Buffer.from('the bytes of a file'))
+        const request = { jobId, presentationId: `9${jobId}`, organisationId: '1', sourceObject, sourceBytes: bytes }
+        await caller.jobs.createSlideJob(request, caller.call)
+      },
+      published: (jobId) => around.catalogue.slides(jobId),
+      folder: 'slides',
+      files: 5,
+      sources: 0,
+    },
+  }
+}
+
+/**
+ * Does a job with a service that may die by `crashAt` at any moment, and then with another one: it must come to one set, of which every object is
+ * there and nothing else. Answers how many attempts it took, and whether the first service died.
+ */
+export async function goesOn(
+  around: Surroundings,
+  kind: DoneJob,
+  jobId: string,
+  crashAt: string,
+): Promise<{ attempt: number; died: boolean }> {
+  const { create, published, folder, files, sources } = kind
+  const dying = await startServiceProcess(around, { VITASCOPE_CRASH_AT: crashAt })
+  const before = openCaller(dying.address)
+  let unanswered: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: unknown } | undefined
+  const work = async (caller: Caller) => {
+    const worker = standInWorker(caller, around.storage, 'worker-1:a')
+    while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
+      const { task } = await caller.work.leaseTask(anAsk({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
+      if (!task) continue
+      const result = await worker.make(task)
+      // The answer of the service that dies is lost: it is told again to the next one.
+      await worker.complete(task, result).catch(async (error: unknown) => {
+        if (caller === before) unanswered = { task, result }
+        throw error
+      })
+    }
+  }
+  const isCreated = await create(before, jobId).then(yes, no)
+  const isDone = await work(before).then(yes, no)
+  // Behind the last result there is still its report.
+  const died = !isDone || (await Promise.race([dying.exited.then(yes), isReported(around).then(no)]))
+  if (!died) dying.kill('SIGKILL')
+  expect(await dying.exited).toBe('SIGKILL')
+  before.close()
+
+  const next = await startServiceProcess(around)
+  const after = openCaller(next.address)
+  if (!isCreated) await create(after, jobId)
+  if (unanswered) await standInWorker(after, around.storage, 'worker-1:a').complete(unanswered.task, unanswered.result)
+  await work(after)
+  const set = await waitFor(() => published(jobId)[0], { describe: 'the set to be reported' })
+  await isReported(around)
+  expect(new Set(published(jobId).map((one) => one.prefix)).size).toBe(1)
+  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+  await waitFor(async () => (await around.objects(`source/${jobId}`)).length === sources)
+  expect(await around.objects(`${folder}/9${jobId}`)).toHaveLength(files)
+  expect((await around.objects(set.prefix)).length).toBe(files)
+  const { attempt } = await after.job(jobId)
+  after.close()
+  return { attempt, died }
+}
+
+const isReported = (around: Surroundings) => waitFor(async () => (await around.db.query('select 1 from outbox')).length === 0)
+const yes = () => true
+const no = () => false
