@@ -43,7 +43,7 @@ test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoi
 
 /** In the long tests at each, three times. */
 const isLong = process.env['VITASCOPE_LONG_TESTS'] === '1'
-const STEP = { commit: isLong ? 1 : 7, put: isLong ? 6 : 31 }
+const STEP = { commit: isLong ? 1 : 12, put: isLong ? 6 : 45 }
 const TIMES = isLong ? 3 : 1
 
 test.each(['renditions', 'slides'] as const)(

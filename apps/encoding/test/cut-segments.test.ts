@@ -29,7 +29,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Encodes a chunk by an ffmpeg after whose run `after` is done, as when a disk was full, which ffmpeg does not notice everywhere. */
 async function encode(chunk: number, after: string) {
-  const fake = await makeFakeFfmpeg(join(folder, `fake-${prefixes}`), `${real.ffmpeg} "$@" || exit 1\n${after}\nexit 0`)
+  const place = join(folder, `fake-${prefixes}`)
+  // What the script starts lies where it may be reached when it is locked up.
+  const fake = await makeFakeFfmpeg(place, `${place}/lib/ffmpeg "$@" || exit 1\n${after}\nexit 0`)
   const workPrefix = `work/${prefixes++}`
   const scratch = join(folder, `scratch-${prefixes}`)
   await mkdir(scratch, { mode: 0o755 })
