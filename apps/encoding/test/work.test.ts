@@ -340,7 +340,7 @@ describe('faults', () => {
     await worker.complete(encode, await worker.make(encode))
     await worker.step()
     await ended(JobState.JOB_STATE_OK)
-    expect((await service.job(jobId)).attempt).toBe(2)
+    expect((await service.job(jobId)).attempt).toBe(code === 5007 ? 1 : 2)
   })
   test('a set of which the storage lost a file is never visible', async () => {
     await create()
@@ -365,6 +365,8 @@ describe('faults', () => {
     for (let steps = 0; steps < 3; steps++) await worker.step()
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
+    // Nothing of the plan before is mixed with it.
+    expect(await around.db.query('select plan_number from job where job_id = $1', [jobId])).toEqual([{ plan_number: 2 }])
   })
 })
 

@@ -7,6 +7,7 @@ import type { EncodePlan, PlannedRendition } from './plan.ts'
 import type { PlannedAudioTrack, PlannedSound } from './plan-audio.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
+import { timeMayJump } from './time-jumps.ts'
 import type { X264Asm } from './x264-asm.ts'
 
 /** The names inside the folder of a chunk: one folder for each rendition and audio track. */
@@ -54,11 +55,9 @@ function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
  * must close it alike: each sees the packets of the other streams, too, without decoding them.
  */
 function witness({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
-  if (streams.length === 0 || !jumpingDemuxers.includes(demuxer)) return []
+  if (streams.length === 0 || !timeMayJump(demuxer)) return []
   return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }
-
-const jumpingDemuxers = ['mpegts', 'mpeg', 'flv', 'ogg']
 
 /** Output frames of the constant rate: those from `from` on are made, those of the chunk are kept. */
 interface FrameRange {

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { audioCodecs, inputGuards, videoCodecs } from './codecs.ts'
 import { type ProbedFile, type ProbedStream, readProbedFile } from './ffprobe-json.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
@@ -19,6 +20,7 @@ import {
   type SourceProbe,
   type SourceVideo,
 } from './source-probe.ts'
+import { measureJoinedEnds, timeMayJump } from './time-jumps.ts'
 
 export interface ProbeQuestion {
   /** A local file; its name never reaches a tool. */
@@ -41,14 +43,31 @@ export async function probeSource(question: ProbeQuestion): Promise<SourceProbe>
   if (tooLarge) throw pictureTooLarge()
   const { video, audio } = chooseStreams(file, limits)
   const streams = video ? [video, ...audio] : audio
-  checkDuration(file.durationSeconds, limits)
-  const statesLength = container.name === 'mp4' || container.name === 'matroska'
-  const ends = await measureEnds({ run, guards, file, streams, statesLength })
+  const ends = await endsOf({ run, guards, container, file, streams, limits })
   const found = describe(container, file, video, audio, ends, limits)
+  checkSubstance(found.durationSeconds, (await stat(question.source)).size)
   if (!video || !found.video) return found
   const keySeconds = await measureKeys({ run, guards, container: container.name, file, video, endSeconds: found.video.endSeconds })
   const copy = await measureCopy({ run, maxPixels: limits.maxPixels, file, stream: video, found })
   return { ...found, video: { ...found.video, ...(keySeconds === undefined ? {} : { keySeconds }), ...(copy && { copy }) } }
+}
+
+interface SourceEnds {
+  run: Omit<FfprobeRun, 'args'>
+  guards: readonly string[]
+  container: Container
+  file: ProbedFile
+  streams: readonly ProbedStream[]
+  limits: SourceLimits
+}
+
+/** What a container says of its length is not believed where time may jump. */
+async function endsOf({ run, guards, container, file, streams, limits }: SourceEnds): Promise<StreamEnds> {
+  const { name, demuxer } = container
+  if (timeMayJump(demuxer))
+    return measureJoinedEnds({ run, demuxer, maxPixels: limits.maxPixels, streams: streams.map(({ index }) => index) })
+  checkDuration(file.durationSeconds, limits)
+  return measureEnds({ run, guards, file, streams, statesLength: name === 'mp4' || name === 'matroska' })
 }
 
 /** ffprobe's own failure on a file is the file's fault, unless a signal, a limit or the caller ended it. */
@@ -110,6 +129,14 @@ function checkDuration(seconds: number | undefined, limits: SourceLimits): void 
   if (seconds !== undefined && seconds > limits.maxSeconds) {
     throw new SourceRefused(4003, `the video is too long: at most ${limits.maxSeconds / 3600} hours are taken`)
   }
+}
+
+/** One broken time stamp makes hours of a second: a still screen of which nothing changes takes more than this. */
+const leastBitrate = 64
+
+function checkSubstance(seconds: number, bytes: number): void {
+  if (bytes * 8 >= seconds * leastBitrate) return
+  throw new SourceRefused(4002, `the file is damaged: ${bytes} bytes cannot be a video of ${Math.round(seconds)} s`)
 }
 
 function describe(

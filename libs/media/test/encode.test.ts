@@ -157,6 +157,18 @@ test('keeps them together behind a place where time jumps, although they are mad
   expect(Math.abs(seen - heard)).toBeLessThanOrEqual(0.045)
 }, 60_000)
 
+test('two recordings one behind the other are both there, whatever their clocks say', async () => {
+  const part = await room.make('first.ts', `${picture('160x120', 25, 2)} ${sound(2)} ${quick}`)
+  const twice = join(room.folder, 'twice.ts')
+  await writeFile(twice, Buffer.concat([await readFile(part), await readFile(part)]))
+  const encoded = await room.encode(twice, ['h264_100'])
+  expect(encoded.plan.durationSeconds).toBeCloseTo(4, 0)
+  const late = await room.make('late.ts', `-i ${part} -c copy -output_ts_offset 7200`)
+  const apart = join(room.folder, 'apart.ts')
+  await writeFile(apart, Buffer.concat([await readFile(part), await readFile(late)]))
+  expect((await probeSource({ source: apart, scratch: room.scratch('apart'), tools: room.tools })).durationSeconds).toBeCloseTo(4, 0)
+}, 60_000)
+
 /** The time of the first frame whose measured value passes `level`, in what the filter metadata=print says. */
 function firstAbove(text: string, level: number, from: number): number {
   let time = Number.NaN

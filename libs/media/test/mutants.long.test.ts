@@ -40,15 +40,17 @@ test(`of ${MUTANTS} mutants of six sources each becomes a whole set or is refuse
     await writeFile(source, bytes)
     const began = performance.now()
     const outcome = await encode(source)
-    slowest = Math.max(slowest, (performance.now() - began) / 1000)
+    const seconds = (performance.now() - began) / 1000
+    slowest = Math.max(slowest, seconds)
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-    if (/^(out_of_memory|timeout|stalled|unforeseen)/.test(outcome)) wrong.push(`${number} of ${fixtures[kind]?.[0]}: ${outcome}`)
+    if (seconds > 30 || /^(out_of_memory|timeout|stalled|unforeseen)/.test(outcome)) {
+      wrong.push(`${number} of ${fixtures[kind]?.[0]}: ${outcome} after ${seconds.toFixed(1)} s`)
+    }
     await rm(source)
   }
   process.stdout.write(
     `\nmutants of seed ${SEED}: ${JSON.stringify(Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])))}, the slowest in ${slowest.toFixed(1)} s\n`,
   )
-  expect(slowest).toBeLessThanOrEqual(30)
   expect(wrong).toEqual([])
   // Whatever became of it, nothing of a mutant is left beside its own folder.
   expect((await readdir(room.folder)).filter((name) => !name.startsWith('whole.'))).toEqual([])

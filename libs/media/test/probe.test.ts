@@ -125,6 +125,14 @@ describe('what is no video is refused with 4002', () => {
     await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('cut short') })
   })
 
+  test('a broken time stamp that makes hours of a second', async () => {
+    const source = await room.make(
+      'leap.mkv',
+      `${picture('160x120', 25, 1)} -vf setpts=PTS+if(eq(N\\,24)\\,11000/TB) -fps_mode vfr ${quick}`,
+    )
+    await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('cannot be a video of 1100') })
+  })
+
   test('a Matroska file cut short', async () => {
     const source = await room.make('cut.mkv', `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick}`)
     await truncate(source, Math.floor((await readFile(source)).length * 0.6))

@@ -24,6 +24,12 @@ describe('after a fault', () => {
   })
 })
 
+test('a picture that cannot be copied costs no attempt, once', () => {
+  const fault = { code: 5007, message: '' }
+  expect(afterFault({ attempt: 3, storageFaults: 0, copies: true }, fault, 2_000)).toEqual({ next: 'again', attempt: 3, delayMs: 0 })
+  expect(afterFault({ attempt: 3, storageFaults: 0, copies: false }, fault, 2_000)).toEqual({ next: 'failed' })
+})
+
 test('a storage that fails uses up no attempt, and is tried six times within a quarter of an hour', () => {
   const waits = [0, 1, 2, 3, 4].map((faults) => {
     const after = ours(5004, 3, faults)

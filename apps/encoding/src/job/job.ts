@@ -90,14 +90,16 @@ export const MOST_ATTEMPTS = 3
 /** Of a storage that fails: with pauses that double from ten times that of an encoder, a quarter of an hour by default. */
 export const MOST_STORAGE_TRIES = 6
 const STORAGE_FAILED = 5004
+const UNCLEAN_COPY = 5007
 
 export type AfterFault = { next: 'failed' } | { next: 'again'; attempt: number; delayMs: number }
 
 /**
  * A fault of the source ends the job, one of ours the attempt. A worker that was lost has cost time enough, so nothing waits for it. A storage
- * that failed costs no attempt: it is there for all jobs, and mostly comes back; `storageFaults` are those before, in a row.
+ * that failed costs no attempt: it is there for all jobs, and mostly comes back; `storageFaults` are those before, in a row. Neither does a
+ * picture that cannot be copied, once: from then on nothing of the job is.
  */
-export function afterFault(job: { attempt: number; storageFaults: number }, fault: Fault, retryMs: number): AfterFault {
+export function afterFault(job: { attempt: number; storageFaults: number; copies?: boolean }, fault: Fault, retryMs: number): AfterFault {
   const attempt = Math.max(1, job.attempt)
   const jitter = 0.75 + Math.random() / 2
   const again = (next: number, pauses: number): AfterFault => ({
@@ -108,6 +110,7 @@ export function afterFault(job: { attempt: number; storageFaults: number }, faul
   if (isStorageFault(fault)) {
     return job.storageFaults + 1 >= MOST_STORAGE_TRIES ? { next: 'failed' } : again(attempt, 10 * 2 ** job.storageFaults)
   }
+  if (fault.code === UNCLEAN_COPY && job.copies) return { next: 'again', attempt, delayMs: 0 }
   if (isOfSource(fault.code) || job.attempt >= MOST_ATTEMPTS) return { next: 'failed' }
   return again(attempt + 1, fault.code === 5001 ? 0 : 4 ** (attempt - 1))
 }

@@ -175,7 +175,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       return step(
         lease,
         async (tx, job, item) => {
-          after = afterFault(await triesOf(tx, job, item, fault), fault, tools.retryMs)
+          after = afterFault({ ...(await triesOf(tx, job, item, fault)), copies: job.copies }, fault, tools.retryMs)
           return back(tx, lease, after.next === 'again' ? after.delayMs : 0)
         },
         async (tx, job, item) => {
