@@ -4,6 +4,7 @@ import type { Choice, Playback } from './playback.ts'
 import { onPlayerKey, seekTo, setVolume } from './player-keys.ts'
 import { wirePointers } from './player-pointers.ts'
 import { part } from './stage.ts'
+import { playableLength, wholeLength } from './whole-length.ts'
 
 /** Milliseconds without a movement after which the controls of a playing video go. */
 const idleAfter = 2_500
@@ -40,10 +41,12 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   volume.addEventListener('input', () => setVolume(video, Number(volume.value)), { signal })
 
   const show = () => {
-    const length = Number.isFinite(video.duration) ? video.duration : 0
+    const length = wholeLength(frame, video)
+    const share = (seconds: number) => `${length > 0 ? (100 * seconds) / length : 0}%`
     seek.max = String(length)
     seek.value = String(video.currentTime)
-    seek.style.setProperty('--done', `${length > 0 ? (100 * video.currentTime) / length : 0}%`)
+    seek.style.setProperty('--done', share(video.currentTime))
+    seek.style.setProperty('--made', share(playableLength(video)))
     const position = video.ended ? lengthText(length) : clockText(video.currentTime)
     seek.setAttribute('aria-valuetext', `${position} of ${lengthText(length)}`)
     now.textContent = position
@@ -61,6 +64,7 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   for (const event of ['timeupdate', 'durationchange', 'play', 'pause', 'playing', 'waiting', 'volumechange', 'seeked', 'ended']) {
     video.addEventListener(event, show, { signal })
   }
+  frame.addEventListener('lengthchange', show, { signal })
   // A playlist that goes on to its next video has ended these listeners by then.
   const offerStart = () => {
     frame.dataset['started'] = 'false'

@@ -39,6 +39,7 @@ test.each([
 test('a record of the server is read, and one that is not as it should be reads as empty', () => {
   const json = {
     video_title: 'Launch',
+    duration: '61.5',
     language: 'en-GB',
     uri: {
       poster_frame: 'p.jpg',
@@ -67,7 +68,7 @@ test('a record of the server is read, and one that is not as it should be reads 
     theme: { text_colour: '#112233', icon_colour: '', control_bar_colour: 'red;x', skin: 'flat' },
   }
   expect(readVideoRecord(json)).toEqual({
-    ...{ title: 'Launch', poster: 'p.jpg', hls: 'm.m3u8', mp4: 'small.mp4', state: 'encoding', progress: 42.5, code: 2 },
+    ...{ title: 'Launch', poster: 'p.jpg', hls: 'm.m3u8', mp4: 'small.mp4', state: 'encoding', progress: 42.5, code: 2, duration: 61.5 },
     ...{ tokenRequired: true, captionsOnLoad: 'fr', language: 'en-GB', hd: { allow: false, auto: true } },
     ...{ downloadLink: 'big.mp4', shareAddress: '/player/7', overlays: [], presentationId: '9', storyboard: 's.vtt' },
     settings: {
@@ -77,7 +78,7 @@ test('a record of the server is read, and one that is not as it should be reads 
     theme: { '--ink': '#112233' },
   })
   const nothing = {
-    ...{ title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, tokenRequired: false, captionsOnLoad: '' },
+    ...{ title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, duration: 0, tokenRequired: false, captionsOnLoad: '' },
     ...{
       language: '',
       hd: { allow: true, auto: false },

@@ -3,6 +3,7 @@ import styles from './seek-peek.css?inline'
 import { part, type Stage } from './stage.ts'
 import { addStyles } from './stage-extras.ts'
 import { readStoryboard, type StoryboardTile, tileAt } from './storyboard.ts'
+import { wholeLength } from './whole-length.ts'
 
 /** Milliseconds that the picture stays after a key moved the position. */
 const staysFor = 1_200
@@ -36,16 +37,17 @@ export function wireSeekPeek({ frame, video }: Stage, signal: AbortSignal): (sto
   }
   const show = async (seconds: number) => {
     const turn = ++asked
-    if (!(video.duration > 0)) return
+    const length = wholeLength(frame, video)
+    if (length === 0) return
     time.textContent = clockText(seconds)
     peek.hidden = false
-    place(peek, seek, seconds / video.duration)
+    place(peek, seek, seconds / length)
     tiles ??= address === '' ? undefined : askStoryboard(address, signal)
     const tile = tileAt((await tiles) ?? [], seconds)
     if (turn !== asked) return
     picture.hidden = tile === undefined
     if (tile) paint(picture, tile)
-    place(peek, seek, seconds / video.duration)
+    place(peek, seek, seconds / length)
   }
 
   controls.addEventListener(
@@ -54,8 +56,8 @@ export function wireSeekPeek({ frame, video }: Stage, signal: AbortSignal): (sto
       const bar = seek.getBoundingClientRect()
       const isOn = event.clientY > bar.top - reach && event.clientY < bar.bottom + reach
       const share = (event.clientX - bar.left) / bar.width
-      if (!isOn || share < 0 || share > 1 || !(video.duration > 0)) hide()
-      else void show(share * video.duration)
+      if (!isOn || share < 0 || share > 1) hide()
+      else void show(share * wholeLength(frame, video))
     },
     { signal },
   )

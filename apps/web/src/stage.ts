@@ -11,6 +11,8 @@ export interface Stage {
   showVideo(): void
   /** A small text above the video; empty takes it away. */
   badge(text: string): void
+  /** Seconds of the whole video, of which not all can be played yet; 0 where what can be played says it. */
+  length(seconds: number): void
 }
 
 const markup = `
@@ -75,6 +77,10 @@ export function buildStage(root: ShadowRoot): Stage {
     badge(text) {
       badge.hidden = text === ''
       setText(badge, text)
+    },
+    length(seconds) {
+      frame.dataset['length'] = String(seconds)
+      frame.dispatchEvent(new Event('lengthchange'))
     },
   }
 }

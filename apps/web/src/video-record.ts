@@ -12,6 +12,8 @@ export interface VideoRecord {
   hls: string
   /** A progressive MP4, for browsers that play no HLS. */
   mp4: string
+  /** Seconds; 0 where it is not known. */
+  duration: number
   state: string
   /** Percent. */
   progress: number
@@ -47,6 +49,7 @@ export function readVideoRecord(json: unknown): VideoRecord {
     storyboard: asText(uri['storyboard']),
     hls: asText(uri['hls']),
     mp4: mp4Keys.map((key) => asText(http[key])).find((address) => address !== '') ?? '',
+    duration: asNumber(record['duration']),
     state: asText(status['status']),
     progress: asNumber(status['progress']),
     code: asNumber(status['code']),

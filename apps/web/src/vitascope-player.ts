@@ -84,6 +84,7 @@ export class VitascopePlayer extends HTMLElement {
         if (opened === 'asked') focusPlay(stage.frame)
         plays = true
         this.#peekAt(withToken(state.record.storyboard, this.token, location.href))
+        stage.length(state.encoding ? state.record.duration : 0)
         stage.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.encoding) return
       } else if (!plays || isTheEnd(state)) {

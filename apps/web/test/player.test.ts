@@ -80,11 +80,21 @@ inBrowser('the player page', () => {
     await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
     expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('42')
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'encoding.png') })
-    platform.answer('young', { video_title: 'Young', uri: uri(), status: status('encoding', 60, 2) })
+    platform.answer('young', { video_title: 'Young', duration: '600.00', uri: uri(), status: status('encoding', 60, 2) })
     await waitFor(async () => (await position()) > 0.2, { describe: 'the first segments to play' })
     expect(await page.locator('.badge').textContent()).toBe('Encoding: 60 %')
+    // Of its ten minutes six seconds can be played.
+    expect(await page.locator('.total').textContent()).toBe(' / 10:00')
+    const bar = page.locator('.seek')
+    expect([await bar.getAttribute('max'), await bar.evaluate((input) => input.style.getPropertyValue('--made'))]).toEqual([
+      '600',
+      expect.stringMatching(/^1(\.0\d*)?%$/),
+    ])
+    await bar.fill('400')
+    await waitFor(async () => (await position()) > 5, { describe: 'the end of what can be played' })
     platform.answer('young', complete())
     await waitFor(async () => !(await page.locator('.badge').isVisible()), { describe: 'the end of the encoding' })
+    await waitFor(async () => (await page.locator('.total').textContent()) === ' / 0:06', { describe: 'the length of what is there' })
   }, 40_000)
 
   test('a token goes along with every address of the media', async () => {
