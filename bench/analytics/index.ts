@@ -9,6 +9,7 @@ import { median, medianRatio } from '../ratio.ts'
 import { abuseReports } from './abuse.ts'
 import { copyRate, makeTables, startBareIntake } from './bare.ts'
 import { untilCounted } from './counted.ts'
+import { readGathering } from './gathering.ts'
 import { compareReports } from './report.ts'
 
 const rows = ['hundred', 'relay', 'one', 'report', 'abuse'] as const
@@ -112,6 +113,7 @@ async function compareIntake(
   try {
     await ours('warm', WARM_SECONDS)
     await theirs('warm bare', 2)
+    const began = await readGathering(platform.metricsUrl)
     const pairsRun: { ours: Awaited<ReturnType<typeof ours>>; theirs: number }[] = []
     for (let pair = 0; pair < pairs; pair++) {
       // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
@@ -133,6 +135,10 @@ async function compareIntake(
       return `${process} ${median(pairsRun.map((pair) => pair.ours.each[nth] ?? Number.NaN)).toFixed(1)}`
     })
     console.log(`  microseconds of a processor for each event, counting it in included: ${each.join(', ')}`)
+    const ended = await readGathering(platform.metricsUrl)
+    const inserts = ended.inserts - began.inserts
+    const prompt = (100 * (ended.prompt - began.prompt)) / inserts
+    console.log(`  ${prompt.toFixed(1)} % of ${inserts} inserts began within 20 ms of their first event`)
     const behind = Math.max(...pairsRun.map((pair) => pair.ours.behind))
     const inTime = behind <= BEHIND_SECONDS
     console.log(

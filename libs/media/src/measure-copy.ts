@@ -20,6 +20,8 @@ export interface CopyQuestion {
 
 /** Of H.264 with 8 bits; every browser shows these. */
 const profiles = ['Constrained Baseline', 'Main', 'High']
+/** Ends the reading: most sources show it in their first seconds, and nobody waits for the rest of them. */
+const doesNotFit = new Error('the picture is no rendition as it is stored')
 /** Of sound and of all else in the file, at most, bits a second. */
 const besideBits = 1_000_000
 
@@ -44,12 +46,13 @@ export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQ
       scratch: run.scratch,
       limits: { cpuSeconds: 600, wallSeconds: 600, stallSeconds: 30, fileBytes: 0, ...run.limits },
       onLine: (line) => {
-        reader.line(line)
+        if (!reader.line(line)) throw doesNotFit
         return true
       },
       signal: run.signal,
     })
   } catch (error) {
+    if (error === doesNotFit) return undefined
     // What cannot be read packet by packet is decoded instead: that run has the last word on the file.
     if (isEncodeFailed(error) && error.kind === 'crashed') return undefined
     throw error

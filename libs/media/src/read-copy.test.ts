@@ -32,6 +32,17 @@ test('a heavy group counts as much as a full buffer allows', () => {
   expect(read(changed(4, { bytes: 30_000 }))?.kbps).toBe(Math.ceil((31_500 * 8) / 0.4 / 1000 / 1.5))
 })
 
+test('what cannot fit any more is known at once, and groups without an IDR picture after eight of them', () => {
+  const reader = copyReader({ frameRate: 10, groupFrames: 4 })
+  const line = (place: number) => reader.line(`0, ${place * 100}, ${place * 100}, 100, 500, 0x12345678`)
+  reader.line('#tb 0: 1/1000')
+  const lines = Array.from({ length: 40 }, (_, place) => line(place))
+  expect(lines.indexOf(false)).toBe(32)
+  const other = copyReader({ frameRate: 10, groupFrames: 4 })
+  other.line('#tb 0: 1/1000')
+  expect([other.line('0, 0, 0, 100, 500, 0x12345678'), other.line('0, 100, 150, 100, 500, 0x12345678')]).toEqual([true, false])
+})
+
 describe('it does not fit with', () => {
   test.each([
     ['a frame beside its place', changed(5, { pts: 515 })],

@@ -9,7 +9,8 @@ export interface FrameGrid {
 
 /** Reads the lines of `measureCopy`; `end` tells what was found, undefined where the picture does not fit. */
 export interface CopyReader {
-  line(line: string): void
+  /** False as soon as nothing that follows can make it fit. */
+  line(line: string): boolean
   end(): SourceCopy | undefined
 }
 
@@ -17,6 +18,8 @@ export interface CopyReader {
 const mostOff = 0.1
 /** A second's rate may be kept back by a rendition: a group of two seconds holds that of three at most. */
 const burst = 1.5
+/** Groups by which the list of IDR pictures may be behind that of all: ffmpeg holds a sparse stream back for ten seconds at most. */
+const mostBehind = 8
 
 /**
  * Whether all frames of the source stand on the grid of the renditions, each once, and every group is whole: it begins with an IDR picture, and in
@@ -59,13 +62,15 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
       const tick = /^#tb 0: (\d+)\/(\d+)$/.exec(line)
       if (tick) secondsPerTick = Number(tick[1]) / Number(tick[2])
       if (line.startsWith('2,')) fits = false
-      if (!/^[01],/.test(line)) return
+      if (!/^[01],/.test(line)) return fits
       const [stream, , pts, , size, , ...more] = line.split(',').map((field) => field.trim())
       // Side data may change what decoders need to know; flags tell packets that are not to be shown.
       if (more.some((field) => field !== 'F=0x0')) fits = false
       const place = placeOf(Number(pts))
       if (stream === '0') frame(place, Number(size))
       else if (place === whole * groupFrames) whole += 1
+      if (frames > (whole + mostBehind) * groupFrames) fits = false
+      return fits
     },
     end() {
       if (!fits || frames === 0 || whole !== Math.ceil(frames / groupFrames)) return undefined

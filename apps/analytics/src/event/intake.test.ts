@@ -27,6 +27,7 @@ function slowIntake(more: { mostWaiting?: number } = {}) {
   const intake = createIntake({ store, spool: undefined, rejected: () => {}, keptDays: 90, log: testLog, metrics, ...more })
   return {
     intake,
+    metrics,
     written: () => written.flatMap(({ lines }) => lines).length,
     /** Both writers wait for the database: whatever comes now waits for them. */
     async occupy() {
@@ -48,7 +49,7 @@ function slowIntake(more: { mostWaiting?: number } = {}) {
 
 describe('while the database is slow', () => {
   test('so many events wait and no more; others are refused, unavailable, until there is room', async () => {
-    const { intake, occupy, release, written } = slowIntake({ mostWaiting: 10 })
+    const { intake, metrics, occupy, release, written } = slowIntake({ mostWaiting: 10 })
     const sent = [...(await occupy()), intake.add(events(6))]
     await expect(intake.add(events(5))).rejects.toMatchObject(FULL)
     sent.push(intake.add(events(4)))
@@ -58,6 +59,8 @@ describe('while the database is slow', () => {
     expect(written()).toBe(12)
     await release([intake.add(events(10))])
     expect(written()).toBe(22)
+    // Two that occupied it, one of all that waited for them, and the last.
+    expect(await metrics.text()).toMatch(/vitascope_analytics_gathering_seconds_count\S* 4\n/)
   })
   test('twenty thousand wait, unless it is said otherwise', async () => {
     const { intake, occupy, release, written } = slowIntake()

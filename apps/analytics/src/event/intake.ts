@@ -22,6 +22,8 @@ export interface Intake {
 
 interface Waiting extends Batch {
   gathered: Gathered
+  /** By the clock of the process, in milliseconds. */
+  since: number
   resolve(): void
   reject(error: unknown): void
 }
@@ -48,6 +50,9 @@ const WRITERS = 2
 /** The time for which a database that failed is not asked again. */
 const AWAY_MS = 1_000
 
+/** Around the 20 ms that nobody should wait for others while the database is quick. */
+const GATHER_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
+
 /** Who comes while an insert is under way goes with the next: nobody waits for a clock, and under load the inserts become large. */
 export function createIntake({
   store,
@@ -66,6 +71,12 @@ export function createIntake({
   let awayUntil = 0
   const running = new Set<Promise<void>>()
   const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events made durable', ['where'])
+  const gathering = metrics.seconds(
+    'vitascope_analytics_gathering_seconds',
+    'How long the first of an insert waited for it to begin',
+    [],
+    GATHER_BUCKETS,
+  )
   metrics.gauge('vitascope_analytics_waiting_events', 'Events that wait to be durable', [], (gauge) => gauge.set(waiting))
   metrics.gauge('vitascope_analytics_spool_bytes', 'Bytes of events on disk for want of the database', [], (gauge) =>
     gauge.set(spool?.bytes() ?? 0),
@@ -100,6 +111,7 @@ export function createIntake({
   const writeOn = async () => {
     while (queue.length > 0) {
       const taken = take()
+      gathering.observe((performance.now() - (taken[0]?.since ?? 0)) / 1000)
       const batch = { lines: taken.flatMap(({ lines }) => lines), days: [...new Set(taken.flatMap(({ days }) => days))] }
       try {
         await keepBatch(
@@ -147,7 +159,7 @@ export function createIntake({
       const gathered = gather(events)
       waiting += lines.length
       return new Promise((resolve, reject) => {
-        queue.push({ gathered, lines, days: [...days], resolve, reject })
+        queue.push({ gathered, lines, days: [...days], since: performance.now(), resolve, reject })
         start()
       })
     },
