@@ -1,0 +1,58 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals'
+import type { JobState } from '@vitascope/proto/encoding/v1/job'
+import type { Task } from '@vitascope/proto/encoding/v1/work'
+import { waitFor } from '@vitascope/testing'
+import type { PackageInput } from '../src/work/task.ts'
+import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { standInWorker } from './stand-in-worker.ts'
+
+export type Service = Awaited<ReturnType<typeof startHere>>
+
+/** What is there for one test: a service without work, and the ids of the next job. */
+export interface Work {
+  around: Surroundings
+  service: Service
+  jobId: string
+  mediaId: string
+}
+
+/** Where a task that makes a set was told to put it. */
+export const setOf = (task: Task) => (JSON.parse(task.inputJson) as PackageInput).setPrefix
+export const lost = { kind: 'refused', reason: 'LEASE_LOST' }
+
+/** For the top of a test file: before each test the service begins with nothing, and the test plays its workers. `now` is what there is then. */
+export function workUnderTest() {
+  let around: Surroundings
+  let service: Service
+  let jobs = 0
+  let jobId = ''
+  const another = () => `${++jobs}`
+  beforeAll(async () => {
+    around = await startSurroundings()
+    around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  })
+  beforeEach(async () => {
+    await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+    Object.assign(around.catalogue, { reports: [], refusal: undefined })
+    service = await startHere(around)
+    jobId = another()
+  })
+  afterEach(() => service.stop())
+  afterAll(() => around.close())
+
+  return {
+    now: (): Work => ({ around, service, jobId, mediaId: `9${jobId}` }),
+    /** An id for one more job of a test. */
+    another,
+    create: (id = jobId, path = '/video.mp4') =>
+      service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: around.origin.url(path) }, service.call),
+    cancel: (id: string) => service.jobs.cancelJob({ jobId: id }, service.call),
+    aWorker: (id = 'w1:a') => standInWorker(service, around.storage, id),
+    ended: (id: string, state: JobState) =>
+      waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
+    /** As if a lease had run out: its row is the only clock there is. */
+    runOut: () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
+    sweptTo: (prefix: string, left: string[]) =>
+      waitFor(async () => (await around.objects(prefix)).join() === left.join(), { describe: `${prefix} to hold ${left.length} objects` }),
+  }
+}
