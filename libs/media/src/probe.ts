@@ -64,8 +64,10 @@ interface SourceEnds {
 /** What a container says of its length is not believed where time may jump. */
 async function endsOf({ run, guards, container, file, streams, limits }: SourceEnds): Promise<StreamEnds> {
   const { name, demuxer } = container
-  if (timeMayJump(demuxer))
-    return measureJoinedEnds({ run, demuxer, maxPixels: limits.maxPixels, streams: streams.map(({ index }) => index) })
+  const joined = timeMayJump(demuxer)
+    ? await measureJoinedEnds({ run, demuxer, maxPixels: limits.maxPixels, streams: streams.map(({ index }) => index) })
+    : undefined
+  if (joined) return joined
   checkDuration(file.durationSeconds, limits)
   return measureEnds({ run, guards, file, streams, statesLength: name === 'mp4' || name === 'matroska' })
 }

@@ -2,6 +2,7 @@ import { inputGuards } from './codecs.ts'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import { lockedRun } from './locked-run.ts'
 import type { StreamEnds } from './measure-ends.ts'
+import { isEncodeFailed } from './media-errors.ts'
 import type { FfprobeRun } from './run-ffprobe.ts'
 import { sourceName } from './scratch.ts'
 
@@ -23,8 +24,20 @@ export interface JoinedQuestion {
   streams: readonly number[]
 }
 
-/** Where each stream ends once the gaps are closed as the encode closes them. Costs one reading of the whole file, without decoding. */
-export async function measureJoinedEnds({ run, demuxer, maxPixels, streams }: JoinedQuestion): Promise<StreamEnds> {
+/**
+ * Where each stream ends once the gaps are closed as the encode closes them; undefined where its packets cannot be read one after another. Costs
+ * one reading of the whole file, without decoding.
+ */
+export async function measureJoinedEnds(question: JoinedQuestion): Promise<StreamEnds | undefined> {
+  try {
+    return await joinedEnds(question)
+  } catch (error) {
+    if (isEncodeFailed(error) && error.kind === 'crashed') return undefined
+    throw error
+  }
+}
+
+async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedQuestion): Promise<StreamEnds> {
   const ends: StreamEnds = new Map()
   const ticks: number[] = []
   const maps = streams.flatMap((index) => ['-map', `0:${index}`])

@@ -163,6 +163,9 @@ test('two recordings one behind the other are both there, whatever their clocks 
   await writeFile(twice, Buffer.concat([await readFile(part), await readFile(part)]))
   const encoded = await room.encode(twice, ['h264_100'])
   expect(encoded.plan.durationSeconds).toBeCloseTo(4, 0)
+  // What cannot be read packet by packet is as long as its container says.
+  const tools = { ...(await room.fake('no-packets', 'exit 1')), ffprobe: room.tools.ffprobe }
+  expect((await probeSource({ source: twice, scratch: room.scratch('no-packets'), tools })).durationSeconds).toBeCloseTo(2, 0)
   const late = await room.make('late.ts', `-i ${part} -c copy -output_ts_offset 7200`)
   const apart = join(room.folder, 'apart.ts')
   await writeFile(apart, Buffer.concat([await readFile(part), await readFile(late)]))
