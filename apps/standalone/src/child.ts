@@ -10,6 +10,8 @@ export interface ChildSpec {
   /** The file that Node runs. */
   main: string
   env: Record<string, string>
+  /** Options of Node. */
+  options?: readonly string[]
 }
 
 /** A service process that is started again whenever it ends. */
@@ -68,7 +70,7 @@ export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
 }
 
 function launch(spec: ChildSpec, print: LogPrinter): ChildProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', spec.main], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...(spec.options ?? []), spec.main], {
     env: spec.env,
     // A process group of its own: Ctrl-C reaches the supervisor alone, which stops them in order.
     detached: true,

@@ -73,7 +73,7 @@ export async function planServices(
     await child('encoding', { ...stateful('encoding'), VITASCOPE_ENCODING_UPLOAD_LISTEN: uploadListen }),
     await child('collaboration', stateful('collaboration')),
     await child('analytics', { ...stateful('analytics'), VITASCOPE_ANALYTICS_SPOOL_DIR: join(folder.path, 'events') }),
-    await child('worker', { VITASCOPE_WORKER_NAME: 'worker-1' }, 'encoding/src/worker/main.ts'),
+    { ...(await child('worker', { VITASCOPE_WORKER_NAME: 'worker-1' }, 'encoding/src/worker/main.ts')), options: ['--single-threaded-gc'] },
     await child('delivery', {
       VITASCOPE_DELIVERY_LISTEN: `${address['delivery']}`,
       VITASCOPE_TOKEN_KEYS_FILE: secrets.VITASCOPE_TOKEN_KEYS_FILE,

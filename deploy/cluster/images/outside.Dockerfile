@@ -25,4 +25,4 @@ ENTRYPOINT ["redis-server", "--save", "", "--appendonly", "no", "--bind", "0.0.0
 FROM ${NODE_IMAGE} AS objects
 COPY versitygw /usr/local/bin/
 USER 10001:10001
-ENTRYPOINT ["versitygw", "--port", ":7070", "--health", "/health", "--quiet", "posix", "--sidecar", "/objects/sidecar", "/objects/buckets"]
+ENTRYPOINT ["versitygw", "--port", ":7070", "--health", "/health", "--quiet", "--keep-alive", "posix", "--sidecar", "/objects/sidecar", "/objects/buckets"]

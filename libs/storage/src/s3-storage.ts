@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import {
   AbortMultipartUploadCommand,
@@ -19,6 +20,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { DomainError, notFound } from '@vitascope/errors'
+import { isErrno } from './disk.ts'
 import { checkObjectName, checkObjectPrefix } from './object-name.ts'
 import {
   type ByteRange,
@@ -49,7 +51,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     async put(name, source, options = {}) {
       const Key = checkObjectName(name)
       const stored = await told(name, () => putParts(Key, source, options), options.signal)
-      if (isFile(source) && source.move) await rm(source.file, { force: true })
+      if (isFile(source) && source.move) await removeFile(source.file)
       return stored
     },
 
@@ -139,8 +141,13 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
 
     async download(name, targetFile, signal) {
       const { stream, bytes } = await storage.open(name, signal ? { signal } : {})
-      await rm(targetFile, { force: true })
-      await told(name, () => pipeline(stream, createWriteStream(targetFile, { mode: READABLE }), { signal }), signal)
+      await removeFile(targetFile)
+      const write = async () => {
+        // Small ones, of which there are many, are written at once.
+        if (bytes <= PART_BYTES) await writeFile(targetFile, await buffer(stream), { mode: READABLE, signal })
+        else await pipeline(stream, createWriteStream(targetFile, { mode: READABLE }), { signal })
+      }
+      await told(name, write, signal)
       return { bytes }
     },
   }
@@ -258,6 +265,13 @@ function unavailable(cause: unknown): DomainError {
   return new DomainError('unavailable', 'STORAGE_UNAVAILABLE', 'the object store is not to be reached: try again', { retryAfter: 1, cause })
 }
 
+/** As `rm` with `force`, which looks at it first. */
+async function removeFile(file: string): Promise<void> {
+  await unlink(file).catch((error: unknown) => {
+    if (!isErrno(error, 'ENOENT')) throw error
+  })
+}
+
 function isFile(source: ObjectSource): source is { file: string; move?: boolean } {
   return typeof source === 'object' && 'file' in source
 }
@@ -267,6 +281,12 @@ async function* partsOf(source: ObjectSource): AsyncGenerator<Buffer> {
   if (source instanceof Uint8Array) {
     const all = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
     for (let from = 0; from < all.length; from += PART_BYTES) yield all.subarray(from, from + PART_BYTES)
+    return
+  }
+  // A stream's large buffers would be collected as garbage behind every few small files.
+  if (isFile(source) && (await stat(source.file)).size <= PART_BYTES) {
+    const whole = await readFile(source.file)
+    if (whole.length > 0) yield whole
     return
   }
   const stream = isFile(source) ? createReadStream(source.file, { highWaterMark: 1 << 20 }) : source

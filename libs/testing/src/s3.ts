@@ -41,7 +41,7 @@ export async function startS3(): Promise<TestS3> {
   const region = 'us-east-1'
   const keys = { accessKeyId: 'test-access', secretAccessKey: 'test-secret-of-this-server' }
   const run = async () => {
-    const args = ['--port', `127.0.0.1:${port}`, '--region', region, '--quiet', 'posix', '--sidecar', sidecar, objects]
+    const args = ['--port', `127.0.0.1:${port}`, '--region', region, '--quiet', '--keep-alive', 'posix', '--sidecar', sidecar, objects]
     const env = { PATH: process.env['PATH'], ROOT_ACCESS_KEY: keys.accessKeyId, ROOT_SECRET_KEY: keys.secretAccessKey }
     const child = spawn(program, args, { stdio: 'ignore', env })
     const answers = () =>

@@ -1,21 +1,29 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { chunkFolder } from '@vitascope/media'
 import { FilesDiffer, readFileList } from '../work/file-list.ts'
-import type { ChunkFiles } from '../work/task.ts'
+import type { ChunkFiles, StoredFile } from '../work/task.ts'
 import type { TaskWork } from './task-work.ts'
 
+const GETS_AT_ONCE = 4
+
 /** All files of a chunk, at their paths in its folder, each as it was when it was put. */
-export async function getChunk({ storage, scratch, signal }: TaskWork, { chunk, prefix, list }: ChunkFiles): Promise<void> {
-  for (const { path, sha256 } of await readFileList(storage, list, undefined, signal)) {
-    const file = join(scratch, chunkFolder(chunk), path)
-    await mkdir(dirname(file), { recursive: true })
-    await storage.download(`${prefix}/${path}`, file, signal)
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash, { signal })
-    if (hash.digest('hex') !== sha256) throw new FilesDiffer(`${path} is not what was stored`)
+export async function getChunk(work: TaskWork, { chunk, prefix, list }: ChunkFiles): Promise<void> {
+  const folder = join(work.scratch, chunkFolder(chunk))
+  const files = await readFileList(work.storage, list, undefined, work.signal)
+  for (const path of new Set(files.map((file) => dirname(file.path)))) await mkdir(join(folder, path), { recursive: true })
+  for (let from = 0; from < files.length; from += GETS_AT_ONCE) {
+    await Promise.all(files.slice(from, from + GETS_AT_ONCE).map((file) => getFile(work, { folder, prefix, file })))
   }
+}
+
+async function getFile(
+  { storage, signal }: TaskWork,
+  { folder, prefix, file: { path, sha256 } }: { folder: string; prefix: string; file: StoredFile },
+): Promise<void> {
+  const file = join(folder, path)
+  await storage.download(`${prefix}/${path}`, file, signal)
+  // A segment is some seconds of a track: a few MB at most.
+  if (hash('sha256', await readFile(file)) !== sha256) throw new FilesDiffer(`${path} is not what was stored`)
 }
