@@ -191,6 +191,44 @@ describeChart('components', () => {
     }
   })
 
+  test('migrations go where the pods go, and ask for nothing that comes after them', () => {
+    const pods = { nodeSelector: { kind: 'service' }, tolerations: [{ key: 'service', operator: 'Exists' }] }
+    const { spec } = find(render(['production'], { auth: { pod: pods } }), 'Job', 'auth-migrate')
+    const { template } = spec as { template: { spec: PodSpec } }
+    expect(template.spec).toMatchObject(pods)
+    // The classes of this release are not there before its first install.
+    expect(template.spec.priorityClassName).toBeUndefined()
+  })
+
+  test('a database that the chart makes has room for the connections of an upgrade', () => {
+    const { spec } = find(manifestsOf('cloudnativepg'), 'Cluster', 'postgres')
+    const { postgresql } = spec as { postgresql: { parameters: { max_connections: string } } }
+    // 58 a set of services, two sets, and a third one while they are replaced.
+    expect(Number(postgresql.parameters.max_connections)).toBeGreaterThan(3 * 58 + 20)
+    expect(main(podOf(manifestsOf('demo'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
+  })
+
+  test('authorities of one’s own are known to all that speaks with what lies outside', () => {
+    const manifests = render(['jobs'], { authorities: { configMap: 'our-authorities', key: 'root.pem' } })
+    const pods = workloads(manifests)
+    expect(pods.map(({ component }) => component)).toContain('encode')
+    for (const { component, pod } of pods) {
+      const [container] = pod.containers
+      expect([component, container?.env]).toEqual([
+        component,
+        expect.arrayContaining([{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/vitascope/authorities/ca.crt' }]),
+      ])
+      expect(volume(pod, 'authorities')?.configMap).toEqual({ name: 'our-authorities', items: [{ key: 'root.pem', path: 'ca.crt' }] })
+    }
+  })
+
+  test('a release with dots in its name has names that Services may have', () => {
+    const { code, out } = helm(['template', 'my.release', chart, '--namespace', 'vitascope', '--values', valueSets['demo'] ?? ''])
+    expect(code).toBe(0)
+    expect(out).toContain('name: my-release-vitascope-gateway\n')
+    expect(out).not.toContain('name: my.release')
+  })
+
   test('an image is named by its digest where there is one', () => {
     expect(main(podOf(manifestsOf('production'), 'worker')).image).toBe(`images.example.org/vitascope/encoding@sha256:${'b'.repeat(64)}`)
     expect(main(podOf(manifestsOf('demo'), 'worker')).image).toBe('vitascope/encoding:0.1.0')

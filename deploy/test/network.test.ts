@@ -90,6 +90,18 @@ describeChart('the network', () => {
     expect(others.sort()).toEqual(component === 'gateway' || component === 'web' ? ['http', 'metrics'] : ['metrics'])
   })
 
+  test('a database of its own does not close the way to the one of the others', () => {
+    const values = {
+      catalogue: { database: { existingSecret: 'catalogue-database' } },
+      networkPolicy: { peers: { database: [{ ipBlock: { cidr: '192.0.2.10/32' } }] } },
+    }
+    for (const component of ['auth', 'catalogue']) {
+      const peers = policyOf(render(['cloudnativepg'], values), component).egress.flatMap(({ to = [] }) => to)
+      expect(peers).toContainEqual({ podSelector: { matchLabels: { 'cnpg.io/cluster': 'videos' } } })
+      expect(peers).toContainEqual({ ipBlock: { cidr: '192.0.2.10/32' } })
+    }
+  })
+
   test('public addresses are public', () => {
     for (const component of ['catalogue', 'encoding']) {
       const blocks = policyOf(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))

@@ -73,6 +73,29 @@ describeChart('values that cannot work are refused with what to set', () => {
       { storage: { kind: 'files' }, encoding: { executor: { kind: 'kubernetes' } } },
       'Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3',
     ],
+    [
+      'a proxy whose word does not count',
+      { trustedProxies: [] },
+      'callers come by a proxy, and would all have its address, for limits and for rules of videos: set `trustedProxies`',
+    ],
+    ['a proxy that is no network', { trustedProxies: ['ingress'] }, "at '/trustedProxies/0'"],
+    ['a source that is no network', { sourceAllow: ['bad'] }, "at '/sourceAllow/0'"],
+    [
+      'KEDA behind a closed network',
+      { networkPolicy: { metricsFrom: [] }, worker: { scaledJob: { enabled: true } } },
+      'KEDA asks Prometheus how much work there is, and policies let nobody read that: set `networkPolicy.metricsFrom`',
+    ],
+    ['nobody who works', { worker: { enabled: false } }, 'no worker of this release takes: set `worker.enabled`'],
+    [
+      'an authority of its own between two releases',
+      { tls: { certManager: { issuer: { name: '' } } }, networkPolicy: { otherNamespaces: ['more'] } },
+      'set `tls.certManager.issuer` to one that all of them use',
+    ],
+    [
+      'a volume of one node for workers that KEDA starts',
+      { storage: { kind: 'files', files: { accessMode: 'ReadWriteOnce' } }, worker: { replicas: 1, scaledJob: { enabled: true } } },
+      'worker has several pods, and the volume of objects is for one node',
+    ],
     ['metrics behind a closed network', { networkPolicy: { metricsFrom: [] } }, 'set `networkPolicy.metricsFrom`'],
     ['a database behind a closed network', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],
     ['an object store behind a closed network', { networkPolicy: { peers: { storage: [] } } }, 'set `networkPolicy.peers.storage`'],
@@ -80,6 +103,13 @@ describeChart('values that cannot work are refused with what to set', () => {
     ['a mail server behind a closed network', { networkPolicy: { peers: { mail: [] } } }, 'set `networkPolicy.peers.mail`'],
   ])('%s', (_, values, sentence) => {
     expect(refusalOf(['production'], values)).toContain(sentence)
+  })
+
+  test('a database of its own behind a closed network', () => {
+    const values = { networkPolicy: { peers: { database: [] } } }
+    expect(refusalOf(['gateway-api'], values)).toContain('set `networkPolicy.peers.database` to where the database of catalogue is')
+    const beside = { catalogue: { database: { existingSecret: 'catalogue-database' } } }
+    expect(refusalOf(['cloudnativepg'], beside)).toContain('set `networkPolicy.peers.database` to where the database of catalogue is')
   })
 
   test('Jobs without a certificate', () => {

@@ -40,15 +40,31 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 {{- if and (has "database" $row.reaches) (not $values.database.existingSecret) (not $v.database.existingSecret) (not $v.database.cloudNativePg.cluster) (not $v.demo.postgres.enabled) }}
 - {{ $name }} has no database: set `database.existingSecret` to a secret with its URL under the key `{{ $name }}`, or `database.cloudNativePg.cluster`, or `{{ $name }}.database.existingSecret`
 {{- end }}
+{{- if and $values.database $v.networkPolicy.enabled (not $v.networkPolicy.peers.database) }}
+{{- if $values.database.existingSecret }}
+- policies close all ways that are not named: set `networkPolicy.peers.database` to where the database of {{ $name }} is, such as [{ipBlock: {cidr: 192.0.2.10/32}}], or `networkPolicy.enabled` to false
+{{- end }}
+{{- end }}
 {{- if and (eq $v.tls.mode "secrets") (not (index $v.tls.secrets $name)) }}
 - `tls.mode` is secrets, and {{ $name }} has none: set `tls.secrets.{{ $name }}` to a secret with tls.crt, tls.key and ca.crt
 {{- end }}
 {{- if and $values.autoscaling.enabled (lt (int $values.autoscaling.maxReplicas) (int $values.autoscaling.minReplicas)) }}
 - `{{ $name }}.autoscaling.maxReplicas` is below `minReplicas`: set it to {{ $values.autoscaling.minReplicas }} or more
 {{- end }}
-{{- if and (has "objects" $row.folders) (eq $v.storage.kind "files") (eq $v.storage.files.accessMode "ReadWriteOnce") (or $values.autoscaling.enabled (gt (int $values.replicas) 1)) }}
+{{- if and (has "objects" $row.folders) (eq $v.storage.kind "files") (eq $v.storage.files.accessMode "ReadWriteOnce") (or $values.autoscaling.enabled (gt (int $values.replicas) 1) (and $values.scaledJob ($values.scaledJob | default dict).enabled)) }}
 - {{ $name }} has several pods, and the volume of objects is for one node: set `storage.kind` to s3, or `storage.files.accessMode` to ReadWriteMany, or `{{ $name }}.replicas` to 1
 {{- end }}
+{{- end }}
+{{- if and $v.encoding.enabled (not $v.worker.enabled) $v.networkPolicy.enabled (not $v.networkPolicy.otherNamespaces) }}
+- encoding hands out work that no worker of this release takes: set `worker.enabled` to true, or `networkPolicy.otherNamespaces` to the namespaces of workers, or `networkPolicy.enabled` to false
+{{- end }}
+{{- $elsewhere := list }}
+{{- range $call := uniq $calls }}
+{{- $callee := first (splitList "/" $call) }}
+{{- if not (index $v $callee).enabled }}{{ $elsewhere = append $elsewhere $callee }}{{ end }}
+{{- end }}
+{{- if and (eq $v.tls.mode "certManager") (not $v.tls.certManager.issuer.name) (or $elsewhere $v.networkPolicy.otherNamespaces) }}
+- this release would have a CA of its own, which parts of the house in other releases do not know: set `tls.certManager.issuer` to one that all of them use, such as {name: house, kind: ClusterIssuer}
 {{- end }}
 {{- if and $v.database.existingSecret $v.database.cloudNativePg.cluster }}
 - there are two databases: set `database.existingSecret` or `database.cloudNativePg.cluster`, not both
@@ -73,6 +89,9 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 {{- if not $v.worker.scaledJob.prometheus }}
 - KEDA asks Prometheus how much work there is: set `worker.scaledJob.prometheus` to its address, such as http://prometheus.monitoring:9090
 {{- end }}
+{{- if and $v.encoding.enabled $v.networkPolicy.enabled (not $v.networkPolicy.metricsFrom) }}
+- KEDA asks Prometheus how much work there is, and policies let nobody read that: set `networkPolicy.metricsFrom` to where Prometheus is, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]
+{{- end }}
 {{- if $v.worker.autoscaling.enabled }}
 - workers are scaled twice: set `worker.autoscaling.enabled` or `worker.scaledJob.enabled` to false
 {{- end }}
@@ -85,6 +104,9 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 {{- end }}
 {{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (not (or $v.gateway.enabled $v.web.enabled)) }}
 - nothing is to be reached from outside here: set `gateway.enabled` to true, or `ingress.enabled` and `httpRoute.enabled` to false
+{{- end }}
+{{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (not $v.trustedProxies) }}
+- callers come by a proxy, and would all have its address, for limits and for rules of videos: set `trustedProxies` to the networks of its pods, such as [10.244.0.0/16]
 {{- end }}
 {{- if and (eq $v.encoding.executor.kind "kubernetes") $v.encoding.enabled (ne $v.storage.kind "s3") }}
 - Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3, or `encoding.executor.kind` to worker

@@ -17,7 +17,7 @@ metadata:
   annotations:
     helm.sh/hook: pre-install,pre-upgrade
     helm.sh/hook-weight: "-10"
-    helm.sh/hook-delete-policy: before-hook-creation
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 spec:
   podSelector:
     matchLabels:
@@ -37,7 +37,7 @@ metadata:
   annotations:
     helm.sh/hook: pre-install,pre-upgrade
     helm.sh/hook-weight: "-10"
-    helm.sh/hook-delete-policy: before-hook-creation
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 automountServiceAccountToken: false
 ---
 apiVersion: batch/v1
@@ -71,6 +71,7 @@ spec:
       {{- end }}
       securityContext:
         {{- include "vitascope.podSecurity" . | nindent 8 }}
+      {{- include "vitascope.nodes" (dict "root" .root "name" .name) | nindent 6 }}
       containers:
         - name: migrate
           {{- include "vitascope.migrateContainer" . | nindent 10 }}

@@ -1,7 +1,7 @@
 {{- define "vitascope.fullname" -}}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
-{{- else if contains (include "vitascope.product" .) .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
-{{- else }}{{ printf "%s-%s" .Release.Name (include "vitascope.product" .) | trunc 40 | trimSuffix "-" }}
+{{- else if contains (include "vitascope.product" .) .Release.Name }}{{ .Release.Name | replace "." "-" | trunc 40 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" (.Release.Name | replace "." "-") (include "vitascope.product" .) | trunc 40 | trimSuffix "-" }}
 {{- end }}
 {{- end }}
 

@@ -136,12 +136,14 @@ spec:
     - podSelector:
         matchLabels:
           {{- include "vitascope.selector" (dict "root" .root "name" "postgres") | nindent 10 }}
-    {{- else if $peers.database }}
-    {{- toYaml $peers.database | nindent 4 }}
-    {{- else }}
+    {{- end }}
+    {{- with $values.database.cloudNativePg.cluster }}
     - podSelector:
         matchLabels:
-          cnpg.io/cluster: {{ $values.database.cloudNativePg.cluster }}
+          cnpg.io/cluster: {{ . }}
+    {{- end }}
+    {{- with $peers.database }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
 {{- else if and (eq .what "storage") (eq $values.storage.kind "s3") }}
 - to:

@@ -20,6 +20,9 @@ capabilities:
 {{- define "vitascope.mounts" -}}
 {{- $row := fromYaml (include "vitascope.row" .) }}
 - { name: tmp, mountPath: /tmp }
+{{- if .root.Values.authorities.configMap }}
+- { name: authorities, mountPath: /etc/vitascope/authorities, readOnly: true }
+{{- end }}
 {{- if has "database" $row.reaches }}
 - { name: database, mountPath: /etc/vitascope/database, readOnly: true }
 {{- end }}
@@ -62,6 +65,13 @@ capabilities:
 {{- $row := fromYaml (include "vitascope.row" .) }}
 - name: tmp
   emptyDir: { sizeLimit: 256Mi }
+{{- with $root.Values.authorities.configMap }}
+- name: authorities
+  configMap:
+    name: {{ . }}
+    items:
+      - { key: {{ $root.Values.authorities.key }}, path: ca.crt }
+{{- end }}
 {{- if has "database" $row.reaches }}
 {{- $database := fromYaml (include "vitascope.databaseSecret" .) }}
 - name: database
@@ -186,6 +196,12 @@ readinessProbe:
 {{- with $pod.priorityClassName | default (include "vitascope.priorityClass" .) }}
 priorityClassName: {{ . }}
 {{- end }}
+{{- include "vitascope.nodes" . | nindent 0 }}
+{{- end }}
+
+{{/* On which nodes pods of a component may be, also those that are there before the release's own priority classes. */}}
+{{- define "vitascope.nodes" -}}
+{{- $pod := (index .root.Values .name).pod }}
 {{- with $pod.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}

@@ -34,6 +34,9 @@ Secrets are named by their files alone.
 {{- $host := $root.Values.listenHost }}
 {{- $scheme := eq $root.Values.tls.mode "none" | ternary "http" "https" }}
 VITASCOPE_LOG_LEVEL: {{ $root.Values.logLevel }}
+{{- if $root.Values.authorities.configMap }}
+NODE_EXTRA_CA_CERTS: /etc/vitascope/authorities/ca.crt
+{{- end }}
 VITASCOPE_DRAIN_SECONDS: {{ $root.Values.shutdown.drainSeconds }}
 VITASCOPE_{{ eq .name "web" | ternary "GATEWAY" $upper }}_METRICS_LISTEN: {{ printf "%s:%v" $host .row.ports.metrics | quote }}
 {{- if hasKey .row.ports "grpc" }}

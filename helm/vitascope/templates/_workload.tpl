@@ -188,6 +188,10 @@ env:
     value: /etc/vitascope/database/url
   - name: VITASCOPE_LOG_LEVEL
     value: {{ .root.Values.logLevel }}
+  {{- if .root.Values.authorities.configMap }}
+  - name: NODE_EXTRA_CA_CERTS
+    value: /etc/vitascope/authorities/ca.crt
+  {{- end }}
 securityContext:
   {{- include "vitascope.containerSecurity" . | nindent 2 }}
 resources:

@@ -87,7 +87,7 @@ export interface Fault {
 }
 
 export const MOST_ATTEMPTS = 3
-/** Of a storage that fails: with pauses that double from ten times that of an encoder, a quarter of an hour by default. */
+/** Of a storage that fails: with pauses that double from ten times that of an encoder, ten minutes by default. */
 export const MOST_STORAGE_TRIES = 6
 const STORAGE_FAILED = 5004
 const UNCLEAN_COPY = 5007
