@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { helmPath, kubectlPath, waitFor } from '@vitascope/testing'
 import { stringify } from 'yaml'
 import { kubeconfigOf } from '../../cluster/keys.ts'
-import { chart, describeChart, valueSets } from '../support/chart.ts'
+import { chart, describeChart, previousChart, valueSets } from '../support/chart.ts'
 
 jest.setTimeout(300_000)
 const place = JSON.parse(readFileSync(process.env['VITASCOPE_TEST_CLUSTER'] ?? '', 'utf8')) as { folder: string }
@@ -46,10 +46,10 @@ describeChart('a release', () => {
     must(kubectl('apply', '-f', fileOf('namespaces', ['changes', 'upgrades'].map(restricted))))
   })
 
-  test('is upgraded, rolled back and removed, and what cannot be made again stays', async () => {
-    const release = (...more: string[]) => [
+  test('is upgraded from the version before, rolled back and removed, and what cannot be made again stays', async () => {
+    const release = (of: string, ...more: string[]) => [
       'house',
-      chart,
+      of,
       '--namespace',
       'upgrades',
       '--values',
@@ -58,14 +58,16 @@ describeChart('a release', () => {
       ...more,
     ]
     const key = () => must(kubectl('get', 'secret', 'house-vitascope-keys', '--namespace', 'upgrades', '-o', 'jsonpath={.data.master-key}'))
-    must(helm('upgrade', '--install', ...release()))
+    must(helm('upgrade', '--install', ...release(previousChart)))
     const made = key()
     expect(made.length).toBeGreaterThan(40)
     const claims = () => must(kubectl('get', 'persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
     await waitFor(() => claims().includes('spool-') && claims().includes('data-'), { timeout: 60_000 })
-    must(helm('upgrade', ...release('--set', 'logLevel=debug,web.enabled=true,auth.replicas=2', '--set-string', 'image.tag=next')))
+    must(helm('upgrade', ...release(chart)))
     must(helm('rollback', 'house', '1', '--namespace', 'upgrades', '--no-hooks'))
-    must(helm('upgrade', ...release('--set', 'analytics.spool.enabled=false')))
+    must(helm('upgrade', ...release(chart, '--set', 'logLevel=debug,web.enabled=true,auth.replicas=2', '--set-string', 'image.tag=next')))
+    must(helm('rollback', 'house', '2', '--namespace', 'upgrades', '--no-hooks'))
+    must(helm('upgrade', ...release(chart, '--set', 'analytics.spool.enabled=false')))
     expect(key()).toBe(made)
     must(helm('uninstall', 'house', '--namespace', 'upgrades', '--no-hooks'))
     const left = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))

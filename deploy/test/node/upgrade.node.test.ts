@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
+import { parse } from 'yaml'
 import { settled, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
-import { components, describeChart } from '../support/chart.ts'
-import { getJson, kubectl } from './support/commands.ts'
+import { chart, components, describeChart, previousChart } from '../support/chart.ts'
+import { getJson, helm, kubectl } from './support/commands.ts'
 import { HOUSE } from './support/house.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { watchEnds } from './support/pod-ends.ts'
@@ -24,6 +27,11 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.end())
 
+const CHART = `vitascope-${(parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) as { version: string }).version}`
+const settledAgain = async () => {
+  const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
+  return settled(scene.api, id, 300_000)
+}
 const podsOf = async () => {
   const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)
   return new Set(items.map(({ metadata }) => metadata?.uid ?? ''))
@@ -88,4 +96,29 @@ describeChart('an upgrade', () => {
       expect((await replacedUnderLoad(`helm upgrade, ${logLevel}`, 50, () => scene.house.upgrade({ logLevel }))).lost).toEqual([])
     },
   )
+
+  test('from the chart of the version before to this one, back, and again, loses no call and needs nobody’s help', async () => {
+    const { house } = scene
+    const ways: [string, string, () => Promise<unknown>][] = [
+      ['to the version before', 'vitascope-0.1.0', () => house.upgradeTo(previousChart)],
+      ['to this one', CHART, () => house.upgradeTo(chart)],
+      ['rolled back', 'vitascope-0.1.0', () => helm('rollback', 'house', '--namespace', HOUSE, '--wait', '--timeout', '10m')],
+      ['to this one again', CHART, () => house.upgradeTo(chart)],
+    ]
+    for (const [name, label, way] of ways) {
+      const running = load(50)
+      try {
+        await way()
+      } finally {
+        await running.end()
+      }
+      const report = await running.end()
+      console.log(`${name}: ${report.answered} answered, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`)
+      expect(report.answered).toBeGreaterThan(100)
+      expect(report.lost).toEqual([])
+      const { items } = await getJson<{ items: V1Pod[] }>('deployments', '--namespace', HOUSE)
+      expect([...new Set(items.map(({ metadata }) => metadata?.labels?.['helm.sh/chart']))]).toEqual([label])
+    }
+    expect((await settledAgain()).status).toMatchObject({ status: 'ok', code: 2000 })
+  })
 })

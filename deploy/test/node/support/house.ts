@@ -21,6 +21,8 @@ export interface House {
   withKey(key: string): Api
   /** Changes values, as `helm upgrade` does, and waits until that is done. */
   upgrade(values: object): Promise<void>
+  /** The same to another chart, with the values that it was installed with. */
+  upgradeTo(chart: string): Promise<void>
 }
 
 export const HOUSE = 'house'
@@ -58,10 +60,12 @@ export async function install({
   release,
   namespace,
   values,
+  from = chart,
 }: {
   release: string
   namespace: string
   values: readonly object[]
+  from?: string
 }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-values-'))
   try {
@@ -71,7 +75,7 @@ export async function install({
       await writeFile(file, JSON.stringify(value))
       files.push('--values', file)
     }
-    await helm('upgrade', '--install', release, chart, '--namespace', namespace, ...files, '--wait', '--timeout', '15m')
+    await helm('upgrade', '--install', release, from, '--namespace', namespace, ...files, '--wait', '--timeout', '15m')
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -103,6 +107,7 @@ export async function theHouse(): Promise<House> {
     system,
     withKey: (other) => createApi(`${url}/v2`, other),
     upgrade: (more) => install({ release: RELEASE, namespace: HOUSE, values: [values, more] }),
+    upgradeTo: (from) => install({ release: RELEASE, namespace: HOUSE, values: [values], from }),
   }
 }
 
