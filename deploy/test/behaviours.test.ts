@@ -292,6 +292,9 @@ describeChart('components', () => {
     }
     expect(triggers).toMatchObject([{ type: 'prometheus', metadata: { serverAddress: 'http://prometheus.monitoring:9090' } }])
     expect(triggers[0]?.metadata.query).toContain('vitascope_encoding_queue_depth{namespace="vitascope",kind!="fetch"}')
+    // Where Jobs make the chunks, workers are not started for them.
+    const beside = render(['keda', 'jobs'])
+    expect(JSON.stringify(find(beside, 'ScaledJob', 'worker').spec)).toContain(JSON.stringify('kind!~"fetch|encode"}))').slice(1, -1))
     expect([minReplicaCount, jobTargetRef.template.spec.restartPolicy]).toEqual([0, 'Never'])
     expect(settingsOf(manifests, 'worker')).toMatchObject({ VITASCOPE_WORKER_IDLE_SECONDS: '60' })
     const { podSelector } = find(manifests, 'NetworkPolicy', 'worker').spec as { podSelector: { matchLabels: Record<string, string> } }

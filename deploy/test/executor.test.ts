@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { readPodTemplate } from '../../apps/encoding/src/executor/pod-template.ts'
-import { type Container, describeChart, find, type Manifest, podOf, render, settingsOf } from './support/chart.ts'
+import { type Container, chart, describeChart, find, helm, type Manifest, podOf, render, settingsOf, valueSets } from './support/chart.ts'
 
 describeChart('the Kubernetes executor', () => {
   let rendered: Manifest[] = []
@@ -59,11 +59,16 @@ describeChart('the Kubernetes executor', () => {
     const policy = find(manifests(), 'ValidatingAdmissionPolicy', 'encode').spec as {
       failurePolicy: string
       matchConstraints: { namespaceSelector: object; resourceRules: object[] }
+      matchConditions: { expression: string }[]
       variables: { name: string; expression: string }[]
       validations: { expression: string; message: string }[]
     }
     expect(policy.failurePolicy).toBe('Fail')
     expect(policy.matchConstraints.namespaceSelector).toEqual({ matchLabels: { 'kubernetes.io/metadata.name': 'encode' } })
+    // What others do with a Job is not judged: Kueue lets one in that the release before has made, and another release may have its Jobs there.
+    expect(policy.matchConditions.map(({ expression }) => expression)).toEqual([
+      'request.userInfo.username == "system:serviceaccount:vitascope:house-vitascope-encoding"',
+    ])
     const held = policy.validations.map(({ expression }) => expression).join('\n')
     const worker = podOf(manifests(), 'worker').containers[0] as Container
     for (const text of [worker.image, ...worker.args, 'house-vitascope-encode', 'encode-keys']) expect(held).toContain(JSON.stringify(text))
@@ -73,11 +78,14 @@ describeChart('the Kubernetes executor', () => {
   })
 
   test('pods of Jobs reach encoding and the object store; encoding lets them in, and reaches the API server', () => {
-    const { egress, policyTypes, ingress } = find(manifests(), 'NetworkPolicy', 'encode').spec as {
+    const { egress, policyTypes, ingress, podSelector } = find(manifests(), 'NetworkPolicy', 'encode').spec as {
       egress: { ports?: { port: number }[]; to: { namespaceSelector?: { matchLabels: object }; ipBlock?: object }[] }[]
       policyTypes: string[]
       ingress?: object[]
+      podSelector: object
     }
+    // Of all pods there: one that does not say whose it is has no other ways.
+    expect(podSelector).toEqual({})
     expect([policyTypes, ingress ?? []]).toEqual([['Ingress', 'Egress'], []])
     expect(
       egress.map(({ to, ports }) => to[0]?.ipBlock ?? `${JSON.stringify(to[0]?.namespaceSelector?.matchLabels)} ${ports?.[0]?.port}`),
@@ -96,7 +104,7 @@ describeChart('the Kubernetes executor', () => {
       VITASCOPE_EXECUTOR: 'kubernetes',
       VITASCOPE_KUBERNETES_NAMESPACE: 'encode',
       VITASCOPE_KUBERNETES_OWNER: find(manifests(), 'ConfigMap', 'encode').metadata.name,
-      VITASCOPE_KUBERNETES_INSTANCE: 'house',
+      VITASCOPE_KUBERNETES_INSTANCE: expect.stringMatching(/^house-[0-9a-f]{6}$/),
       VITASCOPE_KUBERNETES_QUEUE: 'videos',
     })
     const version = (all: Manifest[]) => {
@@ -107,5 +115,31 @@ describeChart('the Kubernetes executor', () => {
     }
     expect(version(render(['jobs'], { encodingImage: { tag: 'other' } }))).not.toBe(version(manifests()))
     expect(settingsOf(render(['production']), 'encoding')).not.toHaveProperty('VITASCOPE_EXECUTOR')
+  })
+
+  test('the longest times that values may have are times to encoding, too', () => {
+    const longest = { deadlineSeconds: 2_592_000, ttlSeconds: 2_592_000, stallSeconds: 86_400 }
+    expect(settingsOf(render(['jobs'], { encoding: { executor: { kubernetes: longest } } }), 'encoding')).toMatchObject({
+      VITASCOPE_KUBERNETES_DEADLINE_SECONDS: '2592000',
+      VITASCOPE_KUBERNETES_TTL_SECONDS: '2592000',
+      VITASCOPE_KUBERNETES_STALL_SECONDS: '86400',
+    })
+  })
+
+  test('no two releases have Jobs of the same name', () => {
+    const releases = [
+      ['vitascope-production-eu', 'media'],
+      ['vitascope-production-us', 'media'],
+      ['vitascope', 'media'],
+      ['vitascope', 'others'],
+      ['2026.video', 'media'],
+      ['2026', 'media'],
+    ] as const
+    const instances = releases.map(([release, namespace]) => {
+      const { out, said } = helm(['template', release, chart, '--namespace', namespace, '--values', valueSets['jobs'] ?? ''])
+      return /VITASCOPE_KUBERNETES_INSTANCE\n\s+value: "(.*)"/.exec(out)?.[1] ?? said
+    })
+    for (const instance of instances) expect(instance).toMatch(/^[a-z][a-z0-9-]{0,18}[a-z0-9]$/)
+    expect(new Set(instances).size).toBe(releases.length)
   })
 })

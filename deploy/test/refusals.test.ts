@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { components, describeChart, refusalOf } from './support/chart.ts'
 
+const jobsWith = (kubernetes: object) => ({ encoding: { executor: { kubernetes } } })
+
 describeChart('values that cannot work are refused with what to set', () => {
   test.each([
     ['a setting that is none', { auth: { replica: 2 } }, "additional properties 'replica' not allowed"],
@@ -67,6 +69,11 @@ describeChart('values that cannot work are refused with what to set', () => {
       { encoding: { executor: { kind: 'kubernetes', kubernetes: { namespace: 'encode' } } } },
       'set `encoding.executor.kubernetes.secrets.keys`',
     ],
+    ['Jobs that are kept for a time before their end', jobsWith({ ttlSeconds: -5 }), "at '/encoding/executor/kubernetes/ttlSeconds'"],
+    ['Jobs that are kept for years', jobsWith({ ttlSeconds: 99_999_999 }), "at '/encoding/executor/kubernetes/ttlSeconds'"],
+    ['Jobs that have no time', jobsWith({ deadlineSeconds: 59 }), "at '/encoding/executor/kubernetes/deadlineSeconds'"],
+    ['Jobs that have years', jobsWith({ deadlineSeconds: 99_999_999 }), "at '/encoding/executor/kubernetes/deadlineSeconds'"],
+    ['Jobs that may be silent for days', jobsWith({ stallSeconds: 86_401 }), "at '/encoding/executor/kubernetes/stallSeconds'"],
     ['Jobs without an API', { encoding: { executor: { kind: 'kubernetes' } } }, 'set `networkPolicy.peers.kubernetesApi`'],
     [
       'Jobs without S3',

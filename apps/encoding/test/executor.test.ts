@@ -4,6 +4,7 @@ import { planVersion } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { ChunkStanding, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
+import type { KubernetesSettings } from '../src/executor/executor-config.ts'
 import { KNOWN_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
@@ -142,7 +143,7 @@ test('a Job of another run that has the name gives way', async () => {
   cluster.put({ metadata: { name, annotations: { 'vitascope/chunks': '7' } } })
   await aJob()
   await waitFor(() => cluster.created.includes(name), { describe: 'the Job to be made in its place' })
-  expect(cluster.jobs.get(name)?.metadata?.annotations).toEqual({ 'vitascope/chunks': '0,1,2' })
+  expect(cluster.jobs.get(name)?.metadata?.annotations).toMatchObject({ 'vitascope/chunks': '0,1,2' })
 })
 
 test('a cancelled job takes its Job along', async () => {
@@ -228,6 +229,38 @@ test('pods of an older release get nothing, and others take their place', async 
   await made(2)
   await waitFor(() => cluster.jobs.size === 1, { describe: 'the first Job to be removed' })
   expect(await faults()).toEqual([0, 0, 0, 0])
+})
+
+test('a Job that still waits in a queue is made anew with the settings of the next release, and one that was let in goes on', async () => {
+  const { kubeconfig } = cluster
+  const restart = async (more: Partial<KubernetesSettings>) => {
+    await service.stop()
+    service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig, queue: 'encodes', ...more }) })
+    worker = standInWorker(service, around.storage, 'w1:c')
+  }
+  await restart({})
+  await aJob()
+  const running = await made()
+  cluster.put({ ...running, spec: { template: {}, ...running.spec, suspend: false }, status: { startTime: new Date() } })
+  // One of its chunks is held: it is not silent.
+  expect((await ask(0)).task).toBeDefined()
+  jobId = String(nextJob++)
+  await aJob()
+  const waiting = await made(2)
+  const { template } = kubernetesSettings()
+  const image = 'vitascope/encoding@sha256:next'
+  const containers = template.spec.containers.map((container) => ({ ...container, image }))
+  await restart({ template: { ...template, spec: { ...template.spec, containers } }, stallSeconds: 0.5 })
+  const anew = await made(3)
+  expect(cluster.created).toEqual([running, waiting, waiting].map(nameOf))
+  expect(anew.spec).toMatchObject({ suspend: true, template: { spec: { containers: [{ image }] } } })
+  expect(env(anew)).toEqual(env(waiting))
+  // It is made with what holds now: nobody replaces it again.
+  jobId = String(nextJob++)
+  await aJob()
+  await made(4)
+  expect(cluster.jobs.has(nameOf(running))).toBe(true)
+  expect(cluster.created.slice(0, 3)).toEqual([running, waiting, waiting].map(nameOf))
 })
 
 test('no Job is made for a job that gives way while another one has chunks to be made; a Job that is there goes on', async () => {

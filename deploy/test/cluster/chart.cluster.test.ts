@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import type { V1Job, V1PodSpec } from '@kubernetes/client-node'
+import type { V1Job, V1JobSpec, V1PodSpec } from '@kubernetes/client-node'
 import { readEnvironment } from '@vitascope/config'
 import { helmPath, waitFor } from '@vitascope/testing'
 import { type KubernetesSettings, readExecutor } from '../../../apps/encoding/src/executor/executor-config.ts'
@@ -20,6 +20,8 @@ const known =
   /^(v1|(apps|batch|policy)\/v1|autoscaling\/v2|(networking|rbac\.authorization|admissionregistration|scheduling|storage)\.k8s\.io\/v1)$/
 const ofKubernetes = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => known.test(apiVersion))
 const aNamespace = () => `house-${randomBytes(4).toString('hex')}`
+
+const nodesOf = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
 
 describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
   test.each(Object.keys(valueSets))('with the values %s everything is taken as it stands by the API server', async (set) => {
@@ -41,9 +43,19 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
   let settings: KubernetesSettings
   let encoding: string
 
+  /** Where the pods of Jobs may run, and how urgent they are. */
+  const pod = {
+    tolerations: [{ key: 'encoders', operator: 'Exists' }],
+    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: nodesOf('cheap') }] } },
+    priorityClassName: 'encoders',
+  }
+  const release = (more: object = {}, parallelism = 8) => {
+    const executor = { kubernetes: { namespace: jobs, quota: {}, parallelism } }
+    return render(['jobs'], { worker: { pod }, encoding: { executor }, ...more }, ['--namespace', house])
+  }
+
   beforeAll(async () => {
-    const values = { encoding: { executor: { kubernetes: { namespace: jobs, quota: {} } } } }
-    const manifests = render(['jobs'], values, ['--namespace', house])
+    const manifests = release()
     await cluster.makeNamespace(house)
     const kinds = [
       'Namespace',
@@ -129,8 +141,73 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     ['the network of the node', (pod) => ({ ...pod, hostNetwork: true })],
     ['the processes of the node', (pod) => ({ ...pod, hostPID: true })],
     ['a node of its choice', (pod) => ({ ...pod, nodeName: 'control-plane' })],
+    ['nodes of its choice', (pod) => ({ ...pod, nodeSelector: { ...pod.nodeSelector, 'node-role.kubernetes.io/control-plane': '' } })],
+    ['any node', ({ nodeSelector, ...pod }) => pod],
+    ['nodes that are kept for others', (pod) => ({ ...pod, tolerations: [{ operator: 'Exists' }] })],
+    [
+      'nodes that it likes',
+      (pod) => ({
+        ...pod,
+        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [nodesOf('x')] } } },
+      }),
+    ],
+    ['more urgency than all others', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
+    ['another runtime', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
   ])('a Job with %s is refused', async (_, change) => {
     expect(await refusalOf(change)).toMatch(/a Job here/)
+  })
+
+  test('a Job that is not known as one of this release, or goes past the queue, is refused', async () => {
+    const labels = { 'kueue.x-k8s.io/queue-name': 'others' }
+    const changes: ((job: V1Job) => unknown)[] = [
+      ({ spec }) => delete spec?.template.metadata?.labels,
+      ({ spec }) => Object.assign(spec?.template.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'house' }),
+      ({ metadata }) => Object.assign(metadata?.labels ?? {}, labels),
+      ({ metadata }) => delete metadata?.labels?.['kueue.x-k8s.io/queue-name'],
+      ({ spec }) => Object.assign(spec ?? {}, { suspend: false }),
+    ]
+    for (const change of changes) {
+      const job = aJob()
+      change(job)
+      expect(await refused(job)).toMatch(/a Job here/)
+    }
+  })
+
+  test('a Job that waited through an upgrade is let in, on the nodes that Kueue has for it; what it runs stays as it was made', async () => {
+    const job = aJob()
+    expect(await refused(job)).toBe('')
+    const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
+    cluster.kubectl(['replace', '-f', '-'], policies(release({ encodingImage: { tag: 'next' } }, 2)))
+    await waitFor(() => refused(aJob()).then((said) => said.includes('image of the workers')), {
+      describe: 'the policy of the next release to hold',
+      timeout: 60_000,
+    })
+    const key = { namespace: jobs, name: job.metadata?.name ?? '' }
+    const update = async (change: (spec: V1JobSpec) => unknown) => {
+      const body = await cluster.batch.readNamespacedJob(key)
+      if (body.spec) change(body.spec)
+      return cluster.batch.replaceNamespacedJob({ ...key, body })
+    }
+    const [worker] = job.spec?.template.spec?.containers ?? []
+    for (const more of [{ image: 'elsewhere/miner:1' }, { args: ['x'] }, { env: [] }])
+      await expect(update(({ template }) => Object.assign(template.spec ?? {}, { containers: [{ ...worker, ...more }] }))).rejects.toThrow(
+        'field is immutable',
+      )
+    const nodeSelector = { kind: 'encoder', pool: 'spot' }
+    const admitted = await update((spec) => {
+      spec.suspend = false
+      Object.assign(spec.template.spec ?? {}, { nodeSelector, tolerations: [...pod.tolerations, { key: 'spot', operator: 'Exists' }] })
+    })
+    expect(admitted.spec).toMatchObject({ suspend: false, parallelism: 3, template: { spec: { nodeSelector } } })
+    // Nor is it the matter of this release what others make there.
+    await cluster.batch.createNamespacedJob({
+      namespace: jobs,
+      body: aJob((spec) => container(spec, { image: 'of/others:1' })),
+      dryRun: 'All',
+    })
+    await cluster.batch.deleteNamespacedJob({ ...key, propagationPolicy: 'Background' })
+    cluster.kubectl(['replace', '-f', '-'], policies(release()))
+    await waitFor(() => refused(aJob()).then((said) => said === ''), { describe: 'the policy of before to hold', timeout: 60_000 })
   })
 
   test('a Job without an end, or with more pods than were allowed, is refused', async () => {
@@ -146,13 +223,14 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
       ['create', 'jobs', 'batch'],
       ['delete', 'jobs', 'batch'],
       ['patch', 'jobs', 'batch'],
+      ['update', 'jobs', 'batch'],
       ['get', 'secrets', ''],
       ['create', 'pods', ''],
       ['create', 'rolebindings', 'rbac.authorization.k8s.io'],
     ] as const
     const answers = (own: string, namespace: string) =>
       Promise.all(asked.map(([verb, resource, group]) => cluster.may(own, { namespace, verb, resource, group })))
-    expect(await answers(encoding, jobs)).toEqual([true, true, false, false, false, false])
+    expect(await answers(encoding, jobs)).toEqual([true, true, ...asked.slice(2).map(() => false)])
     expect(await answers(encoding, house)).toEqual(asked.map(() => false))
     const accounts = await cluster.core.listNamespacedServiceAccount({ namespace: house })
     const others = accounts.items

@@ -30,19 +30,22 @@ const edges: Record<string, string[]> = {
   encoding: ['catalogue:50051', 'postgres:5432', 'objects:7070', API],
   worker: ['encoding:50051', 'objects:7070'],
   encode: ['encoding:50051', 'objects:7070'],
+  // A pod beside those of Jobs that does not say that it is one.
+  unnamed: ['objects:7070'],
   delivery: ['catalogue:50051', 'encoding:50051', 'objects:7070'],
   collaboration: ['auth:50051', 'catalogue:50051', 'postgres:5432'],
   analytics: ['catalogue:50051', 'postgres:5432'],
   stranger: [],
 }
-/** The pod of a Job lives too short to be asked, and a stranger is none of the house: both are pods that wait. */
-const waiting = { encode: ENCODE, stranger: 'default' }
+/** The pod of a Job lives too short to be asked, and others are none of the house: all are pods that wait. */
+const waiting = { encode: ENCODE, unnamed: ENCODE, stranger: 'default' }
 
 const pods = new Map<string, V1Pod>()
 
 beforeAll(async () => {
   await theHouse()
-  await apply(Object.entries(waiting).map(([name, namespace]) => aWaitingPod(name, namespace)))
+  const instance = await instanceOfJobs()
+  await apply(Object.entries(waiting).map(([name, namespace]) => aWaitingPod(name, namespace, instance)))
   for (const [name, namespace] of Object.entries(waiting))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
   for (const namespace of [HOUSE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
@@ -61,10 +64,16 @@ function nameOf({ metadata }: V1Pod): string {
   return metadata?.namespace === 'default' ? 'stranger' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
 }
 
-function aWaitingPod(name: string, namespace: string): object {
+/** By which encoding tells its Jobs from others. */
+async function instanceOfJobs(): Promise<string> {
+  const path = 'jsonpath={.spec.template.spec.containers[0].env[?(@.name=="VITASCOPE_KUBERNETES_INSTANCE")].value}'
+  return (await kubectl('get', 'deployment', 'house-vitascope-encoding', '--namespace', HOUSE, '-o', path)).trim()
+}
+
+function aWaitingPod(name: string, namespace: string, instance: string): object {
   const labels = {
     'app.kubernetes.io/managed-by': 'vitascope-encoding',
-    'app.kubernetes.io/instance': 'house',
+    'app.kubernetes.io/instance': instance,
     'app.kubernetes.io/component': name,
   }
   const securityContext = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } }

@@ -49,3 +49,21 @@ namespace: {{ .Values.encoding.executor.kubernetes.namespace }}
 labels:
   {{- include "vitascope.labels" (dict "root" . "name" "encode") | nindent 2 }}
 {{- end }}
+
+{{/* A value as CEL has it, where lists and maps are of one type unless each part is of any; what the API server leaves out because it is empty is left out here. */}}
+{{- define "vitascope.cel" -}}
+{{- $parts := list }}
+{{- if kindIs "map" . }}
+{{- range $key, $value := . }}
+{{- if not (or (kindIs "invalid" $value) (and (empty $value) (or (kindIs "string" $value) (kindIs "slice" $value)))) }}
+{{- $parts = append $parts (printf "%s: %s" (toJson $key) (include "vitascope.cel" $value)) }}
+{{- end }}
+{{- end }}
+{{- printf "dyn({%s})" (join ", " $parts) }}
+{{- else if kindIs "slice" . }}
+{{- range . }}{{ $parts = append $parts (include "vitascope.cel" .) }}{{ end }}
+{{- printf "dyn([%s])" (join ", " $parts) }}
+{{- else }}
+{{- printf "dyn(%s)" (toJson .) }}
+{{- end }}
+{{- end }}

@@ -109,9 +109,10 @@ tls: {{ include "vitascope.tlsSecret" . }}
 {{- printf "%s-encode" (include "vitascope.fullname" .) }}
 {{- end }}
 
-{{/* By which the executor tells its Jobs from those of another release. */}}
+{{/* By which the executor tells its Jobs from those of another release: the name of this one, as far as there is room for it, and what no other has. */}}
 {{- define "vitascope.jobsInstance" -}}
-{{- regexReplaceAll "^[^a-z]+" .Release.Name "" | trunc 20 | trimSuffix "-" | default "vitascope" }}
+{{- $name := regexReplaceAll "[^a-z0-9-]" (regexReplaceAll "^[^a-z]+" .Release.Name "") "-" | trunc 13 }}
+{{- regexReplaceAll "-+$" $name "" | default "vitascope" }}-{{ printf "%s/%s" .Release.Namespace .Release.Name | sha256sum | trunc 6 }}
 {{- end }}
 
 {{/* What pods of Jobs are found by. */}}

@@ -148,9 +148,9 @@ VITASCOPE_KUBERNETES_OWNER: {{ include "vitascope.jobsName" $.root }}
 VITASCOPE_KUBERNETES_QUEUE: {{ .queue | quote }}
 VITASCOPE_KUBERNETES_PARALLELISM: {{ .parallelism }}
 VITASCOPE_KUBERNETES_CPU: {{ .cpu | quote }}
-VITASCOPE_KUBERNETES_DEADLINE_SECONDS: {{ .deadlineSeconds }}
-VITASCOPE_KUBERNETES_TTL_SECONDS: {{ .ttlSeconds }}
-VITASCOPE_KUBERNETES_STALL_SECONDS: {{ .stallSeconds }}
+VITASCOPE_KUBERNETES_DEADLINE_SECONDS: {{ .deadlineSeconds | int64 }}
+VITASCOPE_KUBERNETES_TTL_SECONDS: {{ .ttlSeconds | int64 }}
+VITASCOPE_KUBERNETES_STALL_SECONDS: {{ .stallSeconds | int64 }}
 {{- end }}
 {{- end }}
 {{- end }}

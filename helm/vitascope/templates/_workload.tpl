@@ -94,8 +94,8 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: {{ $values.scaledJob.prometheus }}
-        # Every replica of encoding tells the same of the queue; sources are fetched by encoding itself.
-        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Release.Namespace }}",kind!="fetch"}))
+        # Every replica of encoding tells the same of the queue; sources are fetched by encoding itself, and chunks are not for workers where Jobs make them.
+        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Release.Namespace }}",kind!{{ eq $root.Values.encoding.executor.kind "kubernetes" | ternary "~\"fetch|encode\"" "=\"fetch\"" }}}))
         threshold: {{ $values.scaledJob.tasksPerPod | quote }}
 {{- end }}
 

@@ -8,7 +8,7 @@ import { readJob } from '../job/job-store.ts'
 import type { TaskSteps } from '../work/task-steps.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import type { JobApi } from './job-api.ts'
-import { chunksOfIndexes, isJobOf, jobManifest, needsOf } from './job-manifest.ts'
+import { chunksOfIndexes, isJobOf, jobManifest, markOf, needsOf, waitsOutdated } from './job-manifest.ts'
 import { watchJobs } from './job-watch.ts'
 import { nameOfRun, type Run, readIndexes } from './run.ts'
 import { endRun, type OpenRun, openItems, openRuns } from './run-store.ts'
@@ -42,6 +42,7 @@ const CHARGE_LEASE_MS = 30_000
  *
  *     chunks to be made --> run --> Job --its end, with chunks still to be made--> run ended, next run
  *     nothing left to be made, or the job cancelled --> run ended --> Job removed
+ *     still suspended, and made with other settings --> Job removed, and made anew for the same run
  */
 export function createExecutor({ db, queue, steps, api, settings, log, metrics }: ExecutorTools): Executor {
   const stopping = new AbortController()
@@ -53,6 +54,9 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const held = new Map<string, { until: number; pauseMs: number }>()
   /** When the Job of a run was first seen to run. */
   const begun = new Map<string, number>()
+  /** When the Job of a run was first seen to wait with settings of before. */
+  const outdated = new Map<string, number>()
+  const mark = markOf(settings)
   const watch = watchJobs(api, () => wake(), log)
   const ended = metrics.counter('vitascope_encode_runs_total', 'Runs of chunks on Kubernetes by how they ended', ['outcome'])
   const failed = metrics.counter(
@@ -76,7 +80,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     }
     for (const [name, job] of jobs) if (!wanted.has(name) && !isGoing(job)) await attempt(() => api.remove(job), { run: name })
     const open = new Set(runs.map(({ runId }) => runId))
-    for (const memory of [held, begun]) for (const runId of memory.keys()) if (!open.has(runId)) memory.delete(runId)
+    for (const memory of [held, begun, outdated]) for (const runId of memory.keys()) if (!open.has(runId)) memory.delete(runId)
   }
 
   const tend = async (run: OpenRun, job: V1Job | undefined) => {
@@ -85,7 +89,11 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     if (!isJobOf(job, run)) return api.remove(job)
     const end = endOf(job)
     if (end !== undefined) return conclude(run, job, end)
-    if (isStalled(run, job)) await conclude(run, job, 'stalled')
+    if (isStalled(run, job)) return conclude(run, job, 'stalled')
+    if (!isOutdated(run, job)) return
+    log.info({ run: nameOfRun(settings.instance, run), job: run.jobId }, 'a Job that waits was made with other settings: it is made anew')
+    await api.remove(job)
+    outdated.delete(run.runId)
   }
 
   /** Nothing was heard of it for too long, counted from when it was first seen to run: one that is suspended waits as long as it has to. */
@@ -95,6 +103,13 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     else if (!begun.has(runId)) begun.set(runId, performance.now())
     const seconds = (performance.now() - (begun.get(runId) ?? performance.now())) / 1_000
     return Math.min(seconds, quietSeconds) > settings.stallSeconds
+  }
+
+  /** Only after a while: in the middle of an upgrade replicas of both releases would replace each other's Jobs. */
+  const isOutdated = ({ runId }: OpenRun, job: V1Job) => {
+    if (!waitsOutdated(job, mark)) outdated.delete(runId)
+    else if (!outdated.has(runId)) outdated.set(runId, performance.now())
+    return (performance.now() - (outdated.get(runId) ?? performance.now())) / 1_000 > settings.stallSeconds
   }
 
   const create = async (run: Run) => {

@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals'
 import { planEncode } from '@vitascope/media'
 import { kubernetesSettings } from '../../test/kubernetes-settings.ts'
 import { aLongProbe } from '../../test/stand-in-worker.ts'
-import { chunksOfIndexes, isJobOf, jobManifest, needsOf, selectorOf } from './job-manifest.ts'
+import type { KubernetesSettings } from './executor-config.ts'
+import { chunksOfIndexes, isJobOf, jobManifest, markOf, needsOf, selectorOf, waitsOutdated } from './job-manifest.ts'
 
 const run = { runId: '3', jobId: '12', chunks: [0, 2, 5] }
 const needs = { memoryMib: 600, diskMib: 900 }
@@ -71,6 +72,20 @@ test('where Kueue admits work, a Job waits in its queue', () => {
   const { metadata, spec } = jobManifest(kubernetesSettings({ queue: 'encodes' }), run, needs)
   expect(metadata?.labels).toMatchObject({ 'kueue.x-k8s.io/queue-name': 'encodes' })
   expect(spec?.suspend).toBe(true)
+})
+
+test('a Job that waits is outdated when anything of its settings or pods has changed; one that was let in is not', () => {
+  const settings = kubernetesSettings({ queue: 'encodes' })
+  const job = jobManifest(settings, run, needs)
+  const isOutdatedBy = (more: Partial<KubernetesSettings>, of = job) => waitsOutdated(of, markOf({ ...settings, ...more }))
+  const { template } = kubernetesSettings()
+  const image = { ...template, spec: { ...template.spec, containers: [{ name: 'worker', image: 'vitascope/encoding@sha256:1' }] } }
+  expect([{}, { stallSeconds: 30 }].map((more) => isOutdatedBy(more))).toEqual([false, false])
+  const changes = [{ template: image }, { parallelism: 2 }, { queue: 'others' }, { queue: undefined }, { cpu: '2' }, { ttlSeconds: 61 }]
+  expect(changes.map((more) => isOutdatedBy(more))).toEqual(changes.map(() => true))
+  expect(isOutdatedBy({ parallelism: 2 }, { ...job, spec: { template, ...job.spec, suspend: false } })).toBe(false)
+  // One of a release that did not say what it was made with.
+  expect(isOutdatedBy({}, { ...job, metadata: { annotations: {} } })).toBe(true)
 })
 
 test('a Job is known by its job and chunks, and found by the selector of its installation', () => {

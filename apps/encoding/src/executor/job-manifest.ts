@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { V1Container, V1Job, V1OwnerReference, V1PodTemplateSpec } from '@kubernetes/client-node'
 import type { EncodePlan } from '@vitascope/media'
 import { CHUNK_EXIT } from '../work/chunk-exit.ts'
@@ -25,6 +26,7 @@ const MARGIN = 1.3
 const MADE_BY = 'vitascope-encoding'
 const CHUNKS = 'vitascope/chunks'
 const JOB = 'vitascope/job'
+const SETTINGS = 'vitascope/settings'
 
 /** Finds the Jobs of an installation. */
 export function selectorOf({ instance }: Pick<KubernetesSettings, 'instance'>): string {
@@ -48,7 +50,7 @@ export function jobManifest(settings: KubernetesSettings, run: Run, needs: PodNe
       name: nameOfRun(settings.instance, run),
       namespace: settings.namespace,
       labels: { ...labels, ...(settings.queue !== undefined && { 'kueue.x-k8s.io/queue-name': settings.queue }) },
-      annotations: { [CHUNKS]: run.chunks.join(',') },
+      annotations: { [CHUNKS]: run.chunks.join(','), [SETTINGS]: markOf(settings) },
       ...(owner && { ownerReferences: [owner] }),
     },
     spec: {
@@ -83,6 +85,17 @@ export function chunksOfIndexes({ spec }: V1Job, run: Run, indexes: readonly num
 /** True for the Job of this very run: after a restored database another one may have the name. */
 export function isJobOf({ metadata }: V1Job, run: Run): boolean {
   return metadata?.labels?.[JOB] === run.jobId && metadata.annotations?.[CHUNKS] === run.chunks.join(',')
+}
+
+/** Of the settings that a Job is made with, those of its pods included: another mark, another Job. */
+export function markOf({ template, queue, parallelism, cpu, deadlineSeconds, ttlSeconds }: KubernetesSettings): string {
+  const what = JSON.stringify([template, queue, parallelism, cpu, deadlineSeconds, ttlSeconds])
+  return createHash('sha256').update(what).digest('hex').slice(0, 16)
+}
+
+/** True for a Job that waits to be let in, and would then run as settings of before had it. */
+export function waitsOutdated({ metadata, spec }: V1Job, mark: string): boolean {
+  return spec?.suspend === true && metadata?.annotations?.[SETTINGS] !== mark
 }
 
 /** Bounds that hold for each chunk of a plan. */
