@@ -1,0 +1,53 @@
+import { Client, credentials, type Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js'
+import type { CertificateFiles } from '@vitascope/testing/certificates'
+import type { Rpc } from './rpcs.ts'
+
+/** What came of a call: the code by its name, and all bytes that were answered. */
+export interface RpcAnswer {
+  code: string
+  bytes: Buffer
+}
+
+/** Who shows these certificates, the authority's alone, or speaks plain text. */
+export type Shown = CertificateFiles | { 'ca.crt': string } | undefined
+
+/** Calls of one who holds to no rule of the house's own client. */
+export interface RpcCaller {
+  call(rpc: Pick<Rpc, 'path' | 'isStream'>, request: Buffer, metadata: Metadata): Promise<RpcAnswer>
+  close(): void
+}
+
+const PATIENCE_MS = 30_000
+
+export function openRpcCaller(address: string, service: string, shown: Shown): RpcCaller {
+  const client = new Client(address, credentialsOf(shown), shown ? { 'grpc.ssl_target_name_override': service } : {})
+  return {
+    call: ({ path, isStream }, request, metadata) =>
+      new Promise((resolve) => {
+        const options = { deadline: Date.now() + PATIENCE_MS }
+        const parts: Buffer[] = []
+        const done = ({ code }: Pick<StatusObject, 'code'>) => resolve({ code: status[code] ?? String(code), bytes: Buffer.concat(parts) })
+        if (isStream) {
+          const running = client.makeServerStreamRequest(path, asIs, asIs, request, metadata, options)
+          running.on('data', (part: Buffer) => parts.push(part)).on('status', done)
+          // Told by its status, too.
+          running.on('error', () => {})
+          return
+        }
+        client.makeUnaryRequest(path, asIs, asIs, request, metadata, options, (error: ServiceError | null, answer?: Buffer) => {
+          if (answer) parts.push(answer)
+          done({ code: error?.code ?? status.OK })
+        })
+      }),
+    close: () => client.close(),
+  }
+}
+
+function credentialsOf(shown: Shown) {
+  if (!shown) return credentials.createInsecure()
+  const authority = Buffer.from(shown['ca.crt'])
+  if (!('tls.key' in shown)) return credentials.createSsl(authority)
+  return credentials.createSsl(authority, Buffer.from(shown['tls.key']), Buffer.from(shown['tls.crt']))
+}
+
+const asIs = (bytes: Buffer) => bytes

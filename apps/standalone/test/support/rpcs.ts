@@ -1,0 +1,67 @@
+import { createFileRegistry, type DescField, type DescMessage, fromBinary, ScalarType, toBinary } from '@bufbuild/protobuf'
+import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect'
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+import { readDescriptorSet } from '@vitascope/proto/descriptors'
+import type { Values } from './operations.ts'
+
+export const AREAS = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
+/** Which service answers. */
+export type Area = (typeof AREAS)[number]
+
+/** One rpc of the contracts, whoever implements it. */
+export interface Rpc {
+  area: Area
+  /** `/vitascope.catalogue.v1.VideoService/GetVideo` */
+  path: string
+  /** It changes nothing. */
+  isRead: boolean
+  /** Its answer is a stream. */
+  isStream: boolean
+  /** A request that names these ids wherever it can, and says something in every other field. */
+  request(values: Values): Buffer
+}
+
+/** Every rpc under proto/vitascope. */
+export function allRpcs(): Rpc[] {
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readDescriptorSet()))
+  return [...registry].flatMap((type) => {
+    const area = AREAS.find((name) => type.typeName.startsWith(`vitascope.${name}.v1.`))
+    if (type.kind !== 'service' || area === undefined) return []
+    return type.methods.map((method) => ({
+      area,
+      path: `/${type.typeName}/${method.name}`,
+      isRead: /^(Get|List|Find|Check)/.test(method.name),
+      isStream: method.methodKind === 'server_streaming',
+      request: (values: Values) => Buffer.from(toBinary(method.input, filled(method.input, values).message)),
+    }))
+  })
+}
+
+const DEEPEST = 4
+
+function filled(type: DescMessage, values: Values, depth = 0): ReflectMessage {
+  const message = reflect(type)
+  for (const field of type.fields) fill(message, field, values, depth)
+  return message
+}
+
+function fill(message: ReflectMessage, field: DescField, values: Values, depth: number): void {
+  const isTold = (type: DescMessage) => depth < DEEPEST && !type.typeName.startsWith('google.protobuf.')
+  if (field.fieldKind === 'scalar') message.set(field, scalar(field.scalar, field.name, values))
+  else if (field.fieldKind === 'enum') message.set(field, field.enum.values[1]?.number ?? 0)
+  else if (field.fieldKind === 'message' && isTold(field.message)) message.set(field, filled(field.message, values, depth + 1))
+  else if (field.fieldKind === 'list') {
+    const list = message.get(field)
+    if (field.listKind === 'scalar') list.add(scalar(field.scalar, field.name.replace(/s$/, ''), values))
+    else if (field.listKind === 'message' && isTold(field.message)) list.add(filled(field.message, values, depth + 1))
+  }
+}
+
+const WIDE: readonly ScalarType[] = [ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64]
+
+function scalar(type: ScalarType, name: string, values: Values): string | boolean | number | bigint | Uint8Array {
+  if (type === ScalarType.STRING) return values[name] ?? 'something'
+  if (type === ScalarType.BOOL) return true
+  if (type === ScalarType.BYTES) return new Uint8Array([1])
+  return WIDE.includes(type) ? 1n : 1
+}
