@@ -94,10 +94,25 @@ describeChart('components', () => {
   })
 
   test('the encoder keeps its scratch on a volume, of a class where one is named', () => {
-    expect(volume(podOf(manifestsOf('demo'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '20Gi' } })
+    expect(volume(podOf(manifestsOf('demo'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
     expect(volume(podOf(manifestsOf('production'), 'worker'), 'scratch')).toMatchObject({
-      ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 'fast', resources: { requests: { storage: '20Gi' } } } } },
+      ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 'fast', resources: { requests: { storage: '200Gi' } } } } },
     })
+  })
+
+  test.each([
+    ['200Gi', '204010946560'],
+    ['1.5Ti', '1566804069580'],
+    ['500G', '475000000000'],
+  ])('a worker with a scratch of %s takes a twentieth less', (size, bytes) => {
+    const values = { worker: { scratch: { size, storageClass: 'fast' } } }
+    const settings = settingsOf(render(['demo'], values), 'worker')
+    expect(settings).toMatchObject({ VITASCOPE_SCRATCH_BYTES: bytes })
+    expect(settings).not.toHaveProperty('VITASCOPE_SCRATCH_SPARE_PERCENT')
+  })
+
+  test('a worker leaves room on the disk of its node', () => {
+    expect(settingsOf(manifestsOf('demo'), 'worker')).toMatchObject({ VITASCOPE_SCRATCH_SPARE_PERCENT: '15' })
   })
 
   test('each pod of analytics has a folder for events of its own, which outlives it', () => {

@@ -103,6 +103,27 @@ describeChart('values that cannot work are refused with what to set', () => {
       { storage: { kind: 'files', files: { accessMode: 'ReadWriteOnce' } }, worker: { replicas: 1, scaledJob: { enabled: true } } },
       'worker has several pods, and the volume of objects is for one node',
     ],
+    [
+      'a scratch of workers below the largest source',
+      { encoding: { scratch: { size: '200Gi' }, sources: { maxBytes: 107374182400 } }, worker: { scratch: { size: '105Gi' } } },
+      'workers have no room for a source of `encoding.sources.maxBytes`: set `worker.scratch.size` to 106Gi or more',
+    ],
+    [
+      'a scratch of Jobs below the largest source',
+      { worker: { enabled: false, scratch: { size: '21Gi' } }, encoding: { executor: { kind: 'kubernetes' } } },
+      'set `worker.scratch.size` to 22Gi or more',
+    ],
+    [
+      'a scratch of encoding below what comes in at once',
+      { encoding: { sources: { parallel: 3 } } },
+      'encoding has no room for 3 sources of `encoding.sources.maxBytes` at once: set `encoding.scratch.size` to 60Gi or more',
+    ],
+    [
+      'a limit below the scratch',
+      { worker: { scratch: { size: '300Gi', storageClass: '' } } },
+      'set `worker.resources.limits.ephemeral-storage` to more than `worker.scratch.size`, 300Gi',
+    ],
+    ['a scratch of no size', { worker: { scratch: { size: 'much' } } }, "at '/worker/scratch/size'"],
     ['metrics behind a closed network', { networkPolicy: { metricsFrom: [] } }, 'set `networkPolicy.metricsFrom`'],
     ['a database behind a closed network', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],
     ['an object store behind a closed network', { networkPolicy: { peers: { storage: [] } } }, 'set `networkPolicy.peers.storage`'],

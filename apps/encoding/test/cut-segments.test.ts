@@ -45,6 +45,7 @@ async function encode(chunk: number, after: string) {
       stallSeconds: 60,
       speed: { set: () => {} } as never,
       getSource: async () => source,
+      takeRoom: async () => {},
       onFiles: async (files) => void told.push(...files),
       onDone: () => {},
       signal: new AbortController().signal,

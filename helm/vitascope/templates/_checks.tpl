@@ -108,6 +108,25 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 {{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (not $v.trustedProxies) }}
 - callers come by a proxy, and would all have its address, for limits and for rules of videos: set `trustedProxies` to the networks of its pods, such as [10.244.0.0/16]
 {{- end }}
+{{- range $name := list "encoding" "worker" }}
+{{- $values := index $v $name }}
+{{- $size := include "vitascope.bytes" $values.scratch.size | float64 }}
+{{- $limit := include "vitascope.bytes" (index $values.resources.limits "ephemeral-storage") | float64 }}
+{{- if and $values.enabled (not $values.scratch.storageClass) (lt $limit $size) }}
+- pods of {{ $name }} would be evicted before their scratch is full: set `{{ $name }}.resources.limits.ephemeral-storage` to more than `{{ $name }}.scratch.size`, {{ $values.scratch.size }}, or `{{ $name }}.scratch.storageClass` to that of a volume
+{{- end }}
+{{- end }}
+{{- if $v.encoding.enabled }}
+{{- $sources := $v.encoding.sources }}
+{{- $largest := include "vitascope.bytes" $sources.maxBytes | float64 }}
+{{- $fetched := mulf $largest $sources.parallel }}
+{{- if lt (include "vitascope.bytes" $v.encoding.scratch.size | float64) $fetched }}
+- encoding has no room for {{ $sources.parallel }} sources of `encoding.sources.maxBytes` at once: set `encoding.scratch.size` to {{ divf $fetched 1073741824 | ceil }}Gi or more, or `encoding.sources.parallel` or `encoding.sources.maxBytes` to less
+{{- end }}
+{{- if and (or $v.worker.enabled (include "vitascope.makesJobs" .)) (lt (include "vitascope.scratchBytes" . | float64) $largest) }}
+- workers have no room for a source of `encoding.sources.maxBytes`: set `worker.scratch.size` to {{ divf $largest 0.95 1073741824 | ceil }}Gi or more (docs/operators.md, Scratch, has what long videos take), or `encoding.sources.maxBytes` to less
+{{- end }}
+{{- end }}
 {{- if and (eq $v.encoding.executor.kind "kubernetes") $v.encoding.enabled (ne $v.storage.kind "s3") }}
 - Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3, or `encoding.executor.kind` to worker
 {{- end }}

@@ -20,6 +20,19 @@ Secrets are named by their files alone.
 {{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end }}
 {{- end }}
 
+{{/* A quantity of Kubernetes, such as 20Gi, in bytes; 0 for what is written in another way. */}}
+{{- define "vitascope.bytes" -}}
+{{- $text := include "vitascope.plain" . }}
+{{- $factors := dict "one" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 }}
+{{- $unit := regexReplaceAll "^[0-9.]+" $text "" | default "one" }}
+{{- printf "%.0f" (mulf (regexFind "^[0-9.]+" $text | float64) (get $factors $unit | default 0 | float64)) }}
+{{- end }}
+
+{{/* What tasks may take of the scratch folder of a worker: a twentieth less than its volume has, past which the pod would be evicted. */}}
+{{- define "vitascope.scratchBytes" -}}
+{{- printf "%.0f" (floor (mulf 0.95 (include "vitascope.bytes" .Values.worker.scratch.size | float64))) }}
+{{- end }}
+
 {{/* The same as a container's `env`. */}}
 {{- define "vitascope.env" -}}
 {{- range $setting, $value := fromYaml (include "vitascope.settings" .) }}
@@ -158,6 +171,8 @@ VITASCOPE_KUBERNETES_STALL_SECONDS: {{ .stallSeconds | int64 }}
 
 {{- define "vitascope.settingsOf.worker" -}}
 VITASCOPE_WORKER_SLOTS: {{ .root.Values.worker.slots }}
+VITASCOPE_SCRATCH_BYTES: {{ include "vitascope.scratchBytes" .root }}
+VITASCOPE_SCRATCH_SPARE_PERCENT: {{ empty .root.Values.worker.scratch.storageClass | ternary .root.Values.worker.scratch.sparePercent "" }}
 VITASCOPE_WORKER_IDLE_SECONDS: {{ .root.Values.worker.scaledJob.enabled | ternary .root.Values.worker.scaledJob.idleSeconds "" }}
 {{- end }}
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { V1Container, V1Job, V1OwnerReference, V1PodTemplateSpec } from '@kubernetes/client-node'
 import type { EncodePlan } from '@vitascope/media'
 import { CHUNK_EXIT } from '../work/chunk-exit.ts'
+import { chunkScratchBytes } from '../work/scratch-bytes.ts'
 import { chunkMemoryMib } from '../work/send-task.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import { WORKER_CONTAINER } from './pod-template.ts'
@@ -100,11 +101,7 @@ export function waitsOutdated({ metadata, spec }: V1Job, mark: string): boolean 
 
 /** Bounds that hold for each chunk of a plan. */
 export function needsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
-  const longest = Math.max(...plan.chunks.map(({ frames }) => frames))
-  const seconds = (plan.durationSeconds * longest) / Math.max(1, plan.video?.frames ?? 1)
-  const kbps = plan.renditions.reduce((sum, { video }) => sum + (video?.kbps ?? 0), 0)
-  // Twice the planned rate: an encoder meets it in the mean of the whole, not in every part.
-  const madeBytes = ((2 * kbps * 1000) / 8) * seconds
+  const madeBytes = Math.max(...plan.chunks.map(({ index }) => chunkScratchBytes(plan, index)))
   return {
     memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + NODE_MIB,
     diskMib: Math.ceil((MARGIN * (sourceBytes + madeBytes)) / 2 ** 20) + NODE_MIB,

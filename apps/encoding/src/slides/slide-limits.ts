@@ -18,6 +18,8 @@ export const slideLimits = {
   convertMemoryBytes: 2 * 2 ** 30,
   /** Of each file that is written on the way: pixels of one page, a PDF. */
   fileBytes: 200 * 2 ** 20,
+  /** Of the scratch folder: the PDF, pages that are being drawn, and the pictures of all. */
+  scratchBytes: 2 ** 30,
 } as const
 
 /** Pages drawn by one process: so many pictures of up to 15 MB lie in the scratch folder at once. */

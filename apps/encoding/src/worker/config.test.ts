@@ -16,6 +16,12 @@ test('a worker does what there is under its own name', () => {
   expect(readWorkerConfig({ ...base, VITASCOPE_WORKER_NAME: 'w' })).toMatchObject({ name: 'w', chunk: undefined })
 })
 
+test('what tasks may take of the scratch folder is a number of bytes, or what there is', () => {
+  expect(readWorkerConfig(base).scratchBytes).toBeUndefined()
+  expect(readWorkerConfig({ ...base, VITASCOPE_SCRATCH_BYTES: '20401094656' }).scratchBytes).toBe(20_401_094_656)
+  expect(() => readWorkerConfig({ ...base, VITASCOPE_SCRATCH_BYTES: '20Gi' })).toThrow('VITASCOPE_SCRATCH_BYTES must be a whole number')
+})
+
 test('a pod of a run is there for the chunk of its index, under a name that the next pod of this index has, too', () => {
   expect(readWorkerConfig({ ...pod, JOB_COMPLETION_INDEX: '2' })).toMatchObject({
     name: 'vitascope-encode-12-3-2',

@@ -25,6 +25,10 @@ export interface WorkerConfig {
   objects: ObjectStoreSettings
   /** Emptied at the start. */
   scratchDir: string
+  /** What tasks may take of it together; undefined: what its disk has. */
+  scratchBytes?: number | undefined
+  /** So much of that disk stays free, at most half of what is free. */
+  scratchSparePercent?: number
   /** Path of ffmpeg; undefined looks for one. */
   ffmpeg: string | undefined
   /** Path of LibreOffice; undefined looks for one, `off` does without. */
@@ -77,6 +81,8 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', memoryOfThisMachine(), { min: 128, max: 16 * 2 ** 20 }),
     objects,
     scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), `worker-${name}`),
+    scratchBytes: read.int('VITASCOPE_SCRATCH_BYTES', 0, { min: 2 ** 20, max: 2 ** 49 }) || undefined,
+    scratchSparePercent: read.int('VITASCOPE_SCRATCH_SPARE_PERCENT', 0, { min: 0, max: 90 }),
     ffmpeg: read.optional('VITASCOPE_FFMPEG'),
     office: read.optional('VITASCOPE_LIBREOFFICE'),
     crashAt: read.optional('VITASCOPE_CRASH_AT'),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { canCarryOut, chunkFolder, chunkKeys, EncodeFailed, encodeChunk, listChunk } from '@vitascope/media'
+import { chunkScratchBytes, isLong } from '../work/scratch-bytes.ts'
 import type { EncodeInput, FilesResult, StoredFile } from '../work/task.ts'
 import { filesBelow, putList } from './put-files.ts'
 import { feedWhile, putSegments } from './segment-feed.ts'
@@ -15,7 +16,7 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
   if (!canCarryOut(plan, tools)) throw new AnotherBuild()
   const keys = chunkKeys(plan, chunk)
   if (keys.length === 0) throw new Error(`the plan has no chunk ${chunk}`)
-  const source = await work.getSource(input.source)
+  const source = await work.getSource(input.source, chunkScratchBytes(plan, chunk))
   const planned = plan.chunks[chunk]
   const run = (runSignal: AbortSignal) =>
     encodeChunk({
@@ -30,7 +31,7 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
         onDone(ENCODE_SHARE * (planned ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
     })
   const fed = await timed(work, input, () =>
-    isLong(input) ? feedWhile(work, { plan, chunk, keys, workPrefix }, run) : run(signal).then(none),
+    isLong(plan, chunk) ? feedWhile(work, { plan, chunk, keys, workPrefix }, run) : run(signal).then(none),
   )
   const folder = join(scratch, chunkFolder(chunk))
   const paths = await filesBelow(folder, '')
@@ -42,11 +43,6 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
 }
 
 const none = (): StoredFile[] => []
-
-/** Sound, and a picture that cannot be cut: they may take hours, and what there is of them can be watched meanwhile. */
-function isLong({ plan, chunk }: EncodeInput): boolean {
-  return plan.chunks[chunk] === undefined || plan.chunks.length === 1
-}
 
 /** Tells how fast a picture is encoded; sound alone where there is none. */
 async function timed<Made>({ speed }: TaskWork, { plan, chunk }: EncodeInput, make: () => Promise<Made>): Promise<Made> {

@@ -8,10 +8,17 @@ import type { TaskWork } from './task-work.ts'
 
 const GETS_AT_ONCE = 4
 
+export interface ListedChunk extends ChunkFiles {
+  files: StoredFile[]
+}
+
+export async function listChunkFiles({ storage, signal }: TaskWork, chunk: ChunkFiles): Promise<ListedChunk> {
+  return { ...chunk, files: await readFileList(storage, chunk.list, undefined, signal) }
+}
+
 /** All files of a chunk, at their paths in its folder, each as it was when it was put. */
-export async function getChunk(work: TaskWork, { chunk, prefix, list }: ChunkFiles): Promise<void> {
+export async function getChunk(work: TaskWork, { chunk, prefix, files }: ListedChunk): Promise<void> {
   const folder = join(work.scratch, chunkFolder(chunk))
-  const files = await readFileList(work.storage, list, undefined, work.signal)
   for (const path of new Set(files.map((file) => dirname(file.path)))) await mkdir(join(folder, path), { recursive: true })
   for (let from = 0; from < files.length; from += GETS_AT_ONCE) {
     await Promise.all(files.slice(from, from + GETS_AT_ONCE).map((file) => getFile(work, { folder, prefix, file })))

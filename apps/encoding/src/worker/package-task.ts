@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { canCarryOut, EncodeFailed, packageRenditions, setFolder, verifySet } from '@vitascope/media'
+import { packageScratchBytes } from '../work/scratch-bytes.ts'
 import type { FilesResult, PackageInput } from '../work/task.ts'
-import { getChunk } from './get-files.ts'
+import { getChunk, type ListedChunk, listChunkFiles } from './get-files.ts'
 import { putFiles, putList } from './put-files.ts'
 import { AnotherBuild, type TaskWork } from './task-work.ts'
 
@@ -9,9 +10,17 @@ import { AnotherBuild, type TaskWork } from './task-work.ts'
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, onDone } = work
   if (!canCarryOut(plan, tools)) throw new AnotherBuild()
-  for (const [index, chunk] of chunks.entries()) {
+  const listed: ListedChunk[] = []
+  for (const chunk of chunks) listed.push(await listChunkFiles(work, chunk))
+  await work.takeRoom(
+    packageScratchBytes(
+      plan,
+      listed.flatMap(({ files }) => files),
+    ),
+  )
+  for (const [index, chunk] of listed.entries()) {
     await getChunk(work, chunk)
-    onDone((0.2 * (index + 1)) / chunks.length)
+    onDone((0.2 * (index + 1)) / listed.length)
   }
   await packageRenditions({ plan, scratch, tools, signal })
   onDone(0.5)

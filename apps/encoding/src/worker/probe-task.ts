@@ -6,7 +6,7 @@ import type { TaskWork } from './task-work.ts'
 export async function probeTask(work: TaskWork, { source, maxSeconds }: ProbeInput): Promise<ProbeResult> {
   const { tools, scratch, signal, stallSeconds } = work
   const probe = await probeSource({
-    source: await work.getSource(source),
+    source: await work.getSource(source, 0),
     scratch,
     tools,
     limits: { maxSeconds },

@@ -13,6 +13,7 @@ import { encodeTask } from './encode-task.ts'
 import { holdTask } from './held-task.ts'
 import { packageTask } from './package-task.ts'
 import { probeTask } from './probe-task.ts'
+import { type ScratchNeeds, type ScratchRoom, ScratchTooSmall } from './scratch-room.ts'
 import { slidesTask } from './slides-task.ts'
 import type { SourceHold } from './source-hold.ts'
 import { AnotherBuild, type TaskWork } from './task-work.ts'
@@ -24,6 +25,8 @@ export interface TaskTools {
   office: string | undefined
   log: Logger
   scratchDir: string
+  /** Shared by all slots. */
+  room: ScratchRoom
   beatMs: number
   stallSeconds: number
   speed: ReturnType<Metrics['gauge']>
@@ -43,13 +46,25 @@ export async function runTask(tools: TaskTools, task: Task, sources: SourceHold,
     log.info({ ...told, outcome }, 'a task ended')
     return outcome === 'ok'
   }
+  let freeRoom = () => {}
+  const takeRoom = async (needs: ScratchNeeds) => {
+    freeRoom = await tools.room.take(needs, letGo, signal)
+  }
+  const letGo = async () => {
+    log.info(told, 'a task waits for room in the scratch folder')
+    await sources.drop()
+  }
   log.info(told, 'a task begins')
   try {
     await makeFolderFor(await sandboxFor(tools.tools.ffmpeg), scratch)
     const result = await doTask(task, {
       ...tools,
       scratch,
-      getSource: (source) => sources.get(source, signal),
+      getSource: async (source, bytes) => {
+        await takeRoom({ source, bytes })
+        return sources.get(source, signal)
+      },
+      takeRoom: (bytes) => takeRoom({ bytes }),
       onFiles: (files) => held.addFiles(files, signal),
       onDone: held.done,
       signal,
@@ -61,7 +76,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: SourceHold,
       await held.release()
       return end('released')
     }
-    const fault = (await isFull(tools.scratchDir)) ? SCRATCH_FULL : faultOf(error)
+    const fault = error instanceof ScratchTooSmall || !(await isFull(tools.scratchDir)) ? faultOf(error) : SCRATCH_FULL
     log.warn(
       { ...told, err: error, code: fault.code, detail: isEncodeFailed(error) ? error.detail.slice(-2_000) : undefined },
       'a task failed',
@@ -70,6 +85,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: SourceHold,
   } finally {
     held.stop()
     await rm(scratch, { recursive: true, force: true })
+    freeRoom()
   }
 }
 
@@ -123,6 +139,7 @@ async function isFull(folder: string): Promise<boolean> {
 function faultOf(error: unknown): Fault {
   if (isSourceRefused(error)) return { code: error.code, message: error.message }
   if (error instanceof AnotherBuild) return { code: 5005, message: error.message }
+  if (error instanceof ScratchTooSmall) return { code: 5004, message: error.message }
   if (error instanceof FilesDiffer) return { code: 5004, message: 'the storage lost a part of the work' }
   if (isEncodeFailed(error)) {
     if (error.kind === 'unclean') return { code: 5007, message: 'the picture of the source has faults: it is encoded instead of copied' }

@@ -19,7 +19,7 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
   if (source.bytes > slideLimits.bytes) {
     throw new SourceRefused(4002, `this file is too large: ${slideLimits.bytes / 2 ** 20} MiB are the most`)
   }
-  const file = await work.getSource(source)
+  const file = await work.getSource(source, slideLimits.scratchBytes)
   const format = await sniffPresentation(file)
   const pdf = format === 'pdf' ? file : await convertToPdf({ file, format, folder: join(scratch, 'office'), office, signal })
   onDone(BEFORE)

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { StoredSource } from '../job/job.ts'
 import { FilesDiffer } from '../work/file-list.ts'
+import type { ScratchRoom } from './scratch-room.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** The sources that this worker's tasks need, as local files: the chunks of a video share one copy. */
 export interface SourceShelf {
@@ -11,7 +13,7 @@ export interface SourceShelf {
 }
 
 export interface SourceHold {
-  /** The source as a local file under a name of ours; it stays there until another one is asked for, or none. */
+  /** The source, for which a task has taken room, as a local file under a name of ours; it stays there until another one is asked for, or none. */
   get(source: StoredSource, signal: AbortSignal): Promise<string>
   drop(): Promise<void>
 }
@@ -22,13 +24,22 @@ interface Shelved {
   holders: number
   /** Ends the download when nobody waits for it any more. */
   unwanted: AbortController
+  /** Of the file. */
+  freeRoom: () => void
 }
 
-export function createSourceShelf({ storage, folder }: { storage: ObjectStorage; folder: string }): SourceShelf {
+export interface ShelfTools {
+  storage: ObjectStorage
+  folder: string
+  room: Pick<ScratchRoom, 'keep'>
+}
+
+export function createSourceShelf({ storage, folder, room }: ShelfTools): SourceShelf {
   const shelf = new Map<string, Shelved>()
   let files = 0
 
-  const take = ({ object, bytes }: StoredSource): Shelved => {
+  const take = (source: StoredSource): Shelved => {
+    const { object, bytes } = source
     const known = shelf.get(object)
     if (known) {
       known.holders++
@@ -36,7 +47,8 @@ export function createSourceShelf({ storage, folder }: { storage: ObjectStorage;
     }
     const file = join(folder, `source-${files++}`)
     const unwanted = new AbortController()
-    const shelved: Shelved = { file, holders: 1, unwanted, fetched: bring(object, bytes, file, unwanted.signal) }
+    const freeRoom = room.keep(source)
+    const shelved: Shelved = { file, holders: 1, unwanted, freeRoom, fetched: bring(object, bytes, file, unwanted.signal) }
     shelf.set(object, shelved)
     // Whoever asks next tries again.
     shelved.fetched.catch(() => shelf.get(object) === shelved && shelf.delete(object))
@@ -52,6 +64,7 @@ export function createSourceShelf({ storage, folder }: { storage: ObjectStorage;
     shelved.unwanted.abort()
     await shelved.fetched.catch(() => {})
     await rm(shelved.file, { force: true })
+    shelved.freeRoom()
   }
 
   return {
@@ -68,23 +81,12 @@ export function createSourceShelf({ storage, folder }: { storage: ObjectStorage;
           if (held && (held.object !== source.object || shelf.get(source.object) !== held.shelved)) await drop()
           held ??= { object: source.object, shelved: take(source) }
           const { file, fetched } = held.shelved
+          // Others may still wait for the same file: it is this wait that ends.
           await untilAborted(fetched, signal)
           return file
         },
         drop,
       }
     },
-  }
-}
-
-/** Others may still wait for the same file: it is this wait that ends. */
-async function untilAborted(wait: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    await Promise.race([wait, promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }

@@ -15,8 +15,10 @@ export interface TaskWork {
   stallSeconds: number
   /** Seconds of video encoded in a second. */
   speed: ReturnType<Metrics['gauge']>
-  /** The source as a local file under a name of ours. */
-  getSource: (source: StoredSource) => Promise<string>
+  /** The source as a local file under a name of ours, when there is room for it and for so many bytes that are made of it. Once in a task. */
+  getSource: (source: StoredSource, madeBytes: number) => Promise<string>
+  /** The same for what has no source. */
+  takeRoom: (bytes: number) => Promise<void>
   /** Tells of files below the work prefix while the task goes on; answers when they are recorded. */
   onFiles: (files: readonly StoredFile[]) => Promise<void>
   /** How far it is, 0 to 1. */

@@ -13,6 +13,7 @@ import { whyNoRoom } from '../slides/office-room.ts'
 import type { WorkerConfig } from './config.ts'
 import { createMemoryRoom } from './memory-room.ts'
 import type { SlotTools } from './run-slot.ts'
+import { createScratchRoom, scratchSize } from './scratch-room.ts'
 import { createSourceShelf } from './source-hold.ts'
 
 /** A probe waits a little longer. */
@@ -44,6 +45,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
   })
   const isReady = async () => !stopping.aborted && (await channel.ready(READY_MS))
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
+  const room = createScratchRoom(() => scratchSize(config))
   const shared: SlotTools = {
     work: channel.client(WorkServiceService),
     storage,
@@ -54,7 +56,8 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
     beatMs: config.timing.beatMs,
     stallSeconds: config.timing.stallSeconds,
     memory: createMemoryRoom(config.memoryMib),
-    shelf: createSourceShelf({ storage, folder: config.scratchDir }),
+    room,
+    shelf: createSourceShelf({ storage, folder: config.scratchDir, room }),
     workerId: `${config.name}:${randomUUID()}`,
     speed: metrics.gauge('vitascope_encode_speed', 'Seconds of video encoded in a second, of the last chunk'),
     tasks: metrics.counter('vitascope_worker_tasks_total', 'Tasks by kind and outcome', ['kind', 'outcome']),

@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals'
+import { createScratchRoom, type ScratchNeeds } from './scratch-room.ts'
+
+const GIB = 2 ** 30
+const source = (object: string, gib: number) => ({ object, bytes: gib * GIB }) as NonNullable<ScratchNeeds['source']>
+
+/** Takes of a room of 20 GiB, in the order of the calls; `events` tells who waits and who has got it. */
+function aRoom(measure = async () => 20 * GIB) {
+  const room = createScratchRoom(measure)
+  const events: string[] = []
+  const take = (name: string, gib: number, more: { reads?: ScratchNeeds['source']; signal?: AbortSignal; onWait?: () => void } = {}) => {
+    const needs = { bytes: gib * GIB, ...(more.reads && { source: more.reads }) }
+    const onWait = async () => {
+      events.push(`${name} waits`)
+      more.onWait?.()
+    }
+    const taken = room.take(needs, onWait, more.signal ?? new AbortController().signal)
+    taken.then(
+      () => events.push(`${name} has it`),
+      () => events.push(`${name} is told no`),
+    )
+    return taken
+  }
+  return { room, events, take }
+}
+
+test('who finds no room waits until others give theirs back, and nobody overtakes', async () => {
+  const { events, take } = aRoom()
+  const giveBack = await take('first', 12)
+  const second = take('second', 10)
+  const third = take('third', 1)
+  await new Promise(setImmediate)
+  expect(events).toEqual(['first has it', 'third waits', 'second waits'])
+  giveBack()
+  await Promise.all([second, third])
+  expect(events.slice(3)).toEqual(['second has it', 'third has it'])
+})
+
+test('what is given back twice is free once', async () => {
+  const { take } = aRoom()
+  const giveBack = await take('first', 12)
+  giveBack()
+  await take('second', 12)
+  giveBack()
+  const ending = new AbortController()
+  const third = take('third', 12, { signal: ending.signal })
+  ending.abort(new Error('stopped'))
+  await expect(third).rejects.toThrow('stopped')
+})
+
+test('a source counts once, as long as anybody has it', async () => {
+  const { room, events, take } = aRoom()
+  const film = source('film', 15)
+  const picture = await take('picture', 2, { reads: film })
+  const shelved = room.keep(film)
+  const sound = await take('sound', 2, { reads: film })
+  const other = take('other', 0, { reads: source('other', 15) })
+  picture()
+  sound()
+  await new Promise(setImmediate)
+  expect(events.at(-1)).toBe('other waits')
+  shelved()
+  await other
+})
+
+test('two that each keep a source and want another do not wait for each other', async () => {
+  const { room, take } = aRoom()
+  const [one, two] = [source('one', 10), source('two', 10)]
+  const tasks = [await take('a', 0, { reads: one }), await take('b', 0, { reads: two })]
+  const kept = [room.keep(one), room.keep(two)]
+  for (const giveBack of tasks) giveBack()
+  const next = [take('a', 5, { reads: one, onWait: () => kept[0]?.() }), take('b', 5, { reads: two, onWait: () => kept[1]?.() })]
+  const first = await next[0]
+  first?.()
+  await next[1]
+})
+
+test('what is larger than all of it is told so, and those behind it go on', async () => {
+  const { take } = aRoom()
+  const giveBack = await take('first', 12)
+  await expect(take('large', 3, { reads: source('film', 20) })).rejects.toThrow(
+    'a task needs 23.0 GiB of scratch, and this worker has 20.0 GiB: raise VITASCOPE_SCRATCH_BYTES (worker.scratch.size of the chart)',
+  )
+  await take('second', 8)
+  giveBack()
+})
+
+test('one that gives up waiting is passed, and not before those in front of it', async () => {
+  const { events, take } = aRoom()
+  const giveBack = await take('first', 20)
+  const second = take('second', 20)
+  const ending = new AbortController()
+  const gone = take('gone', 1, { signal: ending.signal })
+  const last = take('last', 20)
+  ending.abort(new Error('lost'))
+  await expect(gone).rejects.toThrow('lost')
+  giveBack()
+  const next = await second
+  expect(events).not.toContain('last has it')
+  next()
+  await last
+})
+
+test('an empty folder is measured anew', async () => {
+  let size = 1
+  const { take } = aRoom(async () => size * GIB)
+  await expect(take('early', 2)).rejects.toThrow('has 1.0 GiB')
+  size = 3
+  await take('late', 2)
+})

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { JobState } from '@vitascope/proto/encoding/v1/job'
+import { waitFor } from '@vitascope/testing'
+import { makeVideo } from './fixture.ts'
+import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+
+let around: Surroundings
+let service: Awaited<ReturnType<typeof startServiceProcess>>
+let caller: Caller
+const PATIENCE_MS = 200_000
+const MIB = 2 ** 20
+jest.setTimeout(2 * PATIENCE_MS)
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  const video = await readFile(await makeVideo(join(around.folder, 'video.mp4'), 4))
+  around.origin.serve('/video.mp4', video)
+  around.origin.serve('/half.mp4', Buffer.concat([video, freeBox(10 * MIB)]))
+  around.origin.serve('/large.mp4', Buffer.concat([video, freeBox(20 * MIB)]))
+  service = await startServiceProcess(around, { VITASCOPE_RETRY_MS: '5' })
+  caller = openCaller(service.address)
+})
+afterAll(async () => {
+  caller?.close()
+  await endProcesses()
+  await around.close()
+})
+
+/** A part of an MP4 that means nothing. */
+function freeBox(bytes: number): Buffer {
+  const box = Buffer.alloc(bytes)
+  box.writeUInt32BE(bytes, 0)
+  box.write('free', 4)
+  return box
+}
+
+const create = (jobId: string, path: string) =>
+  caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url(path) }, caller.call)
+const patiently = (look: () => boolean | Promise<boolean>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const aWorker = () =>
+  startWorkerProcess(around, service.address, { VITASCOPE_WORKER_SLOTS: '2', VITASCOPE_SCRATCH_BYTES: String(16 * MIB) })
+
+test('a source that never fits into the scratch of a worker fails its own job alone, with what to set', async () => {
+  const worker = await aWorker()
+  await create('1', '/large.mp4')
+  await create('2', '/video.mp4')
+  await patiently(() => around.catalogue.failed('1').length === 1 && around.catalogue.published('2').length === 1, 'both jobs to end')
+  const [large, small] = await Promise.all([caller.job('1'), caller.job('2')])
+  expect(large).toMatchObject({ state: JobState.JOB_STATE_FAILED, code: 5004, attempt: 1 })
+  expect(large.message).toMatch(/^a task needs 20\.\d MiB of scratch, and this worker has 16\.0 MiB: raise VITASCOPE_SCRATCH_BYTES /)
+  expect(small).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 1 })
+  worker.kill('SIGTERM')
+  expect(await worker.exited).toBe(0)
+})
+
+test('two sources that fit one after the other alone wait for each other, and both jobs come to their end', async () => {
+  await create('3', '/half.mp4')
+  await create('4', '/half.mp4')
+  const isFetched = async (jobId: string) => (await caller.job(jobId)).state === JobState.JOB_STATE_PROBING
+  await patiently(async () => (await isFetched('3')) && (await isFetched('4')), 'both sources to be there')
+  const worker = await aWorker()
+  await patiently(() => ['3', '4'].every((jobId) => around.catalogue.published(jobId).length === 1), 'both jobs to be published')
+  expect(worker.lines.filter(({ msg }) => msg === 'a task waits for room in the scratch folder')).not.toHaveLength(0)
+  for (const jobId of ['3', '4']) expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
+})
