@@ -1,6 +1,18 @@
 import { expect, test } from '@jest/globals'
 import { readPodTemplate } from '../../apps/encoding/src/executor/pod-template.ts'
-import { type Container, chart, describeChart, find, helm, type Manifest, podOf, render, settingsOf, valueSets } from './support/chart.ts'
+import {
+  type Container,
+  chart,
+  describeChart,
+  find,
+  helm,
+  type Manifest,
+  podOf,
+  previousChart,
+  render,
+  settingsOf,
+  valueSets,
+} from './support/chart.ts'
 
 describeChart('the Kubernetes executor', () => {
   let rendered: Manifest[] = []
@@ -14,7 +26,7 @@ describeChart('the Kubernetes executor', () => {
     const { rules } = find(manifests(), 'Role', 'encode') as Manifest & { rules: object[] }
     expect(rules).toEqual([
       { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
-      { apiGroups: [''], resources: ['configmaps'], resourceNames: ['house-vitascope-encode'], verbs: ['get'] },
+      { apiGroups: [''], resources: ['configmaps'], resourceNames: [expect.stringMatching(/^house-[0-9a-f]{6}-jobs$/)], verbs: ['get'] },
     ])
     const { subjects } = find(manifests(), 'RoleBinding', 'encode') as Manifest & { subjects: object[] }
     expect(subjects).toEqual([{ kind: 'ServiceAccount', name: 'house-vitascope-encoding', namespace: 'vitascope' }])
@@ -124,6 +136,16 @@ describeChart('the Kubernetes executor', () => {
       VITASCOPE_KUBERNETES_TTL_SECONDS: '2592000',
       VITASCOPE_KUBERNETES_STALL_SECONDS: '86400',
     })
+  })
+
+  test('Jobs of another instance, which no executor would look for any more, go at the upgrade with the ConfigMap that owned them', () => {
+    const names = (of: string) => {
+      const { out } = helm(['template', 'house', of, '--namespace', 'vitascope', '--values', valueSets['jobs'] ?? ''])
+      return ['INSTANCE', 'OWNER'].map((name) => new RegExp(`VITASCOPE_KUBERNETES_${name}\\n\\s+value: "(.+)"`).exec(out)?.[1] ?? '')
+    }
+    const [[instance, owner], [former, formerOwner]] = [names(chart), names(previousChart)]
+    for (const name of [instance, owner, former, formerOwner]) expect(name).toMatch(/^house/)
+    expect(owner === formerOwner).toBe(instance === former)
   })
 
   test('no two releases have Jobs of the same name', () => {

@@ -158,11 +158,12 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
   })
 
   test('a Job that is not known as one of this release, or goes past the queue, is refused', async () => {
-    const labels = { 'kueue.x-k8s.io/queue-name': 'others' }
+    const label = ({ metadata }: V1Job, labels: object) => Object.assign(metadata?.labels ?? {}, labels)
     const changes: ((job: V1Job) => unknown)[] = [
       ({ spec }) => delete spec?.template.metadata?.labels,
       ({ spec }) => Object.assign(spec?.template.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'house' }),
-      ({ metadata }) => Object.assign(metadata?.labels ?? {}, labels),
+      (job) => label(job, { 'kueue.x-k8s.io/queue-name': 'others' }),
+      (job) => label(job, { 'kueue.x-k8s.io/priority-class': 'first' }),
       ({ metadata }) => delete metadata?.labels?.['kueue.x-k8s.io/queue-name'],
       ({ spec }) => Object.assign(spec ?? {}, { suspend: false }),
     ]

@@ -115,6 +115,11 @@ tls: {{ include "vitascope.tlsSecret" . }}
 {{- regexReplaceAll "-+$" $name "" | default "vitascope" }}-{{ printf "%s/%s" .Release.Namespace .Release.Name | sha256sum | trunc 6 }}
 {{- end }}
 
+{{/* The ConfigMap that owns all Jobs of this instance: one of another instance has another, so that its Jobs go where an upgrade changes the instance. */}}
+{{- define "vitascope.jobsOwner" -}}
+{{- include "vitascope.jobsInstance" . }}-jobs
+{{- end }}
+
 {{/* What pods of Jobs are found by. */}}
 {{- define "vitascope.jobsSelector" -}}
 app.kubernetes.io/managed-by: vitascope-encoding

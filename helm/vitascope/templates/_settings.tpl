@@ -157,7 +157,7 @@ VITASCOPE_EXECUTOR: kubernetes
 VITASCOPE_KUBERNETES_NAMESPACE: {{ .namespace }}
 VITASCOPE_KUBERNETES_POD_TEMPLATE: /etc/vitascope/executor/pod-template.json
 VITASCOPE_KUBERNETES_INSTANCE: {{ include "vitascope.jobsInstance" $.root }}
-VITASCOPE_KUBERNETES_OWNER: {{ include "vitascope.jobsName" $.root }}
+VITASCOPE_KUBERNETES_OWNER: {{ include "vitascope.jobsOwner" $.root }}
 VITASCOPE_KUBERNETES_QUEUE: {{ .queue | quote }}
 VITASCOPE_KUBERNETES_PARALLELISM: {{ .parallelism }}
 VITASCOPE_KUBERNETES_CPU: {{ .cpu | quote }}
