@@ -10,9 +10,10 @@ import { runJest, testFiles } from './jest-run.ts'
 import { toolEnvironment } from './run-command.ts'
 import { provideTestPrograms } from './test-programs.ts'
 
-// npm run test:cluster [-- path …]: the tests `*.cluster.test.ts`, on a Kubernetes API of this machine that is started for them. The first run builds it.
-// npm run test:cluster -- --node [path …]: the tests `*.node.test.ts`, one file after another, on a Kubernetes with a node, which needs root; at the end it
-// tells the most that containers of each kind used.
+// npm run test:cluster [-- path …]: the tests `*.cluster.test.ts`, one file after another, on a Kubernetes API of this machine that is started for them. The
+// first run builds it.
+// npm run test:cluster -- --node [path …]: the tests `*.node.test.ts`, on a Kubernetes with a node, which needs root; at the end it tells the most that
+// containers of each kind used.
 const filters = process.argv.slice(2).filter((word) => word !== '--node')
 const on = process.argv.includes('--node') ? 'node' : 'cluster'
 await generate()
@@ -33,7 +34,8 @@ try {
     all: false,
     long: false,
     report: join(folder, 'report.json'),
-    ...(on === 'node' && { workers: 1 }),
+    // All of them have the same cluster, and some stop its API server.
+    workers: 1,
   })
   if (peaks) console.log(drawPeaks(await peaks.stop()))
   for (const file of counts.notRun) console.error(`${file} was not run`)
