@@ -67,6 +67,13 @@ describeChart('the Kubernetes executor', () => {
     expect(find(manifests(), 'Certificate', 'encode')).toMatchObject({ metadata: { namespace: 'encode' }, spec: { dnsNames: ['worker'] } })
   })
 
+  test('a volume of the pod of a Job has room for one source and a chunk, not for the set of a video', () => {
+    const all = render(['jobs'], { worker: { scratch: { storageClass: 'fast' } } })
+    const pod = readPodTemplate(find(all, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
+    const scratch = pod.spec.volumes?.find(({ name }) => name === 'scratch')
+    expect(scratch?.ephemeral?.volumeClaimTemplate?.spec.resources?.requests).toEqual({ storage: '25Gi' })
+  })
+
   test('what a Job may be is pinned by an admission policy', () => {
     const policy = find(manifests(), 'ValidatingAdmissionPolicy', 'encode').spec as {
       failurePolicy: string

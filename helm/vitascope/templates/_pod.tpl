@@ -132,7 +132,7 @@ capabilities:
         storageClassName: {{ $scratch.storageClass }}
         resources:
           requests:
-            storage: {{ $scratch.size }}
+            storage: {{ if .jobs }}{{ include "vitascope.jobScratch" $root }}{{ else }}{{ $scratch.size }}{{ end }}
   {{- else }}
   emptyDir: { sizeLimit: {{ $scratch.size }} }
   {{- end }}

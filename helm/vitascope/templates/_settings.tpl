@@ -33,6 +33,11 @@ Secrets are named by their files alone.
 {{- printf "%.0f" (floor (mulf 0.95 (include "vitascope.bytes" .Values.worker.scratch.size | float64))) }}
 {{- end }}
 
+{{/* Of the volume of a Job's pod: it encodes chunks of one source alone, and a file system takes a tenth at most. */}}
+{{- define "vitascope.jobScratch" -}}
+{{- printf "%.0fGi" (ceil (addf (divf (include "vitascope.bytes" .Values.encoding.sources.maxBytes) 0.9 1073741824) 2)) }}
+{{- end }}
+
 {{/* The same as a container's `env`. */}}
 {{- define "vitascope.env" -}}
 {{- range $setting, $value := fromYaml (include "vitascope.settings" .) }}

@@ -1,5 +1,8 @@
+import { statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { expect, test } from '@jest/globals'
-import { createScratchRoom, type ScratchNeeds } from './scratch-room.ts'
+import type { WorkerConfig } from './config.ts'
+import { createScratchRoom, type ScratchNeeds, scratchSize } from './scratch-room.ts'
 
 const GIB = 2 ** 30
 const source = (object: string, gib: number) => ({ object, bytes: gib * GIB }) as NonNullable<ScratchNeeds['source']>
@@ -87,18 +90,18 @@ test('what is larger than all of it is told so, and those behind it go on', asyn
 
 test('one that gives up waiting is passed, and not before those in front of it', async () => {
   const { events, take } = aRoom()
-  const giveBack = await take('first', 20)
-  const second = take('second', 20)
+  const giveBack = await take('first', 12)
+  const second = take('second', 10)
   const ending = new AbortController()
   const gone = take('gone', 1, { signal: ending.signal })
-  const last = take('last', 20)
+  const last = take('last', 1)
   ending.abort(new Error('lost'))
   await expect(gone).rejects.toThrow('lost')
-  giveBack()
-  const next = await second
+  await new Promise(setImmediate)
   expect(events).not.toContain('last has it')
-  next()
-  await last
+  giveBack()
+  await Promise.all([second, last])
+  expect(events.slice(-2)).toEqual(['second has it', 'last has it'])
 })
 
 test('an empty folder is measured anew', async () => {
@@ -107,4 +110,17 @@ test('an empty folder is measured anew', async () => {
   await expect(take('early', 2)).rejects.toThrow('has 1.0 GiB')
   size = 3
   await take('late', 2)
+})
+
+test('a worker has what it may take and its disk can spare; on the disk of the objects the setting alone counts', async () => {
+  const folder = tmpdir()
+  const size = (more: Partial<WorkerConfig>) => scratchSize({ scratchDir: folder, objects: { s3: {} }, ...more } as WorkerConfig)
+  const disk = statfsSync(folder)
+  const free = disk.bavail * disk.bsize
+  expect(await size({ scratchBytes: 1 })).toBe(1)
+  // Others write there, too.
+  expect((await size({ scratchBytes: 2 ** 49 })) / free).toBeCloseTo(1, 1)
+  expect((await size({ scratchSparePercent: 90 })) / free).toBeCloseTo(0.5, 1)
+  expect(await size({ objects: { folder } })).toBe(Number.POSITIVE_INFINITY)
+  expect(await size({ objects: { folder }, scratchBytes: 1, scratchSparePercent: 90 })).toBe(1)
 })
