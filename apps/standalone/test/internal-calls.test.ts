@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PRINCIPAL_HEADER, type Principal } from '@vitascope/grpc'
 import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
 import { nouns } from './rows/index.ts'
-import { dump } from './support/database.ts'
 import { falseTokens, forged, metadataOf, nobodies, type Prey, signed, userOf } from './support/false-principals.ts'
 import { type OpenHouse, openHouse } from './support/house.ts'
 import type { Values } from './support/operations.ts'
 import { settingsOf } from './support/process-settings.ts'
+import { rowsNow } from './support/row-suite.ts'
 import { openRpcCaller, type RpcCaller, type Shown } from './support/rpc-caller.ts'
 import { AREAS, type Area, allRpcs, type Rpc } from './support/rpcs.ts'
 
@@ -81,7 +81,7 @@ describe('whoever has a certificate of the house', () => {
     'is served as the %s whom the house signed, whatever else is said beside it',
     async (who) => {
       const principal: Principal = who === 'guest' ? { kind: 'guest' } : userOf(house.stranger)
-      const before = await rowsNow()
+      const before = await rowsNow(house)
       let kept = 0
       await forAll(async (rpc) => {
         const plain = await ask(rpc, metadataOf({ [PRINCIPAL_HEADER]: signed(principal, prey.secret) }))
@@ -98,7 +98,7 @@ describe('whoever has a certificate of the house', () => {
       })
       // The same requests are answered to their owner: it is for the caller that they are refused.
       expect(kept).toBeGreaterThan(10)
-      const after = await rowsNow()
+      const after = await rowsNow(house)
       const lost = [...before].flatMap(([table, rows]) => {
         const left = new Set(after.get(table)?.split('\n'))
         return rows.split('\n').flatMap((row) => (left.has(row) ? [] : [`${table}: ${row}`]))
@@ -114,10 +114,6 @@ const ANSWERS = new Set([
   ...['OK', 'UNAUTHENTICATED', 'PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'],
   ...['ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED', 'RESOURCE_EXHAUSTED'],
 ])
-
-/** What moves by itself is left out. */
-const rowsNow = () =>
-  dump(house.platform, /outbox|idempotency|encoding|audit|api_key_use|analytics[.]|title_word|video_count|spoken|webhook_|catalogue[.]mail/)
 
 describe('a certificate', () => {
   const someone = () => metadataOf({ [PRINCIPAL_HEADER]: signed({ kind: 'service', service: 'gateway' }, prey.secret) })

@@ -139,7 +139,8 @@ async function checkFrames(
   }
 }
 
-async function checkAllThere(
+/** Each of the videos is one of its own, all that is said of those that play is there, and storage holds nothing else. */
+export async function checkAllThere(
   platform: TestPlatform,
   videos: readonly VideoRecord[],
   presentations: readonly string[],

@@ -13,10 +13,13 @@ export interface OpenHouse extends House {
 }
 
 /** Starts the whole house with two organisations and their users. */
-export async function openHouse(env: Record<string, string> = {}): Promise<OpenHouse> {
+export async function openHouse(
+  env: Record<string, string> = {},
+  start: (env: Record<string, string>) => Promise<TestPlatform> = startTestPlatform,
+): Promise<OpenHouse> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-house-'))
   const sources = await startSourceServer(folder)
-  const platform: TestPlatform = await startTestPlatform(env)
+  const platform = await start(env)
   const contract = await readContract(platform.url)
   const withKey = (key?: string) => createStrictApi(`${platform.url}/v2`, contract, key)
   const owner = await aTenant(platform.system)

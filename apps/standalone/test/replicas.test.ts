@@ -1,0 +1,47 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { redisPath, startRedis, type TestRedis } from '@vitascope/testing'
+import { nouns } from './rows/index.ts'
+import { openHouse } from './support/house.ts'
+import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
+import { describeRows } from './support/row-suite.ts'
+
+// Replicas share nothing but their database, their storage and, for limits, Redis: what one process did shows at the other with the next call, and
+// every row is answered by two of each as by one. The long tests take all rows.
+
+const SOME = [
+  'organisation',
+  'user',
+  'api-key',
+  'security',
+  'setting',
+  'media',
+  'folder',
+  'video-password',
+  'queue-job',
+  'tus',
+  'analytics',
+]
+const isLong = process.env['VITASCOPE_LONG_TESTS'] === '1'
+const only = process.env['VITASCOPE_ROWS']?.split(',') ?? (isLong ? undefined : SOME)
+const picked = nouns.filter(({ noun }) => only === undefined || only.includes(noun))
+
+let platform: ReplicatedPlatform
+let redis: TestRedis | undefined
+afterAll(() => redis?.stop())
+
+describeRows(picked, async () => {
+  redis = redisPath() === undefined ? undefined : await startRedis()
+  return openHouse(redis ? { VITASCOPE_REDIS_URL: redis.url } : {}, async (env) => {
+    platform = await startReplicas(env)
+    return platform
+  })
+})
+
+test('both of each service have answered', async () => {
+  const answered = await platform.answered()
+  process.stderr.write(`answered by each of two: ${JSON.stringify(answered)}\n`)
+  // Those that some of the rows have nothing to do with are asked by the rest of them.
+  const asked = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
+  expect(asked.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)
+  for (const [name, counts] of asked) expect([name, Math.min(...counts) > 0]).toEqual([name, true])
+})

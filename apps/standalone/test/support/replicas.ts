@@ -1,0 +1,119 @@
+import { join } from 'node:path'
+import { freePort, waitFor } from '@vitascope/testing'
+import { type Child, superviseChild } from '../../src/child.ts'
+import { createLogPrinter } from '../../src/log-printer.ts'
+import { type Api, createApi } from './api.ts'
+import { settingsOf } from './process-settings.ts'
+import { startRoundRobin } from './round-robin.ts'
+import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './test-platform.ts'
+
+const APPS = join(import.meta.dirname, '../../..')
+const BEHIND = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
+const REPLICATED = [...BEHIND, 'worker', 'delivery', 'gateway'] as const
+
+/** A platform of which every service runs twice, on one database and one storage; each request to its address goes to the next of both gateways. */
+export interface ReplicatedPlatform extends TestPlatform {
+  /** Kills the second of each at once, without a word and for good, as a node dies with its pods; requests go to the first gateway alone then. */
+  loseSecond(): Promise<void>
+  /** How many calls each of the two processes has answered, by service. */
+  answered(): Promise<Record<string, number[]>>
+}
+
+/**
+ * Every caller of a service knows both of its addresses and goes round them, as it does in a cluster. The second process of each is told what the
+ * first is, but for where it listens and the folders that nobody shares.
+ */
+export async function startReplicas(env: Record<string, string> = {}): Promise<ReplicatedPlatform> {
+  const seconds: Record<string, string> = {}
+  const addresses: Record<string, string> = {}
+  for (const name of BEHIND) {
+    const first = `127.0.0.1:${await freePort()}`
+    seconds[name] = `127.0.0.1:${await freePort()}`
+    addresses[`VITASCOPE_${name.toUpperCase()}_LISTEN`] = first
+    addresses[`VITASCOPE_${name.toUpperCase()}_ADDRESS`] = `ipv4:${first},${seconds[name]}`
+  }
+  seconds['delivery'] = `127.0.0.1:${await freePort()}`
+  const uploads = `127.0.0.1:${await freePort()}`
+  const ports = [await freePort(), await freePort()] as const
+  const front = await startRoundRobin(ports)
+  const own = { VITASCOPE_PORT: String(ports[0]), VITASCOPE_PUBLIC_URL: front.url, ...addresses }
+  const platform = await startTestPlatform({ ...own, ...env }).catch(async (error: unknown) => {
+    await front.close()
+    throw error
+  })
+  const printed: string[] = []
+  const print = createLogPrinter({ write: (text: string) => void printed.push(text) })
+  const children: Child[] = []
+  const pages: Record<string, string[]> = {}
+
+  const start = async (name: (typeof REPLICATED)[number]) => {
+    const told = Object.fromEntries([...(await settingsOf(platform, name))].filter(([setting]) => !setting.startsWith('NODE_CHANNEL')))
+    const metrics = `VITASCOPE_${name.toUpperCase()}_METRICS_LISTEN`
+    const listen = seconds[name]
+    const own: Record<string, string> = {
+      [metrics]: `127.0.0.1:${await freePort()}`,
+      ...(listen !== undefined && { [`VITASCOPE_${name.toUpperCase()}_LISTEN`]: listen }),
+      ...(name === 'encoding' && { VITASCOPE_ENCODING_UPLOAD_LISTEN: uploads }),
+      ...(name === 'worker' && { VITASCOPE_WORKER_NAME: 'worker-2' }),
+      ...(name === 'analytics' && { VITASCOPE_ANALYTICS_SPOOL_DIR: join(platform.dataDir, 'events-2') }),
+      ...(told['VITASCOPE_SCRATCH_DIR'] !== undefined && { VITASCOPE_SCRATCH_DIR: join(platform.dataDir, 'scratch-2') }),
+      ...(name === 'gateway' && {
+        VITASCOPE_PORT: String(ports[1]),
+        VITASCOPE_DELIVERY_URL: `http://${seconds['delivery']}`,
+        VITASCOPE_ENCODING_UPLOAD_URL: `http://${uploads}`,
+      }),
+    }
+    const main = name === 'worker' ? 'encoding/src/worker/main.ts' : `${name}/src/main.ts`
+    pages[name] = [told[metrics], own[metrics]].map((address) => `http://${address}`)
+    children.push(superviseChild({ name: `${name}-2`, main: join(APPS, main), env: { ...told, ...own } }, print))
+  }
+  const remove = async () => {
+    await Promise.all(children.map((child) => child.stop()))
+    await platform.remove()
+    await front.close()
+  }
+  const isReady = async (name: string) => {
+    const answers = await Promise.all((pages[name] ?? []).map((page) => fetch(`${page}/readyz`).then(({ ok }) => ok)))
+    return answers.every(Boolean)
+  }
+  const withKey = (key?: string): Api => createApi(`${front.url}/v2`, key)
+  try {
+    for (const name of REPLICATED) await start(name)
+    for (const name of REPLICATED) await waitFor(() => isReady(name), { timeout: 120_000, describe: `both of ${name} to be ready` })
+  } catch (error) {
+    await remove()
+    throw new Error(`the second of each did not start\n${printed.slice(-40).join('')}`, { cause: error })
+  }
+  return {
+    ...platform,
+    url: front.url,
+    withKey,
+    system: withKey(SYSTEM_KEY),
+    guest: withKey(),
+    pid: (name) => children.find((child) => child.name === name)?.pid() ?? platform.pid(name),
+    log: () => platform.log() + printed.join(''),
+    answered: async () => {
+      const counts = Object.entries(pages)
+        .filter(([name]) => name !== 'worker')
+        .map(async ([name, both]) => [name, await Promise.all(both.map(callsOf))] as const)
+      return Object.fromEntries(await Promise.all(counts))
+    },
+    async loseSecond() {
+      for (const child of children) {
+        const pid = child.pid()
+        if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      }
+      // None of them is started again.
+      await Promise.all(children.map((child) => child.stop()))
+      front.leaveOut(ports[1])
+    },
+    remove,
+  }
+}
+
+/** Calls by gRPC, or requests by HTTP, that a process has answered. */
+async function callsOf(page: string): Promise<number> {
+  const text = await (await fetch(`${page}/metrics`)).text()
+  const counts = [...text.matchAll(/^vitascope_(?:grpc_call|http_request|delivery_request)_seconds_count(?:\{[^}]*\})? (\d+)/gm)]
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0)
+}
