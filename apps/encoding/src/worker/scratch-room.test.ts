@@ -104,12 +104,23 @@ test('one that gives up waiting is passed, and not before those in front of it',
   expect(events.slice(-2)).toEqual(['second has it', 'last has it'])
 })
 
-test('an empty folder is measured anew', async () => {
+test('what did not fit fits when the disk has become emptier, also beside others', async () => {
   let size = 1
   const { take } = aRoom(async () => size * GIB)
   await expect(take('early', 2)).rejects.toThrow('has 1.0 GiB')
   size = 3
   await take('late', 2)
+  size = 8
+  await take('beside it', 6)
+})
+
+test('an empty folder is measured anew, as the disk may have become fuller', async () => {
+  let size = 3
+  const { take } = aRoom(async () => size * GIB)
+  const giveBack = await take('early', 3)
+  giveBack()
+  size = 1
+  await expect(take('late', 2)).rejects.toThrow('has 1.0 GiB')
 })
 
 test('a worker has what it may take and its disk can spare; on the disk of the objects the setting alone counts', async () => {

@@ -22,7 +22,7 @@ export interface ScratchRoom {
   keep(source: StoredSource): () => void
 }
 
-/** `measure` tells how many bytes the folder may have when it is empty. */
+/** `measure` tells how many bytes more the folder may have. */
 export function createScratchRoom(measure: () => Promise<number>): ScratchRoom {
   const places = new Set<ScratchNeeds>()
   let size = 0
@@ -39,8 +39,10 @@ export function createScratchRoom(measure: () => Promise<number>): ScratchRoom {
   }
   /** For the first in the line. */
   const atOnce = async (needs: ScratchNeeds) => {
-    if (places.size === 0) size = await measure()
     const wanted = bytesOf([needs])
+    if (places.size === 0) size = await measure()
+    // The disk may have become emptier since; what lies there by now is counted twice, which does no harm.
+    else if (wanted > size) size = Math.max(size, await measure())
     if (wanted > size) throw new ScratchTooSmall(wanted, size)
     return bytesOf([...places, needs]) > size ? undefined : put({ ...needs })
   }
