@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { seeded, waitFor } from '@vitascope/testing'
+import { afterAll, beforeAll, test } from '@jest/globals'
+import { seeded } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
+import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 
@@ -60,40 +61,6 @@ test(`every job comes to one end, whatever is killed (seed ${seed})`, async () =
     }
   }
 
-  const states = () => around.db.query<{ state: string; jobs: number }>('select state, count(*)::int as jobs from job group by state')
-  await waitFor(async () => (await states()).every(({ state }) => state === 'ok' || state === 'failed'), {
-    timeout: 120_000,
-    interval: 200,
-    describe: 'all jobs to end',
-  })
-  await waitFor(async () => (await around.db.query('select 1 from outbox')).length === 0, {
-    timeout: 20_000,
-    describe: 'all reports to be sent',
-  })
-  for (const { job_id: jobId, state, attempt } of await around.db.query<{ job_id: string; state: string; attempt: number }>(
-    'select * from job',
-  )) {
-    const published = new Set(around.catalogue.published(jobId).map((set) => set.prefix))
-    expect([jobId, published.size]).toEqual([jobId, state === 'ok' ? 1 : 0])
-    expect([jobId, around.catalogue.failed(jobId).length > 0]).toEqual([jobId, state === 'failed'])
-    expect(attempt).toBeLessThanOrEqual(3)
-    const progress = around.catalogue.progress(jobId)
-    expect(progress).toEqual([...progress].sort((a, b) => a - b))
-    const [prefix] = published
-    await waitFor(
-      async () => (await around.objects(`media/9${jobId}`)).every((name) => prefix !== undefined && name.startsWith(`${prefix}/`)),
-      {
-        timeout: 60_000,
-        describe: `job ${jobId} to have no other objects`,
-      },
-    )
-    const set = around.catalogue.published(jobId)[0]
-    for (const { path, bytes } of set?.renditions ?? []) expect((await around.storage.stat(`${prefix}/${path}`))?.bytes).toBe(bytes)
-  }
-  await waitFor(async () => (await around.objects('work')).length === 0, { timeout: 60_000, describe: 'work to be empty' })
-  // A source stays beside its set, and only there.
-  const sets = (await states()).filter(({ state }) => state === 'ok').reduce((sum, { jobs }) => sum + jobs, 0)
-  await waitFor(async () => (await around.objects('source')).length === sets, { timeout: 60_000, describe: `${sets} sources to be left` })
-  expect((await states()).reduce((sum, { jobs }) => sum + jobs, 0)).toBe(JOBS)
-  process.stderr.write(`${JSON.stringify(await states())}\n`)
+  const states = await checkEnds(around, JOBS)
+  process.stderr.write(`${JSON.stringify(states)}\n`)
 }, 300_000)

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { makeVideo } from './fixture.ts'
+import { checkEnds } from './job-ends.ts'
+import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+
+// Workers come and go with the load, as an autoscaler has it: one that is stopped gives back what it has in hand, and no job pays for that.
+
+const MOST = 5
+const ROUNDS = 2
+const EVERY_MS = 3_000
+
+let around: Surroundings
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.origin.serve('/some.mp4', await makeVideo(join(around.folder, 'some.mp4'), 8))
+})
+afterAll(async () => {
+  await endProcesses()
+  await around.close()
+})
+
+test('workers become five and one again, twice, under jobs that keep coming: none fails', async () => {
+  // As long as it is by default: what is given back is not waited for.
+  const service = await startServiceProcess(around, { VITASCOPE_FETCH_LEASE_MS: '30000' })
+  const caller = openCaller(service.address)
+  const workers: RunningProcess[] = []
+  let named = 0
+  // Each has a name of its own, as pods have.
+  const grow = async () => {
+    workers.push(await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: `worker-${++named}` }))
+  }
+  const gaveBack: number[] = []
+  /** The youngest, as a Deployment may; it is one that works, where any does. */
+  const shrink = async () => {
+    const busy = await waitFor(
+      async () => {
+        for (const worker of workers.slice(1)) if ((await ffmpegsBelow(worker.pid)).length > 0) return worker
+        return undefined
+      },
+      { timeout: 60_000, describe: 'a worker that encodes' },
+    )
+    workers.splice(workers.indexOf(busy), 1)
+    const asked = performance.now()
+    busy.kill('SIGTERM')
+    expect(await busy.exited).toBe(0)
+    gaveBack.push(Math.round(performance.now() - asked))
+  }
+
+  let jobs = 0
+  let loading = true
+  const load = async () => {
+    while (loading) {
+      const jobId = String(++jobs)
+      await caller.jobs.createJob(
+        { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/some.mp4') },
+        caller.call,
+      )
+      await delay(EVERY_MS)
+    }
+  }
+  const loaded = load()
+  await grow()
+  for (let round = 0; round < ROUNDS; round++) {
+    while (workers.length < MOST) await grow()
+    while (workers.length > 1) await shrink()
+  }
+  loading = false
+  await loaded
+  const states = await checkEnds(around, jobs)
+  const attempts = await around.db.query<{ attempt: number }>('select distinct attempt from job')
+  process.stderr.write(`scaling: ${JSON.stringify({ jobs, states, attempts, gaveBack })}\n`)
+  expect(states).toEqual({ ok: jobs, failed: 0 })
+  expect(gaveBack).toHaveLength(ROUNDS * (MOST - 1))
+  caller.close()
+}, 600_000)
