@@ -86,6 +86,28 @@ test('a worker whose answer was lost asks again by the same name and gets its ta
   expect((await service.job(jobId)).attempt).toBe(1)
 })
 
+test('a worker that hangs up while its task is made ready holds none, at no cost', async () => {
+  await create()
+  const items = (state: string) => around.db.query(`select 1 from work_item where kind = 'probe' and state = $1`, [state])
+  await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task' })
+  const hangUp = new AbortController()
+  await around.db.transaction(async (tx) => {
+    // What makes a task ready locks its job first.
+    await tx.query('select 1 from job where job_id = $1 for update', [jobId])
+    const asked = service.work.leaseTask(anAsk({ workerId: 'w1:a', waitSeconds: 5 }), { ...service.call, signal: hangUp.signal })
+    asked.catch(() => {})
+    await waitFor(async () => (await items('leased')).length === 1, { describe: 'the task to be leased' })
+    hangUp.abort()
+    await expect(asked).rejects.toBeDefined()
+    // Goes the same way behind it: once this is answered, that was heard.
+    await service.job(jobId)
+  })
+  await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task to wait again' })
+  const task = await aWorker('w2:a').lease()
+  expect((await service.job(jobId)).attempt).toBe(1)
+  await aWorker('w2:a').beat(task)
+})
+
 describe('a worker that is started again', () => {
   test('gets its task back at once, and the process before it is refused', async () => {
     await create()

@@ -175,7 +175,11 @@ async function nextTask(
       return undefined
     }
     const task = await readyTask(tools, item)
-    if (task) return task
+    if (!task) continue
+    if (!signal.aborted) return task
+    // Who hung up meanwhile, as a worker does that is stopped, will never hear of it: waiting for its lease to end would count as a lost worker.
+    await steps.release(item)
+    return undefined
   }
 }
 
