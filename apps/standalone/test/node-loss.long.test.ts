@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { checkAllThere } from './support/crash-run.ts'
+import { asSuperuser } from './support/database.ts'
+import { ffmpegsOf, isAlive } from './support/nemesis.ts'
+import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
+import { startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { filesOf, insistently, type Uploader, uploadWays } from './support/upload-ways.ts'
+import { aTenant, settled, type VideoRecord } from './support/video-steps.ts'
+
+/** Of the lease that work is under, as it is when nobody says otherwise. */
+const LEASE_MS = 30_000
+const BOUND_MS = LEASE_MS + 30_000
+const UPLOADS = 8
+
+/** Tells of views until it is ended, each until it is acknowledged; answers those that were. */
+function tellViews(uploader: Uploader, videoId: string): () => Promise<Set<string>> {
+  const acknowledged = new Set<string>()
+  let running = true
+  const telling = (async () => {
+    while (running) {
+      const ids = Array.from({ length: 10 }, () => randomUUID())
+      const events = ids.map((view_id) => ({
+        video_id: videoId,
+        view_id,
+        type: 'progress',
+        position: 2,
+        watched: [[0, 2]],
+        at: Date.now(),
+      }))
+      const { accepted } = await insistently(uploader, (api) => api.post<{ accepted: number }>('/analytics/events', events))
+      expect(accepted).toBe(ids.length)
+      for (const id of ids) acknowledged.add(id)
+      await delay(100)
+    }
+  })()
+  return async () => {
+    running = false
+    await telling
+    return acknowledged
+  }
+}
+
+async function checkCounted(platform: ReplicatedPlatform, organisationId: string, videoId: string, acknowledged: Set<string>) {
+  const stored = () =>
+    asSuperuser(platform, async (client) => (await client.query<{ view_id: string }>('select view_id from analytics.view')).rows)
+  const loads = async () =>
+    (await platform.system.get<{ player_loads: number }>(`/analytics/views/${organisationId}/video/${videoId}`)).body.player_loads
+  await waitFor(async () => (await loads()) === acknowledged.size, {
+    timeout: 60_000,
+    interval: 500,
+    describe: `${acknowledged.size} views to be counted`,
+  })
+  expect(new Set((await stored()).map(({ view_id }) => view_id))).toEqual(acknowledged)
+}
+
+test('a node that is lost with one of each service, in the middle of encodes, uploads and events, costs nothing but time', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  const sources = await startSourceServer(folder)
+  for (const kind of ['small.mp4', 'good.mp4'] as const) await makeSource(folder, kind)
+  const platform = await startReplicas()
+  let viewsTold: (() => Promise<Set<string>>) | undefined
+  try {
+    const tenant = await aTenant(platform.system)
+    const uploader: Uploader = { tenant, gateways: [platform.url] }
+    const files = await filesOf(['good.mp4', 'small.mp4'], folder, sources)
+    const uploadOne = (nth: number) => {
+      const [way, file] = [uploadWays[nth % uploadWays.length], files[nth % files.length]]
+      if (!way || !file) throw new Error('there is nothing to upload')
+      return way(uploader, file, `upload ${nth}`)
+    }
+    const seen = await uploadOne(1)
+    await settled(platform.system, seen)
+    viewsTold = tellViews(uploader, seen)
+    const ids = [seen]
+    for (let nth = 2; nth < UPLOADS; nth++) ids.push(await uploadOne(nth))
+    await waitFor(() => ffmpegsOf(platform.pid('worker-2')).length > 0, { timeout: 60_000, describe: 'the second worker to encode' })
+    const encoding = ffmpegsOf(platform.pid('worker-2'))
+    // Under way while the node dies.
+    const last = uploadOne(UPLOADS)
+    await platform.loseSecond()
+    const lost = Date.now()
+    ids.push(await last)
+    await waitFor(() => !encoding.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to die with its worker' })
+
+    const progress = new Map<string, number[]>()
+    const note = ({ video_id, status }: VideoRecord) => progress.set(video_id, [...(progress.get(video_id) ?? []), status.progress])
+    // It is away until it is seen that its half is.
+    const settle = async (id: string) => {
+      for (;;) {
+        const video = await settled(platform.system, id, BOUND_MS, note).catch((error: Error) => {
+          if (/was answered 50[34]/.test(error.message) && Date.now() - lost < BOUND_MS) return undefined
+          throw error
+        })
+        if (video) return video
+      }
+    }
+    const videos = await Promise.all(ids.map(settle))
+    const recoveryMs = Date.now() - lost
+    const acknowledged = await viewsTold()
+    process.stderr.write(`node loss: ${JSON.stringify({ uploads: ids.length, views: acknowledged.size, recoveryMs })}\n`)
+    expect(videos.map(({ status }) => status.status)).toEqual(ids.map(() => 'ok'))
+    expect(recoveryMs).toBeLessThanOrEqual(BOUND_MS)
+    for (const steps of progress.values()) expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+    await checkAllThere(platform, videos, [], tenant.organisationId)
+    await checkCounted(platform, tenant.organisationId, seen, acknowledged)
+    expect((await fetch(`${platform.url}/readyz`)).status).toBe(200)
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${platform.log().slice(-10_000)}`, { cause: error })
+  } finally {
+    // What it has to say was said above.
+    await viewsTold?.().catch(() => {})
+    await platform.remove()
+    await sources.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}, 600_000)
