@@ -128,7 +128,7 @@ function doTask(task: Task, work: TaskWork): Promise<unknown> {
 
 /** Below this, what ffmpeg left is not to be trusted, and neither is what it said. */
 const FULL_BYTES = 16 * 2 ** 20
-/** As one of the storage, which has tries for a quarter of an hour: it is there for all jobs, and others may give room. */
+/** As one of the storage, which has tries for ten minutes: it is there for all jobs, and others may give room. */
 const SCRATCH_FULL: Fault = { code: 5004, message: 'the disk of the scratch folder of a worker is full' }
 
 async function isFull(folder: string): Promise<boolean> {
