@@ -298,27 +298,6 @@ describeChart('components', () => {
     expect(find(manifestsOf('production'), 'Deployment', 'worker').spec).toHaveProperty('replicas', 6)
   })
 
-  test('KEDA starts workers when there is work, and they end by themselves', () => {
-    const manifests = manifestsOf('keda')
-    const { triggers, minReplicaCount, jobTargetRef } = find(manifests, 'ScaledJob', 'worker').spec as {
-      triggers: { type: string; metadata: { query: string; serverAddress: string } }[]
-      minReplicaCount: number
-      jobTargetRef: { template: { metadata: { labels: Record<string, string> }; spec: PodSpec & { restartPolicy: string } } }
-    }
-    expect(triggers).toMatchObject([{ type: 'prometheus', metadata: { serverAddress: 'http://prometheus.monitoring:9090' } }])
-    expect(triggers[0]?.metadata.query).toContain('vitascope_encoding_queue_depth{namespace="vitascope",kind!="fetch"}')
-    // Where Jobs make the chunks, workers are not started for them.
-    const beside = render(['keda', 'jobs'])
-    expect(JSON.stringify(find(beside, 'ScaledJob', 'worker').spec)).toContain(JSON.stringify('kind!~"fetch|encode"}))').slice(1, -1))
-    expect([minReplicaCount, jobTargetRef.template.spec.restartPolicy]).toEqual([0, 'Never'])
-    expect(settingsOf(manifests, 'worker')).toMatchObject({ VITASCOPE_WORKER_IDLE_SECONDS: '60' })
-    const { podSelector } = find(manifests, 'NetworkPolicy', 'worker').spec as { podSelector: { matchLabels: Record<string, string> } }
-    expect(jobTargetRef.template.metadata.labels).toMatchObject(podSelector.matchLabels)
-    for (const kind of ['Deployment', 'PodDisruptionBudget', 'HorizontalPodAutoscaler'])
-      expect(() => find(manifests, kind, 'worker')).toThrow()
-    expect(settingsOf(manifestsOf('production'), 'worker')).not.toHaveProperty('VITASCOPE_WORKER_IDLE_SECONDS')
-  })
-
   test('certificates come of the issuer that is named, or of a CA of the release', () => {
     const issuer = (set: string) => (find(manifestsOf(set), 'Certificate', 'auth').spec as { issuerRef: object }).issuerRef
     expect(issuer('production')).toEqual({ name: 'house', kind: 'ClusterIssuer', group: 'cert-manager.io' })

@@ -92,6 +92,12 @@ Combinations that cannot work, each told in a sentence that says what to set; a 
 {{- if and $v.encoding.enabled $v.networkPolicy.enabled (not $v.networkPolicy.metricsFrom) }}
 - KEDA asks Prometheus how much work there is, and policies let nobody read that: set `networkPolicy.metricsFrom` to where Prometheus is, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]
 {{- end }}
+{{- if and (not $v.encoding.enabled) (not $v.worker.scaledJob.namespace) }}
+- KEDA asks Prometheus how much work there is, and encoding, which tells it, is not a part of this release: set `worker.scaledJob.namespace` to the namespace that it is in
+{{- end }}
+{{- if and $v.encoding.enabled $v.worker.scaledJob.namespace (ne $v.worker.scaledJob.namespace .Release.Namespace) }}
+- encoding is a part of this release: set `worker.scaledJob.namespace` to "", or `encoding.enabled` to false
+{{- end }}
 {{- if $v.worker.autoscaling.enabled }}
 - workers are scaled twice: set `worker.autoscaling.enabled` or `worker.scaledJob.enabled` to false
 {{- end }}

@@ -95,7 +95,7 @@ spec:
       metadata:
         serverAddress: {{ $values.scaledJob.prometheus }}
         # Every replica of encoding tells the same of the queue; sources are fetched by encoding itself, and chunks are not for workers where Jobs make them.
-        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Release.Namespace }}",kind!{{ eq $root.Values.encoding.executor.kind "kubernetes" | ternary "~\"fetch|encode\"" "=\"fetch\"" }}}))
+        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Values.encoding.enabled | ternary $root.Release.Namespace $values.scaledJob.namespace }}",kind!{{ eq $root.Values.encoding.executor.kind "kubernetes" | ternary "~\"fetch|encode\"" "=\"fetch\"" }}}))
         threshold: {{ $values.scaledJob.tasksPerPod | quote }}
 {{- end }}
 

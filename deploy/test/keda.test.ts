@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals'
+import { describeChart, find, type Manifest, type PodSpec, refusalOf, render, settingsOf } from './support/chart.ts'
+
+const queryOf = (manifests: readonly Manifest[]) => {
+  const { triggers } = find(manifests, 'ScaledJob', 'worker').spec as { triggers: { metadata: { query: string } }[] }
+  return triggers[0]?.metadata.query
+}
+
+describeChart('workers by KEDA', () => {
+  test('KEDA starts workers when there is work, and they end by themselves', () => {
+    const manifests = render(['keda'])
+    const { triggers, minReplicaCount, jobTargetRef } = find(manifests, 'ScaledJob', 'worker').spec as {
+      triggers: { type: string; metadata: { query: string; serverAddress: string } }[]
+      minReplicaCount: number
+      jobTargetRef: { template: { metadata: { labels: Record<string, string> }; spec: PodSpec & { restartPolicy: string } } }
+    }
+    expect(triggers).toMatchObject([{ type: 'prometheus', metadata: { serverAddress: 'http://prometheus.monitoring:9090' } }])
+    expect(triggers[0]?.metadata.query).toContain('vitascope_encoding_queue_depth{namespace="vitascope",kind!="fetch"}')
+    // Where Jobs make the chunks, workers are not started for them.
+    const beside = render(['keda', 'jobs'])
+    expect(JSON.stringify(find(beside, 'ScaledJob', 'worker').spec)).toContain(JSON.stringify('kind!~"fetch|encode"}))').slice(1, -1))
+    expect([minReplicaCount, jobTargetRef.template.spec.restartPolicy]).toEqual([0, 'Never'])
+    expect(settingsOf(manifests, 'worker')).toMatchObject({ VITASCOPE_WORKER_IDLE_SECONDS: '60' })
+    const { podSelector } = find(manifests, 'NetworkPolicy', 'worker').spec as { podSelector: { matchLabels: Record<string, string> } }
+    expect(jobTargetRef.template.metadata.labels).toMatchObject(podSelector.matchLabels)
+    for (const kind of ['Deployment', 'PodDisruptionBudget', 'HorizontalPodAutoscaler'])
+      expect(() => find(manifests, kind, 'worker')).toThrow()
+    expect(settingsOf(render(['production']), 'worker')).not.toHaveProperty('VITASCOPE_WORKER_IDLE_SECONDS')
+  })
+
+  test('workers of a release of their own ask for the work of that namespace which encoding is in', () => {
+    const alone = (scaledJob: object) => ({ worker: { scaledJob: { enabled: true, prometheus: 'http://prometheus:9090', ...scaledJob } } })
+    const elsewhere = render(['workers-alone'], alone({ namespace: 'media' }))
+    expect(queryOf(elsewhere)).toContain('vitascope_encoding_queue_depth{namespace="media",')
+    expect(refusalOf(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace that it is in')
+    expect(refusalOf(['keda'], alone({ namespace: 'media' }))).toContain('set `worker.scaledJob.namespace` to ""')
+  })
+})
