@@ -48,10 +48,13 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     tolerations: [{ key: 'encoders', operator: 'Exists' }],
     affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: nodesOf('cheap') }] } },
     priorityClassName: 'encoders',
+    annotations: { 'example.org/kind': 'encoder' },
+    labels: { 'example.org/team': 'media' },
   }
+  const worker = { pod, scratch: { storageClass: 'fast' } }
   const release = (more: object = {}, parallelism = 8) => {
     const executor = { kubernetes: { namespace: jobs, quota: {}, parallelism } }
-    return render(['jobs'], { worker: { pod }, encoding: { executor }, ...more }, ['--namespace', house])
+    return render(['jobs'], { worker, encoding: { executor }, ...more }, ['--namespace', house])
   }
 
   beforeAll(async () => {
@@ -109,6 +112,15 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
   })
   const volume = (pod: V1PodSpec, more: object): V1PodSpec => ({ ...pod, volumes: [...(pod.volumes ?? []), { name: 'more', ...more }] })
 
+  const boundsOf = (pod: V1PodSpec) => pod.containers[0]?.resources?.limits
+  const claimOf = (more: object) => ({
+    ephemeral: {
+      volumeClaimTemplate: {
+        spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } }, ...more },
+      },
+    },
+  })
+
   test('the Job that encoding makes is let in, under the rights that it has, with the owner that it has', async () => {
     const owner = await api.owner()
     expect(owner).toMatchObject({ kind: 'ConfigMap', uid: expect.stringMatching(/./) })
@@ -153,6 +165,27 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     ],
     ['more urgency than all others', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
     ['another runtime', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
+    // A volume that is there already, such as one of a folder of a node.
+    ['a volume of its choice', (pod) => volume(pod, claimOf({ volumeName: 'folder-of-a-node' }))],
+    ['the contents of another claim', (pod) => volume(pod, claimOf({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
+    ['a volume of another class', (pod) => volume(pod, claimOf({ storageClassName: 'other' }))],
+    ['a volume larger than a source', (pod) => volume(pod, claimOf({ resources: { requests: { storage: '10Ti' } } }))],
+    ['a device', (pod) => volume(pod, claimOf({ volumeMode: 'Block' }))],
+    ['a token that it mounts itself', (pod) => volume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } })],
+    ['a folder in memory', (pod) => volume(pod, { emptyDir: { medium: 'Memory' } })],
+    ['a scheduler of its own', (pod) => ({ ...pod, schedulerName: 'mine' })],
+    ['names of its own', (pod) => ({ ...pod, dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.66'] } })],
+    ['claims of devices', (pod) => ({ ...pod, resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] })],
+    ['no bounds', (pod) => container(pod, { resources: {} })],
+    ['extended resources', (pod) => container(pod, { resources: { limits: { ...boundsOf(pod), 'example.org/gpu': '1' } } })],
+    ['a folder to start in', (pod) => container(pod, { workingDir: '/var/lib/vitascope/scratch' })],
+    [
+      'settings left out',
+      (pod) => container(pod, { env: pod.containers[0]?.env?.filter(({ name }) => name !== 'VITASCOPE_PRINCIPAL_KEY_FILE') }),
+    ],
+    ['no seccomp', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, seccompProfile: { type: 'Unconfined' } } })],
+    ['the group of root', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, supplementalGroups: [0] } })],
+    ['all the time to end', (pod) => ({ ...pod, terminationGracePeriodSeconds: 86_400 })],
   ])('a Job with %s is refused', async (_, change) => {
     expect(await refusalOf(change)).toMatch(/a Job here/)
   })
@@ -166,6 +199,8 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
       (job) => label(job, { 'kueue.x-k8s.io/priority-class': 'first' }),
       ({ metadata }) => delete metadata?.labels?.['kueue.x-k8s.io/queue-name'],
       ({ spec }) => Object.assign(spec ?? {}, { suspend: false }),
+      ({ spec }) => Object.assign(spec?.template.metadata?.labels ?? {}, { 'sidecar.istio.io/inject': 'true' }),
+      ({ spec }) => Object.assign(spec?.template.metadata ?? {}, { annotations: { 'k8s.v1.cni.cncf.io/networks': 'nodes' } }),
     ]
     for (const change of changes) {
       const job = aJob()
@@ -212,7 +247,14 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
   })
 
   test('a Job without an end, or with more pods than were allowed, is refused', async () => {
-    for (const more of [{ activeDeadlineSeconds: undefined }, { ttlSecondsAfterFinished: undefined }, { parallelism: 99 }]) {
+    for (const more of [
+      { activeDeadlineSeconds: undefined },
+      { activeDeadlineSeconds: 86_401 },
+      { ttlSecondsAfterFinished: undefined },
+      { ttlSecondsAfterFinished: 3_601 },
+      { parallelism: 99 },
+      { completions: 9_999 },
+    ]) {
       const job = aJob()
       if (job.spec) Object.assign(job.spec, more)
       expect(await refused(job)).toMatch(/a Job here/)
