@@ -51,6 +51,31 @@ describeChart('monitoring', () => {
     }
   })
 
+  test.each([{}, { fullnameOverride: 'video' }])(
+    'alerts and panels of pods are of those that Prometheus finds, whatever the release is called: %j',
+    (values) => {
+      const all = render(['production'], values)
+      const { name } = find(all, 'Service', 'metrics').metadata
+      const texts = all.filter(({ kind, metadata }) => kind === 'PrometheusRule' || metadata.name.endsWith('-dashboard'))
+      const jobs = JSON.stringify(texts).match(/job=[^,}]+/g) ?? []
+      expect(jobs.length).toBeGreaterThan(2)
+      for (const job of jobs) expect(job.replaceAll(/[\\"]/g, '')).toBe(`job=${name}`)
+    },
+  )
+
+  test('dashboards of two releases are found beside each other in one Grafana', () => {
+    const known = ['eu', 'us'].flatMap((namespace) =>
+      render(['production'], {}, ['--namespace', namespace])
+        .filter(({ metadata }) => metadata.name.endsWith('-dashboard'))
+        .flatMap(({ data = {} }) =>
+          Object.entries(data).map(([file, text]) => ({ file, ...(JSON.parse(text) as { uid: string; title: string }) })),
+        ),
+    )
+    expect(known).toHaveLength(4)
+    for (const key of ['file', 'uid', 'title'] as const) expect(new Set(known.map((one) => one[key])).size).toBe(4)
+    for (const { uid } of known) expect(uid.length).toBeLessThanOrEqual(40)
+  })
+
   test('the pods of all components are found by their metrics', () => {
     const { selector } = find(production(), 'Service', 'metrics').spec as { selector: Record<string, string> }
     const pods = production().filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')

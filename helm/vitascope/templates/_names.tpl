@@ -14,6 +14,11 @@
 {{- printf "%s-%s" (include "vitascope.fullname" .root) .name }}
 {{- end }}
 
+{{/* The Service that leads to the metrics of all pods, and what Prometheus calls them. */}}
+{{- define "vitascope.metricsName" -}}
+{{- include "vitascope.name" (dict "root" . "name" "metrics") }}
+{{- end }}
+
 {{/* What a component's pods are found by; it never changes. */}}
 {{- define "vitascope.selector" -}}
 app.kubernetes.io/name: {{ include "vitascope.product" .root }}
