@@ -63,6 +63,23 @@ describeChart('monitoring', () => {
     },
   )
 
+  test('faults and times of the API are not lost among files, which come by the hundred and take as long as viewers do', () => {
+    const delivery = readFileSync(join(root, 'apps/gateway/src/web/delivery-proxy.ts'), 'utf8')
+    const [, template = ''] = /exchange\.template = '(.+)'/.exec(delivery) ?? []
+    const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as { groups: { rules: { alert: string; expr: string }[] }[] }
+    const selectors = groups
+      .flatMap(({ rules }) => rules)
+      .flatMap(({ alert, expr }) =>
+        (expr.match(/vitascope_http_request_seconds\w+\{[^}]*\}/g) ?? []).map((selector) => ({ alert, selector })),
+      )
+    expect(selectors).toHaveLength(5)
+    for (const { alert, selector } of selectors)
+      expect([alert, selector]).toEqual([
+        alert,
+        expect.stringContaining(`path${alert === 'VitascopeDeliveryFails' ? '=' : '!='}"${template}"`),
+      ])
+  })
+
   test('dashboards of two releases are found beside each other in one Grafana', () => {
     const known = ['eu', 'us'].flatMap((namespace) =>
       render(['production'], {}, ['--namespace', namespace])
