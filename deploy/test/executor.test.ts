@@ -43,6 +43,10 @@ describeChart('the Kubernetes executor', () => {
     expect(find(manifests(), 'ResourceQuota', 'encode').spec).toEqual({ hard: { 'count/jobs.batch': 100, 'requests.cpu': 64 } })
   })
 
+  test('the namespace of the Jobs outlives the release, since secrets of others are in it', () => {
+    expect(find(manifests(), 'Namespace', 'encode').metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
+  })
+
   test('the pod of a Job is that of a worker, with secrets of its namespace and an account that may do nothing', () => {
     const { spec } = readPodTemplate(template())
     const [pod, worker] = [spec.containers[0], podOf(manifests(), 'worker').containers[0] as Container]

@@ -236,6 +236,11 @@ topologySpreadConstraints:
 {{/* Work that can wait gives way to what answers callers. */}}
 {{- define "vitascope.priorityClass" -}}
 {{- if .root.Values.priorityClasses.create }}
-{{- printf "%s-%s" (include "vitascope.fullname" .root) (eq .name "worker" | ternary "work" "serving") }}
+{{- include "vitascope.priorityName" (dict "root" .root "kind" (eq .name "worker" | ternary "work" "serving")) }}
 {{- end }}
+{{- end }}
+
+{{/* Of a class, which all namespaces see and whose value nobody can change: another release, or another value, has another one. */}}
+{{- define "vitascope.priorityName" -}}
+{{- printf "%s-%s-%v" (include "vitascope.jobsInstance" .root) .kind (index .root.Values.priorityClasses .kind) }}
 {{- end }}

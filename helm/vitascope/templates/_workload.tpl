@@ -225,7 +225,8 @@ spec:
     - name: {{ $port }}
       port: {{ index $row.ports $port }}
       targetPort: {{ $port }}
-      {{- if eq $port "grpc" }}
+      {{- /* Plain HTTP/2 without TLS alone; a mesh that took TLS for it would break it. */}}
+      {{- if and (eq $port "grpc") (eq $root.Values.tls.mode "none") }}
       appProtocol: kubernetes.io/h2c
       {{- end }}
 {{- end }}
