@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import { chartForms, commonForm } from './chart-forms.ts'
 import { isProgram, root } from './run-command.ts'
 
 /** One setting of the chart, or a group of them. */
@@ -69,25 +70,15 @@ function toPlain(value: unknown): unknown {
   return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value
 }
 
-/** What every container has to say of memory and disk. */
-const resources = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['requests', 'limits'],
-  properties: {
-    requests: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
-    limits: { type: 'object', additionalProperties: { type: ['string', 'number'] }, required: ['memory', 'ephemeral-storage'] },
-  },
-}
-
 function schemaOf(settings: readonly ChartSetting[]): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of the chart vitascope',
     type: 'object',
     additionalProperties: false,
+    required: settings.map(({ name }) => name),
     properties: { global: { type: 'object', description: 'Of a chart above this one; not read here.' }, ...propertiesOf(settings) },
-    $defs: { resources },
+    $defs: chartForms,
   }
 }
 
@@ -95,10 +86,16 @@ function propertiesOf(settings: readonly ChartSetting[]): Record<string, object>
   return Object.fromEntries(
     settings.map(({ name, comment, note, value, settings: own }) => {
       const said = comment === '' ? {} : { description: comment }
+      const common = commonForm(name)
       const form = own
-        ? { type: 'object', additionalProperties: false, properties: propertiesOf(own) }
-        : '$ref' in note
-          ? {}
+        ? {
+            type: 'object',
+            additionalProperties: false,
+            required: own.map((setting) => lastPart(setting.name)),
+            properties: propertiesOf(own),
+          }
+        : '$ref' in note || common
+          ? { ...common }
           : { type: typeOf(value, name) }
       return [lastPart(name), { ...said, ...form, ...note }]
     }),

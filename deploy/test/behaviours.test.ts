@@ -237,11 +237,14 @@ describeChart('components', () => {
     }
   })
 
-  test('a release with dots in its name has names that Services may have', () => {
-    const { code, out } = helm(['template', 'my.release', chart, '--namespace', 'vitascope', '--values', valueSets['demo'] ?? ''])
+  test.each([
+    ['my.release', 'my-release-vitascope'],
+    ['2026.video', 'vitascope-2026-video'],
+  ])('the release %s has names that Services may have', (release, name) => {
+    const { code, out } = helm(['template', release, chart, '--namespace', 'vitascope', '--values', valueSets['demo'] ?? ''])
     expect(code).toBe(0)
-    expect(out).toContain('name: my-release-vitascope-gateway\n')
-    expect(out).not.toContain('name: my.release')
+    expect(out).toContain(`name: ${name}-gateway\n`)
+    expect(out).not.toContain(`name: ${release}`)
   })
 
   test('an image is named by its digest where there is one', () => {

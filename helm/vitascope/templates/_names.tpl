@@ -1,5 +1,7 @@
+{{/* Begins with a letter, since names of Services have to. */}}
 {{- define "vitascope.fullname" -}}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
+{{- else if not (regexMatch "^[a-z]" .Release.Name) }}{{ printf "%s-%s" (include "vitascope.product" .) (.Release.Name | replace "." "-") | trunc 40 | trimSuffix "-" }}
 {{- else if contains (include "vitascope.product" .) .Release.Name }}{{ .Release.Name | replace "." "-" | trunc 40 | trimSuffix "-" }}
 {{- else }}{{ printf "%s-%s" (.Release.Name | replace "." "-") (include "vitascope.product" .) | trunc 40 | trimSuffix "-" }}
 {{- end }}

@@ -23,7 +23,7 @@ Secrets are named by their files alone.
 {{/* A quantity of Kubernetes, such as 20Gi, in bytes; 0 for what is written in another way. */}}
 {{- define "vitascope.bytes" -}}
 {{- $text := include "vitascope.plain" . }}
-{{- $factors := dict "one" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 }}
+{{- $factors := dict "one" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "P" 1e15 "E" 1e18 "Pi" 1125899906842624 "Ei" 1152921504606846976 }}
 {{- $unit := regexReplaceAll "^[0-9.]+" $text "" | default "one" }}
 {{- printf "%.0f" (mulf (regexFind "^[0-9.]+" $text | float64) (get $factors $unit | default 0 | float64)) }}
 {{- end }}

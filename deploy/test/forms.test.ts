@@ -1,0 +1,103 @@
+import { expect, test } from '@jest/globals'
+import { describeChart, refusalOf, render } from './support/chart.ts'
+
+const at = (setting: string) => `at '/${setting.replaceAll('.', '/')}'`
+const valuesOf = (setting: string, value: unknown): object =>
+  setting.split('.').reduceRight((inner, key) => ({ [key]: inner }), value) as object
+
+describeChart('values of a wrong form are refused before anything of them reaches the cluster', () => {
+  test.each<[setting: string, wrong: unknown, where?: string]>([
+    ['fullnameOverride', 'My_House'],
+    ['nameOverride', 'my house'],
+    ['clusterDomain', ''],
+    ['listenHost', '::'],
+    ['image.repository', 'vitascope/server:0.1.0'],
+    ['image.tag', 'of/today'],
+    ['publicUrl', 'https://video example.org'],
+    ['corsOrigins', ['example.org'], 'corsOrigins.0'],
+    ['trustedProxies', ['10.0.0.256'], 'trustedProxies.0'],
+    ['sourceAllow', ['10.0.0.0/33'], 'sourceAllow.0'],
+    ['delivery.gatewayNetworks', ['pods'], 'delivery.gatewayNetworks.0'],
+    ['limits', 'on'],
+    ['secrets.existingSecret', 'House Keys'],
+    ['redis.key', ''],
+    ['database.cloudNativePg.instances', 0],
+    ['storage.s3.endpoint', 'https://objects.example.org/videos'],
+    ['storage.files.size', 'large'],
+    ['analytics.spool.size', '1GB'],
+    ['tls.certManager.duration', '30d'],
+    ['tls.secrets.auth', 'Auth'],
+    ['networkPolicy.peers.database', [{ cidr: '192.0.2.10/32' }], 'networkPolicy.peers.database.0'],
+    ['networkPolicy.peers.database', [{}], 'networkPolicy.peers.database.0'],
+    ['networkPolicy.doorFrom', [{ ipBlock: { cidr: '192.0.2.10' } }], 'networkPolicy.doorFrom.0.ipBlock.cidr'],
+    ['networkPolicy.otherNamespaces', ['Other'], 'networkPolicy.otherNamespaces.0'],
+    ['shutdown.preStopSeconds', 4],
+    ['priorityClasses.serving', 2_000_000_000],
+    ['ingress.host', 'https://video.example.org'],
+    ['monitoring.serviceMonitor.interval', '30'],
+    ['gateway.disruptionBudget.maxUnavailable', 0],
+    ['gateway.disruptionBudget.maxUnavailable', '0%'],
+    ['gateway.resources.limits', { memory: 'lots' }, 'gateway.resources.limits.memory'],
+    ['migrations.resources', { limits: { memory: null } }, 'migrations.resources.limits'],
+    ['auth.address', 'auth'],
+    ['encoding.uploadAddress', 'dns:///encoding:8081'],
+    ['encoding.executor.kubernetes.namespace', 'en.code'],
+    ['worker.scaledJob.prometheus', 'prometheus:9090'],
+  ])('%s: %j', (setting, wrong, where = setting) => {
+    expect(refusalOf(['production'], valuesOf(setting, wrong))).toContain(at(where))
+  })
+
+  test.each<[string, object, string]>([
+    ['limits that are no JSON', { limits: '{"key": 5' }, '`limits` is not JSON'],
+    [
+      'more kept than allowed',
+      { auth: { resources: { requests: { memory: '2Gi' } } } },
+      'set `auth.resources.limits.memory` to that or more',
+    ],
+    [
+      'more of a processor than allowed',
+      { auth: { resources: { requests: { cpu: 2 }, limits: { cpu: '1900m' } } } },
+      'requests.cpu`, 2, is more',
+    ],
+    [
+      'a scaler of what is not requested',
+      { gateway: { resources: { requests: { cpu: null } } } },
+      'set `gateway.resources.requests.cpu`, or `gateway.autoscaling.enabled` to false',
+    ],
+    ['a certificate that is always due', { tls: { certManager: { duration: '240h' } } }, 'set `tls.certManager.renewBefore` to less'],
+    ['an Ingress for an address', { publicUrl: 'http://192.0.2.1:8080' }, 'set `ingress.host` to the name under which callers come'],
+    ['an Ingress in capitals', { publicUrl: 'https://Video.example.org' }, 'set `ingress.host`'],
+    [
+      'a port that the Service does not know',
+      { gateway: { settings: { VITASCOPE_PORT: 9999 } } },
+      '`gateway.settings.VITASCOPE_PORT` says what ports',
+    ],
+    [
+      'a name that no Service may have',
+      { fullnameOverride: '2026-video' },
+      'names of Services begin with a letter, and 2026-video does not',
+    ],
+  ])('%s', (_, values, sentence) => {
+    expect(refusalOf(['production'], values)).toContain(sentence)
+  })
+
+  test('a quota under which no Job would ever have a pod', () => {
+    const values = valuesOf('encoding.executor.kubernetes.quota', { 'limits.cpu': 64 })
+    expect(refusalOf(['jobs'], values)).toContain('take `limits.cpu` out of `encoding.executor.kubernetes.quota`')
+  })
+
+  test('values of a version before, which lack settings of this one, as `helm upgrade --reuse-values` has them', () => {
+    expect(refusalOf(['production'], { authorities: null })).toContain("missing property 'authorities'")
+    expect(refusalOf(['production'], valuesOf('worker.scratch.sparePercent', null))).toContain("missing property 'sparePercent'")
+  })
+
+  test('what is right in more than one form is taken', () => {
+    const networks = { trustedProxies: ['10.1.2.3', 'fd00::1', 'fd00::/8'], sourceAllow: ['::ffff:10.0.0.0/104', '10.0.0.0/8'] }
+    const sizes = { auth: { resources: { requests: { cpu: 0.5, memory: '0.5Gi' }, limits: { memory: 1_073_741_824 } } } }
+    const budgets = { web: { disruptionBudget: { maxUnavailable: '25%' } } }
+    const image = { image: { repository: 'images.example.org:5000/vitascope/server', digest: '', tag: '0.1.0-rc.1' } }
+    expect(render(['production'], { ...networks, ...sizes, ...budgets, ...image }).length).toBeGreaterThan(0)
+    const dns = { auth: { enabled: false, address: 'dns:///auth.elsewhere:50051' }, networkPolicy: { otherNamespaces: ['elsewhere'] } }
+    expect(render(['production'], dns).length).toBeGreaterThan(0)
+  })
+})

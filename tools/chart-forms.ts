@@ -1,0 +1,92 @@
+const octet = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
+const ip4 = `${octet}([.]${octet}){3}`
+const ip6 = '[0-9A-Fa-f]*:[0-9A-Fa-f:]*(:[0-9.]+)?'
+const mask4 = '(3[0-2]|[12]?[0-9])'
+const mask6 = '(12[0-8]|1[01][0-9]|[1-9]?[0-9])'
+const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+const hostName = `${label}([.]${label})*`
+const quantity = {
+  type: ['string', 'number'],
+  pattern: '^[0-9]+([.][0-9]+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$',
+  minimum: 0,
+}
+
+/** A text of this form, or none at all. */
+const maybe = (form: string) => ({ type: 'string', pattern: `^(${form})?$` })
+
+/**
+ * Forms that settings of the chart have in common, as `$defs` of its schema: what is of another one is refused by `helm template`, where it would else be by
+ * Kubernetes, in the middle of an upgrade, or by a process at its start.
+ */
+export const chartForms = {
+  /** What every container has to say of memory and disk. */
+  resources: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['requests', 'limits'],
+    properties: {
+      requests: { type: 'object', additionalProperties: quantity },
+      limits: { type: 'object', additionalProperties: quantity, required: ['memory', 'ephemeral-storage'] },
+    },
+  },
+  quantity,
+  /** Of an object of Kubernetes that is somewhere. */
+  name: maybe(`${label}([.]${label})*`),
+  label: maybe(label),
+  host: maybe(`([*][.])?${hostName}`),
+  key: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
+  address: maybe('(dns:///)?([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
+  addressOfHttp: maybe('([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
+  repository: { type: 'string', pattern: '^([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$' },
+  tag: maybe('[A-Za-z0-9_][A-Za-z0-9._-]{0,127}'),
+  /** One address or many. */
+  network: { type: 'string', pattern: `^(${ip4}(/${mask4})?|${ip6}(/${mask6})?)$` },
+  /** As a CIDR. */
+  cidr: { type: 'string', pattern: `^(${ip4}/${mask4}|${ip6}/${mask6})$` },
+  /** Of cert-manager. */
+  time: { type: 'string', pattern: '^[1-9][0-9]*(h|m|s)$' },
+  /** Of Prometheus. */
+  interval: { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$', minLength: 1 },
+  /** Of a budget: one of none would hold up each drain for good. */
+  budget: {
+    anyOf: [
+      { type: 'integer', minimum: 1 },
+      { type: 'string', pattern: '^([1-9][0-9]?|100)%$' },
+    ],
+  },
+  /** Of a NetworkPolicy. */
+  peer: {
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: false,
+    properties: {
+      ipBlock: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['cidr'],
+        properties: { cidr: { $ref: '#/$defs/cidr' }, except: { type: 'array', items: { $ref: '#/$defs/cidr' } } },
+      },
+      podSelector: { type: 'object' },
+      namespaceSelector: { type: 'object' },
+    },
+  },
+}
+
+const formOfKey: Record<string, keyof typeof chartForms> = {
+  existingSecret: 'name',
+  existingClaim: 'name',
+  storageClass: 'name',
+  priorityClassName: 'name',
+  key: 'key',
+  accessKeyIdKey: 'key',
+  secretAccessKeyKey: 'key',
+  repository: 'repository',
+  tag: 'tag',
+}
+
+/** The form of what is called the same everywhere; undefined for all else, which has a note of its own where its value does not say enough. */
+export function commonForm(setting: string): { $ref: string } | undefined {
+  const isSecret = /[.]secrets[.]\w+$/.test(setting)
+  const form = isSecret ? 'name' : formOfKey[setting.slice(setting.lastIndexOf('.') + 1)]
+  return form && { $ref: `#/$defs/${form}` }
+}
