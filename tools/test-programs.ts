@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { browserPath, builtPrograms, helmPath, kubectlPath, redisPath, s3Path } from '@vitascope/testing'
+import { browserPath, builtPrograms, helmPath, kubeconformPath, kubectlPath, redisPath, s3Path } from '@vitascope/testing'
 import { runCommand } from './run-command.ts'
 import { takeOutOfZip } from './zip.ts'
 
@@ -25,6 +25,13 @@ const goPrograms: readonly (Program & { module: string })[] = [
     find: s3Path,
     neededBy: 'startS3',
     tests: 'with an S3 store',
+  },
+  {
+    what: 'kubeconform',
+    module: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
+    find: kubeconformPath,
+    neededBy: 'kubeconformPath',
+    tests: 'of what the chart renders against the schemas of Kubernetes',
   },
 ]
 

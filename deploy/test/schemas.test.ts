@@ -1,28 +1,21 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from '@jest/globals'
-import { Ajv, type ValidateFunction } from 'ajv'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { kubeconformPath } from '@vitascope/testing'
 import { describeChart, type Manifest, render, valueSets } from './support/chart.ts'
 
 const folder = join(import.meta.dirname, 'schemas')
 const versions = readdirSync(folder).filter((file) => file.startsWith('kubernetes-'))
+const describeSchemas = kubeconformPath() === undefined ? describe.skip : describeChart
 
-/** Checks of one version of Kubernetes, with the operators that the chart knows: by `group/version/Kind`. */
-function checksOf(version: string): (kind: string) => ValidateFunction | undefined {
-  const ajv = new Ajv({ strict: false, unicodeRegExp: false, validateFormats: false })
-  const known = new Map<string, string>()
-  for (const file of [version, 'operators.json']) {
-    const { kinds, $defs } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
-      kinds: Record<string, { $ref: string }>
-      $defs: object
-    }
-    ajv.addSchema({ $id: file, $defs })
-    for (const [kind, { $ref }] of Object.entries(kinds)) known.set(kind, `${file}${$ref}`)
-  }
-  return (kind) => {
-    const reference = known.get(kind)
-    return reference === undefined ? undefined : ajv.getSchema(reference)
-  }
+/** What kubeconform says of one object. */
+interface Answer {
+  kind: string
+  name: string
+  status: string
+  msg: string
 }
 
 const rendered = new Map<string, Manifest[]>()
@@ -32,30 +25,54 @@ function manifestsOf(set: string): Manifest[] {
   return known
 }
 
-describeChart.each(versions)('%s', (version) => {
-  const checkOf = checksOf(version)
-  const faultsOf = (manifest: Manifest): string[] => {
-    const check = checkOf(`${manifest.apiVersion}/${manifest.kind}`)
-    if (!check) return ['no such kind']
-    return check(manifest)
-      ? []
-      : (check.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+/** A file for each kind of one version of Kubernetes, and of the operators that the chart knows. */
+function writeSchemas(version: string, target: string): void {
+  for (const file of [version, 'operators.json']) {
+    const { kinds, $defs } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { kinds: Record<string, object>; $defs: object }
+    for (const [name, reference] of Object.entries(kinds)) {
+      const [kind = '', apiVersion = '', group = apiVersion] = name.split('/').reverse()
+      writeFileSync(join(target, `${group}_${apiVersion}_${kind.toLowerCase()}.json`), JSON.stringify({ ...reference, $defs }))
+    }
+  }
+}
+
+describeSchemas.each(versions)('%s', (version) => {
+  let schemas: string
+  beforeAll(() => {
+    schemas = mkdtempSync(join(tmpdir(), 'vitascope-schemas-'))
+    writeSchemas(version, schemas)
+  })
+  afterAll(() => rmSync(schemas, { recursive: true }))
+
+  /** To kubeconform the group of kinds without one is their version: it looks for `v1_v1_pod.json` and `apps_v1_deployment.json`. */
+  function check(manifests: readonly Manifest[]): Answer[] {
+    const location = join(schemas, '{{ .Group }}_{{ .ResourceAPIVersion }}_{{ .ResourceKind }}.json')
+    // The operator of CloudNativePG is no Go module that can be fetched, so there is no schema of its clusters.
+    const args = ['-strict', '-verbose', '-output', 'json', '-schema-location', location, '-skip', 'postgresql.cnpg.io/v1/Cluster', '-']
+    const input = manifests.map((manifest) => JSON.stringify(manifest)).join('\n---\n')
+    const { stdout, stderr } = spawnSync(kubeconformPath() ?? '', args, { input, encoding: 'utf8' })
+    if (stdout === '') throw new Error(`kubeconform: ${stderr}`)
+    return (JSON.parse(stdout) as { resources: Answer[] }).resources
   }
 
   test.each(Object.keys(valueSets))('takes what the values %s make', (set) => {
-    // The operator of CloudNativePG is no Go module that can be fetched, so there is no schema of its clusters.
-    const manifests = manifestsOf(set).filter(({ apiVersion }) => apiVersion !== 'postgresql.cnpg.io/v1')
-    for (const manifest of manifests)
-      expect([manifest.kind, manifest.metadata.name, ...faultsOf(manifest)]).toEqual([manifest.kind, manifest.metadata.name])
+    const answers = check(manifestsOf(set))
+    expect(answers.filter(({ status }) => status !== 'statusValid' && status !== 'statusSkipped')).toEqual([])
+    expect(answers).toHaveLength(manifestsOf(set).length)
+    expect(answers.filter(({ status }) => status === 'statusSkipped').map(({ kind }) => kind)).toEqual(
+      set === 'cloudnativepg' ? ['Cluster'] : [],
+    )
   })
 
-  test('does not take a field that is none, nor one of another type', () => {
+  test('does not take a field that is none, one of another type, nor a kind that is none', () => {
     const [deployment] = manifestsOf('demo').filter(({ kind }) => kind === 'Deployment') as [Manifest]
-    expect(faultsOf({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([
-      expect.stringContaining('must NOT have additional properties'),
+    const faultOf = (manifest: Manifest) => check([manifest]).map(({ status, msg }) => [status, msg])
+    expect(faultOf({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([
+      ['statusInvalid', expect.stringContaining("additional properties 'replica' not allowed")],
     ])
-    expect(faultsOf({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toEqual([
-      expect.stringContaining('/spec/replicas must be integer'),
+    expect(faultOf({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toEqual([
+      ['statusInvalid', expect.stringMatching(/replicas': got string, want .*integer/)],
     ])
+    expect(faultOf({ ...deployment, kind: 'Deploiment' })).toEqual([['statusError', expect.stringContaining('could not find schema')]])
   })
 })

@@ -10,3 +10,8 @@ export function helmPath(): string | undefined {
 export function kubectlPath(): string | undefined {
   return findProgram(['kubectl'], [builtPrograms])
 }
+
+/** The checker of manifests against schemas; undefined when there is none. */
+export function kubeconformPath(): string | undefined {
+  return findProgram(['kubeconform'], [builtPrograms])
+}
