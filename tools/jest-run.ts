@@ -32,8 +32,11 @@ const mostAgain = 12
 export interface TestQuestion {
   /** Also `*.long.test.ts`. */
   long: boolean
-  /** `*.cluster.test.ts` or `*.node.test.ts` and no others, which are left out otherwise: those on a Kubernetes API, and on one with a node. */
-  on?: 'cluster' | 'node'
+  /**
+   * `*.cluster.test.ts`, `*.node.test.ts` or `*.docker.test.ts` and no others, which are left out otherwise: those on a Kubernetes API, on one with a node, and on a
+   * Docker daemon.
+   */
+  on?: 'cluster' | 'node' | 'docker'
   /** Those alone whose path matches one, when there are any. */
   filters: readonly string[]
 }
@@ -44,7 +47,7 @@ export function testFiles({ long, on, filters }: TestQuestion): string[] {
   return ['apps', 'libs', 'tools', 'test', 'bench', 'deploy']
     .flatMap((folder) => filesBelow(join(root, folder)))
     .filter((file) => file.endsWith('.test.ts') && (long || !file.endsWith('.long.test.ts')))
-    .filter((file) => /[.](cluster|node)[.]test[.]ts$/.exec(file)?.[1] === on)
+    .filter((file) => /[.](cluster|node|docker)[.]test[.]ts$/.exec(file)?.[1] === on)
     .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(relative(root, file))))
     .sort()
 }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApiAlone } from '../deploy/cluster/api-alone.ts'
 import { apiList } from '../deploy/cluster/api-list.ts'
+import type { Place } from '../deploy/cluster/control-plane.ts'
+import { startDocker } from '../deploy/cluster/docker.ts'
 import { drawPeaks, watchPeaks } from '../deploy/cluster/node/peaks.ts'
 import { startWithNode } from '../deploy/cluster/with-node.ts'
 import { generate } from './generate.ts'
@@ -14,34 +16,40 @@ import { provideTestPrograms } from './test-programs.ts'
 // first run builds it.
 // npm run test:cluster -- --node [path …]: the tests `*.node.test.ts`, on a Kubernetes with a node, which needs root; at the end it tells the most that
 // containers of each kind used.
-const filters = process.argv.slice(2).filter((word) => word !== '--node')
-const on = process.argv.includes('--node') ? 'node' : 'cluster'
+// npm run test:cluster -- --docker [path …]: the tests `*.docker.test.ts`, on a Docker daemon of their own, which needs root.
+const levels = { '--node': 'node', '--docker': 'docker' } as const
+const filters = process.argv.slice(2).filter((word) => !(word in levels))
+const on = Object.entries(levels).find(([option]) => process.argv.includes(option))?.[1] ?? 'cluster'
 await generate()
 const files = testFiles({ long: false, on, filters })
 await provideTestPrograms(files)
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-test-cluster-'))
-const start = on === 'node' ? startWithNode : startApiAlone
-const cluster = await start(join(folder, 'cluster'))
+const cluster = await { node: startWithNode, cluster: startApiAlone, docker: startDocker }[on](join(folder, 'cluster'))
 try {
   const place = join(folder, 'place.json')
   writeFileSync(place, JSON.stringify(cluster.place))
   Object.assign(toolEnvironment, { VITASCOPE_TEST_CLUSTER: place })
-  const { address, ports, folder: own } = cluster.place
-  const keys = { tokenFile: join(own, 'keys/admin.token'), authorityFile: join(own, 'keys/ca.crt') }
-  const peaks = on === 'node' ? watchPeaks(apiList({ server: `https://${address}:${ports.api}`, ...keys })) : undefined
+  const peaks = on === 'node' && 'kubeconfig' in cluster ? watchPeaks(listOf(cluster.place)) : undefined
   const counts = await runJest({
     files,
     all: false,
     long: false,
     report: join(folder, 'report.json'),
-    // All of them have the same cluster, and some stop its API server.
+    // All of them have the same one, and some stop its API server.
     workers: 1,
   })
   if (peaks) console.log(drawPeaks(await peaks.stop()))
   for (const file of counts.notRun) console.error(`${file} was not run`)
-  console.log(`${counts.passed} passed, ${counts.failed} failed`)
+  if (counts.failures.length > 0) console.log(`failed:\n${counts.failures.map((name) => `  ${name}`).join('\n')}`)
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
+  console.log(`${counts.passed} passed, ${counts.failed + counts.notRun.length} failed${skipped}`)
   process.exitCode = counts.failed + counts.notRun.length > 0 ? 1 : 0
 } finally {
   await cluster.stop()
   rmSync(folder, { recursive: true, force: true })
+}
+
+function listOf({ folder: own, address, ports }: Place) {
+  const keys = { tokenFile: join(own, 'keys/admin.token'), authorityFile: join(own, 'keys/ca.crt') }
+  return apiList({ server: `https://${address}:${ports.api}`, ...keys })
 }

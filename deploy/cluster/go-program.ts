@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { root, runCommand } from '../../tools/run-command.ts'
+import { run } from './run.ts'
 
 /** What was built for clusters, by version. */
 export const BUILT = join(root, 'node_modules/.cache/vitascope/cluster')
@@ -60,6 +62,29 @@ export async function provideGoModule(name: string, module: string): Promise<str
     GOBIN: folder,
   })
   if (code !== 0) throw new Error(`${name} could not be built:\n${output.split('\n').slice(-10).join('\n')}`)
+  return target
+}
+
+/**
+ * The same for a module that `go install` refuses, because it leaves out versions of others: built in a copy of its source, by the versions that it names.
+ * `command` is the folder of the program in it.
+ */
+export async function provideGoCommand(name: string, module: string, command: string): Promise<string> {
+  const target = join(BUILT, module.replaceAll('/', '_'), name)
+  if (existsSync(target)) return target
+  console.log(`${name} is built once: go build ${module} …`)
+  const { code, output } = await runCommand('go', ['mod', 'download', '-json', module], goEnvironment())
+  if (code !== 0) throw new Error(`${module} could not be fetched:\n${output}`)
+  const copy = mkdtempSync(join(tmpdir(), 'vitascope-go-'))
+  try {
+    // Before the answer it may have told what it fetched.
+    const { Dir } = JSON.parse(output.slice(output.indexOf('{'))) as { Dir: string }
+    cpSync(Dir, copy, { recursive: true })
+    await run('chmod', '-R', 'u+w', copy)
+    await buildGoProgram({ name, source: join(copy, command) }, target)
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
   return target
 }
 

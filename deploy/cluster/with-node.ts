@@ -12,7 +12,7 @@ import { importImages, startContainerd, stopContainerd, unmountBelow } from './n
 import { kubelet, kubeProxy, metricsServer, NODE } from './node/kubelet.ts'
 import { makeNetwork, NETWORK, removeNetwork, withinNetwork } from './node/network.ts'
 import { clusterObjects } from './node/objects.ts'
-import { providePackages } from './node/packages.ts'
+import { NODE_PACKAGES, providePackages } from './node/packages.ts'
 import { stopProgram } from './program.ts'
 import { run } from './run.ts'
 
@@ -35,7 +35,7 @@ const BESIDE = ['policies', 'metrics-server', 'kube-proxy', 'kubelet']
  */
 export async function startWithNode(folder: string): Promise<ClusterWithNode> {
   if (process.getuid?.() !== 0) throw new Error('a cluster with a node needs root')
-  await providePackages()
+  await providePackages(NODE_PACKAGES)
   const programs = await provideHyperkube()
   const metrics = await provideGoModule('metrics-server', 'sigs.k8s.io/metrics-server/cmd/metrics-server@v0.9.0')
   const images = await provideImages()

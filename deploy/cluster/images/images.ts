@@ -23,6 +23,15 @@ export const IMAGES = {
   objects: 'localhost/versitygw:1',
 } as const
 
+/** What compose.yaml names, in its order of services: ours, and stand-ins that begin as the public images of these do. */
+export const COMPOSE_IMAGES = {
+  server: IMAGES.server,
+  encoding: IMAGES.encoding,
+  postgres: IMAGES.postgres,
+  valkey: 'localhost/valkey:8',
+  objects: 'localhost/versitygw:compose',
+} as const
+
 const BUILD = ['bud', '--layers', '--quiet', '--isolation', 'chroot', '--network', 'host', '--pull-never']
 const OWN = import.meta.dirname
 
@@ -34,14 +43,62 @@ export async function provideImages(): Promise<ImageArchive[]> {
   const base = await provideBase()
   await provideProgram(IMAGES.pause, { name: 'pause', source: join(OWN, 'pause') })
   await provideProgram(IMAGES.names, { name: 'coredns', source: join(OWN, 'coredns') })
-  await provideOutside(base)
-  for (const target of ['server', 'encoding'] as const) {
-    console.log(`the image of ${target} is built …`)
-    await build(IMAGES[target], join(root, 'deploy/images/Dockerfile'), root, ['--target', target])
-  }
+  await provideOutside(base, { postgres: IMAGES.postgres, redis: IMAGES.redis, objects: IMAGES.objects })
+  await buildHouse(IMAGES, root)
   const archives: ImageArchive[] = []
   for (const name of Object.values(IMAGES)) archives.push(await archive(name))
   return archives
+}
+
+/** The same for a Docker daemon: gives it what `COMPOSE_IMAGES` names. */
+export async function provideComposeImages(docker: (...args: string[]) => Promise<string>): Promise<void> {
+  const base = await provideBase()
+  await provideOutside(base, {
+    postgres: COMPOSE_IMAGES.postgres,
+    valkey: COMPOSE_IMAGES.valkey,
+    'compose-objects': COMPOSE_IMAGES.objects,
+  })
+  await buildHouse(IMAGES, root)
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-images-'))
+  try {
+    for (const [key, name] of Object.entries(COMPOSE_IMAGES)) {
+      const file = join(folder, `${key}.tar`)
+      await run('buildah', 'push', '--quiet', '--disable-compression', name, `docker-archive:${file}:${name}`)
+      await docker('load', '--quiet', '--input', file)
+      // Under the name that operators build it by, too.
+      if (name.startsWith('localhost/vitascope/')) await docker('tag', name, name.replace('localhost/', ''))
+      rmSync(file)
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The house's images as a commit of this repository makes them, by its own Dockerfile. Needs the commit in the checkout's history. */
+export async function provideImagesOf(commit: string): Promise<Record<'server' | 'encoding', ImageArchive>> {
+  const names = { server: `localhost/vitascope/server:${commit}`, encoding: `localhost/vitascope/encoding:${commit}` }
+  const isMissing = (await idOf(names.server)) === undefined || (await idOf(names.encoding)) === undefined
+  if (isMissing) {
+    await provideBase()
+    const folder = mkdtempSync(join(tmpdir(), 'vitascope-commit-'))
+    try {
+      await run('git', '-C', root, 'archive', '--output', join(folder, 'source.tar'), commit)
+      await run('tar', '-xf', join(folder, 'source.tar'), '-C', folder)
+      rmSync(join(folder, 'source.tar'))
+      await buildHouse(names, folder)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+  return { server: await archive(names.server), encoding: await archive(names.encoding) }
+}
+
+/** `source` is a checkout. */
+async function buildHouse(names: Readonly<Record<'server' | 'encoding', string>>, source: string): Promise<void> {
+  for (const target of ['server', 'encoding'] as const) {
+    console.log(`the image of ${target} is built …`)
+    await build(names[target], join(source, 'deploy/images/Dockerfile'), source, ['--target', target])
+  }
 }
 
 /** What the Dockerfile begins with, made of Debian's packages and Node's where buildah has it not. */
@@ -87,14 +144,15 @@ async function provideProgram(name: string, program: GoProgram): Promise<void> {
   await build(name, join(OWN, 'one-program.Dockerfile'), dirname(path), ['--build-arg', `PROGRAM=${program.name}`])
 }
 
-async function provideOutside(base: string): Promise<void> {
+/** `names` of the images by their targets. */
+async function provideOutside(base: string, names: Readonly<Record<string, string>>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-outside-'))
   try {
     copyFileSync(await provideGoModule('versitygw', 'github.com/versity/versitygw/cmd/versitygw@v1.8.0'), join(folder, 'versitygw'))
     copyFileSync(join(OWN, 'postgres.sh'), join(folder, 'postgres.sh'))
     const file = join(OWN, 'outside.Dockerfile')
-    for (const target of ['postgres', 'redis', 'objects'] as const)
-      await build(IMAGES[target], file, folder, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
+    for (const [target, name] of Object.entries(names))
+      await build(name, file, folder, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -2,14 +2,16 @@
 #   postgres  as the demo of the chart uses the official image: POSTGRES_DB, POSTGRES_PASSWORD_FILE, PGDATA, /docker-entrypoint-initdb.d/*.sql
 #   redis     without a disk
 #   objects   an S3 server over /objects
+#   valkey, compose-objects   the same programs, begun as the public images that deploy/compose.yaml names begin
 ARG NODE_IMAGE
 FROM ${NODE_IMAGE} AS postgres
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends postgresql-15 \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives /var/lib/postgresql \
  && mkdir -p /var/lib/postgresql \
- && useradd --uid 10001 --no-create-home database
-ENV PATH=/usr/lib/postgresql/15/bin:/usr/local/bin:/usr/bin:/bin
+ && useradd --uid 10001 --no-create-home database \
+ && chown database /var/lib/postgresql /var/run/postgresql
+ENV PATH=/usr/lib/postgresql/15/bin:/usr/local/bin:/usr/bin:/bin PGDATA=/var/lib/postgresql/15/data
 COPY postgres.sh /usr/local/bin/
 STOPSIGNAL SIGINT
 USER 10001:10001
@@ -26,3 +28,17 @@ FROM ${NODE_IMAGE} AS objects
 COPY versitygw /usr/local/bin/
 USER 10001:10001
 ENTRYPOINT ["versitygw", "--port", ":7070", "--health", "/health", "--quiet", "--keep-alive", "posix", "--sidecar", "/objects/sidecar", "/objects/buckets"]
+
+FROM redis AS valkey
+USER 0:0
+RUN ln -s redis-server /usr/bin/valkey-server && ln -s redis-cli /usr/bin/valkey-cli
+WORKDIR /data
+# Its public image listens to all who can reach it.
+ENTRYPOINT ["sh", "-c", "exec \"$@\" --protected-mode no --bind 0.0.0.0", "--"]
+
+FROM ${NODE_IMAGE} AS compose-objects
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends wget \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives
+COPY versitygw /usr/local/bin/
+ENTRYPOINT ["versitygw"]

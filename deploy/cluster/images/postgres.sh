@@ -8,8 +8,11 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
   pg_ctl --wait --options="-c listen_addresses=''" start
   createdb --username=postgres "$POSTGRES_DB"
-  for file in /docker-entrypoint-initdb.d/*.sql; do
-    psql --set ON_ERROR_STOP=1 --quiet --username=postgres --dbname="$POSTGRES_DB" --file="$file"
+  for file in /docker-entrypoint-initdb.d/*; do
+    case $file in
+    *.sql) psql --set ON_ERROR_STOP=1 --quiet --username=postgres --dbname="$POSTGRES_DB" --file="$file" ;;
+    *.sh) sh "$file" ;;
+    esac
   done
   pg_ctl --wait --mode=fast stop
 fi

@@ -1,8 +1,12 @@
 import { runCommand } from '../../../tools/run-command.ts'
 import { run } from '../run.ts'
 
-/** By the programs that are looked for. */
-const PACKAGES: Record<string, string> = {
+/** What of Debian images are made with, by the programs that are looked for. */
+export const IMAGE_PACKAGES: Readonly<Record<string, string>> = { buildah: 'buildah', mmdebstrap: 'mmdebstrap' }
+
+/** What of Debian a node is made of. */
+export const NODE_PACKAGES: Readonly<Record<string, string>> = {
+  ...IMAGE_PACKAGES,
   containerd: 'containerd',
   ctr: 'containerd',
   runc: 'runc',
@@ -12,15 +16,13 @@ const PACKAGES: Record<string, string> = {
   iptables: 'iptables',
   nft: 'nftables',
   conntrack: 'conntrack',
-  buildah: 'buildah',
-  mmdebstrap: 'mmdebstrap',
   openssl: 'openssl',
 }
 
-/** Installs what of Debian a node is made of, and starts none of its services. */
-export async function providePackages(): Promise<void> {
+/** Installs what is missing of these, and starts none of its services. */
+export async function providePackages(packages: Readonly<Record<string, string>>): Promise<void> {
   const missing = new Set<string>()
-  for (const [program, name] of Object.entries(PACKAGES)) {
+  for (const [program, name] of Object.entries(packages)) {
     const { code } = await runCommand('sh', ['-c', `command -v ${program}`])
     if (code !== 0) missing.add(name)
   }
