@@ -3,15 +3,17 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Everything but `npm start`, which is for one machine, and the web pages, which are built. */
+/** The services; the web pages are built. */
 export const APPS = ['analytics', 'auth', 'catalogue', 'collaboration', 'delivery', 'encoding', 'gateway']
-/** For tests and for `npm start` alone. */
-const LEFT_OUT = ['testing', 'embedded-postgres']
+/** Of `npm start`, which is for one machine, a cluster needs what backs up and restores. */
+const COMMANDS = ['standalone']
+/** For tests alone. */
+const LEFT_OUT = ['testing']
 const NOT_RUN = /[.]test[.]ts$|-suite[.]ts$/
 
 export function assemble(root: string, folder: string): void {
   const libs = readdirSync(join(root, 'libs')).filter((name) => !LEFT_OUT.includes(name))
-  const packages = [...APPS.map((name) => `apps/${name}`), ...libs.map((name) => `libs/${name}`)]
+  const packages = [...[...APPS, ...COMMANDS].map((name) => `apps/${name}`), ...libs.map((name) => `libs/${name}`)]
   for (const path of packages) {
     mkdirSync(join(folder, path), { recursive: true })
     writeManifest(join(root, path), join(folder, path))

@@ -80,7 +80,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
 
   test('every pod that serves is probed, drains before it ends, and is replaced by one that serves', () => {
     for (const { component, manifest, pod } of workloads(manifests()).filter(
-      ({ manifest: { kind } }) => kind !== 'Job' && kind !== 'ConfigMap',
+      ({ manifest: { kind } }) => !['Job', 'CronJob', 'ConfigMap'].includes(kind),
     )) {
       const { strategy } = manifest.spec as { strategy?: { rollingUpdate: { maxUnavailable: number } } }
       if (manifest.kind === 'Deployment') expect([component, strategy?.rollingUpdate.maxUnavailable]).toEqual([component, 0])

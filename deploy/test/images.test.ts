@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,6 +93,22 @@ describe('what is assembled', () => {
     expect(existsSync(join(folder, 'apps/web/dist'))).toBe(true)
     expect(existsSync(join(folder, 'libs/proto/src/gen/descriptors.binpb'))).toBe(true)
     expect(packages().flatMap((path) => sources(path).filter((file) => /\.test\.ts$|(^|\/)test\//.test(file)))).toEqual([])
+  })
+
+  test('has the command that backs up and restores', async () => {
+    const command = join(folder, 'apps/standalone/src/backup/main.ts')
+    // Packages are installed later: here they are those of the checkout.
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', command, 'restore', '--from', '/nowhere'],
+      {
+        encoding: 'utf8',
+        env: {},
+      },
+    )
+    rmSync(join(folder, 'node_modules'))
+    expect([status, stderr]).toEqual([1, 'the backup was not restored: there is no complete backup in /nowhere\n'])
   })
 
   test('has files alone, and no links to where it was assembled', () => {

@@ -16,6 +16,12 @@ const contents: Record<string, string> = {
   'keys/token-keys': makeTokenKeys(),
   'keys/system-key': 's'.repeat(40),
   'database/url': 'postgres://me:secret@db:5432/vitascope',
+  ...Object.fromEntries(
+    ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'].map((service) => [
+      `databases/${service}/url`,
+      `postgres://${service}@db/house`,
+    ]),
+  ),
   'redis/url': 'redis://:secret@redis:6379',
   'mail/url': 'smtp://me:secret@mail:587',
   'storage/access-key-id': 'me',

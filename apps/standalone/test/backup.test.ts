@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { runTool } from './support/command.ts'
-import { asSuperuser } from './support/database.ts'
+import { asSuperuser, loginsIn } from './support/database.ts'
 import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -129,6 +129,36 @@ test('a backup under load is the platform at one moment: restored elsewhere it p
   expect(load.all.has(next.id)).toBe(false)
   expect((await settled(api, next.id)).status.status).toBe('ok')
 }, 240_000)
+
+test('a backup goes into a database in which each service has a login of its own, as in a cluster, and is made of it again', async () => {
+  const name = 'elsewhere'
+  const urls = await loginsIn(platform, name)
+  const settings = Object.fromEntries(
+    Object.entries(urls).map(([service, url]) => [`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`, url]),
+  )
+  const restored = await restoreInto(named(name), to(), settings)
+  expect([restored.stderr, restored.code, restored.stdout]).toEqual([
+    expect.not.stringContaining('not restored'),
+    0,
+    expect.stringContaining('is restored and verified'),
+  ])
+  // No server of its own was started for it.
+  expect(await readdir(named(name))).not.toContain('postgres')
+  const secrets = Object.fromEntries(
+    ['principal-key', 'master-key', 'token-keys'].map((key) => [
+      `VITASCOPE_${key.toUpperCase().replace('-', '_')}_FILE`,
+      join(named(name), 'secrets', key),
+    ]),
+  )
+  const again = await runTool('backup', ['--to', named('again')], {
+    ...settings,
+    ...secrets,
+    VITASCOPE_STORAGE_DIR: join(named(name), 'storage'),
+  })
+  expect(again).toMatchObject({ code: 0, stderr: '' })
+  const objectsOf = (said: string) => /objects: (\d+ of \d+) bytes/.exec(said)?.[1]
+  expect(objectsOf(again.stdout)).toBe(objectsOf(restored.stdout))
+}, 120_000)
 
 test('a second backup into the folder copies what is new, and a platform that is stopped can be backed up', async () => {
   await platform.stop()

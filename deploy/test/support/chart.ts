@@ -126,7 +126,8 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
   const made = manifests
     .filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job', 'DaemonSet', 'CronJob'].includes(kind))
     .map((manifest) => {
-      const { template } = manifest.spec as { template: { spec: PodSpec } }
+      const spec = manifest.spec as { template: { spec: PodSpec }; jobTemplate?: { spec: { template: { spec: PodSpec } } } }
+      const { template } = spec.jobTemplate?.spec ?? spec
       return { manifest, component: componentOf(manifest) ?? '', pod: template.spec }
     })
   const ofJobs = manifests.flatMap((manifest) => {

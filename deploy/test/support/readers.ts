@@ -6,6 +6,7 @@ import { readDeliveryConfig } from '../../../apps/delivery/src/config.ts'
 import { readMigrateConfig as encodingDatabase, readConfig as readEncoding } from '../../../apps/encoding/src/config.ts'
 import { readWorkerConfig } from '../../../apps/encoding/src/worker/config.ts'
 import { readGatewayConfig } from '../../../apps/gateway/src/config.ts'
+import { readStandaloneConfig } from '../../../apps/standalone/src/config.ts'
 
 /** How each process reads its settings, by its name in the compose file; the chart has two more names for some of them. */
 export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknown>> = {
@@ -17,6 +18,8 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   delivery: readDeliveryConfig,
   collaboration: readCollaboration,
   analytics: readAnalytics,
+  backup: readStandaloneConfig,
+  restore: readStandaloneConfig,
   'auth-migrate': authDatabase,
   'catalogue-migrate': catalogueDatabase,
   'encoding-migrate': encodingDatabase,

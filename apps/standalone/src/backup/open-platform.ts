@@ -56,8 +56,10 @@ async function openDatabases(config: StandaloneConfig, print: LogPrinter) {
   return startEmbedded(config, folder, print)
 }
 
-/** The database of a data folder on which nothing else runs. */
+/** The database of a data folder on which nothing else runs; none is started where each service has a URL of its own. */
 export async function startEmbedded(config: StandaloneConfig, folder: DataFolder, print: LogPrinter) {
+  const own = ownUrls(config, {})
+  if (Object.values(own).every((url) => url !== '')) return { urls: own, close: () => folder.release() }
   try {
     const database = await startDatabase({ folder, databaseUrl: config.databaseUrl, services: STATEFUL, print })
     const close = async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
+import { STATEFUL } from '../../src/services.ts'
 import type { TestPlatform } from './test-platform.ts'
 
 /** The platform's own database, seen as its superuser: for checks of what is stored. */
@@ -16,6 +17,25 @@ export async function asSuperuser<T>(platform: TestPlatform, run: (client: pg.Cl
   } finally {
     await client.end()
   }
+}
+
+/** A new database on the server of a platform, in which each service has a login and a schema: the URLs by service. */
+export function loginsIn(platform: TestPlatform, database: string): Promise<Record<string, string>> {
+  return asSuperuser(platform, async (client) => {
+    await client.query(`create database ${database}`)
+    const own = new pg.Client({ host: client.host, port: client.port, user: 'postgres', password: String(client.password), database })
+    await own.connect()
+    const urls: Record<string, string> = {}
+    for (const service of STATEFUL) {
+      const role = `${database}_${service}`
+      await own.query(`create role ${role} login password '${role}'`)
+      await own.query(`create schema ${service} authorization ${role}`)
+      await own.query(`grant create on database ${database} to ${role}`)
+      urls[service] = `postgres://${role}:${role}@${client.host}:${client.port}/${database}`
+    }
+    await own.end()
+    return urls
+  })
 }
 
 /** Every row of every table of the services, as text, by table. */

@@ -1,0 +1,8 @@
+// node apps/standalone/src/backup/main.ts backup --to DIR | restore --from DIR …: `npm run backup` and `npm run restore` where npm is not, as in the images.
+import { backupCommand, restoreCommand } from './command.ts'
+
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { backup: backupCommand, restore: restoreCommand }
+const [what = '', ...args] = process.argv.slice(2)
+const command = Object.hasOwn(commands, what) ? commands[what] : undefined
+if (!command) process.stderr.write('usage: backup --to DIR [--without-secrets] | restore --from DIR [--verify]\n')
+process.exitCode = command ? await command(args) : 2

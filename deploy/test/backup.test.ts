@@ -1,0 +1,85 @@
+import { expect, test } from '@jest/globals'
+import { describeChart, find, type Manifest, type PodSpec, podOf, refusalOf, render } from './support/chart.ts'
+
+describeChart('backups', () => {
+  let rendered: Manifest[] = []
+  const manifests = () => {
+    if (rendered.length === 0) rendered = render(['backup'])
+    return rendered
+  }
+  const filesOf = (pod: PodSpec) =>
+    pod.volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`)).sort()
+
+  test('one at a time is made of all databases, objects and keys, into a volume', () => {
+    const { spec } = find(manifests(), 'CronJob', 'backup')
+    expect(spec).toMatchObject({ schedule: '17 3 * * *', timeZone: 'Etc/UTC', concurrencyPolicy: 'Forbid', suspend: false })
+    const pod = podOf(manifests(), 'backup')
+    expect(pod.containers[0]?.args).toEqual(['apps/standalone/src/backup/main.ts', 'backup', '--to', '/var/lib/vitascope/backup/house'])
+    expect(filesOf(pod)).toEqual([
+      ...['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `house-databases/${name}`),
+      ...['master-key', 'principal-key', 'token-keys'].map((name) => `house-keys/${name}`),
+      ...['access-key-id', 'secret-access-key'].map((name) => `house-objects/${name}`),
+    ])
+    const mount = (name: string) => pod.containers[0]?.volumeMounts.find((candidate) => candidate.name === name)
+    expect(mount('backup')).toMatchObject({ mountPath: '/var/lib/vitascope/backup', readOnly: false })
+    const without = podOf(render(['backup'], { backup: { withSecrets: false } }), 'backup')
+    expect(without.containers[0]?.args).toContain('--without-secrets')
+    expect(filesOf(without).filter((file) => file.startsWith('house-keys'))).toEqual([])
+  })
+
+  test('the volume that the chart makes outlives the release; one of a node reads the objects there', () => {
+    const own = render(['backup'], { backup: { existingClaim: '', restore: false } })
+    const claim = find(own, 'PersistentVolumeClaim', 'backup')
+    expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
+    expect(podOf(own, 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: claim.metadata.name } })
+    const files = podOf(render(['demo'], { backup: { enabled: true } }), 'backup')
+    expect(files.containers[0]?.volumeMounts).toContainEqual({ name: 'objects', mountPath: '/var/lib/vitascope/objects', readOnly: true })
+  })
+
+  test('a restore comes before the migrations of an install, and of no upgrade, with an account and ways of its own', () => {
+    const job = find(manifests(), 'Job', 'restore')
+    const weightOf = ({ metadata }: Manifest) => Number(metadata.annotations?.['helm.sh/hook-weight'])
+    expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install')
+    expect(weightOf(job)).toBeLessThan(weightOf(find(manifests(), 'Job', 'auth-migrate')))
+    for (const kind of ['ServiceAccount', 'NetworkPolicy']) {
+      const around = find(manifests(), kind, 'restore')
+      expect([kind, around.metadata.annotations?.['helm.sh/hook'], weightOf(around) < weightOf(job)]).toEqual([kind, 'pre-install', true])
+    }
+    expect(podOf(manifests(), 'restore').containers[0]?.args).toEqual(expect.arrayContaining(['restore', '--verify']))
+    expect(podOf(manifests(), 'restore').containers[0]?.volumeMounts).toContainEqual({
+      name: 'backup',
+      mountPath: '/var/lib/vitascope/backup',
+      readOnly: true,
+    })
+  })
+
+  test('both reach the database and the store, and nobody reaches them', () => {
+    for (const name of ['backup', 'restore']) {
+      const { egress, ingress, policyTypes } = find(manifests(), 'NetworkPolicy', name).spec as {
+        egress: { to: { ipBlock?: { cidr: string } }[] }[]
+        ingress?: object[]
+        policyTypes: string[]
+      }
+      expect([policyTypes, ingress]).toEqual([['Ingress', 'Egress'], undefined])
+      expect(egress.map(({ to }) => to.map(({ ipBlock }) => ipBlock?.cidr ?? 'names'))).toEqual([
+        ['names'],
+        ['192.0.2.10/32'],
+        ['192.0.2.12/32'],
+      ])
+    }
+  })
+
+  test.each([
+    ['backup', { backup: { existingClaim: '' } }, 'set `backup.existingClaim` to the claim with the backup'],
+    [
+      'cloudnativepg',
+      { backup: { restore: true, existingClaim: 'kept' } },
+      'set `backup.restore` to false, or `database` to one that is there already',
+    ],
+    ['workers-alone', { backup: { enabled: true } }, 'the database of auth is not known here: set `auth.database.existingSecret`'],
+    ['backup', { secrets: { existingSecret: '', generate: true } }, 'set `secrets.existingSecret` to a secret with those of the backup'],
+    ['backup', { backup: { schedule: 'at night' } }, "at '/backup/schedule'"],
+  ])('with the values %s and %j there is no backup: %s', (set, values, sentence) => {
+    expect(refusalOf([set], values)).toContain(sentence)
+  })
+})

@@ -1,0 +1,194 @@
+{{/* The pod that backs up, or restores: (dict "root" $ "name" "backup" "args" (list …)). It holds what the services hold apart: the login of each, and all keys. */}}
+{{- define "vitascope.backupPod" -}}
+{{- $root := .root }}
+{{- $values := $root.Values.backup }}
+{{- $restores := eq .name "restore" }}
+{{- $withKeys := or $restores $values.withSecrets }}
+{{- $isBucket := eq $root.Values.storage.kind "s3" }}
+{{- $owned := include "vitascope.stateful" $root | fromYamlArray }}
+metadata:
+  labels:
+    {{- include "vitascope.labels" . | nindent 4 }}
+spec:
+  restartPolicy: Never
+  serviceAccountName: {{ include "vitascope.name" . }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  {{- with $root.Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- range . }}
+    - name: {{ . }}
+    {{- end }}
+  {{- end }}
+  securityContext:
+    {{- include "vitascope.podSecurity" . | nindent 4 }}
+  {{- include "vitascope.nodes" (dict "root" $root "name" "backup") | nindent 2 }}
+  containers:
+    - name: {{ .name }}
+      image: {{ include "vitascope.image" (dict "root" $root "image" "server") }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args: [apps/standalone/src/backup/main.ts, {{ .args | join ", " }}]
+      env:
+        - { name: VITASCOPE_LOG_LEVEL, value: {{ $root.Values.logLevel }} }
+        # Empty; there is nothing of `npm start` here.
+        - { name: VITASCOPE_DATA_DIR, value: /tmp/data }
+        {{- if $root.Values.authorities.configMap }}
+        - { name: NODE_EXTRA_CA_CERTS, value: /etc/vitascope/authorities/ca.crt }
+        {{- end }}
+        {{- range $owned }}
+        - { name: VITASCOPE_{{ upper . }}_DATABASE_URL_FILE, value: /etc/vitascope/databases/{{ . }}/url }
+        {{- end }}
+        {{- if $withKeys }}
+        {{- range list "principal-key" "master-key" "token-keys" }}
+        - { name: VITASCOPE_{{ . | upper | replace "-" "_" }}_FILE, value: /etc/vitascope/keys/{{ . }} }
+        {{- end }}
+        {{- end }}
+        {{- range $setting, $value := include "vitascope.settingsOfStorage" $root | fromYaml }}
+        {{- if $value }}
+        - { name: {{ $setting }}, value: {{ $value | quote }} }
+        {{- end }}
+        {{- end }}
+      securityContext:
+        {{- include "vitascope.containerSecurity" . | nindent 8 }}
+      resources:
+        {{- toYaml $values.resources | nindent 8 }}
+      volumeMounts:
+        - { name: tmp, mountPath: /tmp }
+        - { name: backup, mountPath: /var/lib/vitascope/backup, readOnly: {{ $restores }} }
+        {{- range $owned }}
+        - { name: database-{{ . }}, mountPath: /etc/vitascope/databases/{{ . }}, readOnly: true }
+        {{- end }}
+        {{- if $withKeys }}
+        - { name: keys, mountPath: /etc/vitascope/keys, readOnly: true }
+        {{- end }}
+        {{- if $root.Values.authorities.configMap }}
+        - { name: authorities, mountPath: /etc/vitascope/authorities, readOnly: true }
+        {{- end }}
+        {{- if $isBucket }}
+        - { name: storage, mountPath: /etc/vitascope/storage, readOnly: true }
+        {{- else }}
+        - { name: objects, mountPath: /var/lib/vitascope/objects, readOnly: {{ not $restores }} }
+        {{- end }}
+  volumes:
+    - name: tmp
+      emptyDir: { sizeLimit: 256Mi }
+    - name: backup
+      persistentVolumeClaim:
+        claimName: {{ $values.existingClaim | default (include "vitascope.name" (dict "root" $root "name" "backup")) }}
+    {{- range $owned }}
+    {{- $database := fromYaml (include "vitascope.databaseSecret" (dict "root" $root "name" .)) }}
+    - name: database-{{ . }}
+      secret:
+        secretName: {{ $database.secret }}
+        defaultMode: 0440
+        items:
+          - { key: {{ $database.key }}, path: url }
+    {{- end }}
+    {{- if $withKeys }}
+    - name: keys
+      secret:
+        secretName: {{ include "vitascope.keysSecret" $root }}
+        defaultMode: 0440
+        items:
+          {{- range list "principal-key" "master-key" "token-keys" }}
+          - { key: {{ . }}, path: {{ . }} }
+          {{- end }}
+    {{- end }}
+    {{- with $root.Values.authorities }}
+    {{- if .configMap }}
+    - name: authorities
+      configMap:
+        name: {{ .configMap }}
+        items:
+          - { key: {{ .key }}, path: ca.crt }
+    {{- end }}
+    {{- end }}
+    {{- if $isBucket }}
+    - name: storage
+      secret:
+        secretName: {{ $root.Values.storage.s3.existingSecret }}
+        defaultMode: 0440
+        items:
+          - { key: {{ $root.Values.storage.s3.accessKeyIdKey }}, path: access-key-id }
+          - { key: {{ $root.Values.storage.s3.secretAccessKeyKey }}, path: secret-access-key }
+    {{- else }}
+    - name: objects
+      persistentVolumeClaim:
+        claimName: {{ include "vitascope.objectsClaim" $root }}
+    {{- end }}
+{{- end }}
+
+{{/* The account of such a pod, and its ways: to databases and objects, and none in. (dict "root" $ "name" "backup" "annotations" (dict)). */}}
+{{- define "vitascope.backupSurroundings" -}}
+{{- $root := .root }}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ include "vitascope.name" . }}
+  labels:
+    {{- include "vitascope.labels" . | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+automountServiceAccountToken: false
+{{- if $root.Values.networkPolicy.enabled }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "vitascope.name" . }}
+  labels:
+    {{- include "vitascope.labels" . | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  podSelector:
+    matchLabels:
+      {{- include "vitascope.selector" . | nindent 6 }}
+  policyTypes: [Ingress, Egress]
+  egress:
+    {{- include "vitascope.namesEgress" $root | nindent 4 }}
+    {{- include "vitascope.outsideEgress" (dict "root" $root "what" "database") | nindent 4 }}
+    {{- include "vitascope.outsideEgress" (dict "root" $root "what" "storage") | nindent 4 }}
+{{- end }}
+{{- end }}
+
+{{/* The components with a schema, as a list. */}}
+{{- define "vitascope.stateful" -}}
+{{- $owned := list }}
+{{- range $name, $row := fromYaml (include "vitascope.house" .) }}
+{{- if has "database" $row.reaches }}{{ $owned = append $owned $name }}{{ end }}
+{{- end }}
+{{- toYaml $owned }}
+{{- end }}
+
+{{/* What of the values for backups cannot work, as in vitascope.problems. */}}
+{{- define "vitascope.problemsOfBackups" -}}
+{{- $v := .Values }}
+{{- if or $v.backup.enabled $v.backup.restore }}
+{{- range $name := include "vitascope.stateful" . | fromYamlArray }}
+{{- $values := index $v $name }}
+{{- if not (or $values.enabled $values.database.existingSecret $v.database.existingSecret $v.database.cloudNativePg.cluster) }}
+- a backup is of all services, and the database of {{ $name }} is not known here: set `{{ $name }}.database.existingSecret`, or make backups where {{ $name }} is enabled
+{{- end }}
+{{- end }}
+{{- if not $v.encoding.enabled }}
+- a backup has the objects of encoding, which is not a part of this release: set `backup.enabled` and `backup.restore` to false here, and make backups where it is
+{{- end }}
+{{- end }}
+{{- if and $v.backup.restore (not $v.backup.existingClaim) }}
+- nothing is named to be restored: set `backup.existingClaim` to the claim with the backup
+{{- end }}
+{{- if and $v.backup.restore (include "vitascope.databaseWithin" .) }}
+- a backup is restored before anything else is there: set `backup.restore` to false, or `database` to one that is there already
+{{- end }}
+{{- if and $v.backup.restore (eq $v.storage.kind "files") (not $v.storage.files.existingClaim) }}
+- a backup is restored before anything else is there: set `storage.files.existingClaim` to an empty claim of yours
+{{- end }}
+{{- if and $v.backup.restore $v.secrets.generate }}
+- a backup is read with the keys that it was made with: set `secrets.existingSecret` to a secret with those of the backup, and `secrets.generate` to false
+{{- end }}
+{{- end }}
