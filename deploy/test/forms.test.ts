@@ -65,6 +65,13 @@ describeChart('values of a wrong form are refused before anything of them reache
       'set `gateway.resources.requests.cpu`, or `gateway.autoscaling.enabled` to false',
     ],
     ['a certificate that is always due', { tls: { certManager: { duration: '240h' } } }, 'set `tls.certManager.renewBefore` to less'],
+    ['a certificate for minutes', { tls: { certManager: { duration: '59m', renewBefore: '5m' } } }, 'set `tls.certManager.duration` to 1h'],
+    ['a certificate that is late', { tls: { certManager: { renewBefore: '299s' } } }, 'set `tls.certManager.renewBefore` to 5m or more'],
+    [
+      'an issuer of a kind and without a name',
+      { tls: { certManager: { issuer: { name: '' } } } },
+      'which ClusterIssuer of cert-manager.io makes certificates is missing: set `tls.certManager.issuer.name`',
+    ],
     ['an Ingress for an address', { publicUrl: 'http://192.0.2.1:8080' }, 'set `ingress.host` to the name under which callers come'],
     ['an Ingress in capitals', { publicUrl: 'https://Video.example.org' }, 'set `ingress.host`'],
     [

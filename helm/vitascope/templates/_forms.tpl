@@ -27,6 +27,15 @@ Values that a schema cannot hold against each other, or against a form that it d
 {{- include "vitascope.problemsOfResources" (dict "name" "migrations.resources" "resources" $v.migrations.resources) }}
 {{- if eq $v.tls.mode "certManager" }}
 {{- with $v.tls.certManager }}
+{{- if and (not .issuer.name) (or (ne .issuer.kind "Issuer") (ne .issuer.group "cert-manager.io")) }}
+- which {{ .issuer.kind }} of {{ .issuer.group }} makes certificates is missing: set `tls.certManager.issuer.name`
+{{- end }}
+{{- if lt (include "vitascope.seconds" .duration | float64) 3600.0 }}
+- cert-manager makes no certificate for less than an hour: set `tls.certManager.duration` to 1h or more
+{{- end }}
+{{- if lt (include "vitascope.seconds" .renewBefore | float64) 300.0 }}
+- cert-manager replaces no certificate less than five minutes before its end: set `tls.certManager.renewBefore` to 5m or more
+{{- end }}
 {{- if le (include "vitascope.seconds" .duration | float64) (include "vitascope.seconds" .renewBefore | float64) }}
 - a certificate would be due as soon as it is made: set `tls.certManager.renewBefore` to less than `tls.certManager.duration`, {{ .duration }}
 {{- end }}
