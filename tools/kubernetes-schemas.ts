@@ -1,11 +1,11 @@
 // deploy/test/schemas: what Kubernetes, in three versions, and the operators that the chart knows say of the kinds that the chart makes. They are cut down
 // from Go modules and committed, so that tests need neither Go nor a network. Run by hand when a kind or a version is to be added:
 //   node tools/kubernetes-schemas.ts
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { root, runCommand } from './run-command.ts'
+import { moduleFolder } from './go-module.ts'
+import { root } from './run-command.ts'
 
 const versions = ['v1.30.14', 'v1.34.4', 'v1.37.2']
 
@@ -142,16 +142,4 @@ function referencesOf(schema: unknown): string[] {
   return Object.entries(schema).flatMap(([key, value]) =>
     key === '$ref' && typeof value === 'string' ? [value.replace('#/$defs/', '')] : referencesOf(value),
   )
-}
-
-/** Where a Go module lies, fetched if need be. */
-async function moduleFolder(module: string): Promise<string> {
-  const empty = mkdtempSync(join(tmpdir(), 'vitascope-schemas-'))
-  try {
-    const { code, output } = await runCommand('go', ['mod', 'download', '-json', module], { GOFLAGS: '-mod=mod' }, empty)
-    if (code !== 0) throw new Error(output)
-    return (JSON.parse(output) as { Dir: string }).Dir
-  } finally {
-    rmSync(empty, { recursive: true })
-  }
 }

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApiAlone } from '../deploy/cluster/api-alone.ts'
 import { apiList } from '../deploy/cluster/api-list.ts'
+import { provideCertManager } from '../deploy/cluster/cert-manager.ts'
 import type { Place } from '../deploy/cluster/control-plane.ts'
 import { startDocker } from '../deploy/cluster/docker.ts'
 import { drawPeaks, watchPeaks } from '../deploy/cluster/node/peaks.ts'
@@ -23,6 +24,8 @@ const on = Object.entries(levels).find(([option]) => process.argv.includes(optio
 await generate()
 const files = testFiles({ long: false, on, filters })
 await provideTestPrograms(files)
+// Before the clock of a test runs.
+if (files.some((file) => readFileSync(file, 'utf8').includes('startCertManager'))) await provideCertManager()
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-test-cluster-'))
 const cluster = await { node: startWithNode, cluster: startApiAlone, docker: startDocker }[on](join(folder, 'cluster'))
 try {

@@ -39,7 +39,8 @@ export async function startControlPlane(place: Place): Promise<string> {
 }
 
 export async function stopControlPlane(folder: string): Promise<void> {
-  for (const name of ['scheduler', 'controllers', 'apiserver', 'etcd']) await stopProgram(folder, name)
+  // What a test started beside it and did not end would go on without an end.
+  for (const name of ['cert-manager', 'scheduler', 'controllers', 'apiserver', 'etcd']) await stopProgram(folder, name)
 }
 
 /** By itself, also after it was ended. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuthorizationV1Api, BatchV1Api, CoreV1Api, KubeConfig, RbacAuthorizationV1Api, type V1Pod } from '@kubernetes/client-node'
+import { startCertManager, stopCertManager } from '../../../cluster/cert-manager.ts'
 import { type Place, startApiServer } from '../../../cluster/control-plane.ts'
 import { kubeconfig, kubeconfigOf } from '../../../cluster/keys.ts'
 import { stopProgram } from '../../../cluster/program.ts'
@@ -20,6 +21,8 @@ export function openCluster() {
     batch: config.makeApiClient(BatchV1Api),
     stopApiServer: () => stopProgram(place.folder, 'apiserver', 0),
     startApiServer: () => startApiServer(place),
+    startCertManager: () => startCertManager(place),
+    stopCertManager: () => stopCertManager(place),
     /** What kubectl says of these objects; throws it when it fails. */
     kubectl(args: readonly string[], objects: readonly unknown[]): string {
       const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')

@@ -1,0 +1,65 @@
+// The controllers of cert-manager that make Certificates of Issuers which are an authority or sign themselves, as it has them. Its own program, which has those of
+// ACME, Vault and others as well, is in no module that can be fetched.
+package main
+
+import (
+	"context"
+	"flag"
+	"log"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/cert-manager/cert-manager/pkg/controller"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/approver"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/ca"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/selfsigned"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/issuing"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/keymanager"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/readiness"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/requestmanager"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/revisionmanager"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/trigger"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/clusterissuers"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/issuers"
+	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
+	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", "", "of one who may do what cert-manager does")
+	authorities := flag.String("cluster-resource-namespace", "cert-manager", "where the secrets of ClusterIssuers are")
+	flag.Parse()
+	stopped, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := run(stopped, *kubeconfig, *authorities); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(stopped context.Context, kubeconfig, authorities string) error {
+	running, stopped := errgroup.WithContext(stopped)
+	factory, err := controller.NewContextFactory(stopped, controller.ContextOptions{
+		Kubeconfig:    kubeconfig,
+		IssuerOptions: controller.IssuerOptions{ClusterResourceNamespace: authorities},
+	})
+	if err != nil {
+		return err
+	}
+	shared, err := factory.Build()
+	if err != nil {
+		return err
+	}
+	for _, build := range controller.Known() {
+		one, err := build(factory)
+		if err != nil {
+			return err
+		}
+		running.Go(func() error { return one.Run(5, stopped) })
+	}
+	// All controllers look at the same objects.
+	shared.SharedInformerFactory.Start(stopped.Done())
+	shared.KubeSharedInformerFactory.Start(stopped.Done())
+	return running.Wait()
+}

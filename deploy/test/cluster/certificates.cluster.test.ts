@@ -1,0 +1,215 @@
+import { createPrivateKey, randomBytes, type X509Certificate } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { CertificateFiles } from '@vitascope/testing/certificates'
+import { type Component, components, describeChart, find, type Manifest, render } from '../support/chart.ts'
+import { openCluster } from './support/cluster.ts'
+import { call, certificatesOf, type HouseProcess, issuedIn, type Release, serve, startProcess } from './support/issued.ts'
+
+jest.setTimeout(180_000)
+
+/** Said of a service that shows another name, or that takes another authority's certificates for nothing. */
+const AWAY = 'SERVICE_UNAVAILABLE'
+const cluster = openCluster()
+const issued = issuedIn(cluster)
+const aNamespace = () => `house-${randomBytes(4).toString('hex')}`
+/** Of Jobs, in a namespace of their own. */
+const jobs = aNamespace()
+const both = { web: { enabled: true } }
+const alone: Release = release('cloudnativepg', both)
+const shared: Release = release('jobs', {
+  ...both,
+  encoding: { executor: { kubernetes: { namespace: jobs } } },
+  tls: { certManager: { duration: '48h', renewBefore: '12h' } },
+})
+
+function release(set: string, values: object): Release {
+  const namespace = aNamespace()
+  let manifests: Manifest[] | undefined
+  return {
+    namespace,
+    // Not before there is Helm.
+    get manifests() {
+      manifests ??= render([set], values, ['--namespace', namespace])
+      return manifests
+    },
+  }
+}
+
+/** What `tls.certManager.issuer` of the values `jobs` names: an authority below another one, as that of a company is. */
+const CERT_MANAGER = 'cert-manager'
+const object = (kind: string, name: string, spec: object) => ({
+  apiVersion: 'cert-manager.io/v1',
+  kind,
+  metadata: { name, ...(kind === 'Certificate' ? { namespace: CERT_MANAGER } : {}) },
+  spec,
+})
+const authority = (name: string, issuer: string) => ({
+  isCA: true,
+  commonName: name,
+  secretName: name,
+  privateKey: { algorithm: 'ECDSA', size: 256 },
+  issuerRef: { name: issuer, kind: 'ClusterIssuer' },
+})
+const authorities = [
+  object('ClusterIssuer', 'self', { selfSigned: {} }),
+  object('Certificate', 'company', authority('company', 'self')),
+  object('ClusterIssuer', 'company', { ca: { secretName: 'company' } }),
+  object('Certificate', 'house', authority('house', 'company')),
+  object('ClusterIssuer', 'house', { ca: { secretName: 'house' } }),
+]
+
+/** What a test began and its end undoes, last first. */
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+async function aProcess(of: Release, component: Component | 'encode'): Promise<HouseProcess> {
+  const started = await startProcess(await issued.mounted(of, component, jobs), of, component)
+  undo.push(started.end)
+  return started
+}
+async function served(started: HouseProcess): Promise<string> {
+  const { address, end } = await serve(started)
+  undo.push(end)
+  return address
+}
+const seconds = (text: string) => Number(/^(\d+)h$/.exec(text)?.[1]) * 3_600
+const leafOf = (files: CertificateFiles) => certificatesOf(files['tls.crt'])[0] as X509Certificate
+
+describeChart('certificates that cert-manager makes', () => {
+  beforeAll(async () => {
+    await cluster.startCertManager()
+    await cluster.core.createNamespace({ body: { metadata: { name: CERT_MANAGER } } })
+    cluster.kubectl(['create', '--validate=strict', '-f', '-'], authorities)
+    for (const { namespace, manifests } of [alone, shared]) {
+      await cluster.makeNamespace(namespace)
+      const named = ({ metadata, ...rest }: Manifest) => ({ ...rest, metadata: { namespace, ...metadata } })
+      const namespaces = manifests.filter(({ kind }) => kind === 'Namespace')
+      const made = manifests.filter(({ apiVersion }) => apiVersion === 'cert-manager.io/v1').map(named)
+      cluster.kubectl(['create', '--validate=strict', '-f', '-'], [...namespaces, ...made])
+    }
+    for (const namespace of [CERT_MANAGER, alone.namespace, shared.namespace, jobs]) issued.ready(namespace)
+  })
+  afterAll(() => cluster.stopCertManager())
+
+  const releases: [string, Release, { namespace: string; name: string }, string, string][] = [
+    ['the CA of the release', alone, { namespace: alone.namespace, name: 'house-vitascope-ca' }, '720h', '240h'],
+    ['a ClusterIssuer', shared, { namespace: CERT_MANAGER, name: 'company' }, '48h', '12h'],
+  ]
+
+  test.each(releases)('of %s are for both ends of a connection and all names of a component, for as long as is set', async (...args) => {
+    const [, of, root, duration, renewBefore] = args
+    const believed = (await issued.secretOf(root.namespace, root.name))['tls.crt']
+    const seen = new Set<string>()
+    for (const component of components) {
+      const files = await issued.mounted(of, component)
+      expect(files['ca.crt']).toBe(believed)
+      const chain = certificatesOf(files['tls.crt'] + files['ca.crt'])
+      for (const [index, one] of chain.entries()) {
+        const issuer = chain[Math.min(index + 1, chain.length - 1)] as X509Certificate
+        expect([component, one.checkIssued(issuer), one.verify(issuer.publicKey)]).toEqual([component, true, true])
+      }
+      const leaf = leafOf(files)
+      expect(leaf.checkPrivateKey(createPrivateKey(files['tls.key']))).toBe(true)
+      expect(leaf.ca).toBe(false)
+      // Server and client authentication.
+      expect([...(leaf.keyUsage ?? [])].sort()).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'])
+      const host = `house-vitascope-${component}`
+      const names = [
+        component,
+        ...[host, `${host}.${of.namespace}`, `${host}.${of.namespace}.svc`, `${host}.${of.namespace}.svc.cluster.local`],
+      ]
+      expect(leaf.subjectAltName?.split(', ')).toEqual(names.map((name) => `DNS:${name}`))
+      const life = (leaf.validToDate.getTime() - leaf.validFromDate.getTime()) / 1_000
+      expect(Math.abs(life - seconds(duration))).toBeLessThanOrEqual(1)
+      const renewal = issued.renewalOf(of.namespace, find(of.manifests, 'Certificate', component).metadata.name)
+      expect(leaf.validToDate.getTime() - renewal.getTime()).toBe(seconds(renewBefore) * 1_000)
+      seen.add(leaf.serialNumber)
+    }
+    expect(seen.size).toBe(components.length)
+  })
+
+  test.each(releases)('of %s let those call that the chart draws, and no others, and show the name that is called', async (_, of) => {
+    const everybody = await Promise.all(components.map(async (name) => ({ name, process: await aProcess(of, name) })))
+    const services = everybody.filter(({ process }) => process.callers.length > 0)
+    expect(services.map(({ name }) => name)).toEqual(['auth', 'catalogue', 'encoding', 'delivery', 'collaboration', 'analytics'])
+    for (const { name, process } of services) {
+      const address = await served(process)
+      const outcomes = await Promise.all(everybody.map(async (caller) => [caller.name, await call(caller.process, address, name)] as const))
+      const answered = outcomes.filter(([, outcome]) => outcome === 'answered').map(([caller]) => caller)
+      expect([name, ...answered.sort()]).toEqual([name, ...[...process.callers].sort()])
+      const refused = outcomes.filter(([, outcome]) => outcome !== 'answered').map(([, outcome]) => outcome)
+      expect(refused.filter((outcome) => !outcome.includes('PERMISSION_DENIED'))).toEqual([])
+      const another = services.find((service) => service.name !== name)?.name ?? ''
+      const [caller] = everybody.filter((one) => process.callers.includes(one.name))
+      if (!caller) throw new Error(`nobody calls ${name}`)
+      expect(await call(caller.process, address, another)).toBe(AWAY)
+    }
+  })
+
+  test('of two releases with authorities of their own are nothing to each other', async () => {
+    const [gateway, stranger] = [await aProcess(alone, 'gateway'), await aProcess(shared, 'gateway')]
+    const address = await served(await aProcess(alone, 'catalogue'))
+    expect([await call(gateway, address, 'catalogue'), await call(stranger, address, 'catalogue')]).toEqual(['answered', AWAY])
+  })
+
+  test('of Jobs lie in their namespace, and make the pods there workers to encoding and to nobody else', async () => {
+    const pod = await aProcess(shared, 'encode')
+    expect(leafOf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
+    const [encoding, catalogue] = [await served(await aProcess(shared, 'encoding')), await served(await aProcess(shared, 'catalogue'))]
+    expect(await call(pod, encoding, 'encoding')).toBe('answered')
+    expect(await call(pod, catalogue, 'catalogue')).toContain('PERMISSION_DENIED')
+  })
+
+  const ca = 'house-vitascope-ca'
+  const ownAuthority = () => issued.secretOf(alone.namespace, ca)
+  const own = (component: Component) => () => issued.mounted(alone, component)
+  /** What comes after the files that are there, when something was done. */
+  async function next(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
+    const before = (await files())['tls.crt']
+    await done()
+    const changed = async () => {
+      const found = await files()
+      return found['tls.crt'] === before ? undefined : found
+    }
+    return waitFor(changed, { timeout: 60_000, describe: 'other files' })
+  }
+  const renewed = (name: string) => () => issued.renew(alone.namespace, name)
+  const removed = (name: string) => () => cluster.core.deleteNamespacedSecret({ namespace: alone.namespace, name })
+
+  test('are made anew with another key when their secret is gone, and taken by a process that runs', async () => {
+    const before = await own('auth')()
+    const [auth, gateway] = [await aProcess(alone, 'auth'), await aProcess(alone, 'gateway')]
+    const address = await served(auth)
+    const after = await next(own('auth'), removed('house-vitascope-auth-tls'))
+    expect([after['tls.key'] === before['tls.key'], after['ca.crt']]).toEqual([false, before['ca.crt']])
+    await auth.replace(after)
+    await waitFor(() => auth.identity.current().cert.toString() === after['tls.crt'])
+    expect(await call(gateway, address, 'auth')).toBe('answered')
+  })
+
+  test('of before and after the CA of a release was renewed believe each other', async () => {
+    const before = { auth: await aProcess(alone, 'auth'), gateway: await aProcess(alone, 'gateway') }
+    const authority = await next(ownAuthority, renewed(ca))
+    // cert-manager may hear of what it wrote itself a moment later than others.
+    const ofTheNext = async () => (await next(own('auth'), renewed('house-vitascope-auth')))['ca.crt'] === authority['tls.crt']
+    await waitFor(ofTheNext, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
+    await next(own('gateway'), renewed('house-vitascope-gateway'))
+    const after = { auth: await aProcess(alone, 'auth'), gateway: await aProcess(alone, 'gateway') }
+    const calls = [call(before.gateway, await served(after.auth), 'auth'), call(after.gateway, await served(before.auth), 'auth')]
+    expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
+  })
+
+  test('of a CA whose secret was removed are strangers to those of the next one, which come when their own secrets are removed', async () => {
+    const stranger = await aProcess(alone, 'gateway')
+    const authority = await next(ownAuthority, removed(ca))
+    for (const component of ['auth', 'gateway'] as const) {
+      const found = await next(own(component), removed(`house-vitascope-${component}-tls`))
+      expect(found['ca.crt']).toBe(authority['tls.crt'])
+    }
+    const [address, gateway] = [await served(await aProcess(alone, 'auth')), await aProcess(alone, 'gateway')]
+    expect([await call(gateway, address, 'auth'), await call(stranger, address, 'auth')]).toEqual(['answered', AWAY])
+  })
+})

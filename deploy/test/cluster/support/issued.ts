@@ -1,0 +1,112 @@
+import { X509Certificate } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { readEnvironment, readTls } from '@vitascope/config'
+import { DomainError } from '@vitascope/errors'
+import { createGrpcServer, type Identity, openChannel, openIdentity, principalKey, serviceCall } from '@vitascope/grpc'
+import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog } from '@vitascope/testing'
+import { type CertificateFiles, certificateFolder } from '@vitascope/testing/certificates'
+import { type Component, type Manifest, podOf, settingsOf } from '../../support/chart.ts'
+import type { TestCluster } from './cluster.ts'
+
+/** A release whose Certificates are in a cluster. */
+export interface Release {
+  namespace: string
+  manifests: readonly Manifest[]
+}
+
+/** A process of the house with the certificate that Kubernetes would mount for it, and who may call it as the chart says. */
+export interface HouseProcess {
+  identity: Identity
+  callers: readonly string[]
+  /** What Kubernetes does with the mounted files when the secret has changed. */
+  replace(files: CertificateFiles): Promise<void>
+  end(): Promise<void>
+}
+
+const key = principalKey('a secret of this test, long enough')
+const methods = { getVideo: VideoServiceService.getVideo }
+
+/** What cert-manager makes in a cluster. */
+export function issuedIn({ core, kubectl }: TestCluster) {
+  const secretOf = async (namespace: string, name: string): Promise<CertificateFiles> => {
+    const { data = {} } = await core.readNamespacedSecret({ namespace, name })
+    const text = (file: string) => Buffer.from(data[file] ?? '', 'base64').toString()
+    return { 'tls.crt': text('tls.crt'), 'tls.key': text('tls.key'), 'ca.crt': text('ca.crt') }
+  }
+  return {
+    secretOf,
+    /** Until all Certificates of a namespace are good; throws what cert-manager says of them when they are not in a minute. */
+    ready(namespace: string): void {
+      try {
+        kubectl(['wait', 'certificates', '--all', '--for=condition=Ready', '--timeout=60s', '--namespace', namespace], [])
+      } catch (error) {
+        const said = kubectl(['get', 'issuers,certificates,certificaterequests', '--output=wide', '--namespace', namespace], [])
+        throw new Error(`${(error as Error).message}\n${said}`, { cause: error })
+      }
+    },
+    /** When cert-manager means to replace a certificate. */
+    renewalOf(namespace: string, name: string): Date {
+      return new Date(kubectl(['get', 'certificate', name, '--output=jsonpath={.status.renewalTime}', '--namespace', namespace], []))
+    },
+    /** As `cmctl renew` does. */
+    renew(namespace: string, name: string): void {
+      const now = new Date().toISOString().replace(/[.]\d+/, '')
+      const value = { type: 'Issuing', status: 'True', reason: 'ManuallyTriggered', message: 'by a test', lastTransitionTime: now }
+      const patch = JSON.stringify([{ op: 'add', path: '/status/conditions/-', value }])
+      kubectl(['patch', 'certificate', name, '--subresource=status', '--type=json', '--patch', patch, '--namespace', namespace], [])
+    },
+    /** The files that the pods of a component find in their folder of certificates; `encode` are those of Jobs, in their own namespace. */
+    mounted({ namespace, manifests }: Release, component: Component | 'encode', jobs = namespace): Promise<CertificateFiles> {
+      const { volumes } = podOf(manifests, component)
+      const name = volumes.find((volume) => volume.name === 'tls')?.secret?.secretName ?? ''
+      return secretOf(component === 'encode' ? jobs : namespace, name)
+    },
+  }
+}
+
+/** A process with these files, told what the chart tells those of a component. */
+export async function startProcess(
+  files: CertificateFiles,
+  { manifests }: Release,
+  component: Component | 'encode',
+): Promise<HouseProcess> {
+  const { folder, replace } = await certificateFolder(files)
+  const { VITASCOPE_TLS_CALLERS } = settingsOf(manifests, component)
+  const reader = readEnvironment({ VITASCOPE_TLS_DIR: folder, VITASCOPE_TLS_CALLERS })
+  const settings = readTls(reader)
+  reader.check()
+  const identity = openIdentity(settings, { log: testLog, metrics: createMetrics('test'), everyMs: 20 })
+  if (!settings || !identity) throw new Error('a process that is told of a folder has an identity')
+  const end = async () => {
+    identity.close()
+    await rm(folder, { recursive: true })
+  }
+  return { identity, callers: settings.callers, replace, end }
+}
+
+/** Lets a process answer calls, of the callers that it is told of. */
+export async function serve({ identity }: HouseProcess): Promise<{ address: string; end(): Promise<void> }> {
+  const server = createGrpcServer({ principalKey: key, identity, log: testLog, metrics: createMetrics('test') })
+  server.implement(methods, { getVideo: async () => GetVideoResponse.create() })
+  return { address: await server.listen('127.0.0.1:0'), end: () => server.drain(0) }
+}
+
+/** Calls who is at an address as a service of this name, by a connection of its own: `answered`, or the reason why not. */
+export async function call({ identity }: HouseProcess, address: string, service: string): Promise<string> {
+  const channel = openChannel(address, { principalKey: key, peer: identity.peer(service) })
+  try {
+    await channel.client(methods).getVideo({ videoId: '7' }, serviceCall('test', 'r'))
+    return 'answered'
+  } catch (error) {
+    return error instanceof DomainError ? error.reason : (error as Error).message
+  } finally {
+    channel.close()
+  }
+}
+
+/** All certificates of a PEM file, in its order. */
+export function certificatesOf(pem: string): X509Certificate[] {
+  return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((block) => new X509Certificate(block))
+}
