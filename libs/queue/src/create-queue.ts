@@ -68,6 +68,7 @@ export function createQueue(db: Db): Queue {
       )
       return rows.map(toItem)
     },
+    heldByAsk: (holder, ask) => heldByAsk(db.query, holder, ask),
     async heldBy(holders) {
       const rows = await db.query<Row>(`select ${LEASED_COLUMNS} from work_item where state = 'leased' and holder = any($1)`, [holders])
       return rows.map(toItem)
@@ -108,7 +109,7 @@ async function send(tx: Transaction, { key, kind, group, priority, payload, weig
 async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSignal): Promise<LeasedItem | undefined> {
   // How long somebody waits is no lease: the clock of this machine is good enough, and it never goes backwards.
   const until = performance.now() + (ask.waitMs ?? 0)
-  const held = ask.ask === undefined ? undefined : await leasedBefore(query, ask.holder, ask.ask)
+  const held = ask.ask === undefined ? undefined : await heldByAsk(query, ask.holder, ask.ask)
   if (held) return held
   for (;;) {
     signal.throwIfAborted()
@@ -160,7 +161,7 @@ async function leaseNow(query: Query, asked: Ask): Promise<LeasedItem | undefine
   return row && toItem(row)
 }
 
-async function leasedBefore(query: Query, holder: string, ask: string): Promise<LeasedItem | undefined> {
+async function heldByAsk(query: Query, holder: string, ask: string): Promise<LeasedItem | undefined> {
   const [row] = await query<Row>(`select ${LEASED_COLUMNS} from work_item where state = 'leased' and holder = $1 and ask = $2`, [
     holder,
     ask,

@@ -108,6 +108,8 @@ export interface Queue {
   find(itemId: string): Promise<FoundItem | undefined>
   /** Leases that have run out, oldest first: candidates for `rescue`. */
   expired(limit: number): Promise<LeasedItem[]>
+  /** What an ask holds, by the name that its holder gave it. */
+  heldByAsk(holder: string, ask: string): Promise<LeasedItem | undefined>
   /** What these holders hold. */
   heldBy(holders: readonly string[]): Promise<LeasedItem[]>
   /** How much there is of each kind. */

@@ -131,6 +131,14 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       if (!(await steps.release(leaseOf(taskId, attempt)))) throw await leaseLost(db, attempt)
       return {}
     },
+    async releaseAsk({ workerId, ask }, { principal }) {
+      onlyServices(principal)
+      checkAsk(workerId, ask)
+      if (ask === '') throw invalid([{ field: 'ask', message: 'must be the name of an ask' }])
+      const item = await tools.queue.heldByAsk(workerId, ask)
+      if (item) await steps.release(item)
+      return {}
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import type { Task, WorkServiceService } from '@vitascope/proto/encoding/v1/work
 import type { Logger } from '@vitascope/telemetry'
 import type { Fault } from '../job/job.ts'
 import type { StoredFile } from '../work/task.ts'
+import { giveBackTask } from './give-back.ts'
 
 /** A task in this worker's hands: renewed at intervals, told how far it is, and ended in one of three ways. */
 export interface HeldTask {
@@ -26,7 +27,6 @@ export interface HeldTask {
 /** Progress is told at most twice a second. */
 const PROGRESS_MS = 500
 const BEAT_DEADLINE_MS = 5_000
-const RELEASE_DEADLINE_MS = 2_000
 const LONGEST_PAUSE_MS = 5_000
 /** Answers that are no refusal and no absence are faults of the service: it may recover, or not. */
 const FAULTS = 5
@@ -84,13 +84,7 @@ export function holdTask(work: Client<typeof WorkServiceService>, task: Task, be
     },
     complete: (result, signal) => settle((call) => work.completeTask({ ...lease, resultJson: JSON.stringify(result) }, call), signal),
     fail: (fault, signal) => settle((call) => work.failTask({ ...lease, ...fault }, call), signal),
-    async release() {
-      try {
-        await work.releaseTask(lease, callWithin(RELEASE_DEADLINE_MS))
-      } catch (error) {
-        log.info({ err: error, task: task.taskId }, 'a task could not be given back: its lease will run out')
-      }
-    },
+    release: () => giveBackTask(work, task, log),
     stop: () => clearInterval(timer),
   }
 }

@@ -6,6 +6,7 @@ import { planVersion } from '@vitascope/media'
 import { ChunkStanding, type LeaseChunkResponse } from '@vitascope/proto/encoding/v1/work'
 import { CHUNK_EXIT } from '../work/chunk-exit.ts'
 import type { WorkerChunk } from './config.ts'
+import { giveBackAsk } from './give-back.ts'
 import type { SlotTools } from './run-slot.ts'
 import { runTask } from './run-task.ts'
 
@@ -48,7 +49,7 @@ async function leaseChunk(
     try {
       return await work.leaseChunk(request, serviceCall('worker', randomUUID(), stopping))
     } catch (error) {
-      if (stopping.aborted) return undefined
+      if (stopping.aborted) break
       const isAway = isDomainError(error) && error.kind === 'unavailable'
       if (!isAway && ((isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') || ++faults === FAULTS)) {
         log.warn({ err: error, job: jobId, chunk }, 'no chunk can be had')
@@ -59,5 +60,6 @@ async function leaseChunk(
       await delay(pause, undefined, { signal: stopping }).catch(() => {})
     }
   }
+  await giveBackAsk(work, request, log)
   return undefined
 }

@@ -6,6 +6,7 @@ import { planVersion } from '@vitascope/media'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { chunkMemoryMib } from '../work/send-task.ts'
 import type { EncodeInput } from '../work/task.ts'
+import { giveBackAsk, giveBackTask } from './give-back.ts'
 import type { IdleClock } from './idle-clock.ts'
 import type { MemoryRoom } from './memory-room.ts'
 import { runTask, type TaskTools } from './run-task.ts'
@@ -45,17 +46,18 @@ async function runTasks(
   let failures = 0
   let faults = 0
   // Asked by the same name until there is an answer: an answer that was lost on its way has leased a task to it.
-  let ask = randomUUID()
+  let ask: string | undefined
   let lastJob: string | undefined
   while (!stopping.aborted) {
+    ask ??= randomUUID()
     try {
       const task = await nextTask(tools, kinds, ask, stopping)
       failures = 0
-      ask = randomUUID()
+      ask = undefined
       const giveBack = task ? tools.memory.take(memoryOf(task)) : undefined
       if (task && !giveBack) {
         // Another slot was faster: whoever has the room does it.
-        await tools.work.releaseTask({ taskId: task.taskId, attempt: task.attempt }, serviceCall('worker', randomUUID(), stopping))
+        await giveBackTask(tools.work, task, tools.log)
         continue
       }
       if (task?.jobId !== lastJob || task?.kind === TaskKind.TASK_KIND_PACKAGE) await sources.drop()
@@ -65,16 +67,17 @@ async function runTasks(
       const isDone = await runTask(tools, task, sources, stopping).finally(giveBack).finally(rest)
       if (!isDone || !BEFORE_ENCODE.includes(task.kind)) await sources.drop()
     } catch (error) {
-      if (stopping.aborted) return
+      if (stopping.aborted) break
       if (isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') throw error
       failures++
       // A task that cannot be answered at all is left to run out, which counts as an attempt.
-      if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % FAULTS === 0) ask = randomUUID()
+      if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % FAULTS === 0) ask = undefined
       tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'no work to be had: asking again')
       const pause = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** failures) * (0.5 + Math.random() / 2)
       await delay(pause, undefined, { signal: stopping }).catch(() => {})
     }
   }
+  if (ask !== undefined) await giveBackAsk(tools.work, { workerId: tools.workerId, ask }, tools.log)
 }
 
 /** MiB; of tasks that are no chunks of a picture it is little, and not counted. */
