@@ -55,14 +55,25 @@ export async function redisRun(
   const guests = platform.gateways.map((url) => createApi(`${url}/v2`))
   const probe = startProbe(apis, tenant, videoId)
   const reports: RedisReport[] = []
-  let address = 0
+  let addresses = 0
+  const newAddress = () => ({ 'x-forwarded-for': `198.18.${++addresses >> 8}.${addresses & 255}` })
+  /** Whether what a new address has asked of one gateway is missing at the next. It takes no tries, of which the video has so many a minute. */
+  const isShared = async () => {
+    const headers = newAddress()
+    const left: number[] = []
+    for (const guest of guests) {
+      const answer = await guest.get(`/video/${videoId}`, headers)
+      left.push(Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]))
+    }
+    return left.every((now, nth) => nth === 0 || now === (left[nth - 1] ?? 0) - 1)
+  }
   /** Tries from a new address, at both gateways in turn, until it has had none left for a while; answers how many it had. */
   const tries = async (meanwhile: (nth: number) => Promise<void> | void = () => {}) => {
-    const headers = { 'x-forwarded-for': `198.18.${++address >> 8}.${address & 255}` }
+    const headers = newAddress()
     let had = 0
-    for (let nth = 0; nth < 2 * TRIES + 6; nth++) {
+    for (let nth = 0; nth < guests.length * (TRIES + 3); nth++) {
       await meanwhile(nth)
-      const { status } = (await guests[nth % 2]?.get(`/video/${videoId}/password/wrong`, headers)) ?? { status: 0 }
+      const { status } = (await guests[nth % guests.length]?.get(`/video/${videoId}/password/wrong`, headers)) ?? { status: 0 }
       if (status !== 200 && status !== 429) throw new Error(`a try of a password was answered ${status}`)
       if (status === 200) had++
     }
@@ -79,17 +90,21 @@ export async function redisRun(
 
   try {
     const together = () =>
-      waitFor(async () => (await tries()) === TRIES, { timeout: 30_000, describe: 'both gateways to count tries together' })
+      waitFor(async () => (await isShared()) && (await tries()) === TRIES, {
+        timeout: 30_000,
+        describe: 'both gateways to count tries together',
+      })
     await together()
     for (const [fault, { begin, end }] of Object.entries(REDIS_FAULTS)) {
       const from = probe.answers.length
       const began = performance.now()
       await begin(redis)
       await settle(began)
-      // Emptied, it counts on from nothing; away or full, each gateway counts by itself.
+      // Emptied, it counts on from nothing; away, late or full, each gateway counts by itself.
       const emptyAgain = (nth: number) => (fault === 'redis emptied' && nth === TRIES + 2 ? redis.flush() : undefined)
       const had = await tries(emptyAgain)
-      if (had <= TRIES || had > 2 * TRIES) throw new Error(`${fault}: an address had ${had} tries of a password`)
+      // Whatever becomes of Redis, and however busy the machine is, a gateway lets none through beyond the budget of its own count.
+      if (had <= TRIES || had > TRIES * guests.length) throw new Error(`${fault}: an address had ${had} tries of a password`)
       await delay(Math.max(0, began + watchMs - performance.now()))
       const mended = performance.now()
       await end(redis)
