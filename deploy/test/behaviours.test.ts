@@ -311,7 +311,7 @@ describeChart('components', () => {
   })
 
   test('the notes say how to read the first key, and hold no secret', () => {
-    const notesOf = (set: string) => {
+    const notesOf = (set: string, ...more: string[]) => {
       const { out, code } = helm([
         'install',
         'house',
@@ -321,6 +321,7 @@ describeChart('components', () => {
         'vitascope',
         '--values',
         valueSets[set] ?? '',
+        ...more,
       ])
       expect(code).toBe(0)
       return { notes: out.slice(out.indexOf('\nNOTES:')), before: out.slice(0, out.indexOf('\nNOTES:')) }
@@ -328,6 +329,8 @@ describeChart('components', () => {
     const { notes } = notesOf('production')
     expect(notes).toContain("kubectl -n vitascope get secret house-keys -o jsonpath='{.data.system-key}' | base64 -d")
     expect(notes).toContain('https://video.example.org/v2/video')
+    // Whatever the public URL ends with.
+    expect(notesOf('production', '--set', 'publicUrl=https://video.example.org/').notes).toContain('video.example.org/v2/video')
     const demo = notesOf('demo')
     expect(demo.notes).toContain('port-forward service/house-vitascope-gateway')
     const made = [...demo.before.matchAll(/^ {2}(?:[a-z-]+-key|password|auth|token-keys): (\S{16,})$/gm)].map(([, value = '']) => value)

@@ -21,6 +21,8 @@ interface ComposeService {
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test: string[] }
   restart?: string
+  /** Of what is run by hand. */
+  profiles?: string[]
 }
 
 interface Compose {
@@ -56,7 +58,9 @@ describe('each process', () => {
     expect(ours.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort())
     for (const [name, { command = [] }] of ours) {
       expect([name, statSync(join(folder, '..', command[0] ?? '')).isFile()]).toEqual([name, true])
-      expect([name, command.slice(1)]).toEqual([name, name.endsWith('-migrate') ? ['--wait'] : []])
+      const kept = '/var/lib/vitascope/backup/house'
+      const words = { backup: ['backup', '--to', kept], restore: ['restore', '--from', kept, '--verify'] }[name]
+      expect([name, command.slice(1)]).toEqual([name, words ?? (name.endsWith('-migrate') ? ['--wait'] : [])])
     }
   })
 
@@ -111,7 +115,12 @@ describe('each process', () => {
 
   test('starts after what it needs, and is known to be ready', () => {
     const isMigrated = (name: string) => services[`${name}-migrate`] !== undefined
-    for (const [name, { depends_on = {}, healthcheck, restart }] of ours) {
+    for (const [name, { depends_on = {}, healthcheck, restart, profiles }] of ours) {
+      if (profiles) {
+        const needed = { postgres: { condition: 'service_healthy' }, objects: { condition: 'service_healthy' } }
+        expect([name, profiles, depends_on, restart]).toEqual([name, ['backup'], needed, undefined])
+        continue
+      }
       if (name.endsWith('-migrate')) {
         expect([name, depends_on, restart]).toEqual([name, { postgres: { condition: 'service_healthy' } }, undefined])
         continue
