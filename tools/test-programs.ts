@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { browserPath, builtPrograms, helmPath, kubeconformPath, kubectlPath, redisPath, s3Path } from '@vitascope/testing'
+import { browserPath, builtPrograms, helmPath, kubeconformPath, kubectlPath, kubeScorePath, redisPath, s3Path } from '@vitascope/testing'
 import { runCommand } from './run-command.ts'
 import { takeOutOfZip } from './zip.ts'
 
@@ -32,6 +32,13 @@ const goPrograms: readonly (Program & { module: string })[] = [
     find: kubeconformPath,
     neededBy: 'kubeconformPath',
     tests: 'of what the chart renders against the schemas of Kubernetes',
+  },
+  {
+    what: 'kube-score',
+    module: 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0',
+    find: kubeScorePath,
+    neededBy: 'kubeScorePath',
+    tests: 'of what kube-score finds in the chart',
   },
 ]
 

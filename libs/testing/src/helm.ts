@@ -15,3 +15,8 @@ export function kubectlPath(): string | undefined {
 export function kubeconformPath(): string | undefined {
   return findProgram(['kubeconform'], [builtPrograms])
 }
+
+/** The linter of manifests; undefined when there is none. */
+export function kubeScorePath(): string | undefined {
+  return findProgram(['kube-score'], [builtPrograms])
+}

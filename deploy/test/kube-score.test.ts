@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { kubeScorePath } from '@vitascope/testing'
+import { parse } from 'yaml'
+import { chart, describeChart, render, valueSets } from './support/chart.ts'
+
+/** What stays although kube-score finds it. */
+interface Exception {
+  check: string
+  says: string
+  /** Only where these values are set. */
+  sets?: string[]
+  because: string
+}
+
+/** What it says of one object. */
+interface Scored {
+  object_name: string
+  checks: { check: { id: string }; grade: number; skipped: boolean; comments: { path: string; summary: string }[] | null }[]
+}
+
+const ALL_WELL = 10
+const exceptions = (parse(readFileSync(join(chart, 'linters.yaml'), 'utf8')) as { 'kube-score': Exception[] })['kube-score']
+const describeScore = kubeScorePath() === undefined ? describe.skip : describeChart
+
+function findings(set: string): { object: string; check: string; says: string }[] {
+  const input = render([set])
+    .map((manifest) => JSON.stringify(manifest))
+    .join('\n---\n')
+  const args = ['score', '--output-format', 'json', '--kubernetes-version', 'v1.34', '-']
+  const { stdout, stderr } = spawnSync(kubeScorePath() ?? '', args, { input, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  if (stdout === '') throw new Error(`kube-score: ${stderr}`)
+  return (JSON.parse(stdout) as Scored[]).flatMap(({ object_name, checks }) =>
+    checks
+      .filter(({ grade, skipped }) => !skipped && grade < ALL_WELL)
+      .flatMap(({ check, comments }) =>
+        (comments ?? []).map(({ path, summary }) => ({ object: `${object_name} ${path}`.trim(), check: check.id, says: summary })),
+      ),
+  )
+}
+
+describeScore('kube-score', () => {
+  const seen = new Set<Exception>()
+
+  test.each(Object.keys(valueSets))('finds nothing in what the values %s make but what the chart explains', (set) => {
+    const unexplained = findings(set).filter(({ check, says }) => {
+      const known = exceptions.find((exception) => exception.check === check && exception.says === says)
+      if (known === undefined || (known.sets !== undefined && !known.sets.includes(set))) return true
+      seen.add(known)
+      return false
+    })
+    expect(unexplained).toEqual([])
+  })
+
+  test('finds what each exception says, somewhere', () => {
+    expect(exceptions.filter((exception) => !seen.has(exception)).map(({ check }) => check)).toEqual([])
+    for (const { check, because } of exceptions) expect([check, because.length > 5]).toEqual([check, true])
+  })
+})
