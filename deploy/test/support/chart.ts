@@ -10,6 +10,8 @@ export const chart = join(import.meta.dirname, '../../../helm/vitascope')
 
 /** The chart of the version before, as `helm package` packs it: what an upgrade begins at, and a rollback goes to. Another one with each version of the chart. */
 export const previousChart = join(import.meta.dirname, '../previous/vitascope-0.1.0.tgz')
+/** Of which it was packed. */
+export const PREVIOUS_COMMIT = 'e530430'
 
 /** Tests that need Helm; told as skipped where there is none. */
 export const describeChart = helmPath() === undefined ? describe.skip : describe

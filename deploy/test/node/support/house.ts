@@ -21,8 +21,8 @@ export interface House {
   withKey(key: string): Api
   /** Changes values, as `helm upgrade` does, and waits until that is done. */
   upgrade(values: object): Promise<void>
-  /** The same to another chart, with the values that it was installed with. */
-  upgradeTo(chart: string): Promise<void>
+  /** The same to another chart, with the values that it was installed with, and the images of this checkout or these. */
+  upgradeTo(chart: string, images?: Images): Promise<void>
 }
 
 export const HOUSE = 'house'
@@ -35,8 +35,15 @@ const split = (image: string) => ({
   pullPolicy: 'Never',
 })
 
+/** What the chart is told of images. */
+export type Images = ReturnType<typeof imagesOf>
+export const imagesOf = ({ server, encoding }: { server: string; encoding: string }) => ({
+  image: split(server),
+  encodingImage: split(encoding),
+})
+
 /** The images of this checkout. */
-export const imageValues = { image: split(IMAGES.server), encodingImage: split(IMAGES.encoding) }
+export const imageValues = imagesOf(IMAGES)
 
 /** Pods of this namespace keep to the restricted standard. */
 export function restricted(name: string): object {
@@ -107,7 +114,7 @@ export async function theHouse(): Promise<House> {
     system,
     withKey: (other) => createApi(`${url}/v2`, other),
     upgrade: (more) => install({ release: RELEASE, namespace: HOUSE, values: [values, more] }),
-    upgradeTo: (from) => install({ release: RELEASE, namespace: HOUSE, values: [values], from }),
+    upgradeTo: (from, images = imageValues) => install({ release: RELEASE, namespace: HOUSE, values: [values, images], from }),
   }
 }
 
