@@ -80,6 +80,18 @@ describeChart('monitoring', () => {
       ])
   })
 
+  test('chunks that wait in a queue of the cluster are no sign that workers are missing', () => {
+    const waits = (queue: string) => {
+      const values = { monitoring: { rules: { enabled: true } }, encoding: { executor: { kubernetes: { queue } } } }
+      const { groups } = find(render(['jobs'], values), 'PrometheusRule', 'monitoring').spec as {
+        groups: { rules: { alert: string; expr: string }[] }[]
+      }
+      return groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === 'VitascopeWorkWaits')?.expr
+    }
+    expect(waits('videos')).toContain('kind!~"fetch|encode",state="waiting"')
+    expect(waits('')).toContain('kind!~"fetch",state="waiting"')
+  })
+
   test('dashboards of two releases are found beside each other in one Grafana', () => {
     const known = ['eu', 'us'].flatMap((namespace) =>
       render(['production'], {}, ['--namespace', namespace])
