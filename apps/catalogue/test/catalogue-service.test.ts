@@ -1,88 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { makeTokenKeys, parseTokenKeys, verifyVideoToken } from '@vitascope/access'
-import type { Call, Principal } from '@vitascope/grpc'
-import { openChannel, serviceCall } from '@vitascope/grpc'
-import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
-import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
-import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
-import { Media, MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
-import { ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
-import { ListVideosRequest, UploadVideoRequest, Video, VideoServiceService, VideoState } from '@vitascope/proto/catalogue/v1/video'
-import { freePort, testLog, waitFor } from '@vitascope/testing'
-import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { verifyVideoToken } from '@vitascope/access'
+import type { Call } from '@vitascope/grpc'
+import { Media } from '@vitascope/proto/catalogue/v1/media'
+import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
+import { waitFor } from '@vitascope/testing'
 import { aSet } from './builders.ts'
-import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
-import { serviceConfig } from './service-config.ts'
-import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
+import { catalogueUnderTest, guest, type House, internal, owner, stranger, system, tokenKeys, user } from './catalogue-under-test.ts'
 
-const tokenKeys = parseTokenKeys(makeTokenKeys())
-let database: CatalogueDatabase
-let service: RunningCatalogue
-let encoding: ReturnType<typeof encodingStandIn>
-let auth: Awaited<ReturnType<typeof authStandIn>>
-let ask: ReturnType<typeof clients>
-
-function clients(address: string) {
-  const channel = openChannel(address, { principalKey: testKey })
-  return {
-    videos: channel.client(VideoServiceService),
-    media: channel.client(MediaServiceService),
-    jobs: channel.client(JobServiceService),
-    rules: channel.client(DeliveryRuleServiceService),
-    mirror: channel.client(OrganisationMirrorServiceService),
-    ids: channel.client(IdServiceService),
-    close: () => channel.close(),
-  }
-}
-
-beforeAll(async () => {
-  database = await catalogueDatabase()
-  auth = await authStandIn()
-  encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
-  await encoding.come()
-  service = await startCatalogue(
-    serviceConfig({
-      databaseUrl: database.url,
-      tokenKeys,
-      encodingAddress: encoding.address,
-      authAddress: auth.address,
-      sourceAllow: ['127.0.0.0/8'],
-    }),
-    testLog,
-  )
-  ask = clients(service.address)
+const house = catalogueUnderTest()
+const { upload, report, publish, play, update } = house
+let database: House['database']
+let service: House['service']
+let encoding: House['encoding']
+let auth: House['auth']
+let ask: House['ask']
+beforeAll(() => {
+  ;({ database, service, encoding, auth, ask } = house.now())
 })
-afterAll(async () => {
-  ask.close()
-  await service.stop()
-  await encoding.leave()
-  await auth.leave()
-  await database.close()
-})
-
-const callOf = (principal: Principal, more: Partial<Call> = {}): Call => ({ ...serviceCall('test', 'r'), principal, ...more })
-const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'uploader') =>
-  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
-const owner = user('1')
-const stranger = user('2')
-const system = user('1', 'system')
-const guest = callOf({ kind: 'guest' })
-const internal = serviceCall('encoding', 'r')
-
-const upload = (more: Partial<UploadVideoRequest> = {}, call = owner) =>
-  ask.videos.uploadVideo(
-    UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4', notify: true, ...more }),
-    call,
-  )
-const report = (jobId: string, revision: number, news: ReportJobRequest['news']) => ask.jobs.reportJob({ jobId, revision, news }, internal)
-const publish = (jobId: string, revision = 100) => report(jobId, revision, { $case: 'published', value: { renditions: aSet(jobId) } })
-async function play(more: Partial<UploadVideoRequest> = {}) {
-  const accepted = await upload(more)
-  await publish(accepted.jobId)
-  return accepted
-}
-const update = (videoId: string, fields: Partial<Video>, updateMask: string[], call = owner) =>
-  ask.videos.updateVideo({ video: Video.fromPartial({ ...fields, videoId }), updateMask }, call)
 
 test('a video is uploaded, encoded, seen by everybody and delivered', async () => {
   const { videoId, mediaId, jobId, status } = await upload({ tags: ['moon', 'moon', 'rocket'], descriptionPrivate: 'for us' })
@@ -327,74 +262,6 @@ test('ids are given to all, random ones to system users', async () => {
   expect((await ask.ids.randomId({ length: 7 }, system)).id).toMatch(/^[A-Za-z0-9]{7}$/)
   await expect(ask.ids.randomId({ length: 11 }, system)).rejects.toMatchObject({ fields: [{ field: 'length' }] })
   await expect(ask.ids.randomId({ length: 7 }, owner)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
-})
-
-describe('when something is away', () => {
-  test('encoding: uploads are accepted, and reach it in order when it is back', async () => {
-    await encoding.leave()
-    const first = await upload()
-    const second = await ask.media.replaceSource(
-      { mediaId: first.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '', startsWaiting: false },
-      owner,
-    )
-    encoding.state.calls.length = 0
-    await encoding.come()
-    await waitFor(() => encoding.state.jobs.has(second.jobId), { timeout: 20_000 })
-    const seen = encoding.state.calls.filter((call, index, all) => all.indexOf(call) === index)
-    expect(seen).toEqual([`create ${first.jobId}`, `cancel ${first.jobId}`, `create ${second.jobId}`])
-  })
-  test('encoding does not answer: calls of users are served all the same', async () => {
-    encoding.hold()
-    encoding.state.calls.length = 0
-    const uploads = await Promise.all(Array.from({ length: 12 }, () => upload()))
-    await waitFor(() => encoding.state.calls.length >= 4)
-    const started = Date.now()
-    for (const { videoId } of uploads) await ask.videos.getVideo({ videoId }, owner)
-    expect(Date.now() - started).toBeLessThan(2_000)
-    encoding.release()
-  })
-  test('the database ends every connection: the service carries on', async () => {
-    const { videoId } = await upload()
-    for (let round = 0; round < 3; round++) {
-      await database.db.query(
-        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-      )
-      const error = await ask.videos.getVideo({ videoId }, owner).catch((e) => e.kind)
-      if (typeof error === 'string') expect(error).toBe('unavailable')
-      await waitFor(() => ask.videos.getVideo({ videoId }, owner))
-    }
-  })
-})
-
-test('a job of which encoding never heard is handed over again', async () => {
-  const { jobId } = await upload()
-  await waitFor(() => encoding.state.jobs.has(jobId), { timeout: 20_000 })
-  encoding.state.jobs.delete(jobId)
-  await waitFor(async () => (await database.db.query(`select from outbox where payload ->> 'jobId' = $1`, [jobId])).length === 0, {
-    timeout: 20_000,
-  })
-  await database.db.query(`update job set news_time = now() - interval '1 minute' where job_id = $1`, [jobId])
-  await waitFor(() => encoding.state.jobs.has(jobId))
-})
-
-test('a job whose handover meets a fault each time fails at last, and holds nothing up', async () => {
-  encoding.state.faulty = true
-  const { videoId, mediaId, jobId } = await upload()
-  // As if the five minutes of each of the six handovers were over.
-  const later = async () => {
-    await database.db.query(`update outbox set faults = 19, next_time = now() where key = $1 and dead_time is null`, [`media:${mediaId}`])
-    await database.db.query(`update job set news_time = now() - interval '1 hour' where job_id = $1`, [jobId])
-  }
-  const status = await waitFor(
-    async () => {
-      await later()
-      const { video } = await ask.videos.getVideo({ videoId }, owner)
-      return video?.status?.state === VideoState.VIDEO_STATE_FAILED ? video.status : undefined
-    },
-    { timeout: 30_000, describe: 'the job to be given up' },
-  )
-  encoding.state.faulty = false
-  expect(status.code).toBe(5001)
 })
 
 test('its figures are served', async () => {

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll } from '@jest/globals'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
+import { type Call, openChannel, type Principal, serviceCall } from '@vitascope/grpc'
+import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
+import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { UploadVideoRequest, Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { freePort, testLog } from '@vitascope/testing'
+import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { aSet } from './builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
+import { serviceConfig } from './service-config.ts'
+import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
+
+/** The service, and the neighbours that are played for it. */
+export interface House {
+  database: CatalogueDatabase
+  service: RunningCatalogue
+  encoding: ReturnType<typeof encodingStandIn>
+  auth: Awaited<ReturnType<typeof authStandIn>>
+  ask: ReturnType<typeof clients>
+}
+
+export const tokenKeys = parseTokenKeys(makeTokenKeys())
+
+const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+export const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'uploader') =>
+  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
+export const owner = user('1')
+export const stranger = user('2')
+export const system = user('1', 'system')
+export const guest = callOf({ kind: 'guest' })
+export const internal = serviceCall('encoding', 'r')
+
+/** For the top of a test file: one house for all of its tests, which is there from `beforeAll` on as what `now` answers. */
+export function catalogueUnderTest() {
+  let house: House
+  beforeAll(async () => {
+    house = await build()
+  })
+  afterAll(async () => {
+    house.ask.close()
+    await house.service.stop()
+    await house.encoding.leave()
+    await house.auth.leave()
+    await house.database.close()
+  })
+
+  const upload = (more: Partial<UploadVideoRequest> = {}, call = owner) =>
+    house.ask.videos.uploadVideo(
+      UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4', notify: true, ...more }),
+      call,
+    )
+  const report = (jobId: string, revision: number, news: ReportJobRequest['news']) =>
+    house.ask.jobs.reportJob({ jobId, revision, news }, internal)
+  const publish = (jobId: string, revision = 100) => report(jobId, revision, { $case: 'published', value: { renditions: aSet(jobId) } })
+  return {
+    now: () => house,
+    upload,
+    report,
+    publish,
+    async play(more: Partial<UploadVideoRequest> = {}) {
+      const accepted = await upload(more)
+      await publish(accepted.jobId)
+      return accepted
+    },
+    update: (videoId: string, fields: Partial<Video>, updateMask: string[], call = owner) =>
+      house.ask.videos.updateVideo({ video: Video.fromPartial({ ...fields, videoId }), updateMask }, call),
+  }
+}
+
+async function build(): Promise<House> {
+  const database = await catalogueDatabase()
+  const auth = await authStandIn()
+  const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
+  await encoding.come()
+  const service = await startCatalogue(
+    serviceConfig({
+      databaseUrl: database.url,
+      tokenKeys,
+      encodingAddress: encoding.address,
+      authAddress: auth.address,
+      sourceAllow: ['127.0.0.0/8'],
+    }),
+    testLog,
+  )
+  return { database, service, encoding, auth, ask: clients(service.address) }
+}
+
+function clients(address: string) {
+  const channel = openChannel(address, { principalKey: testKey })
+  return {
+    videos: channel.client(VideoServiceService),
+    media: channel.client(MediaServiceService),
+    jobs: channel.client(JobServiceService),
+    rules: channel.client(DeliveryRuleServiceService),
+    mirror: channel.client(OrganisationMirrorServiceService),
+    ids: channel.client(IdServiceService),
+    close: () => channel.close(),
+  }
+}
