@@ -73,6 +73,7 @@ describeChart('values of a wrong form are refused before anything of them reache
       'which ClusterIssuer of cert-manager.io makes certificates is missing: set `tls.certManager.issuer.name`',
     ],
     ['an Ingress for an address', { publicUrl: 'http://192.0.2.1:8080' }, 'set `ingress.host` to the name under which callers come'],
+    ['an Ingress for a part of a site', { publicUrl: 'https://example.org/videos/' }, 'set `publicUrl` to one without a path'],
     ['an Ingress in capitals', { publicUrl: 'https://Video.example.org' }, 'set `ingress.host`'],
     [
       'a port that the Service does not know',

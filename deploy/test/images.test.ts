@@ -111,6 +111,15 @@ describe('what is assembled', () => {
     expect([status, stderr]).toEqual([1, 'the backup was not restored: there is no complete backup in /nowhere\n'])
   })
 
+  test('has the commands that docs/operators.md runs in pods, each in one whose settings say where its database is', () => {
+    const commands = [...read('docs/operators.md').matchAll(/vitascope-(\w+) -- [\s\S]*?node (apps\/\S+\.ts)/g)]
+    expect(commands.map(([, service]) => service).sort()).toEqual(['analytics', 'catalogue', 'encoding'])
+    for (const [, service, command = ''] of commands) {
+      const code = existsSync(join(folder, command)) ? readFileSync(join(folder, command), 'utf8') : ''
+      expect([command.split('/')[1], /readDatabaseUrl|readDatabaseConfig|readMigrationConfig/.test(code)]).toEqual([service, true])
+    }
+  })
+
   test('has files alone, and no links to where it was assembled', () => {
     const links = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isSymbolicLink())
     expect(links.map(({ parentPath, name }) => join(parentPath, name))).toEqual([])

@@ -42,8 +42,12 @@ Values that a schema cannot hold against each other, or against a form that it d
 {{- end }}
 {{- end }}
 {{- $host := (urlParse $v.publicUrl).hostname }}
+{{- $path := (urlParse $v.publicUrl).path | trimSuffix "/" }}
 {{- range $door := list "ingress" "httpRoute" }}
 {{- $named := index $v $door }}
+{{- if and $named.enabled (not $named.host) $path }}
+- viewers would come to {{ $path }}, which `{{ $door }}` leads on as it is, and the gateway has nothing there: set `publicUrl` to one without a path, or, where a proxy in front takes the path away, `{{ $door }}.host` to the host that it calls
+{{- end }}
 {{- if and $named.enabled (not $named.host) (or (not (regexMatch "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$" $host)) (regexMatch "^[0-9.]+$" $host)) }}
 - an address is no host for `{{ $door }}`, nor is one in capitals: set `{{ $door }}.host` to the name under which callers come, or `publicUrl`, {{ $v.publicUrl }}, to one with such a name
 {{- end }}
