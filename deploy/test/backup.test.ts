@@ -69,6 +69,17 @@ describeChart('backups', () => {
     }
   })
 
+  test('the database of the demo lets a backup in, where there is one', () => {
+    const callers = (values: object) => {
+      const { ingress } = find(render(['demo'], values), 'NetworkPolicy', 'postgres').spec as {
+        ingress: { from: { podSelector: { matchLabels: Record<string, string> } }[] }[]
+      }
+      return ingress.flatMap(({ from }) => from.map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component']))
+    }
+    expect(callers({})).not.toContain('backup')
+    expect(callers({ backup: { enabled: true } })).toEqual([...callers({}), 'backup'])
+  })
+
   test.each([
     ['backup', { backup: { existingClaim: '' } }, 'set `backup.existingClaim` to the claim with the backup'],
     [
