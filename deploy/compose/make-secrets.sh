@@ -16,3 +16,5 @@ make valkey-url "redis://valkey:6379"
 for service in auth catalogue encoding collaboration analytics; do
   make "$service-database-url" "postgres://vitascope_$service:$(random)@postgres:5432/vitascope"
 done
+# Those of a backup, put here before, too.
+chmod 644 "$folder"/*

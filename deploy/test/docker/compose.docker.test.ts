@@ -117,6 +117,9 @@ test('a video comes by its address, is encoded, and plays', async () => {
 test('only the gateway is reached, and who need not go out cannot', async () => {
   const published = (await docker('ps', '--format', '{{.Names}} {{.Ports}}')).split('\n').filter((line) => line.includes('->'))
   expect(published).toEqual([expect.stringMatching(/^vitascope-gateway-1 10\.255\.1\.2:8080->8080\/tcp$/)])
+  // A proxy on this host comes from the first address of it, which docs/operators.md names.
+  const subnet = await docker('network', 'inspect', '--format', '{{(index .IPAM.Config 0).Subnet}}', 'vitascope_outside')
+  expect(subnet.trim()).toBe('172.30.87.0/24')
   const reach = `fetch('${sources.url}/small.mp4').then(() => process.exit(0), () => process.exit(7))`
   const goesOut = async (service: string) =>
     compose('exec', '--no-TTY', service, 'node', '--eval', reach).then(
@@ -159,4 +162,22 @@ test('every process ends by itself when it is told to, and what was there is the
   const { status, body } = await apiOf(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body.status.status]).toEqual([200, 'ok'])
   await plays(video)
+})
+
+test('a backup that was made while it ran is restored into new volumes, with new passwords', async () => {
+  await compose('run', '--rm', 'backup')
+  await compose('down')
+  const [{ Mountpoint: volume }] = JSON.parse(await docker('volume', 'inspect', 'vitascope_backup')) as [{ Mountpoint: string }]
+  const volumes = (await compose('config', '--volumes')).trim().split('\n')
+  await docker('volume', 'rm', ...volumes.filter((name) => name !== 'backup').map((name) => `vitascope_${name}`))
+  rmSync(join(folder, 'secrets'), { recursive: true })
+  cpSync(join(volume, 'house/secrets'), join(folder, 'secrets'), { recursive: true })
+  await execute(join(folder, 'compose/make-secrets.sh'))
+  await compose('run', '--rm', 'restore')
+  await compose('up', '--detach', '--no-build')
+  await areHealthy()
+  const { status, body } = await apiOf(key).get<VideoRecord>(`/video/${video.video_id}`)
+  expect([status, body]).toEqual([200, video])
+  await plays(video)
+  expect((await system().get('/video')).status).toBe(200)
 })
