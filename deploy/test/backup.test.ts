@@ -27,12 +27,9 @@ describeChart('backups', () => {
     expect(filesOf(without).filter((file) => file.startsWith('house-keys'))).toEqual([])
   })
 
-  test('the volume that the chart makes outlives the release; one of a node reads the objects there', () => {
-    const own = render(['backup'], { backup: { existingClaim: '', restore: false } })
-    const claim = find(own, 'PersistentVolumeClaim', 'backup')
-    expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
-    expect(podOf(own, 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: claim.metadata.name } })
-    const files = podOf(render(['demo'], { backup: { enabled: true } }), 'backup')
+  test('the volume is the one that is named; a backup of objects on a volume reads them there', () => {
+    expect(podOf(manifests(), 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: 'house-backup' } })
+    const files = podOf(render(['demo'], { backup: { enabled: true, existingClaim: 'mine' } }), 'backup')
     expect(files.containers[0]?.volumeMounts).toContainEqual({ name: 'objects', mountPath: '/var/lib/vitascope/objects', readOnly: true })
   })
 
@@ -77,11 +74,11 @@ describeChart('backups', () => {
       return ingress.flatMap(({ from }) => from.map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component']))
     }
     expect(callers({})).not.toContain('backup')
-    expect(callers({ backup: { enabled: true } })).toEqual([...callers({}), 'backup'])
+    expect(callers({ backup: { enabled: true, existingClaim: 'mine' } })).toEqual([...callers({}), 'backup'])
   })
 
   test.each([
-    ['backup', { backup: { existingClaim: '' } }, 'set `backup.existingClaim` to the claim with the backup'],
+    ['backup', { backup: { existingClaim: '' } }, 'set `backup.existingClaim` to a claim of yours'],
     [
       'cloudnativepg',
       { backup: { restore: true, existingClaim: 'kept' } },

@@ -74,7 +74,7 @@ spec:
       emptyDir: { sizeLimit: 256Mi }
     - name: backup
       persistentVolumeClaim:
-        claimName: {{ $values.existingClaim | default (include "vitascope.name" (dict "root" $root "name" "backup")) }}
+        claimName: {{ $values.existingClaim }}
     {{- range $owned }}
     {{- $database := fromYaml (include "vitascope.databaseSecret" (dict "root" $root "name" .)) }}
     - name: database-{{ . }}
@@ -179,8 +179,8 @@ spec:
 - a backup has the objects of encoding, which is not a part of this release: set `backup.enabled` and `backup.restore` to false here, and make backups where it is
 {{- end }}
 {{- end }}
-{{- if and $v.backup.restore (not $v.backup.existingClaim) }}
-- nothing is named to be restored: set `backup.existingClaim` to the claim with the backup
+{{- if and (or $v.backup.enabled $v.backup.restore) (not $v.backup.existingClaim) }}
+- a backup has no place: set `backup.existingClaim` to a claim of yours (docs/operators.md, Backup and restore), or `backup.enabled` and `backup.restore` to false
 {{- end }}
 {{- if and $v.backup.restore (include "vitascope.databaseWithin" .) }}
 - a backup is restored before anything else is there: set `backup.restore` to false, or `database` to one that is there already

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { IMAGES } from '../../../cluster/images/images.ts'
+import { kubectl } from './commands.ts'
 
 /** The namespace of what the house needs and does not bring along. */
 export const OUTSIDE = 'outside'
@@ -65,6 +66,25 @@ export function theOutside(): Outside {
       }),
     ],
   }
+}
+
+/** A database with logins and empty schemas, and an empty bucket, as after a disaster. Whoever used them has to be gone. */
+export async function emptyTheOutside(): Promise<void> {
+  const statements = OWNERS.map((owner) => `drop schema ${owner} cascade; create schema ${owner} authorization vitascope_${owner};`).join(
+    ' ',
+  )
+  const inPod = (pod: string, ...command: string[]) => kubectl('exec', pod, '--namespace', OUTSIDE, '--', ...command)
+  await inPod(
+    'postgres-0',
+    'psql',
+    '--username=postgres',
+    '--dbname=vitascope',
+    '--set=ON_ERROR_STOP=1',
+    '--quiet',
+    '--command',
+    statements,
+  )
+  await inPod('objects-0', 'sh', '-c', `rm -rf /objects/buckets/${STORE.bucket}/* /objects/sidecar/*`)
 }
 
 /** The peers of policies. */

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { V1CronJob, V1Pod } from '@kubernetes/client-node'
+import { settled, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
+import { describeChart } from '../support/chart.ts'
+import { apply, getJson, helm, kubectl } from './support/commands.ts'
+import { HOUSE } from './support/house.ts'
+import { emptyTheOutside } from './support/outside.ts'
+import { aScene, type Scene } from './support/scene.ts'
+
+jest.setTimeout(1_200_000)
+const CLAIM = 'house-backup'
+/** As docs/operators.md has an operator make it. */
+const claim = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: CLAIM, namespace: HOUSE },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } } },
+}
+
+let scene: Scene
+let video: VideoRecord
+
+beforeAll(async () => {
+  scene = await aScene('small.mp4')
+  const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
+  video = await settled(scene.api, id, 300_000)
+})
+afterAll(async () => {
+  await scene?.house.upgrade({})
+  await scene?.end()
+})
+
+/** The bytes of the first segment of its first rendition. */
+async function firstSegment(): Promise<string> {
+  const linesOf = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
+  const [variant = ''] = await linesOf(video.uri.hls)
+  const playlist = new URL(variant, video.uri.hls)
+  const [segment = ''] = await linesOf(playlist)
+  const answer = await fetch(new URL(segment, playlist))
+  expect(answer.status).toBe(200)
+  return Buffer.from(await answer.arrayBuffer()).toString('base64')
+}
+
+describeChart('a backup', () => {
+  test('is made by the CronJob while the house runs, and an install into an empty database and bucket brings everything back', async () => {
+    const { house, api } = scene
+    const segment = await firstSegment()
+    await apply([claim])
+    await house.upgrade({ backup: { enabled: true, existingClaim: CLAIM } })
+    await kubectl('create', 'job', 'by-hand', '--namespace', HOUSE, '--from=cronjob/house-vitascope-backup')
+    await kubectl('wait', 'job/by-hand', '--namespace', HOUSE, '--for=condition=complete', '--timeout=300s')
+    expect((await getJson<V1CronJob>('cronjob', 'house-vitascope-backup', '--namespace', HOUSE)).spec?.suspend).toBe(false)
+    const afterwards = await upload(api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
+
+    await helm('uninstall', 'house', '--namespace', HOUSE, '--wait')
+    await emptyTheOutside()
+    await house.upgrade({ backup: { restore: true, existingClaim: CLAIM } })
+
+    const { status, body } = await api.get<VideoRecord>(`/video/${video.video_id}`)
+    expect([status, body]).toEqual([200, video])
+    expect((await firstSegment()) === segment).toBe(true)
+    expect((await api.get(`/video/${afterwards.id}`)).status).toBe(404)
+    const { id } = await upload(api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
+    expect((await settled(api, id, 300_000)).status).toMatchObject({ status: 'ok', code: 2000 })
+    // What restored has gone, and an upgrade does not do it again.
+    await house.upgrade({ backup: { restore: true, existingClaim: CLAIM }, logLevel: 'warn' })
+    expect((await api.get(`/video/${id}`)).status).toBe(200)
+    const pods = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE, '-l', 'app.kubernetes.io/component=restore')
+    expect(pods.items).toEqual([])
+  })
+})
