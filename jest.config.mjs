@@ -15,7 +15,7 @@ export default {
     '/node_modules/',
     '/dist/',
     ...(long ? [] : ['[.]long[.]test[.]ts$']),
-    ...(cluster ? [] : ['[.](cluster|node)[.]test[.]ts$']),
+    ...(cluster ? [] : ['[.](cluster|node|docker)[.]test[.]ts$']),
   ],
   modulePathIgnorePatterns: ['<rootDir>/apps/web/dist'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],

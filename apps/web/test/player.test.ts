@@ -71,7 +71,9 @@ inBrowser('the player page', () => {
     await page.locator('.seek').focus()
     await page.keyboard.press('k')
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.paused), { describe: 'the key to stop it' })
-    expect(await page.locator('.row [data-does=play]').getAttribute('aria-label')).toBe('Play')
+    // The button hears of it by an event, a little later.
+    const label = () => page.locator('.row [data-does=play]').getAttribute('aria-label')
+    await waitFor(async () => (await label()) === 'Play', { describe: 'the button to say so' })
   }, 40_000)
 
   test('shows the progress while the video is encoded, then plays by itself', async () => {
