@@ -120,11 +120,13 @@ async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSign
   }
 }
 
+/** `due_time` has whole milliseconds, the nearest ones: what was made due just now would not be yet for half of one by a clock that tells more. */
+const IS_DUE = 'due_time <= now()::timestamptz(3)'
 /** What an ask may be given, in the order in which it is; parameters of `leaseNow`. */
-const LINE = `state = 'waiting' and kind = any($1) and due_time <= now() and ($6::bigint is null or item_id = $6)
+const LINE = `state = 'waiting' and kind = any($1) and ${IS_DUE} and ($6::bigint is null or item_id = $6)
   and ($10::text is null or key = $10)
   and ($7::int is null or priority >= $7) and ($8::int is null or priority >= $8 or not exists (
-    select from work_item where state = 'waiting' and kind = any($9) and priority >= $8 and due_time <= now()))`
+    select from work_item where state = 'waiting' and kind = any($9) and priority >= $8 and ${IS_DUE}))`
 const IN_LINE = 'order by priority desc, turn, item_id limit 1'
 
 /** The next item is left to others once more, or, when that has gone on for too long, all that needs room waits for it. */
