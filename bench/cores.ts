@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
 /**
- * Keeps this process and all that it starts from now on off the last processor, and answers that one: who asks there takes nothing from who
- * is asked. Undefined, and nothing done, where there is only one, or no `taskset`.
+ * Pins this process and its later children to all processors except the last one. Returns the
+ * number of the last one for the load generator, so that it takes no CPU time from the platform.
+ * Returns undefined, without a change, if there is only one processor or no `taskset`.
  */
 export function leaveOneCore(): string | undefined {
   const cores = availableParallelism()

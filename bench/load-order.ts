@@ -2,8 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** One request; `{n}` in its body becomes a text that is new each time, every `{uuid}` a UUID of its own, every `{view}` the one of the request, every `{now}` the time in milliseconds. */
-export interface Ask {
+/**
+ * One request. In its body, `{n}` becomes a new text each time, every `{uuid}` a new UUID, every
+ * `{view}` one UUID per request, and every `{now}` the time in milliseconds.
+ */
+export interface LoadRequest {
   kind: 'read' | 'write'
   method: string
   url: string
@@ -12,14 +15,17 @@ export interface Ask {
 }
 
 export interface LoadOrder {
-  /** Tells the texts of one run from those of another. */
+  /** Distinguishes the texts of this run from those of other runs. */
   name: string
-  /** Asked in turn, again and again. */
-  asks: readonly Ask[]
+  /** Requests, sent in turn and repeatedly. */
+  asks: readonly LoadRequest[]
   seconds: number
-  /** Callers of a closed loop, each with one request at a time; with a rate, how many connections there are at most. */
+  /**
+   * Number of closed-loop callers, each with one request at a time. With a rate, it is the maximum
+   * number of connections.
+   */
   connections: number
-  /** Requests a second, open loop. */
+  /** Requests per second, open loop. */
   rate?: number
 }
 
@@ -28,7 +34,7 @@ export interface Percentiles {
   count: number
   p50: number
   p99: number
-  most: number
+  max: number
 }
 
 export interface Figures {
@@ -36,13 +42,15 @@ export interface Figures {
   asked: number
   /** By kind and status: `read 200`. */
   counts: Record<string, number>
-  /** Answers of 429 and 503. */
+  /** Responses of 429 and 503. */
   refusals: number
   refusalsWithRetryAfter: number
-  /** Of good answers: from when the request was due, and from when it went out. */
+  /**
+   * Times of good responses: from the due time of the request, and from the time when it was sent.
+   */
   reads: { fromDue: Percentiles; fromSent: Percentiles }
   writes: { fromDue: Percentiles; fromSent: Percentiles }
-  /** Of one processor, that the asking took. */
+  /** CPU time of the load generator as a share of one processor. */
   cpuShare: number
 }
 
@@ -51,7 +59,7 @@ export interface LoadGenerator {
   stop(): Promise<void>
 }
 
-/** Starts the process that asks, where `cpus` are given on these alone. */
+/** Starts the load generator process. With `cpus`, it is pinned to these processors. */
 export function startLoadGenerator(cpus?: string): LoadGenerator {
   const program = [process.execPath, '--disable-warning=ExperimentalWarning', fileURLToPath(new URL('load.ts', import.meta.url))]
   const [command = '', ...args] = cpus === undefined ? program : ['taskset', '-c', cpus, ...program]
@@ -62,7 +70,7 @@ export function startLoadGenerator(cpus?: string): LoadGenerator {
       child.send(order)
       const [figures] = await Promise.race([
         once(child, 'message'),
-        gone.then(() => Promise.reject(new Error('the load generator has ended'))),
+        gone.then(() => Promise.reject(new Error('the load generator has exited'))),
       ])
       return figures as Figures
     },
@@ -76,5 +84,5 @@ export function startLoadGenerator(cpus?: string): LoadGenerator {
 export function percentiles(times: readonly number[]): Percentiles {
   const sorted = Float64Array.from(times).sort()
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99), most: at(1) }
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
 }

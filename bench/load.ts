@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Ask, type Figures, type LoadOrder, percentiles } from './load-order.ts'
+import { type Figures, type LoadOrder, type LoadRequest, percentiles } from './load-order.ts'
 
-// A process of its own, which asks what it is ordered to and answers with figures; it ends with its parent.
+// Load generator process. It sends the requested load, reports figures, and exits with its parent.
 
 const LAST_ANSWERS_MS = 20_000
 
-/** Kept of an answer, in arrays of numbers: there are hundreds of thousands. */
+/** Samples are stored in arrays of numbers, because there are hundreds of thousands. */
 interface Seen {
   counts: Record<string, number>
   refusals: number
   refusalsWithRetryAfter: number
-  /** Of the good answers, by kind: milliseconds from when it was due, and from when it had a connection. */
-  times: Record<Ask['kind'], { due: number[]; sent: number[] }>
+  /**
+   * Times of good responses by kind, in milliseconds: from the due time, and from when a connection
+   * was available.
+   */
+  times: Record<LoadRequest['kind'], { due: number[]; sent: number[] }>
 }
 
 process.on('message', (order: LoadOrder) => {
@@ -35,7 +38,7 @@ async function run(order: LoadOrder): Promise<Figures> {
   let nth = 0
   const next = () => {
     const ask = order.asks[nth++ % order.asks.length]
-    if (!ask) throw new Error('there is nothing to ask')
+    if (!ask) throw new Error('the load order has no requests')
     const now = String(Date.now())
     const view = randomUUID()
     const fill: Record<string, () => string> = {
@@ -61,7 +64,10 @@ async function run(order: LoadOrder): Promise<Figures> {
     cpuShare: (user + system) / 1e6 / seconds,
   }
 
-  /** Each caller asks when it has its answer; one that is refused waits a moment, as it was told. */
+  /**
+   * Each caller sends its next request after the response. After a rejection it waits for
+   * `Retry-After`.
+   */
   async function closedLoop(): Promise<void> {
     const caller = async () => {
       while (performance.now() < until) if (!(await ask(agent, next(), performance.now(), seen))) await delay(1_000)
@@ -69,7 +75,7 @@ async function run(order: LoadOrder): Promise<Figures> {
     await Promise.all(Array.from({ length: order.connections }, caller))
   }
 
-  /** Asks are due at random times of this rate, whatever becomes of those before. */
+  /** Requests are due at random times of this rate, independent of earlier requests. */
   async function openLoop(rate: number): Promise<void> {
     const underWay = new Set<Promise<unknown>>()
     let due = started
@@ -85,8 +91,8 @@ async function run(order: LoadOrder): Promise<Figures> {
   }
 }
 
-/** True for a good answer. */
-function ask(agent: Agent, { kind, method, url, headers, body }: Ask, due: number, seen: Seen): Promise<boolean> {
+/** Resolves with true for a good response. */
+function ask(agent: Agent, { kind, method, url, headers, body }: LoadRequest, due: number, seen: Seen): Promise<boolean> {
   return new Promise((resolve) => {
     let sent = due
     const end = (what: string, good: boolean) => {

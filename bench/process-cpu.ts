@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Clock ticks a second, which Linux gives in `/proc` whatever the kernel's own are. */
+/** Clock ticks per second. Linux always uses this unit in `/proc`. */
 const TICKS = 100
 
-/** Seconds of processor that a process and all below it have taken so far, those that have ended among them. */
+/** Returns the CPU seconds of a process and its descendants, including those that have ended. */
 export function cpuSeconds(ancestor: number | undefined): number {
   if (ancestor === undefined) return Number.NaN
   const processes = readdirSync('/proc')
@@ -18,14 +18,15 @@ export function cpuSeconds(ancestor: number | undefined): number {
 
 function statOf(pid: number): { pid: number; parent: number; ticks: number } | undefined {
   try {
-    // Behind the name, which may hold anything: state, parent; the 12th to 15th are user, system, and both of children that have ended.
+    // Fields after the name, which may contain any character: state, parent; fields 12 to 15 are
+    // user and system time, of the process and of its ended children.
     const [, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '- ')
       .split(' ')
     const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0)
     return { pid, parent: Number(fields[1]), ticks }
   } catch {
-    // It ended meanwhile.
+    // The process has ended meanwhile.
     return undefined
   }
 }

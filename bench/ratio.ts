@@ -1,11 +1,13 @@
-/** The median of ratios with its 95 % interval. */
+/** Median of ratios with its 95 % interval. */
 export interface Ratio {
   median: number
   low: number
   high: number
 }
 
-/** By resampling the pairs; the seed is fixed so that the same figures give the same interval. */
+/**
+ * Bootstraps over the pairs. The seed is fixed, so that the same figures give the same interval.
+ */
 export function medianRatio(ratios: readonly number[]): Ratio {
   let seed = 12_345
   const random = () => {

@@ -1,4 +1,5 @@
-// npm run backup -- --to DIR [--without-secrets]: the platform of VITASCOPE_DATA_DIR, or what other settings name, whether it runs or not.
+// npm run backup -- --to DIR [--without-secrets]: backs up the platform of VITASCOPE_DATA_DIR, or
+// that of other settings, whether it runs or not.
 import { backupCommand } from '../apps/standalone/src/backup/command.ts'
 
 process.exitCode = await backupCommand(process.argv.slice(2))

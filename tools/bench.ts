@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 
-// node tools/bench.ts NAME [options]: runs bench/NAME/index.ts. Nothing else should be running meanwhile.
+// node tools/bench.ts NAME [options]: runs bench/NAME/index.ts. Run nothing else at the same time.
 const benches = new URL('../bench/', import.meta.url)
 const [name = '', ...options] = process.argv.slice(2)
 const entries = await readdir(benches, { withFileTypes: true })

@@ -2,19 +2,23 @@ import { outboundProblems } from './outbound.ts'
 import { root, runCommand } from './run-command.ts'
 import { unlistedImports } from './workspace-imports.ts'
 
-/** Who imports whom, held against .dependency-cruiser.mjs and every package.json, and who opens sockets; each problem as a line. */
+/**
+ * Checks imports against the rules of dependency-cruiser and every package.json, the order of folders
+ * in each app, and the use of sockets.
+ * Returns one line per problem.
+ */
 export async function boundaryProblems(): Promise<string[]> {
-  const { code, output } = await runCommand('depcruise', [
-    '--config',
-    '.dependency-cruiser.mjs',
-    '--output-type',
-    'err',
-    'apps',
-    'libs',
-    'tools',
-  ])
+  const cruises = [
+    await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'tools']),
+    await cruise('.dependency-cruiser-folders.mjs', ['apps']),
+  ]
+  return [...cruises.flat(), ...unlistedImports(root), ...outboundProblems(root)]
+}
+
+async function cruise(config: string, folders: string[]): Promise<string[]> {
+  const { code, output } = await runCommand('depcruise', ['--config', config, '--output-type', 'err', ...folders])
   const modules = Number(/(\d+) modules/.exec(output)?.[1] ?? 0)
-  // Without @swc/core it sees no TypeScript, finds nothing wrong and passes.
+  // Without @swc/core, dependency-cruiser does not parse TypeScript and passes.
   if (modules < 20) return [`dependency-cruiser looked at ${modules} modules only: is @swc/core installed?`, output]
-  return [...(code === 0 ? [] : [output]), ...unlistedImports(root), ...outboundProblems(root)]
+  return code === 0 ? [] : [output]
 }

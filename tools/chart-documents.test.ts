@@ -15,7 +15,7 @@ place:
 `
 const readme = 'before\n<!-- settings: made of values.yaml by npm run generate -->\nold\n<!-- end of settings -->\nafter\n'
 
-test('a setting is told by what stands right over it', () => {
+test('a setting is documented by the comment above it', () => {
   expect(readSettings(values)).toMatchObject([
     { name: 'pods', comment: 'How many.', note: { minimum: 1 }, value: 2 },
     {

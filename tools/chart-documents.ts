@@ -1,28 +1,29 @@
-// helm/vitascope/values.schema.json and the table of its README.md, made of values.yaml. With --check nothing is written: what differs is told.
+// Generates helm/vitascope/values.schema.json and the table of its README.md from values.yaml. With
+// --check it writes nothing and lists the differences.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
 import { chartForms, commonForm } from './chart-forms.ts'
 import { isProgram, root } from './run-command.ts'
 
-/** One setting of the chart, or a group of them. */
+/** A setting of the chart, or a group of settings. */
 export interface ChartSetting {
-  /** With dots: `tls.mode`. */
+  /** Dotted name: `tls.mode`. */
   name: string
-  /** What stands over it. */
+  /** The comment above it. */
   comment: string
-  /** What a line that begins with `@` adds to its schema. */
+  /** Additional schema, from a comment line that starts with `@`. */
   note: Record<string, unknown>
-  /** As in values.yaml; undefined for a group. */
+  /** Value in values.yaml. Undefined for a group. */
   value?: unknown
-  /** Of a group. */
+  /** Settings of a group. */
   settings?: ChartSetting[]
 }
 
 const chart = join(root, 'helm/vitascope')
 const marks = { begin: '<!-- settings: made of values.yaml by npm run generate -->', end: '<!-- end of settings -->' }
 
-/** The files that are made of values.yaml, with their texts. */
+/** Returns the files that are generated from values.yaml, with their contents. */
 export function chartDocuments(values: string, readme: string): Record<string, string> {
   const settings = readSettings(values)
   const [before, after] = [readme.indexOf(marks.begin), readme.indexOf(marks.end)]
@@ -33,7 +34,7 @@ export function chartDocuments(values: string, readme: string): Record<string, s
   }
 }
 
-/** The settings of values.yaml in their order, with what stands over them. */
+/** Returns the settings of values.yaml in order, with their comments. */
 export function readSettings(values: string): ChartSetting[] {
   const document = parseDocument(values)
   if (document.errors.length > 0 || !isMap(document.contents)) throw new Error(`values.yaml: ${document.errors[0]?.message ?? 'no map'}`)
@@ -44,7 +45,7 @@ function settingsOf(map: YAMLMap, prefix: string): ChartSetting[] {
   return map.items.map((pair: Pair, index) => {
     const key = isScalar(pair.key) ? pair.key : undefined
     const name = `${prefix}${key?.value}`
-    // The words over the first key of a map belong to the map, for the parser.
+    // The parser attaches the comment above the first key of a map to the map.
     const words = key?.commentBefore ?? (index === 0 ? map.commentBefore : undefined) ?? ''
     const { comment, note } = readComment(words, name)
     const isGroup =
@@ -54,7 +55,9 @@ function settingsOf(map: YAMLMap, prefix: string): ChartSetting[] {
   })
 }
 
-/** Only what stands right over a setting: a blank line parts it from what is said of all. */
+/**
+ * Returns the comment directly above a setting. A blank line separates it from general comments.
+ */
 function readComment(words: string, name: string): { comment: string; note: Record<string, unknown> } {
   const lines = (words.split(/\n\s*\n/).at(-1) ?? '').split('\n').map((line) => line.trim())
   const note = lines.find((line) => line.startsWith('@ '))
@@ -125,7 +128,7 @@ function rowsOf({ name, comment, note, value, settings }: ChartSetting): string[
   return [`| \`${name}\` | ${value === '' ? '' : `\`${cell(JSON.stringify(value))}\``} | ${cell(words)} |`]
 }
 
-/** The files that are not as values.yaml says. */
+/** Returns the names of generated files that do not match values.yaml. */
 export function chartDrift(): string[] {
   const made = chartDocuments(fileText('values.yaml'), fileText('README.md'))
   return Object.entries(made).flatMap(([name, text]) => (fileText(name) === text ? [] : [name]))

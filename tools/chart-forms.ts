@@ -11,15 +11,16 @@ const quantity = {
   minimum: 0,
 }
 
-/** A text of this form, or none at all. */
+/** Pattern for a text of this form, or an empty one. */
 const maybe = (form: string) => ({ type: 'string', pattern: `^(${form})?$` })
 
 /**
- * Forms that settings of the chart have in common, as `$defs` of its schema: what is of another one is refused by `helm template`, where it would else be by
- * Kubernetes, in the middle of an upgrade, or by a process at its start.
+ * Common value formats of the chart, as `$defs` of its schema. With these, `helm template` rejects
+ * a malformed value. Otherwise Kubernetes would reject it in the middle of an upgrade, or a process
+ * at its start.
  */
 export const chartForms = {
-  /** What every container has to say of memory and disk. */
+  /** Memory and disk must be set for every container. */
   resources: {
     type: 'object',
     additionalProperties: false,
@@ -30,7 +31,7 @@ export const chartForms = {
     },
   },
   quantity,
-  /** Of an object of Kubernetes that is somewhere. */
+  /** Name of a Kubernetes object. */
   name: maybe(`${label}([.]${label})*`),
   label: maybe(label),
   host: maybe(`([*][.])?${hostName}`),
@@ -39,22 +40,22 @@ export const chartForms = {
   addressOfHttp: maybe('([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
   repository: { type: 'string', pattern: '^([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$' },
   tag: maybe('[A-Za-z0-9_][A-Za-z0-9._-]{0,127}'),
-  /** One address or many. */
+  /** One address or a network. */
   network: { type: 'string', pattern: `^(${ip4}(/${mask4})?|${ip6}(/${mask6})?)$` },
-  /** As a CIDR. */
+  /** A CIDR. */
   cidr: { type: 'string', pattern: `^(${ip4}/${mask4}|${ip6}/${mask6})$` },
-  /** Of cert-manager. */
+  /** Duration format of cert-manager. */
   time: { type: 'string', pattern: '^[1-9][0-9]*(h|m|s)$' },
-  /** Of Prometheus. */
+  /** Duration format of Prometheus. */
   interval: { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$', minLength: 1 },
-  /** Of a budget: one of none would hold up each drain for good. */
+  /** Value of a disruption budget. 0 would block every drain. */
   budget: {
     anyOf: [
       { type: 'integer', minimum: 1 },
       { type: 'string', pattern: '^([1-9][0-9]?|100)%$' },
     ],
   },
-  /** Of a NetworkPolicy. */
+  /** Peer of a NetworkPolicy. */
   peer: {
     type: 'object',
     minProperties: 1,
@@ -84,7 +85,10 @@ const formOfKey: Record<string, keyof typeof chartForms> = {
   tag: 'tag',
 }
 
-/** The form of what is called the same everywhere; undefined for all else, which has a note of its own where its value does not say enough. */
+/**
+ * Returns the format of a setting whose name has the same meaning everywhere. Returns undefined for
+ * all others, which have a note of their own if their value does not determine the schema.
+ */
 export function commonForm(setting: string): { $ref: string } | undefined {
   const isSecret = /[.]secrets[.]\w+$/.test(setting)
   const form = isSecret ? 'name' : formOfKey[setting.slice(setting.lastIndexOf('.') + 1)]

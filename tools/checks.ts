@@ -3,23 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
 import { chartDrift } from './chart-documents.ts'
+import { openApiProblems } from './openapi-lint.ts'
+import { proseProblems } from './prose.ts'
 import { type CommandResult, root, runCommand } from './run-command.ts'
 
-/** One thing that must hold of the checkout. It answers with what is wrong, or with why there is nothing to look at. */
+/** A check of the checkout. It returns the problem, or the reason why there is nothing to check. */
 export interface Check {
   name: string
   run: () => Promise<{ problem?: string; nothing?: string }>
 }
 
-/** How a check ended, with its time. */
+/** Result of a check. */
 export interface CheckResult {
   name: string
   passed: boolean
-  /** There was nothing to check: it counts neither way. */
+  /** True if there was nothing to check. The check then counts neither as passed nor as failed. */
   nothing: boolean
 }
 
-/** What `npm run lint` looks at; `npm test` does too. */
+/** Checks of `npm run lint`. `npm test` runs them too. */
 export const lintChecks: Check[] = [
   { name: 'proto lint', run: async () => problemOf(await runCommand('buf', ['lint'])) },
   { name: 'types', run: async () => problemOf(await runCommand('tsc', ['-p', '.', '--noEmit', '--pretty', 'false'])) },
@@ -30,6 +32,14 @@ export const lintChecks: Check[] = [
   { name: 'style', run: async () => problemOf(await runCommand('biome', ['check', '--error-on-warnings', '--colors=off', '.'])) },
   { name: 'documents of the chart', run: async () => chartProblems() },
   {
+    name: 'prose',
+    run: async () => {
+      if (!existsSync(join(root, '.git'))) return { nothing: 'this is no git checkout' }
+      const problems = proseProblems()
+      return problems.length === 0 ? {} : { problem: problems.join('\n') }
+    },
+  },
+  {
     name: 'boundaries',
     run: async () => {
       const problems = await boundaryProblems()
@@ -38,20 +48,30 @@ export const lintChecks: Check[] = [
   },
 ]
 
-/** The schema and the README of the chart are what its values say. */
+/** Checks that the schema and the README of the chart match its values. */
 function chartProblems(): { problem?: string } {
   const drift = chartDrift()
   return drift.length === 0 ? {} : { problem: `helm/vitascope: ${drift.join(', ')} not as values.yaml says: npm run generate` }
 }
 
-/** What `npm test` looks at besides, before it runs the tests. */
+/** Additional checks of `npm test`, which run before the tests. */
 export const contractChecks: Check[] = [
   { name: 'proto breaking', run: breakingProtos },
   { name: 'docs/openapi.json', run: openApiDrift },
+  {
+    name: 'docs/openapi.json: Spectral and Redocly',
+    run: async () => {
+      const problem = await openApiProblems()
+      return problem === '' ? {} : { problem }
+    },
+  },
   { name: 'docs/endpoints.csv', run: endpointProblems },
 ]
 
-/** Runs the checks one after another, a line each; the words of those that fail stand below theirs. */
+/**
+ * Runs the checks one after another, with a line for each. The output of a failed check follows its
+ * line.
+ */
 export async function runChecks(checks: readonly Check[]): Promise<CheckResult[]> {
   const results: CheckResult[] = []
   for (const { name, run } of checks) {
@@ -66,7 +86,7 @@ export async function runChecks(checks: readonly Check[]): Promise<CheckResult[]
   return results
 }
 
-/** The contract may grow; what is on the main branch stays as it is. */
+/** Checks that the protos remain compatible with those of the main branch. */
 async function breakingProtos(): Promise<{ problem?: string; nothing?: string }> {
   if (!existsSync(join(root, '.git'))) return { nothing: 'this is no git checkout' }
   const main = await firstRevision(['refs/heads/main', 'refs/remotes/origin/main'])
@@ -90,7 +110,7 @@ async function firstRevision(names: string[]): Promise<string | undefined> {
   return undefined
 }
 
-/** The committed document is what the table of routes makes. */
+/** Checks that the committed document matches the route table. */
 async function openApiDrift(): Promise<{ problem?: string; nothing?: string }> {
   const maker = 'apps/gateway/src/openapi-file.ts'
   if (!existsSync(join(root, maker))) return { nothing: `there is no ${maker}` }
@@ -101,7 +121,10 @@ function problemOf({ code, output }: CommandResult): { problem?: string } {
   return code === 0 ? {} : { problem: output === '' ? `ended with ${code}` : output }
 }
 
-/** A process of its own: it reads the table of routes, whose generated code may not have been there when this program began. */
+/**
+ * Runs in a separate process: the check reads the route table, whose generated code may not have
+ * existed when this program started.
+ */
 async function endpointProblems(): Promise<{ problem?: string }> {
   return problemOf(await runCommand('node', ['--disable-warning=ExperimentalWarning', 'tools/endpoints-check.ts']))
 }

@@ -1,112 +1,78 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { targetsOf } from '../apps/gateway/src/routing/route-index.ts'
+import { targetsOf } from '../apps/gateway/src/server/route/route-index.ts'
 import { routes } from '../apps/gateway/src/table.ts'
 import { isProgram, root } from './run-command.ts'
 
-/** One line of docs/endpoints.csv. */
+/** A row of docs/endpoints.csv. */
 interface Endpoint {
   method: string
   path: string
   access: string
   section: string
-  status: string
 }
 
+/** All endpoints, with their aliases. */
 const csvFile = 'docs/endpoints.csv'
-const columns = ['method', 'path', 'access', 'section', 'status'] as const
-const accesses = new Set(['public', 'user', 'super', 'system'])
-const statuses = new Set(['open', 'done'])
+/** The endpoints of the v2 interface. None of them may disappear. */
+const v2File = 'tools/v2-endpoints.csv'
 
-/** Holds docs/endpoints.csv against the table of routes and, where it lies beside the checkout, the interface document. */
+/** Compares docs/endpoints.csv with the route table and with the endpoints of the v2 interface. */
 export function checkEndpoints(): { problems: string[]; summary: string } {
-  const { endpoints, problems } = readCsv(readFileSync(join(root, csvFile), 'utf8'))
-  problems.push(...compareWithTable(endpoints))
-  const document = findDocument()
-  const documented = document === undefined ? undefined : endpointsOfDocument(readFileSync(document, 'utf8'))
-  if (documented) problems.push(...compareWithDocument(endpoints, documented))
-  const done = endpoints.filter(({ status }) => status === 'done').length
-  const beside = documented ? `${documented.length} endpoints of the interface document` : 'interface document not beside the checkout'
-  return { problems, summary: `endpoints: ${endpoints.length} rows, ${done} done, ${endpoints.length - done} open; ${beside}` }
+  const problems: string[] = []
+  const endpoints = readCsv(csvFile, ['method', 'path', 'access', 'section'], problems)
+  const v2 = readCsv(v2File, ['method', 'path', 'section'], problems)
+  problems.push(...compareWithTable(endpoints), ...compareWithV2(endpoints, v2))
+  return { problems, summary: `endpoints: ${endpoints.length}, among them ${v2.length} of the v2 interface` }
 }
 
-function readCsv(text: string): { endpoints: Endpoint[]; problems: string[] } {
-  const [head, ...lines] = text.trimEnd().split('\n')
-  const problems = head === columns.join(',') ? [] : [`${csvFile}: the first line must be ${columns.join(',')}`]
+function readCsv<Column extends keyof Endpoint>(file: string, columns: readonly Column[], problems: string[]): Pick<Endpoint, Column>[] {
+  const [head, ...lines] = readFileSync(join(root, file), 'utf8').trimEnd().split('\n')
+  if (head !== columns.join(',')) problems.push(`${file}: the first line must be ${columns.join(',')}`)
   const seen = new Set<string>()
-  const endpoints = lines.map((line, index) => {
-    const [method = '', path = '', access = '', section = '', status = '', ...more] = line.split(',')
-    const endpoint = { method, path, access, section, status }
-    const at = `${csvFile}:${index + 2}`
-    if (more.length > 0 || !accesses.has(access) || !statuses.has(status) || section === '') problems.push(`${at}: ${line} is no endpoint`)
-    if (seen.has(keyOf(endpoint))) problems.push(`${at}: ${method} ${path} is there twice`)
-    seen.add(keyOf(endpoint))
-    return endpoint
+  return lines.map((line, index) => {
+    const cells = line.split(',')
+    const [method = '', path = ''] = cells
+    const place = `${file}:${index + 2}`
+    if (cells.length !== columns.length || cells.includes('')) problems.push(`${place}: must have ${columns.join(', ')}: ${line}`)
+    if (seen.has(keyOf({ method, path }))) problems.push(`${place}: ${method} ${path} is listed twice`)
+    seen.add(keyOf({ method, path }))
+    return Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? ''])) as Pick<Endpoint, Column>
   })
-  return { endpoints, problems }
 }
 
-/** Every verb and path that is done is in the table, with the same access and section, and the other way round. */
+/** Checks that the file and the route table list the same endpoints, with the same access and section. */
 function compareWithTable(endpoints: readonly Endpoint[]): string[] {
-  const done = new Map(endpoints.filter(({ status }) => status === 'done').map((endpoint) => [keyOf(endpoint), endpoint]))
+  const listed = new Map(endpoints.map((endpoint) => [keyOf(endpoint), endpoint]))
   const served = routes.flatMap((route) =>
     targetsOf(route).map(({ verb, path }) => ({ method: verb.toUpperCase(), path, access: route.access, section: route.section })),
   )
   const known = new Set(served.map(keyOf))
-  const missing = [...done]
-    .filter(([key]) => !known.has(key))
-    .map(([, { method, path }]) => `${method} ${path} is done, but not in the table of routes`)
+  const missing = endpoints
+    .filter((endpoint) => !known.has(keyOf(endpoint)))
+    .map(({ method, path }) => `${method} ${path} is in ${csvFile}, but not in the route table`)
   const wrong = served.flatMap((target) => {
-    const row = done.get(keyOf(target))
+    const row = listed.get(keyOf(target))
     const name = `${target.method} ${target.path}`
-    if (!row) return [`${name} is in the table of routes, but not done in ${csvFile}`]
+    if (!row) return [`${name} is in the route table, but not in ${csvFile}`]
     return (['access', 'section'] as const)
       .filter((column) => row[column] !== target[column])
-      .map((column) => `${name}: ${column} is ${target[column]} in the table of routes, ${row[column]} in ${csvFile}`)
+      .map((column) => `${name}: ${column} is ${target[column]} in the route table, ${row[column]} in ${csvFile}`)
   })
   return [...missing, ...wrong]
 }
 
-function compareWithDocument(endpoints: readonly Endpoint[], documented: readonly Documented[]): string[] {
+function compareWithV2(endpoints: readonly Endpoint[], v2: readonly Pick<Endpoint, 'method' | 'path' | 'section'>[]): string[] {
   const rows = new Map(endpoints.map((endpoint) => [keyOf(endpoint), endpoint]))
-  return documented.flatMap((endpoint) => {
+  return v2.flatMap((endpoint) => {
     const row = rows.get(keyOf(endpoint))
     const name = `${endpoint.method} ${endpoint.path}`
-    if (!row) return [`${name} of the interface document is not in ${csvFile}`]
-    return row.section === endpoint.section
-      ? []
-      : [`${name}: section is ${endpoint.section} in the interface document, ${row.section} in ${csvFile}`]
+    if (!row) return [`${name} of the v2 interface is not in ${csvFile}`]
+    return row.section === endpoint.section ? [] : [`${name}: section is ${endpoint.section} in ${v2File}, ${row.section} in ${csvFile}`]
   })
 }
 
-type Documented = Pick<Endpoint, 'method' | 'path' | 'section'>
-
-/** The rows of its endpoint tables, and the headings that are endpoints of their own. */
-function endpointsOfDocument(text: string): Documented[] {
-  const found: Documented[] = []
-  let section = ''
-  let inTable = false
-  for (const line of text.split('\n')) {
-    const [, heading] = /^### ([^(]+)/.exec(line) ?? []
-    if (heading) section = heading.trim()
-    const cells = line.startsWith('|') ? line.split('|').map((cell) => cell.trim()) : undefined
-    const [, method = '', path = ''] = cells ?? /^#### ([A-Z]+) (\/\S+)/.exec(line) ?? []
-    if (!cells) inTable = false
-    else if (method === 'Method') inTable = path === 'Path'
-    const isRow = cells === undefined || inTable
-    if (isRow && /^[A-Z]+$/.test(method) && path.startsWith('/'))
-      found.push({ method, path: path.replace(/ \(.*/, '').replace(/\?.*/, ''), section })
-  }
-  return found
-}
-
-function findDocument(): string | undefined {
-  const shared = join(root, '..', 'shared')
-  const name = existsSync(shared) ? readdirSync(shared).find((file) => /^000_.*\.txt$/.test(file)) : undefined
-  return name === undefined ? undefined : join(shared, name)
-}
-
-/** Names of parameters and a slash at the end make no other endpoint. */
+/** Returns the key of an endpoint. It ignores parameter names and a trailing slash. */
 function keyOf({ method, path }: { method: string; path: string }): string {
   return `${method} ${path.replace(/\{\w+\}|:\w+/g, '{}').replace(/\/$/, '')}`
 }

@@ -10,8 +10,10 @@ import { startPlatform } from '../apps/standalone/src/platform.ts'
 import { generate } from './generate.ts'
 import { root, runCommand } from './run-command.ts'
 
-// npm run fuzz [-- --examples 10 --seed 1 --path '^/tag']: schemathesis calls every operation of the served API document, with the system
-// key, in ways good and bad. It fails on a fault (5xx) and on every answer that the document does not declare: its status, type and shape.
+// npm run fuzz [-- --examples 10 --seed 1 --path '^/tag']: schemathesis calls every operation of
+// the served API document with the system key, with valid and invalid requests. It fails on a 5xx
+// response and on every response whose status, content type or schema the document does not
+// declare.
 const VERSION = '4.32.5'
 const KEY = 'system-key-of-the-fuzzing-0001'
 const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance'
@@ -19,7 +21,7 @@ const { values } = parseArgs({
   options: { examples: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' }, path: { type: 'string' } },
 })
 
-/** Says that it could not be run, which is no failure of what it would try. */
+/** Exit code if the fuzzer could not run, which is not a failure of the API. */
 const CANNOT_RUN = 75
 
 await generate()
@@ -41,12 +43,13 @@ const platform = await startPlatform(
 try {
   const args = [
     ...['run', `${platform.url}/openapi.json`, '--auth', `${KEY}:x`, '--checks', CHECKS, '--phases', 'examples,coverage,fuzzing'],
-    // One worker: Pythons before 3.12.2 trip over threads that parse source at once (CPython gh-106905).
+    // One worker, because Python before 3.12.2 fails when threads parse source concurrently
+    // (CPython gh-106905).
     ...['--max-examples', values.examples, '--seed', values.seed, '--workers', '1', '--continue-on-failure', '--no-shrink'],
     ...['--warnings', 'off', '--request-timeout', '20'],
     ...(values.path ? ['--include-path-regex', values.path] : []),
   ]
-  // It leaves a cache where it runs.
+  // schemathesis writes a cache into its working directory.
   const { code, output } = await runCommand(schemathesis, args, {}, folder)
   console.log(output)
   process.exitCode = code
@@ -55,9 +58,9 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** A Python environment of its own below node_modules, made once. */
+/** Creates a Python environment below .cache once, and returns the path of schemathesis. */
 async function provide(): Promise<string> {
-  const home = join(root, 'node_modules', '.cache', `schemathesis-${VERSION}`)
+  const home = join(root, '.cache', `schemathesis-${VERSION}`)
   const program = join(home, 'bin', 'schemathesis')
   if (existsSync(program)) return program
   console.log(`Installing schemathesis ${VERSION} …`)

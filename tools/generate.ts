@@ -4,13 +4,13 @@ import { dirname, join, relative } from 'node:path'
 import { writeChartDocuments } from './chart-documents.ts'
 import { isProgram, root, runCommand } from './run-command.ts'
 
-/** Something made from sources: made anew when their content is another than that of the last time. */
+/** An artefact that is generated from sources. It is regenerated when their content changes. */
 interface Made {
   name: string
   /** Files and folders. */
   from: string[]
   to: string
-  /** Fills an empty folder. */
+  /** Generates into an empty folder. */
   make: (folder: string) => Promise<void>
 }
 
@@ -20,7 +20,7 @@ const everything: Made[] = [
     from: ['proto', 'buf.yaml', 'buf.gen.yaml', 'package-lock.json'],
     to: 'libs/proto/src/gen',
     make: async (folder) => {
-      // buf puts what buf.gen.yaml names below the folder that it is given.
+      // buf writes the paths of buf.gen.yaml below the output folder.
       await must('buf', ['generate', '-o', join(folder, 'all')])
       const out = join(folder, 'all/libs/proto/src/gen')
       for (const name of readdirSync(out)) renameSync(join(out, name), join(folder, name))
@@ -44,7 +44,10 @@ const everything: Made[] = [
   },
 ]
 
-/** Makes what is made from sources and not committed, where it is missing or out of date; `say` hears what is made. */
+/**
+ * Generates artefacts that are not committed, if they are missing or outdated. `say` receives a
+ * line for each.
+ */
 export async function generate(say: (line: string) => void = () => {}): Promise<void> {
   for (const made of everything) {
     const wanted = contentHash(made.from)
@@ -55,13 +58,19 @@ export async function generate(say: (line: string) => void = () => {}): Promise<
   }
 }
 
-/** Writes what is committed: docs/openapi.json from the table of routes, the documents of the chart from its values. */
+/**
+ * Generates committed files: docs/openapi.json from the route table, and the chart's documents from
+ * its values.
+ */
 export async function generateDocuments(): Promise<void> {
   writeChartDocuments()
   await must('node', ['--disable-warning=ExperimentalWarning', join(root, 'apps/gateway/src/openapi-file.ts')])
 }
 
-/** Made aside and put in place by renames: a program that reads the old files meanwhile is not disturbed for long. */
+/**
+ * Generates into a temporary folder and replaces the target by renames, so that a program that
+ * reads the old files is disturbed only briefly.
+ */
 async function remake({ to, make }: Made, stamp: string): Promise<void> {
   const target = join(root, to)
   const fresh = join(root, '.cache', `made-${process.pid}`)

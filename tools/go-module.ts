@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from './run-command.ts'
 
-/** Where a Go module lies, fetched if need be: of the version that is named (`MODULE@VERSION`), or of the one that the module in a folder takes. */
+/**
+ * Returns the folder of a Go module, and downloads it if necessary. The version is the given one
+ * (`MODULE@VERSION`), or the one that the module in `within` requires.
+ */
 export async function moduleFolder(module: string, within?: string): Promise<string> {
   const folder = within ?? mkdtempSync(join(tmpdir(), 'vitascope-go-module-'))
   try {

@@ -1,10 +1,12 @@
-// npm run import-postcodes -- [--skip-bad] FILE: takes a GeoNames postal code file into the database of this machine's platform, while
-// it runs. VITASCOPE_CATALOGUE_DATABASE_URL or VITASCOPE_DATABASE_URL names another database; else it is that of VITASCOPE_DATA_DIR.
+// npm run import-postcodes -- [--skip-bad] FILE: imports a GeoNames postal code file into the
+// database of this machine's running platform.
+// VITASCOPE_CATALOGUE_DATABASE_URL or VITASCOPE_DATABASE_URL selects another database. The default
+// is that of VITASCOPE_DATA_DIR.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { databaseUrlOf, NO_PLATFORM } from './platform-environment.ts'
 
-const command = join(import.meta.dirname, '../apps/catalogue/src/location/import.ts')
+const command = join(import.meta.dirname, '../apps/catalogue/src/import-postcodes.ts')
 const url = databaseUrlOf('catalogue')
 if (url === undefined) {
   process.stderr.write(NO_PLATFORM)

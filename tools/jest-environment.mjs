@@ -1,9 +1,9 @@
-// Jest's environment for Node, in which tests and hooks have the patience of libs/testing.
+// Jest's Node environment, with the time limits of libs/testing for tests and hooks.
 import { TestEnvironment } from 'jest-environment-node'
-import { patient } from '../libs/testing/src/patience.ts'
+import { patient } from '../libs/testing/src/timeouts.ts'
 
 export default class PatientEnvironment extends TestEnvironment {
-  /** What has its limit already: a hook starts once for each test. */
+  /** Tests and hooks whose limit is already set, because a hook starts once per test. */
   #limited = new WeakSet()
 
   handleTestEvent({ name, test, hook }, { testTimeout }) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { countTests, type JestReport, testFiles } from './jest-run.ts'
+import { countTests, isUnitTest, type JestReport, testFiles } from './jest-run.ts'
 
 const aFile = (name: string, status: string, tests: string[]) => ({
   name,
@@ -45,4 +45,12 @@ test('long tests are found only when they are asked for, and filters narrow', ()
     expect(found.every((file) => file.endsWith(`.${on}.test.ts`))).toBe(true)
     expect(usual.filter((file) => found.includes(file))).toEqual([])
   }
+})
+
+test('unit tests are the tests next to the code that start no process', () => {
+  const units = testFiles({ long: false, filters: [] }).filter(isUnitTest)
+  expect(units.length).toBeGreaterThan(100)
+  expect(units.filter((file) => file.endsWith('libs/errors/src/domain-error.test.ts'))).toHaveLength(1)
+  expect(units.filter((file) => file.endsWith('libs/queue/src/create-queue.test.ts'))).toEqual([])
+  expect(units.filter((file) => file.includes('/test/'))).toEqual([])
 })

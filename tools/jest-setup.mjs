@@ -1,4 +1,5 @@
-// Starts one throw-away PostgreSQL for a whole Jest run; tests cut databases of their own from it (libs/testing).
+// Starts one temporary PostgreSQL for a Jest run. Tests create their own databases in it
+// (libs/testing).
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
 const prefix = 'vitascope-test-'
 
 export default async function setup() {
-  if (process.env.VITASCOPE_TEST_DATABASE_URL) return
+  if (process.env.VITASCOPE_TEST_DATABASE_URL || process.env.VITASCOPE_UNIT_TESTS) return
   removeLeftovers()
   const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`))
   const dir = join(folder, 'postgres')
@@ -20,16 +21,16 @@ export default async function setup() {
   }
 }
 
-/** Runs that were killed left their folders; their servers died with them. */
+/** Removes the folders of killed runs. Their servers have ended with them. */
 function removeLeftovers() {
   for (const name of readdirSync(tmpdir())) {
-    // Platforms of tests have folders too, of a random name that may begin with digits.
+    // Test platforms have folders too, with a random name that may start with digits.
     const pid = Number(/^vitascope-test-(\d+)-/.exec(name)?.[1] ?? 0)
     if (pid === 0 || lives(pid)) continue
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true })
     } catch {
-      // Another user's: left to that one.
+      // Belongs to another user, so it is kept.
     }
   }
 }
@@ -38,7 +39,7 @@ function lives(pid) {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Another user's process answers EPERM.
+    // EPERM means that the process belongs to another user.
     return error.code !== 'ESRCH'
   }
 }

@@ -1,5 +1,7 @@
-// deploy/test/schemas: what Kubernetes, in three versions, and the operators that the chart knows say of the kinds that the chart makes. They are cut down
-// from Go modules and committed, so that tests need neither Go nor a network. Run by hand when a kind or a version is to be added:
+// Generates deploy/test/schemas: the schemas of the kinds that the chart creates, of three
+// Kubernetes versions and of the operators that the chart supports. They are reduced from Go
+// modules and committed, so that tests need neither Go nor network access. Run it manually to add a
+// kind or a version:
 //   node tools/kubernetes-schemas.ts
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +19,7 @@ const kinds = [
   'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding',
 ].flatMap((line) => line.split(' '))
 
-/** Definitions of custom resources: module, file, version of the kind. */
+/** Custom resource definitions: module, file, version of the kind. */
 const operators = [
   ['sigs.k8s.io/gateway-api@v1.5.1', 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml', 'v1'],
   ['github.com/cert-manager/cert-manager@v1.21.2', 'deploy/crds/cert-manager.io_certificates.yaml', 'v1'],
@@ -38,7 +40,7 @@ const operators = [
 
 type Schema = { [key: string]: unknown }
 
-/** One file of schemas: by `group/version/Kind` where its schema is, and what these stand on. */
+/** A file of schemas: references by `group/version/Kind`, and their definitions. */
 interface SchemaFile {
   kinds: Record<string, { $ref: string }>
   $defs: Record<string, unknown>
@@ -103,7 +105,7 @@ async function ofOperators(): Promise<SchemaFile> {
   return file
 }
 
-/** Without words, and with no properties but those that are named. */
+/** Returns a schema without descriptions that allows only the listed properties. */
 function strict(schema: Schema): Schema {
   if ('$ref' in schema) {
     const name = String(schema['$ref']).replace('#/definitions/', '')
@@ -128,7 +130,10 @@ function strict(schema: Schema): Schema {
   return made
 }
 
-/** Patterns are Go's; a few of them are none for JavaScript. */
+/**
+ * Returns true for a pattern that JavaScript accepts. The patterns are written for Go, and a few
+ * are invalid in JavaScript.
+ */
 function isReadable(pattern: unknown): boolean {
   try {
     return typeof pattern === 'string' && new RegExp(pattern) !== undefined

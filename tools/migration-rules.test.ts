@@ -1,30 +1,38 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { migrationProblems } from './migration-rules.ts'
 import { root } from './run-command.ts'
 
-/** Of version 0.1.0, which no database was older than: the last one of each folder. */
+/** The last migration of each folder in version 0.1.0. No database is older. */
 const FIRST_VERSION: Record<string, string> = {
-  'apps/analytics': '0005-live-view.sql',
-  'apps/auth': '0007-key-times.sql',
-  'apps/catalogue': '0110-encoding-format.sql',
-  'apps/collaboration': '0002-clip.sql',
-  'apps/encoding': '0021-chunk-run.sql',
+  'apps/analytics': '0001-initial-schema.sql',
+  'apps/auth': '0001-initial-schema.sql',
+  'apps/catalogue': '0003-postcode.sql',
+  'apps/collaboration': '0001-initial-schema.sql',
+  'apps/encoding': '0002-work-item.sql',
   'libs/postgres': '0003-failover.sql',
-  'libs/queue': '0003-work-item-weight.sql',
+  'libs/queue': '0001-work-item.sql',
 }
 
-test('migrations since the first version let services of the version before go on beside them', () => {
+/**
+ * Migrations that break a rule, each with the reason why services of the previous version still
+ * work.
+ */
+const EXCEPTIONS: Record<string, string> = {}
+
+test('migrations since the first version keep services of the previous version working', () => {
   const files = ['apps', 'libs']
     .flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`))
     .flatMap((path) => migrationsOf(path).map((file) => ({ file, isLater: basename(file) > (FIRST_VERSION[path] ?? '') })))
-  expect(files.length).toBeGreaterThan(50)
-  expect(
-    files
-      .filter(({ isLater }) => isLater)
-      .flatMap(({ file }) => migrationProblems(readFileSync(file, 'utf8')).map((why) => `${file}: ${why}`)),
-  ).toEqual([])
+  const names = files.map(({ file }) => relative(root, file))
+  expect(Object.entries(FIRST_VERSION).filter(([path, name]) => !names.includes(`${path}/migrations/${name}`))).toEqual([])
+  const problems = files
+    .filter(({ isLater }) => isLater)
+    .map(({ file }) => ({ file: relative(root, file), problems: migrationProblems(readFileSync(file, 'utf8')) }))
+    .filter(({ problems }) => problems.length > 0)
+  expect(problems.filter(({ file }) => EXCEPTIONS[file] === undefined)).toEqual([])
+  expect(Object.keys(EXCEPTIONS).filter((file) => !problems.some((found) => found.file === file))).toEqual([])
 })
 
 test.each([

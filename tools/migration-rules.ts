@@ -1,4 +1,8 @@
-/** What breaks services of the version before, which run beside the new ones, or keeps a large table locked for long; a table that is made in the same file is nobody's yet. */
+/**
+ * Patterns that break services of the previous version, which run alongside the new ones, or that
+ * lock a large table for long. Tables created in the same file are exempt, because they are not in
+ * use yet.
+ */
 const RULES: readonly [RegExp, string][] = [
   [/\bdrop (table|column|view|function|type)\b/i, 'drops what services of the version before may use'],
   [/\brename\b/i, 'renames what services of the version before may use'],
@@ -14,7 +18,7 @@ const RULES: readonly [RegExp, string][] = [
   ],
 ]
 
-/** What is wrong with a migration that runs beside services, in sentences. */
+/** Returns the problems of a migration that runs while services are active, as sentences. */
 export function migrationProblems(sql: string): string[] {
   const text = sql.replaceAll(/--.*/g, '')
   const made = new Set([...text.matchAll(/\bcreate (?:unlogged )?table (?:if not exists )?(\w+)/gi)].map(([, table]) => table))

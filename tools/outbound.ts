@@ -2,28 +2,32 @@ import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { sourceFiles } from './workspace-imports.ts'
 
-/** What can open a socket, and the files that use it for something else than calling a foreign address. */
+/**
+ * Modules that can open a socket, each with the files that may use them for other purposes than
+ * outbound requests to foreign addresses.
+ */
 const allowed: Record<string, RegExp[]> = {
-  // They serve.
+  // HTTP servers.
   http: [
     /^apps\/(gateway|delivery)\/src\//,
     /^apps\/encoding\/src\/upload\/upload-listener[.]ts$/,
     /^libs\/telemetry\/src\//,
-    // Between services, like gRPC itself.
+    // Between services, like gRPC.
     /^libs\/grpc\/src\/tls\//,
     /^apps\/standalone\/src\/metrics-page[.]ts$/,
   ],
   net: [
-    // The gateway's own port; a port that is free, a text that is an address, the lock of the data folder.
-    /^apps\/gateway\/src\/http\/listen[.]ts$/,
+    // The gateway's port, the search for a free port, the parser of addresses, and the lock of the
+    // data folder.
+    /^apps\/gateway\/src\/server\/http\/listen[.]ts$/,
     /^libs\/embedded-postgres\/src\/free-port[.]ts$/,
-    /^libs\/access\/src\/address[.]ts$/,
+    /^libs\/security\/src\/address[.]ts$/,
     /^apps\/standalone\/src\/(data-folder|platform)[.]ts$/,
   ],
-  // The browser’s own, and the starter’s look at its children on loopback.
+  // The browser's fetch, and the supervisor's requests to its children on loopback.
   'fetch()': [/^apps\/web\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],
-  // To the operator's own server, which no caller names.
-  nodemailer: [/^apps\/catalogue\/src\/mail\/mail-transport[.]ts$/],
+  // Sends to the operator's own server, whose address no caller can choose.
+  nodemailer: [/^apps\/catalogue\/src\/notification\/mail\/mail-transport[.]ts$/],
   https: [/^libs\/grpc\/src\/tls\//],
   http2: [],
   tls: [/^libs\/grpc\/src\/tls\//],
@@ -35,7 +39,10 @@ const allowed: Record<string, RegExp[]> = {
 
 const exempt = /^libs\/fetch\/|[.]test[.]ts$|-suite[.]ts$|^(apps|libs)\/[^/]+\/test\/|^libs\/testing\//
 
-/** One outbound client, libs/fetch, checks every address: the files besides it that could go out without a check. */
+/**
+ * Returns a line for each file that opens sockets without address checks. libs/fetch is the only
+ * outbound client, and it checks every address.
+ */
 export function outboundProblems(root: string): string[] {
   return ['apps', 'libs']
     .flatMap((kind) => sourceFiles(join(root, kind)))
@@ -48,7 +55,7 @@ export function outboundProblems(root: string): string[] {
     )
 }
 
-/** The names of `allowed` that a module uses; types alone do not count. */
+/** Returns the names in `allowed` that a module uses. Type imports do not count. */
 export function socketsOf(source: string): string[] {
   const code = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   const imports = [

@@ -4,9 +4,12 @@ import { expect, test } from '@jest/globals'
 import { parseSync } from '@swc/core'
 import { root } from './run-command.ts'
 
-/** 64 KiB, which is more than any field but a caption file may have, and a caption is read line by line. */
+/** 64 KiB, longer than any field except a caption file, which is parsed line by line. */
 const LENGTH = 65_536
-/** Goal: 20 ms. A machine that is busy with other tests gets ten times that; what backtracks takes seconds. */
+/**
+ * The goal is 20 ms. The limit is ten times that, for a machine that is busy with other tests.
+ * Backtracking takes seconds.
+ */
 const LIMIT_MS = 200
 
 interface Pattern {
@@ -27,7 +30,10 @@ test('no regular expression of the services and libs takes long over any text', 
   expect(slow).toEqual([])
 }, 300_000)
 
-/** The better of two tries, where one is slow: a pause of the machine is no fault of the pattern. */
+/**
+ * Returns the better of two tries if the first one is slow, because a pause of the machine is not a
+ * fault of the pattern.
+ */
 function fastest(run: () => void): number {
   const once = () => {
     const from = performance.now()
@@ -38,7 +44,10 @@ function fastest(run: () => void): number {
   return first > LIMIT_MS ? Math.min(first, once()) : first
 }
 
-/** Repetitions of what the pattern itself is made of, with an end that it cannot match. */
+/**
+ * Returns attack texts: repetitions of the pattern's own literals, followed by an end that it
+ * cannot match.
+ */
 function attacks(source: string): string[] {
   const literals = source.replaceAll(/\\[dDwWsSbBnrtux]|[\\^$.*+?()[\]{}|]/g, ' ').split(/\s+/)
   const pieces = new Set([

@@ -1,4 +1,5 @@
-// npm run restore -- --from DIR [--verify]: into the empty VITASCOPE_DATA_DIR, or the empty database and storage that other settings name.
+// npm run restore -- --from DIR [--verify]: restores into the empty VITASCOPE_DATA_DIR, or into the
+// empty database and storage of other settings.
 import { restoreCommand } from '../apps/standalone/src/backup/command.ts'
 import { generate } from './generate.ts'
 

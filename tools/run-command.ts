@@ -3,22 +3,25 @@ import { once } from 'node:events'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The checkout. */
+/** Root folder of the checkout. */
 export const root = dirname(import.meta.dirname)
 
-/** What a program answered, both of its outputs in one. */
+/** Exit code of a program, and its combined output. */
 export interface CommandResult {
   code: number
   output: string
 }
 
-/** The programs of the installed packages come first, on the Node that runs this. */
+/** Environment in which programs of the installed packages and the current Node come first. */
 export const toolEnvironment: NodeJS.ProcessEnv = {
   ...process.env,
   PATH: [dirname(process.execPath), join(root, 'node_modules', '.bin'), process.env['PATH'] ?? ''].join(delimiter),
 }
 
-/** Runs a program to its end, in the checkout unless another folder is named; one that is not there answers 127, as in a shell. */
+/**
+ * Runs a program to its end, by default in the root of the checkout. Returns the code 127 for a
+ * missing program, as a shell does.
+ */
 export async function runCommand(
   command: string,
   args: readonly string[],
@@ -37,7 +40,7 @@ export async function runCommand(
   }
 }
 
-/** True when this file is the program, and not a part of another. */
+/** Returns true if the module is the main program. */
 export function isProgram(url: string): boolean {
   return process.argv[1] !== undefined && url === pathToFileURL(process.argv[1]).href
 }

@@ -1,4 +1,4 @@
-// `npm start`: what is generated first, then the platform in this same process.
+// `npm start`: generates missing artefacts, then runs the platform in this process.
 import { main } from '../apps/standalone/src/main.ts'
 import { generate } from './generate.ts'
 

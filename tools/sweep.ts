@@ -1,5 +1,7 @@
-// npm run sweep -- [--dry-run] [--json] [--older-than SECONDS]: compares the objects of this machine's platform with its rows, while it runs.
-// VITASCOPE_ENCODING_DATABASE_URL or VITASCOPE_DATABASE_URL, VITASCOPE_STORAGE_DIR or VITASCOPE_S3_* name others than those of VITASCOPE_DATA_DIR.
+// npm run sweep -- [--dry-run] [--json] [--older-than SECONDS]: compares the objects of this
+// machine's running platform with its rows.
+// VITASCOPE_ENCODING_DATABASE_URL or VITASCOPE_DATABASE_URL, VITASCOPE_STORAGE_DIR or
+// VITASCOPE_S3_* select others than those of VITASCOPE_DATA_DIR.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { databaseUrlOf, dataFolder, NO_PLATFORM } from './platform-environment.ts'

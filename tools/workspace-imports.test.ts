@@ -9,8 +9,8 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-function aHouse(files: Record<string, string>): string {
-  const root = mkdtempSync(join(tmpdir(), 'vitascope-house-'))
+function aPlatform(files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), 'vitascope-videos-'))
   folders.push(root)
   const manifests = {
     'package.json': '{ "devDependencies": { "jest": "1" } }',
@@ -39,7 +39,7 @@ test.each([
 })
 
 test('an import that the package.json lists is fine, one that it does not is named with its file', () => {
-  const root = aHouse({
+  const root = aPlatform({
     'apps/auth/src/main.ts': "import { a } from '@vitascope/errors'\nimport { b } from '@vitascope/grpc'\n",
     'libs/errors/src/index.ts': "import jest from 'jest'\n",
   })
@@ -50,7 +50,7 @@ test('an import that the package.json lists is fine, one that it does not is nam
 })
 
 test('tests may import the tools of the root and libs/testing', () => {
-  const root = aHouse({
+  const root = aPlatform({
     'apps/auth/src/a.test.ts': "import jest from 'jest'\nimport { waitFor } from '@vitascope/testing'\n",
     'apps/auth/test/b.ts': "import { waitFor } from '@vitascope/testing'\nimport { c } from '@vitascope/grpc'\n",
   })

@@ -10,9 +10,10 @@ interface Manifest {
 }
 
 /**
- * Every package that a workspace's files import and its package.json does not list: such an import works by chance of
- * where npm puts things, and Nx does not see it. Tests may also import what the root lists for development, and
- * `@vitascope/testing`, which stands on libs whose tests use it and so cannot be listed by them.
+ * Returns every package that a workspace imports without listing it in its package.json. Such an
+ * import works only because of npm's hoisting, and Nx does not see it. Tests may also import the
+ * development dependencies of the root, and `@vitascope/testing`. That library depends on libs
+ * whose tests use it, so these cannot list it.
  */
 export function unlistedImports(root: string): string[] {
   const shared = names(readManifest(root))
@@ -37,7 +38,10 @@ function unlistedOf(folder: string, shared: Set<string>): string[] {
   })
 }
 
-/** The packages that a module's import and export statements, and its dynamic imports of a literal, name; types do not count. */
+/**
+ * Returns the packages that a module imports or re-exports, including dynamic imports of a literal.
+ * Type imports do not count.
+ */
 export function importedPackages(source: string): Set<string> {
   const code = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   const specifiers = [
@@ -59,7 +63,7 @@ function packageOf(specifier: string): string {
     .join('/')
 }
 
-/** Every TypeScript file of a folder but generated and built ones. */
+/** Returns every TypeScript file of a folder, except generated and built ones. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)

@@ -2,7 +2,10 @@ import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync, writeFi
 import { dirname, join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 
-/** Writes the named members of a zip file into a folder, as programs, under the names given for them; one that is not there is an error. */
+/**
+ * Writes members of a zip file into a folder, as executables with the given names. Throws if one is
+ * missing.
+ */
 export function takeOutOfZip(file: string, members: Record<string, string>, folder: string): void {
   const zip = openSync(file, 'r')
   try {
@@ -12,7 +15,7 @@ export function takeOutOfZip(file: string, members: Record<string, string>, fold
       if (!entry) throw new Error(`${file} holds no ${member}`)
       const target = join(folder, name)
       mkdirSync(dirname(target), { recursive: true })
-      // Whole or not at all: another run may look for it meanwhile.
+      // Written to a temporary file and renamed, because another run may look for it.
       writeFileSync(`${target}.${process.pid}`, contentOf(zip, entry), { mode: 0o755 })
       renameSync(`${target}.${process.pid}`, target)
     }
@@ -28,13 +31,16 @@ interface Entry {
   offset: number
 }
 
-const END = { signature: 0x06054b50, bytes: 22, longestComment: 65_535 }
+const END = { signature: 0x06054b50, bytes: 22, maxCommentBytes: 65_535 }
 const STORED = 0
 const DEFLATED = 8
 
-/** The list at the end of the file; files beyond 4 GiB have another form and are not read. */
+/**
+ * Returns the entries of the central directory. The zip64 format of files beyond 4 GiB is not
+ * supported.
+ */
 function directoryOf(zip: number, size: number): Entry[] {
-  const tail = bytesAt(zip, Math.max(0, size - END.bytes - END.longestComment), Math.min(size, END.bytes + END.longestComment))
+  const tail = bytesAt(zip, Math.max(0, size - END.bytes - END.maxCommentBytes), Math.min(size, END.bytes + END.maxCommentBytes))
   let end = tail.length - END.bytes
   while (end >= 0 && tail.readUInt32LE(end) !== END.signature) end--
   if (end < 0) throw new Error('this is no zip file')

@@ -9,10 +9,16 @@ const VIDEOS = 2_000
 const DAYS = 120
 const ASKERS = 20
 const OTHERS = 2
-/** Of the slowest answer in milliseconds; of the others' p99 against the same alone; of the memory in MB. */
+/**
+ * Slowest response in milliseconds; ratio of the other requests' p99 to their p99 without load;
+ * memory growth in MB.
+ */
 const goals = { slowestMs: 5_000, times: 2, memoryMb: 100 }
 
-/** Twenty who ask one organisation's largest reports at once, again and again, beside others who read small ones. */
+/**
+ * Twenty callers request the largest reports of one organisation concurrently and repeatedly, while
+ * others read small reports.
+ */
 export async function abuseReports(platform: TestPlatform, generator: LoadGenerator, seconds: number): Promise<boolean> {
   const [large, small] = [await aTenant(platform.system), await aTenant(platform.system)]
   await fill(platform, large, VIDEOS)
@@ -45,17 +51,20 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
       const path = paths[nth % paths.length] ?? ''
       const answer = await ask(key, path)
       seen.push({ ...answer, path })
-      // As they are told.
+      // As `Retry-After` says.
       if (answer.retryAfter > 0) await delay(answer.retryAfter * 1_000)
     }
     return seen
   }
-  /** Asked from a process of their own: the answers that the askers read do not stand in their way. */
+  /**
+   * The other requests come from their own process, so that parsing the large responses does not
+   * delay them.
+   */
   const others = async (name: string) => {
     const headers = { authorization: `Bearer ${small.key}` }
     const asks = [{ kind: 'read' as const, method: 'GET', url: `${platform.url}/v2${light}`, headers }]
     const { reads, counts } = await generator.run({ name, asks, seconds, connections: OTHERS })
-    if (Object.keys(counts).join() !== 'read 200') throw new Error(`others were not answered: ${JSON.stringify(counts)}`)
+    if (Object.keys(counts).join() !== 'read 200') throw new Error(`other requests failed: ${JSON.stringify(counts)}`)
     return reads.fromSent
   }
 
@@ -63,9 +72,9 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   await others('warm')
   const alone = await others('alone')
   const memory = memoryMb(platform)
-  let most = memory
+  let max = memory
   const looking = setInterval(() => {
-    most = Math.max(most, memoryMb(platform))
+    max = Math.max(max, memoryMb(platform))
   }, 100)
   const until = performance.now() + seconds * 1_000
   const asking = Array.from({ length: ASKERS }, (_, nth) => again(large.key, heavy, until, nth))
@@ -75,7 +84,7 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   const all = asked.flat()
   for (const [nth, path] of heavy.entries()) {
     const some = all.filter((one) => one.path === path)
-    const { p50, most: slowest } = percentiles(some.map(({ ms }) => ms))
+    const { p50, max: slowest } = percentiles(some.map(({ ms }) => ms))
     const statuses = JSON.stringify(
       Object.fromEntries([...Map.groupBy(some, ({ status }) => status)].map(([status, ones]) => [status, ones.length])),
     )
@@ -86,13 +95,13 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   const slowest = Math.max(...all.map(({ ms }) => ms))
   const faults = all.filter(({ status }) => status === 500).length
   const times = beside.p99 / alone.p99
-  const met = slowest <= goals.slowestMs && times <= goals.times && most - memory <= goals.memoryMb && faults === 0
-  console.log(`${ASKERS} askers of large reports: the slowest answer ${slowest.toFixed(0)} ms (goal ${goals.slowestMs}), faults ${faults}`)
+  const met = slowest <= goals.slowestMs && times <= goals.times && max - memory <= goals.memoryMb && faults === 0
+  console.log(`${ASKERS} callers of large reports: slowest response ${slowest.toFixed(0)} ms (goal ${goals.slowestMs}), faults ${faults}`)
   console.log(
-    `  p99 of others ${beside.p99.toFixed(1)} ms, alone ${alone.p99.toFixed(1)} ms: ${times.toFixed(2)} times (goal ${goals.times}); medians ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
+    `  p99 of other requests ${beside.p99.toFixed(1)} ms, without load ${alone.p99.toFixed(1)} ms: ${times.toFixed(2)} times (goal ${goals.times}); medians ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
   )
   console.log(
-    `  memory of gateway and analytics ${memory.toFixed(0)} MB, at most ${most.toFixed(0)} MB (goal + ${goals.memoryMb}): ${met ? 'met' : 'NOT met'}`,
+    `  memory of gateway and analytics ${memory.toFixed(0)} MB, maximum ${max.toFixed(0)} MB (goal +${goals.memoryMb}): ${met ? 'met' : 'NOT met'}`,
   )
   return met
 }
@@ -101,7 +110,7 @@ function videoIds({ organisationId }: Tenant, count: number): string[] {
   return Array.from({ length: count }, (_, nth) => `${Number(organisationId)}${String(nth + 1).padStart(6, '0')}`)
 }
 
-/** Resident, of both. */
+/** Resident memory of gateway and analytics. */
 function memoryMb(platform: TestPlatform): number {
   return ['gateway', 'analytics'].reduce((sum, name) => {
     const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${platform.pid(name)}/status`, 'utf8')) ?? []
@@ -109,7 +118,7 @@ function memoryMb(platform: TestPlatform): number {
   }, 0)
 }
 
-/** Counts of every video on every day, as the merge leaves them. */
+/** Inserts counts of every video for every day, as the merge leaves them. */
 async function fill(platform: TestPlatform, tenant: Tenant, videos: number): Promise<void> {
   await asSuperuser(platform, async (client) => {
     await client.query('set search_path = analytics')

@@ -3,8 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 
-// The least that can take events one a request and make them durable: plain `node:http`, JSON.parse, and one insert for all that came while the
-// one before was synced. `node bare-intake.ts DATABASE_URL`; prints its port.
+// Minimal server that accepts one event per request and stores it durably: plain `node:http`,
+// JSON.parse, and one insert for all events that arrived during the previous insert. Run `node
+// bare-intake.ts DATABASE_URL`; it prints its port.
 
 const pool = new pg.Pool({ connectionString: process.argv[2], max: 2 })
 pool.on('error', (error) => {
@@ -42,5 +43,5 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 process.stdout.write(`${(server.address() as AddressInfo).port}\n`)
-// It ends with whoever started it.
+// The process exits with its parent.
 process.stdin.resume().on('end', () => process.exit())

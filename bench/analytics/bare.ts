@@ -10,7 +10,10 @@ import { COLUMNS } from '../../apps/analytics/src/event/event-line.ts'
 
 const ROWS_AT_ONCE = 5_000
 
-/** Beside the table of the product, in the same database: the same columns and what must not be null, no index, and as durable. */
+/**
+ * Creates tables next to those of the product in the same database: same columns, same NOT NULL
+ * constraints, no index, logged.
+ */
 export async function makeTables(url: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
@@ -21,8 +24,8 @@ export async function makeTables(url: string): Promise<void> {
 }
 
 /**
- * Rows a second of one connection that does nothing but COPY, a commit for each 5,000. Every row is made for its one insert; the next ones are made
- * while PostgreSQL writes.
+ * Returns the rows per second of one connection that only runs COPY, with a commit per 5,000 rows.
+ * Every row is generated for its insert, and the next rows are generated while PostgreSQL writes.
  */
 export async function copyRate(url: string, videoIds: readonly string[], seconds: number): Promise<number> {
   const client = new pg.Client(url)
@@ -43,7 +46,7 @@ export async function copyRate(url: string, videoIds: readonly string[], seconds
   return rate
 }
 
-/** The events that the load generator tells, as rows. */
+/** Returns the events that the load generator sends, as rows. */
 function lines(videoIds: readonly string[]): string {
   const now = Date.now()
   const day = new Date(now).toISOString().slice(0, 10)
@@ -54,7 +57,7 @@ function lines(videoIds: readonly string[]): string {
   return text
 }
 
-/** The bare server as a process of its own. */
+/** Starts the bare server as its own process. */
 export async function startBareIntake(url: string): Promise<{ url: string; stop(): Promise<void> }> {
   const main = fileURLToPath(new URL('bare-intake.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, url], { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -3,7 +3,7 @@ import pg from 'pg'
 
 const LOOK_MS = 50
 
-/** Waits until reports show everything that was acknowledged; answers for how many seconds it was. */
+/** Waits until reports include every acknowledged event. Returns the seconds that this took. */
 export async function untilCounted(url: string): Promise<number> {
   const client = new pg.Client(url)
   await client.connect()

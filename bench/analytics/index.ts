@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
 import { startTestPlatform, type TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
 import { endOnSignal } from '../end-on-signal.ts'
-import { type Ask, type LoadGenerator, startLoadGenerator } from '../load-order.ts'
+import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio } from '../ratio.ts'
@@ -14,23 +14,29 @@ import { compareReports } from './report.ts'
 
 const rows = ['hundred', 'relay', 'one', 'report', 'abuse'] as const
 type Row = (typeof rows)[number]
-/** Of the bare thing; of the small report's time. */
+/** Minimum ratios to the baseline, and maximum ratio for the report to the small report. */
 const goals = { hundred: 0.25, relay: 0.25, one: 0.6, report: 1.5 }
-/** After the last event of a round, all of them are in every report. */
+/** Maximum delay after the last event of a round until every report includes all events. */
 const BEHIND_SECONDS = 5
 const WARM_SECONDS = 5
-/** What an event costs is told of these. */
+/** Processes whose CPU time per event is printed. */
 const PROCESSES = ['gateway', 'analytics', 'postgres'] as const
-/** Callers who ask again when they have their answer. */
+/** Number of closed-loop callers. */
 const CALLERS = { hundred: 64, relay: 64, one: 128 }
-/** Whose events a request has: a player that was cut off sends those of its view, a page's own server those of everybody. */
+/**
+ * Kinds of requests: an interrupted player sends events of its own view, a backend sends events of
+ * many views.
+ */
 const titles = {
-  hundred: 'a hundred events a request, of one view',
-  relay: 'a hundred events a request, each of a view of its own',
-  one: 'one event a request',
+  hundred: '100 events per request, all of one view',
+  relay: '100 events per request, each of its own view',
+  one: 'one event per request',
 }
 
-/** Events through gateway and service into PostgreSQL beside the bare thing, and a year's report over many views beside few. */
+/**
+ * Compares the intake of events through gateway and service into PostgreSQL with a baseline, and a
+ * year's report over many views with one over few.
+ */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({
     args,
@@ -43,8 +49,9 @@ export async function bench(args: string[]): Promise<boolean> {
   })
   const chosen = rows.filter((row) => values.only === undefined || values.only === row)
   const [pairs, seconds, views] = [values.pairs, values.seconds, values.views].map(Number)
-  if (chosen.length === 0 || !pairs || !seconds || !views) throw new Error(`--only is one of ${rows.join(', ')}; the rest are numbers`)
-  // Only players need videos that play.
+  if (chosen.length === 0 || !pairs || !seconds || !views)
+    throw new Error(`--only must be one of ${rows.join(', ')}; the other options must be numbers`)
+  // Only players require playable videos.
   const intake = chosen.some((row) => row !== 'report' && row !== 'abuse')
   const { platform, filled, stop } = intake ? await startFilledPlatform(20) : await startEmptyPlatform()
   const generator = startLoadGenerator()
@@ -96,10 +103,14 @@ async function compareIntake(
     const asks = videoIds.map((videoId) => tell(`${base}${path}`, videoId, each, row === 'hundred'))
     const figures = await generator.run({ name, asks, seconds: length, connections: CALLERS[row] })
     const done = figures.counts['write 202'] ?? 0
-    if (Object.keys(figures.counts).join() !== 'write 202') throw new Error(`not every event was taken: ${JSON.stringify(figures.counts)}`)
+    if (Object.keys(figures.counts).join() !== 'write 202')
+      throw new Error(`not every event was accepted: ${JSON.stringify(figures.counts)}`)
     return { events: done * each, rate: (done * each) / figures.seconds, asking: figures.cpuShare * figures.seconds }
   }
-  /** With what it takes of the processors until reports show all of it: the bare thing has them for itself. */
+  /**
+   * Includes the CPU time until reports include all events, so that the baseline then has the
+   * machine for itself.
+   */
   const ours = async (name: string, length = seconds) => {
     const cpu = () => PROCESSES.map((process) => cpuSeconds(platform.pid(process)))
     const before = cpu()
@@ -116,7 +127,8 @@ async function compareIntake(
     const began = await readGathering(platform.metricsUrl)
     const pairsRun: { ours: Awaited<ReturnType<typeof ours>>; theirs: number }[] = []
     for (let pair = 0; pair < pairs; pair++) {
-      // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
+      // The order alternates, so that neither side gains from a machine that warms up or slows
+      // down.
       const first = pair % 2 === 0 ? await ours(`${pair}`) : undefined
       const their = await theirs(`bare ${pair}`)
       pairsRun.push({ ours: first ?? (await ours(`${pair}`)), theirs: their })
@@ -131,10 +143,10 @@ async function compareIntake(
     console.log(
       `  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goals[row]}: ${met ? 'met' : 'NOT met'}`,
     )
-    const each = [...PROCESSES, 'whoever asks'].map((process, nth) => {
+    const each = [...PROCESSES, 'load generator'].map((process, nth) => {
       return `${process} ${median(pairsRun.map((pair) => pair.ours.each[nth] ?? Number.NaN)).toFixed(1)}`
     })
-    console.log(`  microseconds of a processor for each event, counting it in included: ${each.join(', ')}`)
+    console.log(`  CPU microseconds per event, including the merge into reports: ${each.join(', ')}`)
     const ended = await readGathering(platform.metricsUrl)
     const inserts = ended.inserts - began.inserts
     const prompt = (100 * (ended.prompt - began.prompt)) / inserts
@@ -142,7 +154,7 @@ async function compareIntake(
     const behind = Math.max(...pairsRun.map((pair) => pair.ours.behind))
     const inTime = behind <= BEHIND_SECONDS
     console.log(
-      `  in every report ${behind.toFixed(1)} s after the last one at most, goal ${BEHIND_SECONDS} s: ${inTime ? 'met' : 'NOT met'}`,
+      `  every report is complete at most ${behind.toFixed(1)} s after the last event, goal ${BEHIND_SECONDS} s: ${inTime ? 'met' : 'NOT met'}`,
     )
     return met && inTime
   } finally {
@@ -150,8 +162,8 @@ async function compareIntake(
   }
 }
 
-/** As a player tells it: `{view}` is the same in a whole request. */
-function tell(url: string, videoId: string, count: number, ofOneView: boolean): Ask {
+/** Returns a request as a player sends it. `{view}` has the same value within a request. */
+function tell(url: string, videoId: string, count: number, ofOneView: boolean): LoadRequest {
   const viewId = ofOneView ? '{view}' : '{uuid}'
   const event = (second: number) =>
     `{"video_id":"${videoId}","view_id":"${viewId}","type":"progress","position":${second + 1},"watched":[[${second},${second + 1}]],"language":"en","subtitle":"","at":{now}}`

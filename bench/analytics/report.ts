@@ -9,7 +9,10 @@ const DAYS = 365
 const LANGUAGES = ['en', 'de', 'fr']
 const ASKS = 20
 
-/** A year's per-day report of an organisation with this many views, beside one of the same days, videos and languages with few. */
+/**
+ * Compares a year's per-day report of an organisation with many views with one of the same days,
+ * videos and languages with few views.
+ */
 export async function compareReports(platform: TestPlatform, wanted: { views: number; pairs: number; goal: number }): Promise<boolean> {
   const { views, pairs, goal } = wanted
   const [few, many] = [await aTenant(platform.system), await aTenant(platform.system)]
@@ -50,7 +53,7 @@ export async function compareReports(platform: TestPlatform, wanted: { views: nu
   return met
 }
 
-/** Views and the counts of them, as the merge leaves them, without their events. */
+/** Inserts views and their counts, as the merge leaves them, without events. */
 async function fill(platform: TestPlatform, { organisationId }: Tenant, views: number): Promise<void> {
   await asSuperuser(platform, async (client) => {
     await client.query('set search_path = analytics')

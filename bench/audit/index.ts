@@ -3,20 +3,23 @@ import { parseArgs } from 'node:util'
 import { startTwoGateways } from '../../apps/standalone/test/support/two-gateways.ts'
 import { aTenant, type Tenant } from '../../apps/standalone/test/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
-import { type Ask, type LoadGenerator, startLoadGenerator } from '../load-order.ts'
+import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { median, medianRatio } from '../ratio.ts'
 
 const TENANTS = 8
 const WARM_SECONDS = 4
 
-/** Writes a second of a gateway beside those of the same gateway without its audit log, by one writer and by sixteen; there is no goal. */
+/**
+ * Compares writes per second of a gateway with those of the same gateway without its audit log, by
+ * one writer and by sixteen. There is no goal.
+ */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({
     args,
     options: { pairs: { type: 'string', default: '9' }, seconds: { type: 'string', default: '4' } },
   })
   const [pairs, seconds] = [Math.max(1, Number.parseInt(values.pairs, 10) || 1), Number(values.seconds)]
-  if (!(seconds > 0)) throw new Error('--seconds is a number above 0')
+  if (!(seconds > 0)) throw new Error('--seconds must be a number above 0')
   const platform = await startTwoGateways({}, fileURLToPath(new URL('without-audit.ts', import.meta.url)))
   const generator = startLoadGenerator()
   const end = async () => {
@@ -27,7 +30,7 @@ export async function bench(args: string[]): Promise<boolean> {
   try {
     const tenants: Tenant[] = []
     while (tenants.length < TENANTS) tenants.push(await aTenant(platform.system))
-    console.log(`audit: POST /folder, ${pairs} interleaved pairs of ${seconds} s, on a database that writes through to the disk`)
+    console.log(`audit: POST /folder, ${pairs} interleaved pairs of ${seconds} s, on a database with synchronous commits`)
     for (const writers of [1, 16]) await compare(generator, platform.gateways, tenants, { writers, pairs, seconds })
     return true
   } finally {
@@ -47,12 +50,12 @@ async function compare(
     const asks = tenants.map((tenant) => newFolder(gateways[which], tenant))
     const figures = await generator.run({ name, asks, seconds: length, connections: writers })
     const done = figures.counts['write 200'] ?? 0
-    if (Object.keys(figures.counts).join() !== 'write 200') throw new Error(`not every write was done: ${JSON.stringify(figures.counts)}`)
+    if (Object.keys(figures.counts).join() !== 'write 200') throw new Error(`not every write succeeded: ${JSON.stringify(figures.counts)}`)
     return { rate: done / figures.seconds, p50: figures.writes.fromSent.p50 }
   }
   for (const which of [0, 1] as const) await measure(which, `warm ${writers} ${which}`, WARM_SECONDS)
   for (let pair = 0; pair < pairs; pair++) {
-    // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
+    // The order alternates, so that neither side gains from a machine that warms up or slows down.
     for (const which of pair % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       const { rate, p50 } = await measure(which, `${writers} ${pair} ${which}`)
       rates[which].push(rate)
@@ -67,7 +70,7 @@ async function compare(
   console.log(`  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`)
 }
 
-function newFolder(url: string, { key, organisationId }: Tenant): Ask {
+function newFolder(url: string, { key, organisationId }: Tenant): LoadRequest {
   const headers = { authorization: `Bearer ${key}` }
   const body = JSON.stringify({ organisation_id: organisationId, name: 'folder {n}' })
   return { kind: 'write', method: 'POST', url: `${url}/v2/folder`, headers, body }

@@ -3,6 +3,6 @@ import { readGatewayConfig } from '../../apps/gateway/src/config.ts'
 import { startGateway } from '../../apps/gateway/src/service.ts'
 import { routes } from '../../apps/gateway/src/table.ts'
 
-// The gateway as it is, but that no route of its table is audited.
+// The gateway with all routes unaudited.
 const unaudited = routes.map((route) => ({ ...route, audited: false }))
 await runProcess('gateway-2', (log) => startGateway(readGatewayConfig(process.env), unaudited, log))

@@ -2,21 +2,22 @@ import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
 
-/** What a video is made of, in every table and in storage. */
+/** Rows and objects of one video. */
 interface Model {
   videoId: string
   mediaId: string
   jobId: string
 }
 
-/** Above all ids that a new platform has given out, and in the bounds of those that the catalogue makes. */
+/** Above all ids that a new platform has assigned, and within the range of catalogue ids. */
 const FIRST_ID = 1_000_000_000
-/** Copies of folders under way at once. */
+/** Number of folders that are copied concurrently. */
 const AT_ONCE = 16
 
 /**
- * Copies one finished video so often: its rows in the catalogue and in encoding, with ids of their own, and its objects, byte by byte. What the
- * services write when a video is encoded is there; nothing but the ids differs.
+ * Creates `count` copies of a finished video: its rows in catalogue and encoding with new ids, and
+ * its objects byte by byte. The copies match what the services write for an encoded video, except
+ * for the ids.
  */
 export async function copyVideos(client: pg.Client, storageDir: string, videoId: string, copies: number): Promise<void> {
   const model = await findModel(client, videoId)
@@ -45,7 +46,10 @@ async function findModel(client: pg.Client, videoId: string): Promise<Model> {
   return model
 }
 
-/** As `newPrefix` of encoding makes them: `media/MEDIA/JOB-LEASE`, and `source/JOB/LEASE`. */
+/**
+ * Returns a prefix in the format of encoding's `newPrefix`: `media/MEDIA/JOB-LEASE`, or
+ * `source/JOB/LEASE`.
+ */
 function prefixOf(prefix: string, { mediaId, jobId }: Model, copy: number): string {
   return prefix
     .replace(`media/${mediaId}/${jobId}-`, `media/${FIRST_ID + copy}/${FIRST_ID + copy}-`)
@@ -55,11 +59,12 @@ function prefixOf(prefix: string, { mediaId, jobId }: Model, copy: number): stri
 async function copyFolder(storageDir: string, from: string, to: string): Promise<void> {
   const target = join(storageDir, to)
   await cp(join(storageDir, from), target, { recursive: true, errorOnExist: true, force: false, mode: 0 })
-  if (dirname(target) === storageDir) throw new Error(`${to} is no folder of a video`)
+  if (dirname(target) === storageDir) throw new Error(`${to} is not the folder of a video`)
 }
 
 async function copyRows(client: pg.Client, { videoId, mediaId, jobId }: Model, prefixes: readonly string[], copies: number): Promise<void> {
-  // One text stands for each id and prefix of the model, so that one statement serves every table.
+  // Each id and prefix of the model is replaced by one placeholder, so that one statement fits
+  // every table.
   const changed = (row: string, ids: string) =>
     `jsonb_populate_record(null::${row}, replace(replace(to_jsonb(t)::text, 'media/${mediaId}/${jobId}-', format('media/%s/%s-', n, n)),
        'source/${jobId}/', format('source/%s/', n))::jsonb || ${ids})`

@@ -14,7 +14,7 @@ import { aTenant, settled, upload } from '../../apps/standalone/test/support/vid
 import { copyVideos } from './copy-videos.ts'
 
 const goalSeconds = 300
-/** Small: what is measured is what each object and row takes, not the disk. */
+/** Small, because the bench measures the cost per object and row, not the disk. */
 const SOURCE = [
   '-f',
   'lavfi',
@@ -31,7 +31,10 @@ const SOURCE = [
 ]
 const run = promisify(execFile)
 
-/** Backs up a platform of many videos and restores it elsewhere, beside a plain copy of the same files; true when each is done within 5 minutes. */
+/**
+ * Backs up a platform with many videos and restores it elsewhere, compared with a plain copy of the
+ * same files. Returns true if backup and restore each take at most 5 minutes.
+ */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({ args, options: { videos: { type: 'string', default: '10000' } } })
   const videos = Number(values.videos)
@@ -58,7 +61,7 @@ async function measure(folder: string, sourceUrl: string, videos: number): Promi
     await settled(api, id)
     await asSuperuser(first, (client) => copyVideos(client, storageDir, id, videos - 1))
     const problems = await objectProblems(first)
-    if (problems.length > 0) throw new Error(`the videos were not copied as they are: ${problems.slice(0, 3).join('; ')}`)
+    if (problems.length > 0) throw new Error(`the copied videos are inconsistent: ${problems.slice(0, 3).join('; ')}`)
     const { stdout } = await run('du', ['-s', '--inodes', storageDir])
     const { stdout: size } = await run('du', ['-s', '-m', storageDir])
     console.log(`${videos} videos of 2 s; ${stdout.split('\t')[0]} files and folders of ${size.split('\t')[0]} MiB`)
@@ -78,25 +81,25 @@ async function measure(folder: string, sourceUrl: string, videos: number): Promi
     const settledIn = await timed(() => settle(join(folder, 'second'), videos))
     const line = (name: string, seconds: number) => `${name} ${seconds.toFixed(1)} s (${(seconds / bare).toFixed(2)} x)`
     console.log(
-      `bare copy of the files and sync ${bare.toFixed(1)} s; ${line('backup', backUp)}; ${line('a second one into the folder', again)}`,
+      `plain copy of the files with sync ${bare.toFixed(1)} s; ${line('backup', backUp)}; ${line('second backup into the same folder', again)}`,
     )
     console.log(`${line('restore with --verify', restore)}; objects and rows agree ${settledIn.toFixed(1)} s after the start`)
     const met = Math.max(backUp, restore) <= goalSeconds
-    console.log(`goal: each within ${goalSeconds} s for 10,000 videos: ${met ? 'met' : 'NOT met'}`)
+    console.log(`goal: backup and restore within ${goalSeconds} s for 10,000 videos: ${met ? 'met' : 'NOT met'}`)
     return met
   } finally {
     if (!isStopped) await first.stop()
   }
 }
 
-/** Starts what was restored, and waits until its objects and rows agree. */
+/** Starts the restored platform and waits until its objects and rows agree. */
 async function settle(dataDir: string, videos: number): Promise<void> {
   const second = await startTestPlatform({}, dataDir)
   try {
     const count = await asSuperuser(second, async (client) =>
       Number((await client.query('select count(*) as n from catalogue.video')).rows[0].n),
     )
-    if (count !== videos) throw new Error(`${count} videos were restored`)
+    if (count !== videos) throw new Error(`${count} of ${videos} videos were restored`)
     await waitFor(async () => (await objectProblems(second)).length === 0, { timeout: 300_000, describe: 'objects and rows to agree' })
   } finally {
     await second.stop()
@@ -105,7 +108,7 @@ async function settle(dataDir: string, videos: number): Promise<void> {
 
 async function tool(name: string, args: string[], dataDir: string): Promise<void> {
   const { code, stdout, stderr } = await runTool(name, args, { VITASCOPE_DATA_DIR: dataDir })
-  if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`)
+  if (code !== 0) throw new Error(`${name} exited with ${code}: ${stderr}`)
   console.log(`  ${stdout.trim().split('\n').at(-1)}`)
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FfmpegTools } from '@vitascope/media'
 
-/** The bare commands of `baseline.txt` by name, as argument lists. */
+/** Reads the baseline commands of `baseline.txt` by name, as argument lists. */
 export async function readBaselines(source: string, { x264Asm }: Pick<FfmpegTools, 'x264Asm'>): Promise<Map<string, string[]>> {
   const sections = readSections(await readFile(new URL('baseline.txt', import.meta.url), 'utf8'))
   const fill = (text: string): string =>
@@ -9,7 +9,7 @@ export async function readBaselines(source: string, { x264Asm }: Pick<FfmpegTool
       if (name === 'source') return source
       if (name === 'asm') return x264Asm ? `:asm=${x264Asm}` : ''
       const part = sections.get(`${name}:`)
-      if (!part) throw new Error(`baseline.txt has no part ${name}`)
+      if (!part) throw new Error(`baseline.txt has no section ${name}`)
       return fill(part.join(name === 'slaves' ? '|' : ' '))
     })
   const commands = [...sections].filter(([name]) => !name.endsWith(':'))

@@ -1,9 +1,9 @@
 import type { FfmpegTools } from '@vitascope/media'
 
-/** What every row of the benchmark gets. */
+/** Options of every row of the benchmark. */
 export interface BenchRun {
   pairs: number
   tools: FfmpegTools
-  /** Its own, to be filled. */
+  /** Working folder of this row. */
   folder: string
 }

@@ -14,13 +14,16 @@ import { type Cost, timedRun } from './timed-run.ts'
 const goal = 1.05
 const run = promisify(execFile)
 
-/** 60 s of 720p each, with sound: one alone would mislead. */
+/** 60 s of 720p each, with audio. A single source would be misleading. */
 const sources = {
   film: 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=1800,noise=alls=4:allf=t',
   noise: 'color=gray:s=1280x720:r=30,noise=alls=40:allf=t',
 }
 
-/** Our encode, from probe to verified set, against the best single ffmpeg command that makes the same renditions; true when the goal is reached. */
+/**
+ * Compares our encode, from probe to verified set, with the best single ffmpeg command for the same
+ * renditions. Returns true if the goal is met.
+ */
 export async function benchCpu({ pairs, tools, folder }: BenchRun): Promise<boolean> {
   console.log(`cpu: 60 s of 720p30, six renditions + HLS + images, ffmpeg ${tools.version}, ${pairs} interleaved pairs`)
   let met = true
@@ -39,7 +42,7 @@ async function compare(name: string, content: string, pairs: number, tools: Ffmp
       async () => ours.push(await ourEncode(tools, source, join(folder, `${name}-ours`))),
       async () => bare.push(await bareEncode(tools, best.args, join(folder, `${name}-bare`))),
     ]
-    // Which one is first changes from pair to pair: a machine that warms up or slows down favours neither.
+    // The order alternates, so that neither side gains from a machine that warms up or slows down.
     if (pair % 2 === 1) steps.reverse()
     for (const step of steps) await step()
   }
@@ -62,12 +65,12 @@ function show({ median: middle, low, high }: ReturnType<typeof medianRatio>): st
   return `${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`
 }
 
-/** Each bare command once; the cheapest is the one to beat. */
+/** Runs each baseline command once and returns the cheapest. */
 async function bestBaseline(tools: FfmpegTools, source: string, folder: string, ourSet: string): Promise<{ name: string; args: string[] }> {
   const tried: { name: string; args: string[]; cost: Cost }[] = []
   for (const [name, args] of await readBaselines(source, tools)) {
     const cost = await bareEncode(tools, args, folder)
-    // Scaled from the source each time, only the largest picture is the very same.
+    // With separate scaling from the source, only the largest picture is identical.
     await checkSameFrames(tools, ourSet, folder, name === 'split' ? ['h264_1200'] : renditions)
     console.log(`  bare ${name}: CPU ${cost.cpuSeconds.toFixed(2)} s, wall ${cost.wallSeconds.toFixed(2)} s`)
     tried.push({ name, args, cost })
@@ -82,14 +85,15 @@ async function bareEncode(tools: FfmpegTools, args: readonly string[], folder: s
   return timedRun(tools.ffmpeg, ['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-y', ...args], folder)
 }
 
-/** Frames up to the second key frame, in the first chunk. */
+/** Number of frames up to the second key frame, in the first chunk. */
 const firstGroup = 60
 
 const renditions = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
 
 /**
- * The comparison is fair only while both make the same frames, in MP4 and in HLS. Ours begin anew at each chunk, without what the
- * encoder remembered: from there on they are as many, not the very same.
+ * Checks that both sides make the same frames, in MP4 and in HLS. Otherwise the comparison would be
+ * unfair. Our encoder starts without history at each chunk: from the second chunk on, only the
+ * number of frames is equal.
  */
 async function checkSameFrames(tools: FfmpegTools, ourSet: string, bareFolder: string, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
@@ -100,7 +104,7 @@ async function checkSameFrames(tools: FfmpegTools, ourSet: string, bareFolder: s
       join(bareFolder, key, 'index.m3u8'),
     ]
     const hashes = await Promise.all(places.map((place) => frameHash(tools, place)))
-    if (new Set(hashes).size !== 1) throw new Error(`${key}: our frames and those of baseline.txt differ; bring its settings up to date`)
+    if (new Set(hashes).size !== 1) throw new Error(`${key}: our frames and those of baseline.txt differ; update its encoder settings`)
   }
 }
 

@@ -20,7 +20,10 @@ import { makeSource } from './make-source.ts'
 const goals = { seconds: 4, ratio: 1.3 }
 const content = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=18000,noise=alls=4:allf=t'
 
-/** From a fetched source to the first segment of every rendition and sound, of a short source and of a long one. */
+/**
+ * Measures the time from a fetched source to the first segment of every rendition and audio track,
+ * for a short and a long source.
+ */
 export async function benchFirst({ pairs, tools, folder }: BenchRun): Promise<boolean> {
   const short = await makeSource(tools, { content, seconds: 10 }, join(folder, 'short.mp4'))
   const long = join(folder, 'long.mp4')
@@ -34,7 +37,7 @@ export async function benchFirst({ pairs, tools, folder }: BenchRun): Promise<bo
   const slowest = Math.max(median(times.short), median(times.long))
   const met = slowest <= goals.seconds && ratio.low <= goals.ratio
   console.log(
-    `first: 10 s after ${median(times.short).toFixed(2)} s, 10 min after ${median(times.long).toFixed(2)} s, goal <= ${goals.seconds} s`,
+    `first: first segments of a 10 s source after ${median(times.short).toFixed(2)} s, of a 10 min source after ${median(times.long).toFixed(2)} s, goal <= ${goals.seconds} s`,
   )
   console.log(
     `  ratio ${ratio.median.toFixed(3)} (95 %: ${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}), goal <= ${goals.ratio}: ${met ? 'met' : 'NOT met'}`,
@@ -42,7 +45,9 @@ export async function benchFirst({ pairs, tools, folder }: BenchRun): Promise<bo
   return met
 }
 
-/** Sound and the first chunk are made side by side, as by a worker with one slot and its light one. */
+/**
+ * Encodes audio and the first chunk concurrently, like a worker with one normal and one light slot.
+ */
 async function secondsToPlay(tools: FfmpegTools, source: string, scratch: string): Promise<number> {
   const started = performance.now()
   await mkdir(scratch)

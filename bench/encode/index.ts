@@ -18,7 +18,7 @@ const rows: Readonly<Record<string, (run: BenchRun) => Promise<boolean>>> = {
   copy: benchCopy,
 }
 
-/** All rows, or the one of `--only`; true when every goal is reached. */
+/** Runs all rows, or the one of `--only`. Returns true if every goal is met. */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({
     args,
@@ -29,7 +29,7 @@ export async function bench(args: string[]): Promise<boolean> {
       keep: { type: 'boolean' },
     },
   })
-  if (values.only !== undefined && !rows[values.only]) throw new Error(`--only takes one of: ${Object.keys(rows).join(', ')}`)
+  if (values.only !== undefined && !rows[values.only]) throw new Error(`--only must be one of: ${Object.keys(rows).join(', ')}`)
   const pairs = Math.max(1, Number.parseInt(values.pairs, 10) || 1)
   const tools = await findFfmpeg({ path: values.ffmpeg })
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-encode-'))

@@ -9,7 +9,10 @@ import { ourEncode } from './our-run.ts'
 
 const goal = 1.15
 
-/** An encode whose ffmpeg is killed when half of the frames are made, against an undisturbed one; both must come to the same frames. */
+/**
+ * Compares an encode whose ffmpeg is killed after half of the frames with an undisturbed one. Both
+ * must produce the same frames.
+ */
 export async function benchKill({ pairs, tools, folder }: BenchRun): Promise<boolean> {
   const content = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=3600,noise=alls=4:allf=t'
   const source = await makeSource(tools, { content, seconds: 120 }, join(folder, 'source.mp4'))
@@ -26,7 +29,7 @@ export async function benchKill({ pairs, tools, folder }: BenchRun): Promise<boo
   const { median, low, high } = medianRatio(ratios)
   const met = low <= goal && isSame
   console.log(
-    `kill: CPU ratio ${median.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}; the frames are ${isSame ? 'the same' : 'NOT the same'}`,
+    `kill: CPU ratio ${median.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}; frames are ${isSame ? 'identical' : 'NOT identical'}`,
   )
   return met
 }

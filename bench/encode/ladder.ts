@@ -19,16 +19,19 @@ const run = promisify(execFile)
 const goals = { bytes: 0.6, vmaf: 95 }
 const seconds = 20
 
-/** Easy content, of 720p: slides that change every five seconds, and a slow pan over a still picture, as sharp as a lens makes it. */
+/**
+ * Easy content in 720p: slides that change every five seconds, and a slow pan over a still picture
+ * with the sharpness of a lens.
+ */
 const sources = {
   slides: 'mandelbrot=s=1280x720:r=1:start_scale=0.5:end_scale=0.05:end_pts=4,setpts=N*5/TB,fps=30',
   pan: 'mandelbrot=s=1920x1080:r=30:start_scale=0.3:end_scale=0.3,gblur=sigma=4,loop=-1:1,setpts=N/30/TB,crop=1280:720:n:n*0.5',
 }
 
-/** What our ladder makes of easy content, against encodes of fixed rate in the same sizes. */
+/** Compares our ladder for easy content with fixed-rate encodes of the same sizes. */
 export async function benchLadder({ tools, folder }: BenchRun): Promise<boolean> {
   const { stdout } = await run(tools.ffmpeg, ['-hide_banner', '-filters'])
-  if (!/ libvmaf /.test(stdout)) throw new Error('this ffmpeg has no filter libvmaf: name another by --ffmpeg')
+  if (!/ libvmaf /.test(stdout)) throw new Error('this ffmpeg lacks the libvmaf filter; choose another one with --ffmpeg')
   let met = true
   for (const [name, content] of Object.entries(sources)) met = (await compare(name, content, tools, folder)) && met
   return met
@@ -38,7 +41,7 @@ async function compare(name: string, content: string, tools: FfmpegTools, folder
   const source = await makeSource(tools, { content, seconds, crf: 12 }, join(folder, `${name}.mp4`))
   const work = { source, scratch: join(folder, name), tools }
   const probe = await probeSource(work)
-  // Sound weighs the same in both.
+  // Audio has the same size on both sides.
   const silent = planEncode({ probe: { ...probe, audio: [] }, tools })
   for (const { index } of silent.chunks) await encodeChunk({ ...work, plan: silent, chunkIndex: index })
   await packageRenditions({ ...work, plan: silent })
@@ -89,7 +92,7 @@ async function fixedRate(
   return file
 }
 
-/** Against the source as that rendition would show it at its best; every fifth frame. */
+/** Returns the VMAF score against the source, scaled to the rendition, of every fifth frame. */
 async function vmaf(tools: FfmpegTools, file: string, source: string, { width, height }: FrameSize): Promise<number> {
   const scaled = `[1:v]scale=${width}:${height}:flags=bicubic,settb=AVTB,setpts=N[b]`
   const graph = `[0:v]settb=AVTB,setpts=N[a];${scaled};[a][b]libvmaf=n_threads=2:n_subsample=5`

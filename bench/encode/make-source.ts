@@ -3,15 +3,15 @@ import { promisify } from 'node:util'
 import type { FfmpegTools } from '@vitascope/media'
 
 export interface SourceRecipe {
-  /** Of lavfi. */
+  /** lavfi filter. */
   content: string
   seconds: number
   crf?: number
-  /** How the picture is encoded, in place of a quick encode of that quality. */
+  /** Encoder options of the picture. Without them, a fast encode of good quality is used. */
   picture?: readonly string[]
 }
 
-/** Makes a source with sound. */
+/** Creates a source with audio. */
 export async function makeSource(tools: FfmpegTools, recipe: SourceRecipe, file: string): Promise<string> {
   const { content, seconds, crf = 28 } = recipe
   const input = ['-f', 'lavfi', '-i', content, '-f', 'lavfi', '-i', 'anoisesrc=a=0.2:c=pink:r=48000', '-t', String(seconds)]

@@ -9,7 +9,8 @@ import {
   verifySet,
 } from '@vitascope/media'
 
-// What a worker does with one source, as a program of its own so that all of its cost is counted: node our-encode.ts SOURCE SCRATCH KILL_AT FFMPEG COPIES
+// Encodes one source like a worker. It is a separate program, so that its total cost is measured:
+// node our-encode.ts SOURCE SCRATCH KILL_AT FFMPEG COPIES
 const [source = '', scratch = '', share = '0', path = '', copies = 'copies'] = process.argv.slice(2)
 const tools = await findFfmpeg({ path: path || undefined })
 const probe = await probeSource({ source, scratch, tools })

@@ -5,13 +5,13 @@ import type { FfmpegTools } from '@vitascope/media'
 import { type Cost, timedRun } from './timed-run.ts'
 
 export interface OurRun {
-  /** What share of the frames is made when its ffmpeg is killed. */
+  /** Share of the frames after which ffmpeg is killed. */
   killAt?: number
-  /** False: also a picture that could be copied is encoded. */
+  /** If false, a picture that could be copied is encoded. */
   copies?: boolean
 }
 
-/** Our encode as a program of its own. */
+/** Runs our encode as its own program. */
 export async function ourEncode(
   tools: FfmpegTools,
   source: string,
@@ -21,7 +21,8 @@ export async function ourEncode(
   await rm(scratch, { recursive: true, force: true })
   await mkdir(scratch)
   await link(source, join(scratch, 'source'))
-  // With one's own ffmpeg, ffprobe is looked for beside it; without, the same one is found again.
+  // For a custom ffmpeg, ffprobe is searched in the same folder. Otherwise the program finds the
+  // same ffmpeg again.
   const path = tools.warning === undefined ? tools.ffmpeg : ''
   const args = [join(scratch, 'source'), scratch, String(killAt), path, copies ? 'copies' : '']
   return timedRun(process.execPath, [programOf('our-encode.ts'), ...args], scratch)

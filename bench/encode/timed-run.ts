@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 
-/** Seconds of processor time (user and system, of the program and all that it started and waited for) and of the clock. */
+/** Seconds of CPU time (user and system, including all awaited children) and of wall time. */
 export interface Cost {
   cpuSeconds: number
   wallSeconds: number
 }
 
-/** Runs a program and tells what it cost; bash's `time` counts children and theirs. */
+/** Runs a program and returns its cost. The `time` of bash includes the children of children. */
 export function timedRun(program: string, args: readonly string[], folder: string): Promise<Cost> {
   return new Promise((resolve, reject) => {
     const script = 'TIMEFORMAT="cost %U %S %R"; time "$@"'
@@ -18,7 +18,7 @@ export function timedRun(program: string, args: readonly string[], folder: strin
     child.once('error', reject)
     child.once('close', (code) => {
       const cost = /cost ([\d.]+) ([\d.]+) ([\d.]+)\n$/.exec(stderr)
-      if (code !== 0 || !cost) return reject(new Error(`${program} ended with ${code}: ${stderr}`))
+      if (code !== 0 || !cost) return reject(new Error(`${program} exited with ${code}: ${stderr}`))
       const [user = 0, system = 0, wallSeconds = 0] = cost.slice(1).map(Number)
       resolve({ cpuSeconds: user + system, wallSeconds })
     })

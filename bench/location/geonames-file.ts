@@ -2,7 +2,10 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** 80 countries of unlike size, with names and postcodes of the lengths that real ones have; the same file each time. */
+/**
+ * Writes 80 countries of different sizes, with names and postcodes of realistic lengths. The file
+ * is the same each time.
+ */
 export function writeGeonamesFile(path: string, lines: number): Promise<void> {
   return pipeline(Readable.from(parts(lines)), createWriteStream(path))
 }
@@ -19,7 +22,10 @@ function* parts(lines: number): Generator<string> {
   }
 }
 
-/** Sorted by country, as the real file is; every fifth place shares its postcode with the one before. */
+/**
+ * Returns a line. Lines are sorted by country, as in the real file, and every fifth place shares
+ * its postcode with the previous one.
+ */
 function geonamesLine(line: number, random: () => number): string {
   const country = COUNTRIES[Math.floor(COUNTRIES.length * Math.sqrt(line / 4_000_000)) % COUNTRIES.length]
   const number = line - (line % 5 === 4 ? 1 : 0)

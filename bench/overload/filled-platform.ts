@@ -15,7 +15,10 @@ export interface Filled {
 const ORGANISATIONS = 4
 const KEYS_EACH = 4
 
-/** The whole platform as `npm start` has it, but without limits, and this many videos that play, dealt out to four organisations. */
+/**
+ * Starts the whole platform like `npm start`, but without limits, with this number of playable
+ * videos spread over four organisations.
+ */
 export async function startFilledPlatform(videos: number): Promise<{ platform: TestPlatform; filled: Filled[]; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-overload-'))
   const sources = await startSourceServer(folder)
@@ -35,7 +38,7 @@ export async function startFilledPlatform(videos: number): Promise<{ platform: T
       while (keys.length < KEYS_EACH) keys.push((await aUser(system, organisationId, 'standard')).key)
       const { id } = await upload(system, organisationId, `${sources.url}/small.mp4`, { name: 'Rocket launch', tags: ['space', 'rocket'] })
       const { media_id, status } = await settled(system, id)
-      if (status.status !== 'ok') throw new Error(`the source does not play: ${JSON.stringify(status)}`)
+      if (status.status !== 'ok') throw new Error(`the video is not playable: ${JSON.stringify(status)}`)
       const ids = [id]
       while (ids.length < videos / ORGANISATIONS) {
         const { body } = await platform.withKey(key).post<{ video_id: string }>(`/media/${media_id}/publish`)

@@ -2,21 +2,27 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { leaveOneCore } from '../cores.ts'
 import { endOnSignal } from '../end-on-signal.ts'
-import { type Ask, type Figures, startLoadGenerator } from '../load-order.ts'
+import { type Figures, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { type Filled, startFilledPlatform } from './filled-platform.ts'
 
-/** Of capacity, of p99 at capacity, of writes, of refusals. */
+/**
+ * Goodput to capacity; p99 to p99 at capacity; share of writes done; share of rejections with
+ * `Retry-After`.
+ */
 const goals = { goodput: 0.85, p99: 2, writes: 0.99, retryAfter: 1 }
-/** Of a closed loop: enough that nothing is idle. */
+/** Callers of the closed loop, enough to keep the platform busy. */
 const CALLERS = 32
-/** Of the open loop. */
+/** Connections of the open loop. */
 const CONNECTIONS = 1_024
 const WRITE_SHARE = 0.1
 const MIXED = 4_000
 const WARM_SECONDS = 8
 const LEISURE_SECONDS = 4
 
-/** Capacity, then three times as many requests as that for a minute; true when the figures of overload reach their goals. */
+/**
+ * Measures the capacity, then sends three times that rate for a minute. Returns true if the results
+ * meet the goals.
+ */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({
     args,
@@ -28,12 +34,12 @@ export async function bench(args: string[]): Promise<boolean> {
     },
   })
   const [seconds, capacitySeconds, times, videos] = [values.seconds, values['capacity-seconds'], values.times, values.videos].map(Number)
-  if (!seconds || !capacitySeconds || !times || !videos) throw new Error('every option is a number above 0')
+  if (!seconds || !capacitySeconds || !times || !videos) throw new Error('every option must be a number above 0')
   const core = leaveOneCore()
   console.log(
     core === undefined
-      ? 'the platform and who asks share all processors'
-      : `the platform has all processors but one, who asks has number ${core}`,
+      ? 'the platform and the load generator share all processors'
+      : `the load generator runs on processor ${core}, the platform on all others`,
   )
   const { platform, filled, stop } = await startFilledPlatform(videos)
   const generator = startLoadGenerator(core)
@@ -43,12 +49,12 @@ export async function bench(args: string[]): Promise<boolean> {
   }
   endOnSignal(end)
   try {
-    const closed = (asks: readonly Ask[], length = capacitySeconds, callers = CALLERS) =>
+    const closed = (asks: readonly LoadRequest[], length = capacitySeconds, callers = CALLERS) =>
       generator.run({ name: `${Math.random()}`, asks, seconds: length, connections: callers })
     const asks = mixOf(platform.url, filled, WRITE_SHARE)
     await closed(asks, WARM_SECONDS)
-    // As every platform is, much of its time; the gateway knows by it how long answers take.
-    showCapacity('at leisure (2 callers)', await closed(asks, LEISURE_SECONDS, 2))
+    // Light load, as platforms usually have it. The gateway learns its baseline latency from it.
+    showCapacity('light load (2 callers)', await closed(asks, LEISURE_SECONDS, 2))
     const before = await closed(asks)
     showCapacity(`capacity (${CALLERS} callers, 9 reads to 1 write)`, before)
     const rate = times * goodput(before)
@@ -58,17 +64,20 @@ export async function bench(args: string[]): Promise<boolean> {
     showCapacity('capacity again', after)
     const share = count(figures, 'write', 200) / (goodput(figures) * figures.seconds)
     const same = await closed(mixOf(platform.url, filled, share))
-    showCapacity(`capacity of what was let in (${percent(share)} writes)`, same)
+    showCapacity(`capacity for the accepted mix (${percent(share)} writes)`, same)
     return report(figures, { rate, seconds }, [before, after], same)
   } finally {
     await end()
   }
 }
 
-/** Requests in random order, with exactly this share of writes: of nine reads, four by guests of many addresses, three with keys, two lists. */
-function mixOf(url: string, filled: readonly Filled[], writeShare: number): Ask[] {
+/**
+ * Returns requests in random order with exactly this share of writes. Of nine reads, four are by
+ * guests from many addresses, three are by keys, and two are lists.
+ */
+function mixOf(url: string, filled: readonly Filled[], writeShare: number): LoadRequest[] {
   const writes = Math.round(MIXED * writeShare)
-  const asks = Array.from({ length: MIXED }, (_, nth): Ask => {
+  const asks = Array.from({ length: MIXED }, (_, nth): LoadRequest => {
     const { videoId, keys } = pick(filled)
     const headers = { authorization: `Bearer ${pick(keys)}` }
     const video = `${url}/v2/video/${videoId}`
@@ -77,7 +86,7 @@ function mixOf(url: string, filled: readonly Filled[], writeShare: number): Ask[
     if (nth % 9 < 4) return { kind: 'read', method: 'GET', url: video, headers: guest }
     return { kind: 'read', method: 'GET', url: nth % 9 < 7 ? video : `${url}/v2/video?limit=20`, headers }
   })
-  // Each part of it as mixed as the whole.
+  // Shuffled, so that each part has the same mix as the whole.
   for (let nth = asks.length - 1; nth > 0; nth--) {
     const other = Math.floor(Math.random() * (nth + 1))
     const [one, two] = [asks[nth], asks[other]]
@@ -88,7 +97,7 @@ function mixOf(url: string, filled: readonly Filled[], writeShare: number): Ask[
 
 function pick<T>(list: readonly T[]): T {
   const one = list[Math.floor(Math.random() * list.length)]
-  if (one === undefined) throw new Error('there is nothing to choose from')
+  if (one === undefined) throw new Error('the list is empty')
   return one
 }
 
@@ -101,19 +110,19 @@ function report(figures: Figures, asked: { rate: number; seconds: number }, arou
     'goodput of the capacity for what was let in': [good / goodput(same), '>=', goals.goodput],
     'p99 of reads let in, from when they were due, to that at capacity': [figures.reads.fromDue.p99 / base, '<=', goals.p99],
     'writes done': [count(figures, 'write', 200) / writes.reduce((sum, n) => sum + n, 0), '>=', goals.writes],
-    'refusals with Retry-After': [figures.refusals === 0 ? 1 : figures.refusalsWithRetryAfter / figures.refusals, '>=', goals.retryAfter],
+    'rejections with Retry-After': [figures.refusals === 0 ? 1 : figures.refusalsWithRetryAfter / figures.refusals, '>=', goals.retryAfter],
   } as const
   console.log(`overload: ${asked.rate.toFixed(0)}/s offered for ${asked.seconds} s (${(asked.rate / capacity).toFixed(2)} times capacity)`)
   console.log(
-    `  answers: ${Object.entries(figures.counts)
+    `  responses: ${Object.entries(figures.counts)
       .map(([what, n]) => `${what}: ${n}`)
       .join(', ')}`,
   )
-  console.log(`  goodput ${good.toFixed(0)}/s, of capacity ${capacity.toFixed(0)}/s: ${percent(good / capacity)}`)
-  showTimes('reads let in, from when they were due', figures.reads.fromDue)
-  showTimes('reads let in, from when they were sent', figures.reads.fromSent)
-  showTimes('writes let in, from when they were due', figures.writes.fromDue)
-  console.log(`  asking took ${percent(figures.cpuShare)} of a processor`)
+  console.log(`  goodput ${good.toFixed(0)}/s of capacity ${capacity.toFixed(0)}/s: ${percent(good / capacity)}`)
+  showTimes('accepted reads, from the due time', figures.reads.fromDue)
+  showTimes('accepted reads, from the time of sending', figures.reads.fromSent)
+  showTimes('accepted writes, from the due time', figures.writes.fromDue)
+  console.log(`  the load generator used ${percent(figures.cpuShare)} of a processor`)
   let all = true
   for (const [what, [value, sign, goal]] of Object.entries(met)) {
     const reached = sign === '>=' ? value >= goal : value <= goal
@@ -121,24 +130,24 @@ function report(figures: Figures, asked: { rate: number; seconds: number }, arou
     console.log(`  ${what}: ${value.toFixed(3)}, goal ${sign} ${goal}: ${reached ? 'met' : 'NOT met'}`)
   }
   const odd = Object.keys(figures.counts).filter((what) => !/^(read|write) (200|429|503)$/.test(what) && figures.counts[what] !== 0)
-  if (odd.length > 0) console.log(`  NOT met: there were other answers than 200, 429 and 503: ${odd.join(', ')}`)
+  if (odd.length > 0) console.log(`  NOT met: unexpected status codes: ${odd.join(', ')}`)
   return all && odd.length === 0
 }
 
 function showCapacity(what: string, figures: Figures): void {
   const { fromDue } = figures.reads
   console.log(
-    `${what}: ${goodput(figures).toFixed(0)}/s, reads p50 ${ms(fromDue.p50)}, p99 ${ms(fromDue.p99)}; asking took ${percent(figures.cpuShare)} of a processor`,
+    `${what}: ${goodput(figures).toFixed(0)}/s, reads p50 ${ms(fromDue.p50)}, p99 ${ms(fromDue.p99)}; the load generator used ${percent(figures.cpuShare)} of a processor`,
   )
   console.log(
-    `  answers: ${Object.entries(figures.counts)
+    `  responses: ${Object.entries(figures.counts)
       .map(([text, n]) => `${text}: ${n}`)
       .join(', ')}`,
   )
 }
 
-function showTimes(what: string, { p50, p99, most }: Figures['reads']['fromDue']): void {
-  console.log(`  ${what}: p50 ${ms(p50)}, p99 ${ms(p99)}, most ${ms(most)}`)
+function showTimes(what: string, { p50, p99, max }: Figures['reads']['fromDue']): void {
+  console.log(`  ${what}: p50 ${ms(p50)}, p99 ${ms(p99)}, maximum ${ms(max)}`)
 }
 
 const ms = (time: number) => `${time.toFixed(1)} ms`

@@ -14,11 +14,17 @@ import { median } from '../ratio.ts'
 import { withoutIndexes } from './without-indexes.ts'
 
 const goalMs = 50
-/** What an operator gives a database of 5 GB; PostgreSQL’s own 128 MB would measure how rows come from the disk’s cache. */
+/**
+ * A realistic setting for a database of 5 GB. The default of 128 MB would measure reads from the
+ * disk cache.
+ */
 const BUFFERS = '1GB'
 const rounds = 5
 
-/** Fills a catalogue by COPY, asks everything of it, and prints its slowest statements; true when none takes more than 50 ms. */
+/**
+ * Fills a catalogue by COPY, runs all its queries and prints the slowest statements. Returns true
+ * if none takes more than 50 ms.
+ */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({
     args,
@@ -50,11 +56,11 @@ function whole(text: string): number {
   return number
 }
 
-/** Unless a bench before filled the same folder with as much. */
+/** Fills the folder, unless an earlier bench has filled it with the same size. */
 async function fill(url: string, note: string, size: SeedSize): Promise<void> {
   const said = JSON.stringify(size)
   if (existsSync(note) && readFileSync(note, 'utf8') === said) return
-  if (existsSync(note)) throw new Error(`the folder was filled with ${readFileSync(note, 'utf8')}: name another`)
+  if (existsSync(note)) throw new Error(`the folder was filled with ${readFileSync(note, 'utf8')}; choose another one`)
   const start = performance.now()
   const folder = fileURLToPath(new URL('../../apps/catalogue/migrations', import.meta.url))
   await migrate({ url, schema: 'catalogue', folder, log: testLog })
@@ -70,7 +76,10 @@ async function fill(url: string, note: string, size: SeedSize): Promise<void> {
   }
 }
 
-/** By statement: how long each of its runs took in each round, the first of which warms up. Every round asks the same, in the same order. */
+/**
+ * Returns the times of each run per statement and round. The first round is a warm-up. Every round
+ * runs the same requests in the same order.
+ */
 async function measure(url: string, size: SeedSize): Promise<Map<string, number[][]>> {
   const watched = await watchStatements(url)
   const catalogue = await startScaleCatalogue(url)
@@ -99,19 +108,22 @@ function runsOf(statements: readonly WatchedStatement[]): Map<string, number[]> 
   return runs
 }
 
-/** The run that takes longest, each by its median over the rounds: what else the machine does then counts for less. */
+/**
+ * Returns the slowest run by its median over the rounds, which reduces the noise of other
+ * processes.
+ */
 function slowestRun(perRound: readonly number[][]): number {
-  const most = Math.max(...perRound.map((runs) => runs.length))
-  const medians = Array.from({ length: most }, (_, run) => median(perRound.flatMap((runs) => runs[run] ?? [])))
+  const max = Math.max(...perRound.map((runs) => runs.length))
+  const medians = Array.from({ length: max }, (_, run) => median(perRound.flatMap((runs) => runs[run] ?? [])))
   return Math.max(...medians)
 }
 
 function report(times: Map<string, number[][]>, show: number): boolean {
   const slowest = [...times].map(([text, perRound]) => ({ text, time: slowestRun(perRound) })).sort((a, b) => b.time - a.time)
-  console.log(`${times.size} statements; the slowest, by the longest run of each, its median of ${rounds} rounds:`)
+  console.log(`${times.size} statements; the slowest by their slowest run (median of ${rounds} rounds):`)
   for (const { text, time } of slowest.slice(0, show)) console.log(`${time.toFixed(1).padStart(8)} ms  ${text.slice(0, 400)}`)
   const slow = slowest.filter(({ time }) => time > goalMs).length
-  console.log(slow === 0 ? `none takes more than ${goalMs} ms` : `${slow} take more than ${goalMs} ms`)
+  console.log(slow === 0 ? `no statement takes more than ${goalMs} ms` : `${slow} statements take more than ${goalMs} ms`)
   return slow === 0
 }
 

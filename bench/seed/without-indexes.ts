@@ -1,9 +1,12 @@
 import type { Db } from '@vitascope/postgres'
 
-/** Runs a load without the indexes that hold no rule, and makes them again after it: much faster than keeping them up row by row. */
+/**
+ * Runs a load without the non-unique indexes and creates them again afterwards. That is much faster
+ * than updating them for each row.
+ */
 export async function withoutIndexes(db: Db, load: () => Promise<void>, report: (line: string) => void): Promise<void> {
-  // Triggers look rows up by their primary keys, and by these.
-  const kept = ['video_media', 'caption_media', 'spoken_change_media', 'title_word_trigrams']
+  // Triggers of the load read rows by primary key and by these indexes.
+  const kept = ['video_media', 'caption_media', 'caption_change_media', 'title_word_trigrams']
   const indexes = await db.query<{ name: string; definition: string }>(
     `select quote_ident(c.relname) as name, pg_get_indexdef(c.oid) as definition
      from pg_index i join pg_class c on c.oid = i.indexrelid

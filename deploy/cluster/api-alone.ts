@@ -4,15 +4,18 @@ import { type Place, startControlPlane, stopControlPlane } from './control-plane
 import { failedStart } from './failed-start.ts'
 import { provideHyperkube } from './hyperkube.ts'
 
-/** A cluster without nodes, on loopback, of any user. */
+/** A Kubernetes API without nodes, on loopback. It requires no root user. */
 export interface ApiAlone {
   place: Place
   kubeconfig: string
-  /** Ends it, and removes all that it kept. */
+  /** Stops it and removes its folder. */
   stop(): Promise<void>
 }
 
-/** The Kubernetes API as it is, with its controllers and scheduler, and no node: a test says itself what becomes of pods. */
+/**
+ * Starts the real Kubernetes API with controllers and scheduler, without nodes. Tests set the
+ * status of pods themselves.
+ */
 export async function startApiAlone(folder: string): Promise<ApiAlone> {
   const programs = await provideHyperkube()
   const ports = { api: await freePort(), etcd: await freePort(), peers: await freePort() }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:https'
 
-/** Lists what is of a kind, by its path, as it was seen last. */
+/** Returns the current objects of a kind, by API path. */
 export type ApiList = <T>(path: string) => Promise<T[]>
 
-/** Over connections that are kept; the files hold a bearer token and the authority of the server. */
+/** Uses keep-alive connections. The files contain a bearer token and the CA of the server. */
 export function apiList({ server, tokenFile, authorityFile }: { server: string; tokenFile: string; authorityFile: string }): ApiList {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(authorityFile) })
   const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8')}` }

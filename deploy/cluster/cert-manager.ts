@@ -7,17 +7,21 @@ import { kubeconfigOf } from './keys.ts'
 import { stopProgram } from './program.ts'
 
 const NAME = 'cert-manager'
-/** What its controllers of certificates look at; those of ACME have kinds of their own. */
+/** Kinds that the certificate controllers watch. The ACME controllers have their own kinds. */
 const KINDS = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers']
 
-/** Builds the controllers of cert-manager where they are not there yet, of the version in cert-manager/go.mod, which takes three minutes of a processor; answers their path. */
+/**
+ * Builds the controllers of cert-manager, of the version in cert-manager/go.mod, unless they exist.
+ * The build uses three minutes of CPU time. Returns their path.
+ */
 export function provideCertManager(): Promise<string> {
   return provideGoProgram({ name: NAME, source: join(import.meta.dirname, NAME) })
 }
 
 /**
- * Lets a cluster know the kinds of cert-manager, and starts its controllers beside it, as its administrator. There are no webhooks: what the schemas of the
- * kinds let through is taken. The secrets of ClusterIssuers are looked for in the namespace `cert-manager`, which it does not make.
+ * Installs the CRDs of cert-manager in a cluster, and starts its controllers next to it as
+ * administrator. There are no webhooks: every object that the schemas accept is valid. Secrets of
+ * ClusterIssuers are read from the namespace `cert-manager`, which this function does not create.
  */
 export async function startCertManager(place: Place): Promise<void> {
   const command = await provideCertManager()

@@ -5,25 +5,28 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { kubeconfigOf, makeKeys, tokenOf } from './keys.ts'
 import { type Program, runningPid, startProgram, stopProgram } from './program.ts'
 
-/** Where a cluster runs. */
+/** Location of a cluster. */
 export interface Place {
-  /** All that it keeps. */
+  /** Folder of all its data. */
   folder: string
-  /** The servers, as `provideHyperkube` answers them. */
+  /** Folder of the servers, as returned by `provideHyperkube`. */
   programs: string
-  /** What its processes are started by: nothing, or `nsenter` and what it takes. */
+  /** Command prefix of its processes: empty, or `nsenter` with its arguments. */
   within: readonly string[]
-  /** Under which the API server is called, and which it tells of itself. */
+  /** Address of the API server, which it also advertises. */
   address: string
   advertise: string
   ports: { api: number; etcd: number; peers: number }
-  /** There are kubelets. */
+  /** True if there are kubelets. */
   hasNodes: boolean
 }
 
 const READY_MS = 180_000
 
-/** etcd, API server, controllers and scheduler: all of Kubernetes but nodes. Ends when the API is ready; answers the kubeconfig of an administrator. */
+/**
+ * Starts etcd, API server, controllers and scheduler: Kubernetes without nodes. Resolves when the
+ * API is ready. Returns the kubeconfig of an administrator.
+ */
 export async function startControlPlane(place: Place): Promise<string> {
   const { folder, address, ports } = place
   const server = `https://${address}:${ports.api}`
@@ -39,11 +42,11 @@ export async function startControlPlane(place: Place): Promise<string> {
 }
 
 export async function stopControlPlane(folder: string): Promise<void> {
-  // What a test started beside it and did not end would go on without an end.
+  // Also stops cert-manager, which a test may have started and not stopped.
   for (const name of ['cert-manager', 'scheduler', 'controllers', 'apiserver', 'etcd']) await stopProgram(folder, name)
 }
 
-/** By itself, also after it was ended. */
+/** Starts the API server alone, also after it was stopped. */
 export async function startApiServer(place: Place): Promise<void> {
   start(place, apiServer(place))
   const until = performance.now() + READY_MS
@@ -54,7 +57,7 @@ export async function startApiServer(place: Place): Promise<void> {
   }
 }
 
-/** Starts a program of the cluster where that runs. */
+/** Starts a program of the cluster in the cluster's network. */
 export function start({ folder, within }: Place, program: Program): void {
   const [first, ...others] = [...within, program.command, ...program.args]
   startProgram(folder, { name: program.name, command: first ?? '', args: others })
@@ -82,7 +85,7 @@ function etcd({ folder, programs, ports }: Place): Program {
     command: join(programs, 'etcd'),
     args: [
       `--data-dir=${join(folder, 'etcd')}`,
-      // What is lost with the machine may be lost.
+      // Test data does not need to survive a crash of the machine.
       '--unsafe-no-fsync',
       `--listen-client-urls=${clients}`,
       `--advertise-client-urls=${clients}`,
@@ -138,7 +141,7 @@ function controllers({ folder, programs, hasNodes }: Place): Program {
       `--service-account-private-key-file=${join(folder, 'keys/accounts.key')}`,
       `--root-ca-file=${join(folder, 'keys/ca.crt')}`,
       '--allocate-node-cidrs=false',
-      // Nodes without a kubelet are nodes of a test, which says itself how they are.
+      // Nodes without a kubelet are simulated by tests, which set their status.
       ...(hasNodes ? [] : ['--controllers=*,-node-lifecycle-controller,-taint-eviction-controller', '--secure-port=0']),
     ],
   }

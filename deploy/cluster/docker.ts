@@ -9,31 +9,35 @@ import { IMAGE_PACKAGES, providePackages } from './node/packages.ts'
 import { startProgram, stopProgram } from './program.ts'
 import { run, tryRun } from './run.ts'
 
-/** The network of the daemon is a namespace of its own, as that of a cluster is: its filters are not the machine's, and nothing leads outside. */
+/**
+ * The daemon has its own network namespace, like the cluster. Its filters do not affect the
+ * machine, and nothing is routed outside.
+ */
 export const DOCKER_NETWORK = {
   namespace: 'vitascope-docker',
   link: 'vitascope-d',
-  /** Of the machine, as containers see it. */
+  /** Address of the machine as seen by containers. */
   machine: '10.255.1.1',
-  /** Where the machine finds the ports that containers publish. */
-  door: '10.255.1.2',
+  /** Address at which the machine reaches published ports. */
+  gatewayAddress: '10.255.1.2',
 } as const
 
-/** A Docker daemon and its compose plugin. */
+/** A Docker daemon with its compose plugin. */
 export interface DockerPlace {
-  /** What a command of `docker` needs to find both. */
+  /** Environment that a `docker` command needs to find both. */
   environment: { DOCKER_HOST: string; DOCKER_CONFIG: string }
 }
 
 /**
- * Starts a Docker daemon for tests, as root, with the images that compose.yaml names: those of this checkout, and stand-ins for the public ones. Installs Debian's
- * Docker where there is none, and builds the compose plugin of its module.
+ * Starts a Docker daemon for tests as root, with the images that compose.yaml names: those of this
+ * checkout, and replacements of the public ones. Installs Debian's Docker if it is missing, and
+ * builds the compose plugin from its module.
  */
 export async function startDocker(folder: string): Promise<{ place: DockerPlace; stop(): Promise<void> }> {
   if (process.getuid?.() !== 0) throw new Error('a Docker daemon needs root')
   await providePackages({ ...IMAGE_PACKAGES, dockerd: 'docker.io', docker: 'docker.io', iptables: 'iptables', ip: 'iproute2' })
   const compose = await provideGoCommand('docker-compose', 'github.com/docker/compose/v5@v5.0.0', 'cmd')
-  // A socket's path may have 107 characters.
+  // The path of a socket is limited to 107 characters.
   const state = mkdtempSync(join(tmpdir(), 'vsd-'))
   const plugins = join(state, 'config/cli-plugins')
   mkdirSync(plugins, { recursive: true })
@@ -42,7 +46,7 @@ export async function startDocker(folder: string): Promise<{ place: DockerPlace;
   const docker = (...args: string[]) =>
     run('env', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`), 'docker', ...args)
   const stop = async () => {
-    // It ends its containers.
+    // The daemon stops its containers.
     await stopProgram(folder, 'dockerd', 60_000)
     await removeNetwork()
     rmSync(state, { recursive: true, force: true })
@@ -69,7 +73,7 @@ const answers = (docker: (...args: string[]) => Promise<string>) =>
   )
 
 async function makeNetwork(): Promise<void> {
-  const { namespace, link, machine, door } = DOCKER_NETWORK
+  const { namespace, link, machine, gatewayAddress } = DOCKER_NETWORK
   if (existsSync(`/run/netns/${namespace}`)) throw new Error(`another Docker daemon for tests runs; if not: ip netns del ${namespace}`)
   const [ip, inside] = [(text: string) => run('ip', ...text.split(' ')), (text: string) => run('ip', '-n', namespace, ...text.split(' '))]
   await ip(`netns add ${namespace}`)
@@ -77,12 +81,12 @@ async function makeNetwork(): Promise<void> {
   await ip(`link add ${link} type veth peer name up0 netns ${namespace}`)
   await ip(`addr add ${machine}/30 dev ${link}`)
   await ip(`link set ${link} up`)
-  await inside(`addr add ${door}/30 dev up0`)
+  await inside(`addr add ${gatewayAddress}/30 dev up0`)
   await inside('link set up0 up')
   await inside(`route add default via ${machine}`)
 }
 
-/** Its links, routes and filters go with it. */
+/** Links, routes and filters are removed with the namespace. */
 async function removeNetwork(): Promise<void> {
   await tryRun('ip', 'netns', 'del', DOCKER_NETWORK.namespace)
   await tryRun('ip', 'link', 'del', DOCKER_NETWORK.link)

@@ -3,12 +3,15 @@ import { join } from 'node:path'
 import { root } from '../../tools/run-command.ts'
 import { runningPid } from './program.ts'
 
-/** Logs of the last cluster that did not start, until another does not. */
+/** Logs of the last cluster that failed to start. */
 export const KEPT = join(root, '.cache/cluster-failed')
-/** Below the folder of a cluster: of its programs, and of what ran in pods. */
+/** Folders below that of a cluster: logs of its programs and of its pods. */
 const LOGS = ['log', 'pods']
 
-/** Ends what there is of a cluster that did not start, and answers what to throw: it names the logs, which are kept, and the programs that had ended by themselves. */
+/**
+ * Stops the remains of a cluster that failed to start. Returns the error to throw, which names the
+ * kept logs and the programs that exited.
+ */
 export async function failedStart(folder: string, cause: unknown, end: () => Promise<void>, kept = KEPT): Promise<Error> {
   const gone = programsOf(folder).filter((name) => runningPid(folder, name) === undefined)
   const why = cause instanceof Error ? cause.message : String(cause)

@@ -5,22 +5,22 @@ import { dirname, join } from 'node:path'
 import { root, runCommand } from '../../tools/run-command.ts'
 import { run } from './run.ts'
 
-/** What was built for clusters, by version. */
-export const BUILT = join(root, 'node_modules/.cache/vitascope/cluster')
+/** Programs that were built for clusters, by version. */
+export const BUILT = join(root, '.cache/vitascope/cluster')
 
 /** A module of this folder that is one program. */
 export interface GoProgram {
   name: string
-  /** With main.go, go.mod, and go.sum where it needs others. */
+  /** Folder with main.go, go.mod, and go.sum if it has dependencies. */
   source: string
-  /** Changes what is built beside its source. */
+  /** Additional input of the build, besides the source. */
   version?: string
   linkerFlags?: readonly string[]
-  /** Said before a build that takes minutes. */
+  /** Printed before a build that takes minutes. */
   announcement?: string
 }
 
-/** A digest of what it is built of, and of the compiler. Throws where there is none. */
+/** Returns a digest of the source and the compiler. Throws if there is no compiler. */
 export async function digestOf({ source, version }: GoProgram): Promise<string> {
   const go = await runCommand('go', ['version'])
   if (go.code !== 0) throw new Error('a cluster needs Go 1.24 or newer, to build the servers of Kubernetes')
@@ -32,14 +32,17 @@ export async function digestOf({ source, version }: GoProgram): Promise<string> 
     .slice(0, 16)
 }
 
-/** Builds it where it is not there yet, without C, so that it runs in an image that holds nothing else; answers its path. Throws what the compiler said. */
+/**
+ * Builds the program without cgo unless it exists, so that it runs in an empty image. Returns its
+ * path. Throws the compiler's output.
+ */
 export async function provideGoProgram(program: GoProgram): Promise<string> {
   const target = join(BUILT, `${program.name}-${await digestOf(program)}`, program.name)
   if (!existsSync(target)) await buildGoProgram(program, target)
   return target
 }
 
-/** The same, to a path. */
+/** Same as `provideGoProgram`, with a target path. */
 export async function buildGoProgram({ name, source, linkerFlags = [], announcement }: GoProgram, target: string): Promise<void> {
   console.log(announcement ?? `${name} is built once: go build …`)
   mkdirSync(dirname(target), { recursive: true })
@@ -50,7 +53,7 @@ export async function buildGoProgram({ name, source, linkerFlags = [], announcem
   renameSync(`${target}.new`, target)
 }
 
-/** A program of a public module at a version, whose checksum Go knows. */
+/** Builds a program of a public module at a version. Go verifies its checksum. */
 export async function provideGoModule(name: string, module: string): Promise<string> {
   const folder = join(BUILT, module.replaceAll('/', '_'))
   const target = join(folder, name)
@@ -66,8 +69,8 @@ export async function provideGoModule(name: string, module: string): Promise<str
 }
 
 /**
- * The same for a module that `go install` refuses, because it leaves out versions of others: built in a copy of its source, by the versions that it names.
- * `command` is the folder of the program in it.
+ * Same for a module that `go install` rejects because of `replace` directives: builds in a copy of
+ * its source, with the versions that it names. `command` is the folder of the program.
  */
 export async function provideGoCommand(name: string, module: string, command: string): Promise<string> {
   const target = join(BUILT, module.replaceAll('/', '_'), name)
@@ -77,7 +80,7 @@ export async function provideGoCommand(name: string, module: string, command: st
   if (code !== 0) throw new Error(`${module} could not be fetched:\n${output}`)
   const copy = mkdtempSync(join(tmpdir(), 'vitascope-go-'))
   try {
-    // Before the answer it may have told what it fetched.
+    // Go may print its downloads before the JSON.
     const { Dir } = JSON.parse(output.slice(output.indexOf('{'))) as { Dir: string }
     cpSync(Dir, copy, { recursive: true })
     await run('chmod', '-R', 'u+w', copy)

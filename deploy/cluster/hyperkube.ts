@@ -2,14 +2,14 @@ import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { BUILT, buildGoProgram, digestOf, type GoProgram } from './go-program.ts'
 
-/** Of Kubernetes; go.mod of hyperkube/ names it, too. */
+/** Version of Kubernetes. hyperkube/go.mod names it, too. */
 export const KUBERNETES = 'v1.34.4'
 
 const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet', 'kube-proxy', 'kubectl']
 
 /**
- * The folder of the servers of Kubernetes; builds them where they are not there yet, or others, which takes ten minutes of a processor or more. Throws
- * what the build said when it failed.
+ * Returns the folder of the Kubernetes servers. Builds them if they are missing or outdated, which
+ * takes ten minutes of CPU time or more. Throws the output of a failed build.
  */
 export async function provideHyperkube(): Promise<string> {
   const program: GoProgram = {
@@ -26,7 +26,7 @@ export async function provideHyperkube(): Promise<string> {
   return folder
 }
 
-/** Without these the server takes itself for v0.0.0, and checks of versions go wrong. */
+/** Version stamps. Without them the server reports v0.0.0, and version checks fail. */
 function stamps(): string[] {
   const names = { 'component-base': ['gitVersion', 'gitMajor', 'gitMinor'], 'client-go/pkg': ['gitVersion'] }
   const values: Record<string, string> = { gitVersion: KUBERNETES, gitMajor: '1', gitMinor: KUBERNETES.split('.')[1] ?? '' }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../../tools/run-command.ts'
 
-/** Who speaks to the API server, as its file of tokens has them: user, id, groups. */
+/** Users of the API server as in its token file: user, id, groups. */
 const USERS = {
   admin: 'admin,admin,system:masters',
   controllers: 'system:kube-controller-manager,controllers',
@@ -14,17 +14,20 @@ const USERS = {
 
 export type ClusterUser = keyof typeof USERS
 
-/** Where a kubeconfig of this user lies. */
+/** Returns the path of a user's kubeconfig. */
 export function kubeconfigOf(folder: string, user: ClusterUser): string {
   return join(folder, `${user}.conf`)
 }
 
-/** The bearer token of a user. */
+/** Returns the bearer token of a user. */
 export function tokenOf(folder: string, user: ClusterUser): string {
   return readFileSync(join(folder, 'keys', `${user}.token`), 'utf8')
 }
 
-/** Makes an authority, certificates, tokens and kubeconfigs below the folder of a cluster, good for a month; nothing where they are there. */
+/**
+ * Creates a CA, certificates, tokens and kubeconfigs in the folder of a cluster, valid for one
+ * month. Does nothing if they exist.
+ */
 export async function makeKeys(folder: string, { server, names }: { server: string; names: readonly string[] }): Promise<void> {
   const keys = join(folder, 'keys')
   const done = join(keys, 'done')
@@ -57,7 +60,7 @@ export async function makeKeys(folder: string, { server, names }: { server: stri
   writeFileSync(done, '')
 }
 
-/** As JSON, which is YAML. */
+/** Returns a kubeconfig as JSON, which is valid YAML. */
 export function kubeconfig(server: string, authority: string, token: string): string {
   return JSON.stringify({
     apiVersion: 'v1',

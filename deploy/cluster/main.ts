@@ -5,7 +5,8 @@ import { startApiAlone } from './api-alone.ts'
 import { stopControlPlane } from './control-plane.ts'
 import { hasNode, startWithNode, stopWithNode } from './with-node.ts'
 
-// npm run cluster -- up [--node] | down: a Kubernetes that stays until it is told to go, to try things out.
+// npm run cluster -- up [--node] | down: starts a Kubernetes cluster for manual tests, which runs
+// until `down`.
 const folder = join(root, '.cache/cluster')
 const place = join(folder, 'place.json')
 const [what, how] = process.argv.slice(2)

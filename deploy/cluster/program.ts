@@ -3,15 +3,18 @@ import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A server of the cluster, which goes on when whoever started it ends. */
+/** A server of the cluster. It keeps running when its parent ends. */
 export interface Program {
-  /** Of its log and of its pid file. */
+  /** Name of its log and pid file. */
   name: string
   command: string
   args: readonly string[]
 }
 
-/** Starts a program below the folder of a cluster: `log/NAME.log`, and `pid/NAME` to stop it by. */
+/**
+ * Starts a program in the folder of a cluster, with the log `log/NAME.log` and the pid file
+ * `pid/NAME`.
+ */
 export function startProgram(folder: string, { name, command, args }: Program): void {
   for (const part of ['log', 'pid']) mkdirSync(join(folder, part), { recursive: true })
   const log = openSync(join(folder, 'log', `${name}.log`), 'a')
@@ -21,7 +24,7 @@ export function startProgram(folder: string, { name, command, args }: Program): 
   writeFileSync(join(folder, 'pid', name), `${child.pid} ${startOf(child.pid)}`)
 }
 
-/** Ends a program, at once where it takes longer than the grace; nothing where it does not run. */
+/** Stops a program, by SIGKILL after the grace period. Does nothing if it is not running. */
 export async function stopProgram(folder: string, name: string, graceMs = 5_000): Promise<void> {
   const pid = runningPid(folder, name)
   if (pid !== undefined) {
@@ -33,7 +36,7 @@ export async function stopProgram(folder: string, name: string, graceMs = 5_000)
   rmSync(join(folder, 'pid', name), { force: true })
 }
 
-/** The process of a pid file, if it is still the same one: numbers are used again. */
+/** Returns the pid of a pid file if it is still the same process, because pids are reused. */
 export function runningPid(folder: string, name: string): number | undefined {
   let text: string
   try {
@@ -46,7 +49,7 @@ export function runningPid(folder: string, name: string): number | undefined {
   return startOf(Number(pid)) === start ? Number(pid) : undefined
 }
 
-/** When a process began, in ticks since the machine did; empty for one that is gone or dead. */
+/** Returns the start time of a process in ticks since boot; empty for a dead process. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

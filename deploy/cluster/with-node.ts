@@ -16,22 +16,23 @@ import { NODE_PACKAGES, providePackages } from './node/packages.ts'
 import { stopProgram } from './program.ts'
 import { run } from './run.ts'
 
-/** A cluster with one node, of root. */
+/** A cluster with one node; requires root. */
 export interface ClusterWithNode {
   place: Place
   kubeconfig: string
   stop(): Promise<void>
 }
 
-/** Layers of images stay from one cluster to the next. */
+/** Image layers are kept between clusters. */
 const LAYERS = join(BUILT, 'containerd')
-/** Left in the folder of a cluster with a node. */
+/** Marker file in the folder of a cluster with a node. */
 const MARK = 'with-node'
 const BESIDE = ['policies', 'metrics-server', 'kube-proxy', 'kubelet']
 
 /**
- * Kubernetes as it is, on this machine: a kubelet with containers, names, services, volumes, metrics, and an enforcer of network policies. One at a time. Its
- * images are those of this checkout.
+ * Starts Kubernetes on this machine: a kubelet with containers, DNS, services, volumes, metrics,
+ * and an enforcer of network policies. Only one cluster can run at a time. Its images are those of
+ * this checkout.
  */
 export async function startWithNode(folder: string): Promise<ClusterWithNode> {
   if (process.getuid?.() !== 0) throw new Error('a cluster with a node needs root')
@@ -43,7 +44,7 @@ export async function startWithNode(folder: string): Promise<ClusterWithNode> {
     folder,
     programs,
     within: withinNetwork,
-    address: NETWORK.door,
+    address: NETWORK.gatewayAddress,
     advertise: NETWORK.node,
     ports: { api: 16443, etcd: 12379, peers: 12380 },
     hasNodes: true,
@@ -60,7 +61,7 @@ export async function startWithNode(folder: string): Promise<ClusterWithNode> {
   }
 }
 
-/** Ends it wholly, whatever state it is in: processes, mounts, networks, control groups, and all that it kept. */
+/** Removes a cluster in any state: processes, mounts, networks, cgroups and data. */
 export async function stopWithNode(folder: string): Promise<void> {
   for (const name of BESIDE) await stopProgram(folder, name, 1_000)
   await stopContainerd(folder)
@@ -93,7 +94,7 @@ async function startNode(place: Place, { metrics, images }: { metrics: string; i
   await kubectl('--namespace', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=180s')
 }
 
-/** Whether a cluster of this folder has a node. */
+/** Returns whether a cluster of this folder has a node. */
 export function hasNode(folder: string): boolean {
   return existsSync(join(folder, MARK))
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Run once by the image of PostgreSQL, in an empty database: a role and a schema for each service, which no other role may enter.
+# Run once by the PostgreSQL image in an empty database. Creates a role and a schema for each
+# service. No other role can access the schema.
 set -eu
 for service in auth catalogue encoding collaboration analytics; do
   url=$(cat "/run/secrets/$service-database-url")

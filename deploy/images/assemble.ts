@@ -1,13 +1,17 @@
-// node deploy/images/assemble.ts FOLDER: what the images run, without tests and tools, from a checkout whose code has been generated.
-// What it lacks then is node_modules: `npm install --omit=dev` there.
+// node deploy/images/assemble.ts FOLDER: copies the files that the images run, without tests and
+// tools, from a checkout with generated code. Afterwards, only node_modules is missing: run `npm
+// install --omit=dev` in FOLDER.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The services; the web pages are built. */
+/** The services; the web pages are already built. */
 export const APPS = ['analytics', 'auth', 'catalogue', 'collaboration', 'delivery', 'encoding', 'gateway']
-/** Of `npm start`, which is for one machine, a cluster needs what backs up and restores. */
+/**
+ * Of `npm start`, which is for a single machine, a cluster only needs the backup and restore
+ * commands.
+ */
 const COMMANDS = ['standalone']
-/** For tests alone. */
+/** Libraries for tests only. */
 const LEFT_OUT = ['testing']
 const NOT_RUN = /[.]test[.]ts$|-suite[.]ts$/
 
@@ -24,7 +28,10 @@ export function assemble(root: string, folder: string): void {
   writeManifest(root, folder)
 }
 
-/** What is used at run time; what is optional at the root serves `npm start` on machines that have no Node, PostgreSQL or ffmpeg. */
+/**
+ * Writes the manifest with runtime dependencies. Optional dependencies of the root are omitted,
+ * because they provide Node, PostgreSQL or ffmpeg for `npm start`.
+ */
 function writeManifest(from: string, to: string): void {
   const { devDependencies, optionalDependencies, scripts, ...manifest } = JSON.parse(
     readFileSync(join(from, 'package.json'), 'utf8'),
@@ -33,7 +40,7 @@ function writeManifest(from: string, to: string): void {
 }
 
 function copy(from: string, to: string): void {
-  // A migration that two services share is a link into a folder that is not there then.
+  // A migration that two services share is a symbolic link, whose target may not exist here.
   if (existsSync(from)) cpSync(from, to, { recursive: true, dereference: true, filter: (path) => !NOT_RUN.test(path) })
 }
 

@@ -1,14 +1,16 @@
-// node sbom.ts FOLDER > sbom.cdx.json: what an image is made of, as CycloneDX 1.6: the npm packages of FOLDER/node_modules, and the Debian packages
-// of this system.
+// node sbom.ts FOLDER > sbom.cdx.json: writes the bill of materials of an image as CycloneDX 1.6.
+// It lists the npm packages of FOLDER/node_modules, the Debian packages of this system, and the
+// Node that runs this program with its linked libraries.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 interface Component {
-  type: 'library'
+  type: 'library' | 'platform'
   'bom-ref': string
   name: string
   version: string
   purl: string
+  cpe?: string
   licenses?: { license: { name: string } }[]
   hashes?: { alg: 'SHA-512'; content: string }[]
 }
@@ -21,9 +23,10 @@ interface LockEntry {
   link?: boolean
 }
 
-export function billOfMaterials(folder: string, dpkgStatus: string): unknown {
+/** Returns the bill of materials. `versions` has the format of `process.versions`. */
+export function billOfMaterials(folder: string, dpkgStatus: string, versions: Readonly<Record<string, string | undefined>>): unknown {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string }
-  // npm writes down there what it has put into the folder.
+  // npm writes the installed packages to this file.
   const installed = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8')) as {
     packages: Record<string, LockEntry>
   }
@@ -31,7 +34,9 @@ export function billOfMaterials(folder: string, dpkgStatus: string): unknown {
     .filter(([path, { link }]) => path.includes('node_modules/') && !link)
     .map(([path, entry]) => npmComponent(path, entry))
   const debian = existsSync(dpkgStatus) ? debianComponents(readFileSync(dpkgStatus, 'utf8')) : []
-  const components = [...new Map([...npm, ...debian].map((component) => [component['bom-ref'], component])).values()]
+  const components = [
+    ...new Map([...npm, ...debian, ...nodeComponents(versions)].map((component) => [component['bom-ref'], component])).values(),
+  ]
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
@@ -56,6 +61,32 @@ function npmComponent(path: string, { name, version = '', license, integrity }: 
   }
 }
 
+/** CPE names of Node and its bundled libraries in vulnerability databases. */
+const NODE_CPES: Readonly<Record<string, string>> = {
+  node: 'nodejs:node.js',
+  openssl: 'openssl:openssl',
+  uv: 'libuv:libuv',
+  nghttp2: 'nghttp2:nghttp2',
+  ares: 'c-ares:c-ares',
+  brotli: 'google:brotli',
+  zlib: 'zlib:zlib',
+  zstd: 'facebook:zstandard',
+  sqlite: 'sqlite:sqlite',
+  icu: 'icu-project:international_components_for_unicode',
+  llhttp: 'llhttp:llhttp',
+  undici: 'nodejs:undici',
+}
+
+function nodeComponents(versions: Readonly<Record<string, string | undefined>>): Component[] {
+  return Object.entries(NODE_CPES).flatMap(([name, cpe]) => {
+    const version = versions[name]
+    if (version === undefined) return []
+    const purl = `pkg:generic/${name}@${version}`
+    const type = name === 'node' ? ('platform' as const) : ('library' as const)
+    return [{ type, 'bom-ref': purl, name, version, purl, cpe: `cpe:2.3:a:${cpe}:${version}:*:*:*:*:*:*:*` }]
+  })
+}
+
 function debianComponents(status: string): Component[] {
   return status.split('\n\n').flatMap((paragraph) => {
     const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(paragraph)?.[1]
@@ -68,5 +99,5 @@ function debianComponents(status: string): Component[] {
 
 const [, , folder] = process.argv
 if (import.meta.main && folder !== undefined) {
-  process.stdout.write(`${JSON.stringify(billOfMaterials(folder, '/var/lib/dpkg/status'), null, 1)}\n`)
+  process.stdout.write(`${JSON.stringify(billOfMaterials(folder, '/var/lib/dpkg/status', process.versions), null, 1)}\n`)
 }

@@ -14,22 +14,22 @@ describeChart('backups', () => {
     const { spec } = find(manifests(), 'CronJob', 'backup')
     expect(spec).toMatchObject({ schedule: '17 3 * * *', timeZone: 'Etc/UTC', concurrencyPolicy: 'Forbid', suspend: false })
     const pod = podOf(manifests(), 'backup')
-    expect(pod.containers[0]?.args).toEqual(['apps/standalone/src/backup/main.ts', 'backup', '--to', '/var/lib/vitascope/backup/house'])
+    expect(pod.containers[0]?.args).toEqual(['apps/standalone/src/backup/main.ts', 'backup', '--to', '/var/lib/vitascope/backup/platform'])
     expect(filesOf(pod)).toEqual([
-      ...['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `house-databases/${name}`),
-      ...['master-key', 'principal-key', 'token-keys'].map((name) => `house-keys/${name}`),
-      ...['access-key-id', 'secret-access-key'].map((name) => `house-objects/${name}`),
+      ...['access-key-id', 'secret-access-key'].map((name) => `backup-objects/${name}`),
+      ...['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `videos-databases/${name}`),
+      ...['idempotency-hash-key', 'master-key', 'token-keys', 'upload-signing-key'].map((name) => `videos-keys/${name}`),
     ])
     const mount = (name: string) => pod.containers[0]?.volumeMounts.find((candidate) => candidate.name === name)
     expect(mount('backup')).toMatchObject({ mountPath: '/var/lib/vitascope/backup', readOnly: false })
     const without = podOf(render(['backup'], { backup: { withSecrets: false } }), 'backup')
     expect(without.containers[0]?.args).toContain('--without-secrets')
-    expect(filesOf(without).filter((file) => file.startsWith('house-keys'))).toEqual([])
+    expect(filesOf(without).filter((file) => file.startsWith('videos-keys'))).toEqual([])
   })
 
   test('the volume is the one that is named; a backup of objects on a volume reads them there', () => {
-    expect(podOf(manifests(), 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: 'house-backup' } })
-    const files = podOf(render(['demo'], { backup: { enabled: true, existingClaim: 'mine' } }), 'backup')
+    expect(podOf(manifests(), 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: 'videos-backup' } })
+    const files = podOf(render(['evaluation'], { backup: { enabled: true, existingClaim: 'mine' } }), 'backup')
     expect(files.containers[0]?.volumeMounts).toContainEqual({ name: 'objects', mountPath: '/var/lib/vitascope/objects', readOnly: true })
   })
 
@@ -50,7 +50,7 @@ describeChart('backups', () => {
     })
   })
 
-  test('both reach the database and the store, and nobody reaches them', () => {
+  test('both reach the database and the store, and no pod reaches them', () => {
     for (const name of ['backup', 'restore']) {
       const { egress, ingress, policyTypes } = find(manifests(), 'NetworkPolicy', name).spec as {
         egress: { to: { ipBlock?: { cidr: string } }[] }[]
@@ -66,9 +66,9 @@ describeChart('backups', () => {
     }
   })
 
-  test('the database of the demo lets a backup in, where there is one', () => {
+  test('the database of the evaluation install lets a backup in, where there is one', () => {
     const callers = (values: object) => {
-      const { ingress } = find(render(['demo'], values), 'NetworkPolicy', 'postgres').spec as {
+      const { ingress } = find(render(['evaluation'], values), 'NetworkPolicy', 'postgres').spec as {
         ingress: { from: { podSelector: { matchLabels: Record<string, string> } }[] }[]
       }
       return ingress.flatMap(({ from }) => from.map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component']))
@@ -78,14 +78,14 @@ describeChart('backups', () => {
   })
 
   test.each([
-    ['backup', { backup: { existingClaim: '' } }, 'set `backup.existingClaim` to a claim of yours'],
+    ['backup', { backup: { existingClaim: '' } }, 'set `backup.existingClaim` to an existing claim'],
     [
       'cloudnativepg',
       { backup: { restore: true, existingClaim: 'kept' } },
-      'set `backup.restore` to false, or `database` to one that is there already',
+      'set `backup.restore` to false, or `database` to an existing database',
     ],
-    ['workers-alone', { backup: { enabled: true } }, 'the database of auth is not known here: set `auth.database.existingSecret`'],
-    ['backup', { secrets: { existingSecret: '', generate: true } }, 'set `secrets.existingSecret` to a secret with those of the backup'],
+    ['workers-alone', { backup: { enabled: true } }, 'the database of auth is not configured: set `auth.database.existingSecret`'],
+    ['backup', { secrets: { existingSecret: '', generate: true } }, 'set `secrets.existingSecret` to a secret with the keys of the backup'],
     ['backup', { backup: { schedule: 'at night' } }, "at '/backup/schedule'"],
   ])('with the values %s and %j there is no backup: %s', (set, values, sentence) => {
     expect(refusalOf([set], values)).toContain(sentence)

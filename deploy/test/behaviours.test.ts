@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import {
   type Container,
@@ -26,10 +27,10 @@ const volume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => c
 const main = (pod: PodSpec) => pod.containers[0] as Container
 
 describeChart('components', () => {
-  test('the demo is one pod of each component beside its database, and what these need', () => {
+  test('the evaluation install is one pod of each component and its dependencies', () => {
     const names = new Map<string, string[]>()
-    for (const { kind, metadata } of manifestsOf('demo'))
-      names.set(kind, [...(names.get(kind) ?? []), metadata.name.replace('house-vitascope-', '')].sort())
+    for (const { kind, metadata } of manifestsOf('evaluation'))
+      names.set(kind, [...(names.get(kind) ?? []), metadata.name.replace('videos-vitascope-', '')].sort())
     const apps = ['analytics', 'auth', 'catalogue', 'collaboration', 'delivery', 'encoding', 'gateway', 'worker']
     const all = [...apps, 'postgres'].sort()
     expect(Object.fromEntries(names)).toEqual({
@@ -45,7 +46,7 @@ describeChart('components', () => {
       expect(
         ['Deployment', 'StatefulSet'].map(
           (kind) =>
-            manifestsOf('demo').find((found) => found.kind === kind && found.metadata.name.endsWith(`-${name}`))?.spec?.['replicas'],
+            manifestsOf('evaluation').find((found) => found.kind === kind && found.metadata.name.endsWith(`-${name}`))?.spec?.['replicas'],
         ),
       ).toContain(1)
   })
@@ -58,9 +59,9 @@ describeChart('components', () => {
     expect(tls).toEqual([{ hosts: ['video.example.org'], secretName: 'video-example-org' }])
     expect(rules[0]?.host).toBe('video.example.org')
     expect(rules[0]?.http.paths.map(({ path, backend }) => [path, backend.service.name])).toEqual([
-      ['/player', 'house-vitascope-web'],
-      ['/upload', 'house-vitascope-web'],
-      ['/', 'house-vitascope-gateway'],
+      ['/player', 'videos-vitascope-web'],
+      ['/upload', 'videos-vitascope-web'],
+      ['/', 'videos-vitascope-gateway'],
     ])
   })
 
@@ -72,18 +73,18 @@ describeChart('components', () => {
     }
     expect([hostnames, parentRefs]).toEqual([['video.example.org'], [{ name: 'public', namespace: 'gateways' }]])
     expect(rules.map(({ matches, backendRefs }) => [matches[0]?.path.value, backendRefs[0]?.name])).toEqual([
-      ['/player', 'house-vitascope-web'],
-      ['/upload', 'house-vitascope-web'],
-      ['/', 'house-vitascope-gateway'],
+      ['/player', 'videos-vitascope-web'],
+      ['/upload', 'videos-vitascope-web'],
+      ['/', 'videos-vitascope-gateway'],
     ])
     for (const { timeouts } of rules) expect(timeouts.request).toBe('0s')
   })
 
-  test('services that speak gRPC are probed beside mTLS, in plain text, on a port that no other pod reaches', () => {
+  test('gRPC services with mTLS are probed in plain text, on a port that no other pod reaches', () => {
     for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
       const { readinessProbe, livenessProbe } = main(podOf(manifestsOf('production'), name))
       expect(readinessProbe).toMatchObject({ grpc: { port: 9091 } })
-      // A database that is away makes a service not ready; that is no reason to start it again.
+      // A database outage makes a service not ready, but must not restart it.
       expect(livenessProbe).toMatchObject({ httpGet: { path: '/healthz', port: 'metrics' } })
       expect(settingsOf(manifestsOf('production'), name)[`VITASCOPE_${name.toUpperCase()}_HEALTH_LISTEN`]).toBe('0.0.0.0:9091')
       expect(JSON.stringify(find(manifestsOf('production'), 'NetworkPolicy', name))).not.toContain('health')
@@ -94,7 +95,7 @@ describeChart('components', () => {
   })
 
   test('the encoder keeps its scratch on a volume, of a class where one is named', () => {
-    expect(volume(podOf(manifestsOf('demo'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
+    expect(volume(podOf(manifestsOf('evaluation'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
     expect(volume(podOf(manifestsOf('production'), 'worker'), 'scratch')).toMatchObject({
       ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 'fast', resources: { requests: { storage: '200Gi' } } } } },
     })
@@ -106,13 +107,13 @@ describeChart('components', () => {
     ['500G', '475000000000'],
   ])('a worker with a scratch of %s takes a twentieth less', (size, bytes) => {
     const values = { worker: { scratch: { size, storageClass: 'fast' } } }
-    const settings = settingsOf(render(['demo'], values), 'worker')
+    const settings = settingsOf(render(['evaluation'], values), 'worker')
     expect(settings).toMatchObject({ VITASCOPE_SCRATCH_BYTES: bytes })
     expect(settings).not.toHaveProperty('VITASCOPE_SCRATCH_SPARE_PERCENT')
   })
 
   test('a worker leaves room on the disk of its node', () => {
-    expect(settingsOf(manifestsOf('demo'), 'worker')).toMatchObject({ VITASCOPE_SCRATCH_SPARE_PERCENT: '15' })
+    expect(settingsOf(manifestsOf('evaluation'), 'worker')).toMatchObject({ VITASCOPE_SCRATCH_SPARE_PERCENT: '15' })
   })
 
   test('each pod of analytics has a folder for events of its own, which outlives it', () => {
@@ -146,23 +147,29 @@ describeChart('components', () => {
       podOf(manifestsOf('production'), name)
         .volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`))
         .sort()
-    expect(Object.fromEntries(components.map((name) => [name, files(name)]))).toEqual({
-      gateway: ['house-keys/principal-key', 'house-redis/url'],
-      web: ['house-keys/principal-key', 'house-redis/url'],
-      auth: ['house-databases/auth', 'house-keys/master-key', 'house-keys/principal-key', 'house-keys/system-key'],
+    const keys = (signer: string, others: string[] = [], callers: string[] = []) =>
+      [`${signer}.key`, ...others, ...callers.map((name) => `${name}.pub`)].map((key) => `videos-keys/${key}`)
+    const objects = (name: string) => ['access-key-id', 'secret-access-key'].map((key) => `${name}-objects/${key}`)
+    const all: Record<string, string[]> = {
+      gateway: [...keys('gateway', ['idempotency-hash-key']), 'videos-redis/url'],
+      web: [...keys('gateway', ['idempotency-hash-key']), 'videos-redis/url'],
+      auth: ['videos-databases/auth', ...keys('auth', ['master-key', 'system-key'], ['catalogue', 'collaboration', 'gateway'])],
       catalogue: [
-        'house-databases/catalogue',
-        'house-keys/master-key',
-        'house-keys/principal-key',
-        'house-keys/token-keys',
-        'house-mail/url',
+        'videos-databases/catalogue',
+        ...keys('catalogue', ['master-key', 'token-keys'], ['analytics', 'auth', 'collaboration', 'delivery', 'encoding', 'gateway']),
+        'videos-mail/url',
       ],
-      encoding: ['house-databases/encoding', 'house-keys/principal-key', 'house-objects/access-key-id', 'house-objects/secret-access-key'],
-      worker: ['house-keys/principal-key', 'house-objects/access-key-id', 'house-objects/secret-access-key'],
-      delivery: ['house-keys/principal-key', 'house-keys/token-keys', 'house-objects/access-key-id', 'house-objects/secret-access-key'],
-      collaboration: ['house-databases/collaboration', 'house-keys/principal-key'],
-      analytics: ['house-databases/analytics', 'house-keys/principal-key'],
-    })
+      encoding: [
+        'videos-databases/encoding',
+        ...keys('encoding', ['upload-signing-key'], ['catalogue', 'delivery', 'gateway', 'worker']),
+        ...objects('encoding'),
+      ],
+      worker: [...keys('worker'), ...objects('worker')],
+      delivery: [...keys('delivery', ['token-keys']), ...objects('delivery')],
+      collaboration: ['videos-databases/collaboration', ...keys('collaboration', [], ['gateway'])],
+      analytics: ['videos-databases/analytics', ...keys('analytics', [], ['gateway'])],
+    }
+    for (const name of components) expect([name, files(name)]).toEqual([name, all[name]?.sort()])
     expect(volume(podOf(manifestsOf('gateway-api'), 'catalogue'), 'database')?.secret).toMatchObject({
       secretName: 'catalogue-database',
       items: [{ key: 'url', path: 'url' }],
@@ -181,7 +188,7 @@ describeChart('components', () => {
       expect(manifest.spec).toMatchObject({ activeDeadlineSeconds: 900, backoffLimit: 3 })
       expect(main(pod).args).toEqual([`apps/${name}/src/migrate.ts`, '--wait'])
       expect(main(pod).image).toBe(main(podOf(manifestsOf('production'), name)).image)
-      // Everything that it needs is there before the release: its account and its way to the database come with it.
+      // The hook brings its own ServiceAccount and its own network policy for the database.
       for (const kind of ['ServiceAccount', 'NetworkPolicy']) {
         const { annotations } = find(manifestsOf('production'), kind, component).metadata
         expect(annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade')
@@ -196,7 +203,7 @@ describeChart('components', () => {
   })
 
   test('where the database comes with the release, the pods wait for it and bring their schemas up to date', () => {
-    for (const set of ['demo', 'cloudnativepg']) {
+    for (const set of ['evaluation', 'cloudnativepg']) {
       expect(workloads(manifestsOf(set)).filter(({ manifest }) => manifest.kind === 'Job')).toEqual([])
       for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
         expect(podOf(manifestsOf(set), name).initContainers).toMatchObject([
@@ -211,16 +218,16 @@ describeChart('components', () => {
     const { spec } = find(render(['production'], { auth: { pod: pods } }), 'Job', 'auth-migrate')
     const { template } = spec as { template: { spec: PodSpec } }
     expect(template.spec).toMatchObject(pods)
-    // The classes of this release are not there before its first install.
+    // The priority classes of this release do not exist before its first install.
     expect(template.spec.priorityClassName).toBeUndefined()
   })
 
   test('a database that the chart makes has room for the connections of an upgrade', () => {
     const { spec } = find(manifestsOf('cloudnativepg'), 'Cluster', 'postgres')
     const { postgresql } = spec as { postgresql: { parameters: { max_connections: string } } }
-    // 58 a set of services, two sets, and a third one while they are replaced.
+    // 58 per set of services, two sets, and a third one during replacement.
     expect(Number(postgresql.parameters.max_connections)).toBeGreaterThan(3 * 58 + 20)
-    expect(main(podOf(manifestsOf('demo'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
+    expect(main(podOf(manifestsOf('evaluation'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
   })
 
   test('authorities of one’s own are known to all that speaks with what lies outside', () => {
@@ -241,7 +248,7 @@ describeChart('components', () => {
     ['my.release', 'my-release-vitascope'],
     ['2026.video', 'vitascope-2026-video'],
   ])('the release %s has names that Services may have', (release, name) => {
-    const { code, out } = helm(['template', release, chart, '--namespace', 'vitascope', '--values', valueSets['demo'] ?? ''])
+    const { code, out } = helm(['template', release, chart, '--namespace', 'vitascope', '--values', valueSets['evaluation'] ?? ''])
     expect(code).toBe(0)
     expect(out).toContain(`name: ${name}-gateway\n`)
     expect(out).not.toContain(`name: ${release}`)
@@ -249,7 +256,7 @@ describeChart('components', () => {
 
   test('an image is named by its digest where there is one', () => {
     expect(main(podOf(manifestsOf('production'), 'worker')).image).toBe(`images.example.org/vitascope/encoding@sha256:${'b'.repeat(64)}`)
-    expect(main(podOf(manifestsOf('demo'), 'worker')).image).toBe('vitascope/encoding:0.1.0')
+    expect(main(podOf(manifestsOf('evaluation'), 'worker')).image).toBe('vitascope/encoding:0.1.0')
   })
 
   test('workers give way to what answers callers', () => {
@@ -280,14 +287,14 @@ describeChart('components', () => {
     expect(podOf(manifestsOf('open-network'), 'gateway')).not.toHaveProperty('topologySpreadConstraints')
   })
 
-  test('drains of nodes take one pod of a component at a time, and single pods of the demo are not in their way', () => {
+  test('drains of nodes take one pod of a component at a time, and single pods of the evaluation install are not in their way', () => {
     for (const name of components) {
       expect(find(manifestsOf('production'), 'PodDisruptionBudget', name).spec).toMatchObject({
         maxUnavailable: 1,
         unhealthyPodEvictionPolicy: 'AlwaysAllow',
       })
     }
-    expect(manifestsOf('demo').filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([])
+    expect(manifestsOf('evaluation').filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([])
   })
 
   test('a scaler decides over the number of pods alone', () => {
@@ -295,7 +302,7 @@ describeChart('components', () => {
     expect(scaler.spec).toMatchObject({
       minReplicas: 3,
       maxReplicas: 20,
-      scaleTargetRef: { kind: 'Deployment', name: 'house-vitascope-gateway' },
+      scaleTargetRef: { kind: 'Deployment', name: 'videos-vitascope-gateway' },
     })
     expect(find(manifestsOf('production'), 'Deployment', 'gateway').spec).not.toHaveProperty('replicas')
     expect(find(manifestsOf('production'), 'Deployment', 'worker').spec).toHaveProperty('replicas', 6)
@@ -303,18 +310,18 @@ describeChart('components', () => {
 
   test('certificates come of the issuer that is named, or of a CA of the release', () => {
     const issuer = (set: string) => (find(manifestsOf(set), 'Certificate', 'auth').spec as { issuerRef: object }).issuerRef
-    expect(issuer('production')).toEqual({ name: 'house', kind: 'ClusterIssuer', group: 'cert-manager.io' })
-    expect(issuer('cloudnativepg')).toEqual({ name: 'house-vitascope-ca', kind: 'Issuer', group: 'cert-manager.io' })
+    expect(issuer('production')).toEqual({ name: 'videos', kind: 'ClusterIssuer', group: 'cert-manager.io' })
+    expect(issuer('cloudnativepg')).toEqual({ name: 'videos-vitascope-ca', kind: 'Issuer', group: 'cert-manager.io' })
     expect(find(manifestsOf('cloudnativepg'), 'Certificate', 'ca').spec).toMatchObject({ isCA: true })
     expect(volume(podOf(manifestsOf('gateway-api'), 'auth'), 'tls')?.secret).toMatchObject({ secretName: 'auth-tls' })
-    expect(settingsOf(manifestsOf('demo'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
+    expect(settingsOf(manifestsOf('evaluation'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
   })
 
   test('the notes say how to read the first key, and hold no secret', () => {
     const notesOf = (set: string, ...more: string[]) => {
       const { out, code } = helm([
         'install',
-        'house',
+        'videos',
         chart,
         '--dry-run=client',
         '--namespace',
@@ -327,27 +334,35 @@ describeChart('components', () => {
       return { notes: out.slice(out.indexOf('\nNOTES:')), before: out.slice(0, out.indexOf('\nNOTES:')) }
     }
     const { notes } = notesOf('production')
-    expect(notes).toContain("kubectl -n vitascope get secret house-keys -o jsonpath='{.data.system-key}' | base64 -d")
+    expect(notes).toContain("kubectl -n vitascope get secret videos-keys -o jsonpath='{.data.system-key}' | base64 -d")
     expect(notes).toContain('https://video.example.org/v2/video')
-    // Whatever the public URL ends with.
+    // The result is the same with and without a trailing slash.
     expect(notesOf('production', '--set', 'publicUrl=https://video.example.org/').notes).toContain('video.example.org/v2/video')
-    const demo = notesOf('demo')
-    expect(demo.notes).toContain('port-forward service/house-vitascope-gateway')
-    const made = [...demo.before.matchAll(/^ {2}(?:[a-z-]+-key|password|auth|token-keys): (\S{16,})$/gm)].map(([, value = '']) => value)
+    const evaluation = notesOf('evaluation')
+    expect(evaluation.notes).toContain('port-forward service/videos-vitascope-gateway')
+    const made = [...evaluation.before.matchAll(/^ {2}(?:[a-z-]+-key|password|auth|token-keys): (\S{16,})$/gm)].map(
+      ([, value = '']) => value,
+    )
     expect(made.length).toBeGreaterThanOrEqual(5)
     for (const value of made) {
-      expect(demo.notes).not.toContain(value)
-      expect(demo.notes).not.toContain(Buffer.from(value, 'base64').toString())
+      expect(evaluation.notes).not.toContain(value)
+      expect(evaluation.notes).not.toContain(Buffer.from(value, 'base64').toString())
     }
-    expect(notesOf('workers-alone').notes).toContain('Deployed here: worker.')
+    expect(notesOf('workers-alone').notes).toContain('Deployed components: worker.')
   })
 
   test('keys that the chart makes are of the form that services take, and stay when the release goes', () => {
-    const { data = {}, metadata } = find(manifestsOf('demo'), 'Secret', 'keys')
+    const { data = {}, metadata } = find(manifestsOf('evaluation'), 'Secret', 'keys')
     const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
     expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
     expect(text('master-key').length).toBeGreaterThanOrEqual(32)
     expect(text('system-key')).toMatch(/^[A-Za-z0-9_-]{20,128}$/)
+    const pairs = Object.keys(data).filter((name) => name.endsWith('.key'))
+    expect(pairs).toHaveLength(8)
+    for (const name of pairs) {
+      const [own, known] = [createPublicKey(text(name)), createPublicKey(text(name.replace('.key', '.pub')))]
+      expect([name, own.asymmetricKeyType, own.equals(known)]).toEqual([name, 'ed25519', true])
+    }
     expect(render(['production']).filter(({ kind }) => kind === 'Secret')).toEqual([])
   })
 

@@ -14,9 +14,9 @@ describeChart('what stands beside namespaces', () => {
     expect(new Set([...classesOf(manifests), ...inAnother, ...ofAnotherValue]).size).toBe(5)
   })
 
-  test('a port is told as plain HTTP/2 where it is that alone', () => {
+  test('a port that only serves HTTP/2 is declared as plain HTTP/2', () => {
     const portsOf = (set: string) => (find(render([set]), 'Service', 'auth').spec as { ports: { appProtocol?: string }[] }).ports
-    expect(portsOf('demo').map(({ appProtocol }) => appProtocol)).toEqual(['kubernetes.io/h2c'])
+    expect(portsOf('evaluation').map(({ appProtocol }) => appProtocol)).toEqual(['kubernetes.io/h2c'])
     expect(portsOf('production').map(({ appProtocol }) => appProtocol)).toEqual([undefined])
   })
 })

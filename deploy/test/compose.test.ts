@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
+import { createPublicKey } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { BUCKET_USERS } from '@vitascope/storage'
 import { parse } from 'yaml'
+import { readAccessKeyIds } from '../../apps/encoding/src/objects/grant-config.ts'
 import { readByAll, readers } from './support/readers.ts'
 
 interface ComposeService {
@@ -21,7 +24,7 @@ interface ComposeService {
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test: string[] }
   restart?: string
-  /** Of what is run by hand. */
+  /** Profiles of services that are started manually. */
   profiles?: string[]
 }
 
@@ -47,27 +50,36 @@ afterAll(() => rmSync(secrets, { recursive: true }))
 function makeSecrets(): Record<string, string> {
   const { status, stderr } = spawnSync(join(folder, 'compose/make-secrets.sh'), [secrets], { encoding: 'utf8' })
   expect([status, stderr]).toEqual([0, ''])
-  return Object.fromEntries(readdirSync(secrets).map((name) => [name, readFileSync(join(secrets, name), 'utf8')]))
+  const files = readdirSync(secrets, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(secrets, name)).isFile())
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(secrets, name), 'utf8')]))
 }
 
-/** What compose makes of `${NAME:-default}` where nothing is set. */
+const PUBLIC_KEYS = './secrets/public-keys'
+
+/** Returns the result of `${NAME:-default}` for unset variables. */
 const unset = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
 
 describe('each process', () => {
   test('is one that there is', () => {
     expect(ours.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort())
-    for (const [name, { command = [] }] of ours) {
+    for (const [name, { command: words = [] }] of ours) {
+      // Node options precede the program.
+      const command = words.filter((word) => !word.startsWith('--max-'))
       expect([name, statSync(join(folder, '..', command[0] ?? '')).isFile()]).toEqual([name, true])
-      const kept = '/var/lib/vitascope/backup/house'
-      const words = { backup: ['backup', '--to', kept], restore: ['restore', '--from', kept, '--verify'] }[name]
-      expect([name, command.slice(1)]).toEqual([name, words ?? (name.endsWith('-migrate') ? ['--wait'] : [])])
+      const kept = '/var/lib/vitascope/backup/platform'
+      const backup = { backup: ['backup', '--to', kept], restore: ['restore', '--from', kept, '--verify'] }[name]
+      const grant = name === 'object-rights' ? BUCKET_USERS.map((user) => `${user}=${user}`) : undefined
+      expect([name, command.slice(1)]).toEqual([name, backup ?? grant ?? (name.endsWith('-migrate') ? ['--wait'] : [])])
     }
   })
 
-  test('is told what it must know, and nothing that it does not', () => {
+  test('receives exactly the settings that it requires', () => {
     for (const [name, { environment = {} }] of ours) {
       const settings = Object.fromEntries(
-        Object.entries(environment).map(([setting, value]) => [setting, unset(String(value)).replace('/run/secrets', secrets)]),
+        Object.entries(environment).map(([setting, value]) => [
+          setting,
+          unset(String(value)).replace('/run/secrets', secrets).replace('/etc/vitascope/public-keys', join(secrets, 'public-keys')),
+        ]),
       )
       const known = new Set(readByAll)
       const watched = new Proxy(settings, {
@@ -82,9 +94,11 @@ describe('each process', () => {
   })
 
   test('has the secrets that its settings name, and no others', () => {
-    for (const [name, { environment = {}, secrets: given = [] }] of ours) {
+    for (const [name, { environment = {}, secrets: input = [] }] of ours) {
       const named = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(String(value))?.[1] ?? [])
-      expect([name, [...given].sort()]).toEqual([name, named.sort()])
+      expect([name, [...input].sort()]).toEqual([name, named.sort()])
+      const keys = input.filter((secret) => secret.endsWith('-signing-key') && secret !== 'upload-signing-key')
+      expect([name, keys]).toEqual([name, named.includes(`${name}-signing-key`) ? [`${name}-signing-key`] : []])
     }
   })
 
@@ -98,8 +112,8 @@ describe('each process', () => {
         if (host === '') continue
         calls++
         const called = services[host]
-        const listens = [...Object.values(called?.environment ?? {}), ...(called?.command ?? [])].some((told) =>
-          String(told).includes(`:${port}`),
+        const listens = [...Object.values(called?.environment ?? {}), ...(called?.command ?? [])].some((received) =>
+          String(received).includes(`:${port}`),
         )
         expect([name, setting, listens]).toEqual([name, setting, true])
       }
@@ -117,8 +131,15 @@ describe('each process', () => {
     const isMigrated = (name: string) => services[`${name}-migrate`] !== undefined
     for (const [name, { depends_on = {}, healthcheck, restart, profiles }] of ours) {
       if (profiles) {
-        const needed = { postgres: { condition: 'service_healthy' }, objects: { condition: 'service_healthy' } }
+        const needed = {
+          postgres: { condition: 'service_healthy' },
+          'object-rights': { condition: 'service_completed_successfully' },
+        }
         expect([name, profiles, depends_on, restart]).toEqual([name, ['backup'], needed, undefined])
+        continue
+      }
+      if (name === 'object-rights') {
+        expect([depends_on, restart]).toEqual([{ 'object-users': { condition: 'service_completed_successfully' } }, undefined])
         continue
       }
       if (name.endsWith('-migrate')) {
@@ -132,10 +153,34 @@ describe('each process', () => {
   })
 })
 
+test('each component has the keys of its own user of the store, and the keys of the owner stay with the store', () => {
+  const keysOf = (name: string) => {
+    const { VITASCOPE_S3_ACCESS_KEY_ID: id, VITASCOPE_S3_SECRET_KEY_FILE: file } = services[name]?.environment ?? {}
+    return [id, file]
+  }
+  for (const user of BUCKET_USERS) expect(keysOf(user)).toEqual([user, `/run/secrets/${user}-s3-secret-key`])
+  // It writes objects.
+  expect(keysOf('restore')).toEqual(keysOf('encoding'))
+  const owners = Object.entries(services).filter(([, { secrets: input = [] }]) => input.includes('s3-secret-key'))
+  expect(owners.map(([name]) => name)).toEqual(['objects', 'object-users', 'object-rights'])
+  expect(services['object-users']?.secrets?.slice(2)).toEqual(BUCKET_USERS.map((user) => `${user}-s3-secret-key`))
+  expect(services['object-users']?.command?.[0]).toContain(`for name in ${BUCKET_USERS.join(' ')}; do`)
+  expect(readAccessKeyIds(services['object-rights']?.command?.slice(1) ?? [])).toEqual(
+    Object.fromEntries(BUCKET_USERS.map((user) => [user, user])),
+  )
+  for (const name of ['encoding', 'worker', 'delivery']) {
+    expect([name, services[name]?.depends_on?.['object-rights']?.condition]).toEqual([name, 'service_completed_successfully'])
+  }
+})
+
 test('images are named with a version, and ours are built from the targets of the Dockerfile', () => {
   const dockerfile = readFileSync(join(folder, 'images/Dockerfile'), 'utf8')
   for (const [name, { image, build }] of Object.entries(services)) {
-    expect([name, /^[a-z./]+:[\w.-]+$/.test(unset(image)), unset(image).endsWith(':latest')]).toEqual([name, true, false])
+    expect([name, /^[a-z./]+:[\w.-]+(@sha256:[0-9a-f]{64})?$/.test(unset(image)), unset(image).endsWith(':latest')]).toEqual([
+      name,
+      true,
+      false,
+    ])
     if (build) expect([name, dockerfile.includes(` AS ${build.target}\n`)]).toEqual([name, true])
   }
 })
@@ -152,15 +197,22 @@ test('only the gateway is reached from outside, and only who must goes out', () 
 
 test('every secret and volume that is used is there, and its script makes each secret once, for no others to find', () => {
   const first = makeSecrets()
-  expect(Object.keys(first).sort()).toEqual(Object.keys(compose.secrets).sort())
+  const isPublic = (name: string) => name.startsWith('public-keys/')
+  const made = Object.keys(first)
+  expect(made.filter((name) => !isPublic(name)).sort()).toEqual(Object.keys(compose.secrets).sort())
+  for (const name of made.filter(isPublic)) {
+    const signingKey = first[`${name.slice('public-keys/'.length, -'.pub'.length)}-signing-key`] ?? ''
+    expect([name, createPublicKey(first[name] ?? '').equals(createPublicKey(signingKey))]).toEqual([name, true])
+  }
   expect(makeSecrets()).toEqual(first)
   expect(new Set(Object.values(first)).size).toBe(Object.keys(first).length)
   expect(statSync(secrets).mode & 0o777).toBe(0o700)
-  for (const { secrets: given = [], volumes = [] } of Object.values(services)) {
-    for (const name of given) expect([name, compose.secrets[name]?.file]).toEqual([name, `./secrets/${name}`])
+  for (const { secrets: input = [], volumes = [] } of Object.values(services)) {
+    for (const name of input) expect([name, compose.secrets[name]?.file]).toEqual([name, `./secrets/${name}`])
     for (const volume of volumes) {
       const [name = ''] = volume.split(':')
-      expect([name, name.startsWith('./') ? statSync(join(folder, name)).isFile() : name in compose.volumes]).toEqual([name, true])
+      const isThere = () => (name === PUBLIC_KEYS ? made.some(isPublic) : statSync(join(folder, name)).isFile())
+      expect([name, name.startsWith('./') ? isThere() : name in compose.volumes]).toEqual([name, true])
     }
   }
 })

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { chart, containersOf, describeChart, helm, type Manifest, render, valueSets, workloads } from './support/chart.ts'
 
-/** The most that was seen of each, on a node and under load (docs/operators.md, What pods take). */
+/** Highest measured memory of each pod, on a node (bench/results/operations.md, Memory of pods) and under load. */
 const PEAKS_MIB = { gateway: 396, auth: 95, catalogue: 126, encoding: 283, worker: 262, delivery: 130, collaboration: 69, analytics: 363 }
 
 const bytesOf = (text = '') => Number.parseFloat(text) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[text.slice(-2)] ?? Number.NaN)
@@ -14,8 +14,8 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
   }
 
   test('the chart is clean for helm lint', () => {
-    const { code, out, said } = helm(['lint', '--strict', '--namespace', 'vitascope', '--values', file, chart])
-    expect({ code, out: code === 0 ? '' : out + said }).toEqual({ code: 0, out: '' })
+    const { code, out, said: output } = helm(['lint', '--strict', '--namespace', 'vitascope', '--values', file, chart])
+    expect({ code, out: code === 0 ? '' : out + output }).toEqual({ code: 0, out: '' })
   })
 
   test('every object has a name of its own', () => {
@@ -32,7 +32,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
         seccompProfile: { type: 'RuntimeDefault' },
       })
       expect(Number(pod.securityContext['runAsUser'])).toBeGreaterThanOrEqual(10_000)
-      // Encoding, and it alone, speaks with Kubernetes, where it makes Jobs.
+      // Only encoding uses the Kubernetes API, to create Jobs.
       const hasToken = set === 'jobs' && component === 'encoding'
       expect([component, pod.enableServiceLinks, pod.automountServiceAccountToken]).toEqual([component, false, hasToken])
       expect(pod.volumes.filter((volume) => 'hostPath' in volume)).toEqual([])
@@ -47,7 +47,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
   })
 
   test('every container says what it needs, and has limits of memory and disk', () => {
-    // What a pod of a Job takes follows from what it encodes: encoding adds it.
+    // Requests of a Job's pod depend on its chunks. Encoding adds them.
     for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
       for (const { name, resources } of containersOf(pod)) {
         expect([component, name, ...Object.keys(resources.requests).sort()]).toEqual([
@@ -88,14 +88,14 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
         expect([component, !startupProbe, !livenessProbe, !readinessProbe]).toEqual([component, false, false, false])
         const seconds = lifecycle?.preStop.sleep.seconds ?? 0
         expect(seconds).toBeGreaterThanOrEqual(5)
-        // What is written and closed at the end takes up to five seconds more.
+        // The final writes and closes take up to five more seconds.
         const drain = Number(env?.find(({ name }) => name === 'VITASCOPE_DRAIN_SECONDS')?.value ?? 0)
         expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(seconds + drain + 5)
       }
     }
   })
 
-  test('secrets are files, and no value of one stands anywhere else', () => {
+  test('secrets are files, and their values appear nowhere else', () => {
     for (const { pod } of workloads(manifests())) {
       for (const { env = [] } of containersOf(pod)) {
         expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([])

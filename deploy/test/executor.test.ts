@@ -1,5 +1,8 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { readPodTemplate } from '../../apps/encoding/src/executor/pod-template.ts'
+import { readPodTemplate } from '../../apps/encoding/src/kubernetes/pod-template.ts'
 import {
   type Container,
   chart,
@@ -22,14 +25,14 @@ describeChart('the Kubernetes executor', () => {
   }
   const template = () => find(manifests(), 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? ''
 
-  test('has the rights to make Jobs in a namespace of their own, and no others; nobody else has any', () => {
+  test('has the rights to create Jobs in their own namespace only, and no other pod has rights', () => {
     const { rules } = find(manifests(), 'Role', 'encode') as Manifest & { rules: object[] }
     expect(rules).toEqual([
       { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
-      { apiGroups: [''], resources: ['configmaps'], resourceNames: [expect.stringMatching(/^house-[0-9a-f]{6}-jobs$/)], verbs: ['get'] },
+      { apiGroups: [''], resources: ['configmaps'], resourceNames: [expect.stringMatching(/^videos-[0-9a-f]{6}-jobs$/)], verbs: ['get'] },
     ])
     const { subjects } = find(manifests(), 'RoleBinding', 'encode') as Manifest & { subjects: object[] }
-    expect(subjects).toEqual([{ kind: 'ServiceAccount', name: 'house-vitascope-encoding', namespace: 'vitascope' }])
+    expect(subjects).toEqual([{ kind: 'ServiceAccount', name: 'videos-vitascope-encoding', namespace: 'vitascope' }])
     for (const kind of ['Role', 'RoleBinding']) expect(find(manifests(), kind, 'encode').metadata.namespace).toBe('encode')
     const others = manifests()
       .filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))
@@ -58,12 +61,12 @@ describeChart('the Kubernetes executor', () => {
       securityContext: worker.securityContext,
     })
     expect(spec).toMatchObject({
-      serviceAccountName: 'house-vitascope-encode',
+      serviceAccountName: 'videos-vitascope-encode',
       automountServiceAccountToken: false,
       nodeSelector: { kind: 'encoder' },
     })
     const secrets = (spec.volumes ?? []).flatMap(({ secret }) => (secret?.secretName ? [secret.secretName] : []))
-    expect(secrets.sort()).toEqual(['encode-keys', 'encode-objects', 'house-vitascope-encode-tls'])
+    expect(secrets.sort()).toEqual(['encode-keys', 'encode-objects', 'videos-vitascope-encode-tls'])
     expect(find(manifests(), 'ServiceAccount', 'encode')).toMatchObject({
       metadata: { namespace: 'encode' },
       automountServiceAccountToken: false,
@@ -88,13 +91,15 @@ describeChart('the Kubernetes executor', () => {
     }
     expect(policy.failurePolicy).toBe('Fail')
     expect(policy.matchConstraints.namespaceSelector).toEqual({ matchLabels: { 'kubernetes.io/metadata.name': 'encode' } })
-    // What others do with a Job is not judged: Kueue lets one in that the release before has made, and another release may have its Jobs there.
+    // The policy ignores changes by others: Kueue admits Jobs of the previous release, and another
+    // release may have Jobs in the namespace.
     expect(policy.matchConditions.map(({ expression }) => expression)).toEqual([
-      'request.userInfo.username == "system:serviceaccount:vitascope:house-vitascope-encoding"',
+      'request.userInfo.username == "system:serviceaccount:vitascope:videos-vitascope-encoding"',
     ])
     const held = policy.validations.map(({ expression }) => expression).join('\n')
     const worker = podOf(manifests(), 'worker').containers[0] as Container
-    for (const text of [worker.image, ...worker.args, 'house-vitascope-encode', 'encode-keys']) expect(held).toContain(JSON.stringify(text))
+    for (const text of [worker.image, ...worker.args, 'videos-vitascope-encode', 'encode-keys'])
+      expect(held).toContain(JSON.stringify(text))
     const pinned = JSON.parse(policy.variables.find(({ name }) => name === 'settings')?.expression ?? '{}')
     expect(pinned).toEqual(Object.fromEntries((worker.env ?? []).map(({ name, value }) => [name, value])))
     expect(find(manifests(), 'ValidatingAdmissionPolicyBinding', 'encode').spec).toMatchObject({ validationActions: ['Deny'] })
@@ -107,7 +112,7 @@ describeChart('the Kubernetes executor', () => {
       ingress?: object[]
       podSelector: object
     }
-    // Of all pods there: one that does not say whose it is has no other ways.
+    // Applies to all pods of the namespace: a pod without labels must not have more access.
     expect(podSelector).toEqual({})
     expect([policyTypes, ingress ?? []]).toEqual([['Ingress', 'Egress'], []])
     expect(
@@ -122,12 +127,12 @@ describeChart('the Kubernetes executor', () => {
     expect(encoding).toContain('192.0.2.1/32')
   })
 
-  test('encoding is told of it, and is replaced when the pod of its Jobs changes', () => {
+  test('encoding is configured for it, and is replaced when the pod template of its Jobs changes', () => {
     expect(settingsOf(manifests(), 'encoding')).toMatchObject({
       VITASCOPE_EXECUTOR: 'kubernetes',
       VITASCOPE_KUBERNETES_NAMESPACE: 'encode',
       VITASCOPE_KUBERNETES_OWNER: find(manifests(), 'ConfigMap', 'encode').metadata.name,
-      VITASCOPE_KUBERNETES_INSTANCE: expect.stringMatching(/^house-[0-9a-f]{6}$/),
+      VITASCOPE_KUBERNETES_INSTANCE: expect.stringMatching(/^videos-[0-9a-f]{6}$/),
       VITASCOPE_KUBERNETES_QUEUE: 'videos',
     })
     const version = (all: Manifest[]) => {
@@ -150,13 +155,19 @@ describeChart('the Kubernetes executor', () => {
   })
 
   test('Jobs of another instance, which no executor would look for any more, go at the upgrade with the ConfigMap that owned them', () => {
-    const names = (of: string) => {
-      const { out } = helm(['template', 'house', of, '--namespace', 'vitascope', '--values', valueSets['jobs'] ?? ''])
+    const folder = mkdtempSync(join(tmpdir(), 'vitascope-values-'))
+    // The chart of the previous version has one secret for all components.
+    const former = join(folder, 'values.yaml')
+    const text = readFileSync(valueSets['jobs'] ?? '', 'utf8')
+    writeFileSync(former, text.replace(/existingSecrets: \{[^}]*\}/, 'existingSecret: videos-objects'))
+    const names = (of: string, values = valueSets['jobs'] ?? '') => {
+      const { out } = helm(['template', 'videos', of, '--namespace', 'vitascope', '--values', values])
       return ['INSTANCE', 'OWNER'].map((name) => new RegExp(`VITASCOPE_KUBERNETES_${name}\\n\\s+value: "(.+)"`).exec(out)?.[1] ?? '')
     }
-    const [[instance, owner], [former, formerOwner]] = [names(chart), names(previousChart)]
-    for (const name of [instance, owner, former, formerOwner]) expect(name).toMatch(/^house/)
-    expect(owner === formerOwner).toBe(instance === former)
+    const [[instance, owner], [formerInstance, formerOwner]] = [names(chart), names(previousChart, former)]
+    rmSync(folder, { recursive: true })
+    for (const name of [instance, owner, formerInstance, formerOwner]) expect(name).toMatch(/^videos/)
+    expect(owner === formerOwner).toBe(instance === formerInstance)
   })
 
   test('no two releases have Jobs of the same name', () => {
@@ -169,8 +180,8 @@ describeChart('the Kubernetes executor', () => {
       ['2026', 'media'],
     ] as const
     const instances = releases.map(([release, namespace]) => {
-      const { out, said } = helm(['template', release, chart, '--namespace', namespace, '--values', valueSets['jobs'] ?? ''])
-      return /VITASCOPE_KUBERNETES_INSTANCE\n\s+value: "(.*)"/.exec(out)?.[1] ?? said
+      const { out, said: output } = helm(['template', release, chart, '--namespace', namespace, '--values', valueSets['jobs'] ?? ''])
+      return /VITASCOPE_KUBERNETES_INSTANCE\n\s+value: "(.*)"/.exec(out)?.[1] ?? output
     })
     for (const instance of instances) expect(instance).toMatch(/^[a-z][a-z0-9-]{0,18}[a-z0-9]$/)
     expect(new Set(instances).size).toBe(releases.length)

@@ -7,8 +7,8 @@ const valuesOf = (setting: string, value: unknown): object =>
 
 describeChart('values of a wrong form are refused before anything of them reaches the cluster', () => {
   test.each<[setting: string, wrong: unknown, where?: string]>([
-    ['fullnameOverride', 'My_House'],
-    ['nameOverride', 'my house'],
+    ['fullnameOverride', 'My_Release'],
+    ['nameOverride', 'my platform'],
     ['clusterDomain', ''],
     ['listenHost', '::'],
     ['image.repository', 'vitascope/server:0.1.0'],
@@ -19,7 +19,7 @@ describeChart('values of a wrong form are refused before anything of them reache
     ['sourceAllow', ['10.0.0.0/33'], 'sourceAllow.0'],
     ['delivery.gatewayNetworks', ['pods'], 'delivery.gatewayNetworks.0'],
     ['limits', 'on'],
-    ['secrets.existingSecret', 'House Keys'],
+    ['secrets.existingSecret', 'Platform Keys'],
     ['redis.key', ''],
     ['database.cloudNativePg.instances', 0],
     ['storage.s3.endpoint', 'https://objects.example.org/videos'],
@@ -29,7 +29,7 @@ describeChart('values of a wrong form are refused before anything of them reache
     ['tls.secrets.auth', 'Auth'],
     ['networkPolicy.peers.database', [{ cidr: '192.0.2.10/32' }], 'networkPolicy.peers.database.0'],
     ['networkPolicy.peers.database', [{}], 'networkPolicy.peers.database.0'],
-    ['networkPolicy.doorFrom', [{ ipBlock: { cidr: '192.0.2.10' } }], 'networkPolicy.doorFrom.0.ipBlock.cidr'],
+    ['networkPolicy.ingressFrom', [{ ipBlock: { cidr: '192.0.2.10' } }], 'networkPolicy.ingressFrom.0.ipBlock.cidr'],
     ['networkPolicy.otherNamespaces', ['Other'], 'networkPolicy.otherNamespaces.0'],
     ['shutdown.preStopSeconds', 4],
     ['priorityClasses.serving', 2_000_000_000],
@@ -70,20 +70,20 @@ describeChart('values of a wrong form are refused before anything of them reache
     [
       'an issuer of a kind and without a name',
       { tls: { certManager: { issuer: { name: '' } } } },
-      'which ClusterIssuer of cert-manager.io makes certificates is missing: set `tls.certManager.issuer.name`',
+      'the name of the ClusterIssuer of cert-manager.io is missing: set `tls.certManager.issuer.name`',
     ],
-    ['an Ingress for an address', { publicUrl: 'http://192.0.2.1:8080' }, 'set `ingress.host` to the name under which callers come'],
-    ['an Ingress for a part of a site', { publicUrl: 'https://example.org/videos/' }, 'set `publicUrl` to one without a path'],
+    ['an Ingress for an address', { publicUrl: 'http://192.0.2.1:8080' }, 'set `ingress.host` to the public host name'],
+    ['an Ingress for a part of a site', { publicUrl: 'https://example.org/videos/' }, 'set `publicUrl` to a URL without a path'],
     ['an Ingress in capitals', { publicUrl: 'https://Video.example.org' }, 'set `ingress.host`'],
     [
       'a port that the Service does not know',
       { gateway: { settings: { VITASCOPE_PORT: 9999 } } },
-      '`gateway.settings.VITASCOPE_PORT` says what ports',
+      '`gateway.settings.VITASCOPE_PORT` conflicts with ports',
     ],
     [
       'a name that no Service may have',
       { fullnameOverride: '2026-video' },
-      'names of Services begin with a letter, and 2026-video does not',
+      'names of Services must begin with a letter, and 2026-video does not',
     ],
   ])('%s', (_, values, sentence) => {
     expect(refusalOf(['production'], values)).toContain(sentence)
@@ -91,7 +91,7 @@ describeChart('values of a wrong form are refused before anything of them reache
 
   test('a quota under which no Job would ever have a pod', () => {
     const values = valuesOf('encoding.executor.kubernetes.quota', { 'limits.cpu': 64 })
-    expect(refusalOf(['jobs'], values)).toContain('take `limits.cpu` out of `encoding.executor.kubernetes.quota`')
+    expect(refusalOf(['jobs'], values)).toContain('remove `limits.cpu` from `encoding.executor.kubernetes.quota`')
   })
 
   test('values of a version before, which lack settings of this one, as `helm upgrade --reuse-values` has them', () => {

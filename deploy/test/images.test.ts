@@ -1,15 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { completeLock, type LockFile } from '../../tools/complete-lock.ts'
 import { APPS, assemble } from '../images/assemble.ts'
 import { partsOf } from '../images/compile.ts'
 import { billOfMaterials } from '../images/sbom.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** As the Dockerfile says it. */
+/** As written in the Dockerfile. */
 const NODE_IMAGE = ['$', 'NODE_IMAGE}'].join('{')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
@@ -34,10 +35,25 @@ describe('the Dockerfile', () => {
     expect(stages.map(({ name, base }) => [name, base])).toEqual([
       ['media', NODE_IMAGE],
       ['assembled', NODE_IMAGE],
+      ['packages', NODE_IMAGE],
+      ['compiled', NODE_IMAGE],
       ['server', NODE_IMAGE],
       ['encoding', 'media'],
     ])
-    expect(read('deploy/images/Dockerfile')).toMatch(/^ARG NODE_IMAGE=\S+\/node:24\.\d+\.\d+-/m)
+  })
+
+  test('pins its base image by digest, as compose.yaml pins each public image', () => {
+    expect(read('deploy/images/Dockerfile')).toMatch(/^ARG NODE_IMAGE=\S+\/node:24\.\d+\.\d+-[a-z-]+@sha256:[0-9a-f]{64}$/m)
+    const images = [...read('deploy/compose.yaml').matchAll(/image: \$\{\w+:-([^}]+)\}/g)].map(([, image]) => image)
+    expect(images).toHaveLength(3)
+    expect(images.filter((image = '') => !/:[^@]+@sha256:[0-9a-f]{64}$/.test(image))).toEqual([])
+  })
+
+  test('installs packages by npm ci from the lock file, in a stage that sources do not change', () => {
+    const packages = stages.find((stage) => stage.name === 'packages')?.lines.join('\n') ?? ''
+    expect(packages).toMatch(/^RUN npm ci /m)
+    expect(packages.match(/^COPY .*/gm)).toEqual(['COPY --from=assembled /manifests /app'])
+    expect(read('deploy/images/Dockerfile')).not.toMatch(/npm install/)
   })
 
   test('installs ffmpeg before anything of the source, so that a change of that leaves its layer alone', () => {
@@ -97,7 +113,7 @@ describe('what is assembled', () => {
 
   test('has the command that backs up and restores', async () => {
     const command = join(folder, 'apps/standalone/src/backup/main.ts')
-    // Packages are installed later: here they are those of the checkout.
+    // Packages are installed later. Here they are those of the checkout.
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -111,12 +127,17 @@ describe('what is assembled', () => {
     expect([status, stderr]).toEqual([1, 'the backup was not restored: there is no complete backup in /nowhere\n'])
   })
 
-  test('has the commands that docs/operators.md runs in pods, each in one whose settings say where its database is', () => {
-    const commands = [...read('docs/operators.md').matchAll(/vitascope-(\w+) -- [\s\S]*?node (apps\/\S+\.ts)/g)]
-    expect(commands.map(([, service]) => service).sort()).toEqual(['analytics', 'catalogue', 'encoding'])
+  test('has the commands that docs/operate runs in pods, each in one whose settings say where its database is', () => {
+    const pages = ['install-kubernetes', 'security'].map((page) => read(`docs/operate/${page}.md`)).join('\n')
+    const commands = [...pages.matchAll(/vitascope-(\w+) -- [\s\S]*?node (apps\/\S+\.ts)/g)]
+    expect([...new Set(commands.map(([, service]) => service))].sort()).toEqual(['analytics', 'auth', 'catalogue', 'encoding'])
+    expect(commands).toHaveLength(6)
     for (const [, service, command = ''] of commands) {
       const code = existsSync(join(folder, command)) ? readFileSync(join(folder, command), 'utf8') : ''
-      expect([command.split('/')[1], /readDatabaseUrl|readDatabaseConfig|readMigrationConfig/.test(code)]).toEqual([service, true])
+      expect([command.split('/')[1], /readDatabaseUrl|readDatabaseConfig|readMigrationConfig|readRekeyConfig/.test(code)]).toEqual([
+        service,
+        true,
+      ])
     }
   })
 
@@ -176,16 +197,50 @@ describe('what is assembled', () => {
   })
 })
 
-test('every package of the lock file is known by its content', () => {
-  const { packages } = JSON.parse(read('package-lock.json')) as {
-    packages: Record<string, { link?: boolean; integrity?: string; resolved?: string }>
-  }
+test('the lock file has the SHA-512 hash of each package that Linux with glibc can install', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as LockFile
   const foreign = Object.entries(packages).filter(([path, { link }]) => path.includes('node_modules/') && !link)
-  expect(foreign.filter(([, { integrity = '' }]) => !/^sha512-/.test(integrity)).map(([path]) => path)).toEqual([])
+  const installable = foreign.filter(
+    ([, { os = ['linux'], cpu = ['x64'], libc = ['glibc'] }]) =>
+      os.includes('linux') && libc.includes('glibc') && (cpu.includes('x64') || cpu.includes('arm64')),
+  )
+  expect(installable.length).toBeGreaterThan(700)
+  expect(installable.filter(([, { integrity = '' }]) => !/^sha512-/.test(integrity)).map(([path]) => path)).toEqual([])
   expect(foreign.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([])
 })
 
-test('the bill of materials names every npm package with its hash, and every Debian package that is installed', () => {
+test('npm ci accepts the lock file, which has an entry for each optional package', () => {
+  const lock = JSON.parse(read('package-lock.json')) as LockFile
+  expect(Object.keys(completeLock(lock).packages)).toEqual(Object.keys(lock.packages))
+  const folder = mkdtempSync(join(tmpdir(), 'vitascope-lock-'))
+  const manifests = Object.keys(lock.packages).filter((path) => !path.includes('node_modules/'))
+  for (const path of manifests) {
+    mkdirSync(join(folder, path), { recursive: true })
+    copyFileSync(join(root, path, 'package.json'), join(folder, path, 'package.json'))
+  }
+  for (const name of ['package-lock.json', '.npmrc']) copyFileSync(join(root, name), join(folder, name))
+  const { status, stderr } = spawnSync('npm', ['ci', '--dry-run', '--offline'], { cwd: folder, encoding: 'utf8' })
+  rmSync(folder, { recursive: true })
+  expect([status, stderr]).toEqual([0, ''])
+})
+
+test('a lock file without the packages of other platforms is completed', () => {
+  const packages = {
+    '': {},
+    'node_modules/tool': {
+      version: '1.0.0',
+      dev: true,
+      optionalDependencies: { '@tool/linux-x64': '1.0.0', '@tool/linux-arm64-musl': '1.0.0' },
+    },
+    'node_modules/@tool/linux-x64': { version: '1.0.0', integrity: 'sha512-AAEC' },
+  }
+  expect(completeLock({ packages }).packages).toEqual({
+    ...packages,
+    'node_modules/@tool/linux-arm64-musl': { version: '1.0.0', dev: true, optional: true, os: ['linux'], cpu: ['arm64'], libc: ['musl'] },
+  })
+})
+
+test('the bill of materials names Node, every npm package with its hash, and every Debian package that is installed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-sbom-'))
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   mkdirSync(join(folder, 'node_modules'))
@@ -199,7 +254,7 @@ test('the bill of materials names every npm package with its hash, and every Deb
   write('node_modules/.package-lock.json', JSON.stringify({ packages: installed }))
   const paragraph = (name: string, status: string) => `Package: ${name}\nStatus: ${status}\nArchitecture: amd64\nVersion: 2.36-9+deb12u10\n`
   write('status', [paragraph('libc6', 'install ok installed'), paragraph('gone', 'deinstall ok config-files')].join('\n'))
-  const bill = billOfMaterials(folder, join(folder, 'status'))
+  const bill = billOfMaterials(folder, join(folder, 'status'), { node: '24.21.0', openssl: '3.5.2', v8: '13.6' })
   rmSync(folder, { recursive: true })
   expect(bill).toMatchObject({
     bomFormat: 'CycloneDX',
@@ -207,6 +262,8 @@ test('the bill of materials names every npm package with its hash, and every Deb
     metadata: { component: { name: 'vitascope', version: '0.1.0' } },
     components: [
       { purl: 'pkg:deb/debian/libc6@2.36-9%2Bdeb12u10?arch=amd64' },
+      { type: 'platform', purl: 'pkg:generic/node@24.21.0', cpe: 'cpe:2.3:a:nodejs:node.js:24.21.0:*:*:*:*:*:*:*' },
+      { type: 'library', purl: 'pkg:generic/openssl@3.5.2', cpe: 'cpe:2.3:a:openssl:openssl:3.5.2:*:*:*:*:*:*:*' },
       { purl: 'pkg:npm/%40scope/two@2.0.0', licenses: [{ license: { name: 'MIT' } }] },
       { purl: 'pkg:npm/one@1.0.0', hashes: [{ alg: 'SHA-512', content: '000102' }] },
     ],

@@ -16,9 +16,9 @@ describeChart('workers by KEDA', () => {
     }
     expect(triggers).toMatchObject([{ type: 'prometheus', metadata: { serverAddress: 'http://prometheus.monitoring:9090' } }])
     expect(triggers[0]?.metadata.query).toContain('vitascope_encoding_queue_depth{namespace="vitascope",kind!="fetch"}')
-    // Where Jobs make the chunks, workers are not started for them.
-    const beside = render(['keda', 'jobs'])
-    expect(JSON.stringify(find(beside, 'ScaledJob', 'worker').spec)).toContain(JSON.stringify('kind!~"fetch|encode"}))').slice(1, -1))
+    // If Kubernetes Jobs encode the chunks, KEDA starts no workers for them.
+    const others = render(['keda', 'jobs'])
+    expect(JSON.stringify(find(others, 'ScaledJob', 'worker').spec)).toContain(JSON.stringify('kind!~"fetch|encode"}))').slice(1, -1))
     expect([minReplicaCount, jobTargetRef.template.spec.restartPolicy]).toEqual([0, 'Never'])
     expect(settingsOf(manifests, 'worker')).toMatchObject({ VITASCOPE_WORKER_IDLE_SECONDS: '60' })
     const { podSelector } = find(manifests, 'NetworkPolicy', 'worker').spec as { podSelector: { matchLabels: Record<string, string> } }
@@ -32,7 +32,7 @@ describeChart('workers by KEDA', () => {
     const alone = (scaledJob: object) => ({ worker: { scaledJob: { enabled: true, prometheus: 'http://prometheus:9090', ...scaledJob } } })
     const elsewhere = render(['workers-alone'], alone({ namespace: 'media' }))
     expect(queryOf(elsewhere)).toContain('vitascope_encoding_queue_depth{namespace="media",')
-    expect(refusalOf(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace that it is in')
+    expect(refusalOf(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace of encoding')
     expect(refusalOf(['keda'], alone({ namespace: 'media' }))).toContain('set `worker.scaledJob.namespace` to ""')
   })
 })

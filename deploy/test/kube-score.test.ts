@@ -6,16 +6,16 @@ import { kubeScorePath } from '@vitascope/testing'
 import { parse } from 'yaml'
 import { chart, describeChart, render, valueSets } from './support/chart.ts'
 
-/** What stays although kube-score finds it. */
+/** An accepted finding of kube-score. */
 interface Exception {
   check: string
   says: string
-  /** Only where these values are set. */
+  /** Applies only to these value sets. */
   sets?: string[]
   because: string
 }
 
-/** What it says of one object. */
+/** Findings for one object. */
 interface Scored {
   object_name: string
   checks: { check: { id: string }; grade: number; skipped: boolean; comments: { path: string; summary: string }[] | null }[]

@@ -5,7 +5,7 @@ import { chart, describeChart, find, type Manifest, render } from './support/cha
 
 const root = join(chart, '../..')
 
-/** Every name of a metric that the code of services gives. */
+/** Returns every metric name in the code of the services. */
 function metricNames(): Set<string> {
   const files = ['apps', 'libs'].flatMap((kind) =>
     readdirSync(join(root, kind)).flatMap((name) =>
@@ -33,9 +33,9 @@ describeChart('monitoring', () => {
       readFileSync(join(chart, 'monitoring/rules.yaml'), 'utf8'),
       readFileSync(join(chart, 'monitoring/dashboards.yaml'), 'utf8'),
     ]
-    const asked = texts.flatMap(queriesOf)
-    expect(asked.length).toBeGreaterThan(30)
-    expect([...new Set(asked)].filter((name) => !known.has(name))).toEqual([])
+    const requested = texts.flatMap(queriesOf)
+    expect(requested.length).toBeGreaterThan(30)
+    expect([...new Set(requested)].filter((name) => !known.has(name))).toEqual([])
   })
 
   test('each alert says what is wrong and what to look at, of this namespace alone', () => {
@@ -64,13 +64,13 @@ describeChart('monitoring', () => {
   )
 
   test('faults and times of the API are not lost among files, which come by the hundred and take as long as viewers do', () => {
-    const delivery = readFileSync(join(root, 'apps/gateway/src/web/delivery-proxy.ts'), 'utf8')
+    const delivery = readFileSync(join(root, 'apps/gateway/src/server/proxy/delivery-proxy.ts'), 'utf8')
     const [, template = ''] = /exchange\.template = '(.+)'/.exec(delivery) ?? []
     const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as { groups: { rules: { alert: string; expr: string }[] }[] }
     const selectors = groups
       .flatMap(({ rules }) => rules)
       .flatMap(({ alert, expr }) =>
-        (expr.match(/vitascope_http_request_seconds\w+\{[^}]*\}/g) ?? []).map((selector) => ({ alert, selector })),
+        (expr.match(/vitascope_http_request_duration_seconds\w+\{[^}]*\}/g) ?? []).map((selector) => ({ alert, selector })),
       )
     expect(selectors).toHaveLength(5)
     for (const { alert, selector } of selectors)
@@ -92,7 +92,7 @@ describeChart('monitoring', () => {
     expect(waits('')).toContain('kind!~"fetch",state="waiting"')
   })
 
-  test('dashboards of two releases are found beside each other in one Grafana', () => {
+  test('dashboards of two releases are distinguishable in one Grafana', () => {
     const known = ['eu', 'us'].flatMap((namespace) =>
       render(['production'], {}, ['--namespace', namespace])
         .filter(({ metadata }) => metadata.name.endsWith('-dashboard'))
@@ -134,7 +134,7 @@ describeChart('monitoring', () => {
   })
 
   test('none of it is there unless it is wanted', () => {
-    const kinds = render(['demo']).map(({ kind }) => kind)
+    const kinds = render(['evaluation']).map(({ kind }) => kind)
     expect(kinds.filter((kind) => ['ServiceMonitor', 'PrometheusRule', 'ConfigMap'].includes(kind))).toEqual([])
   })
 })

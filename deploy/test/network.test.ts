@@ -1,7 +1,10 @@
 import { expect, test } from '@jest/globals'
 import { components, describeChart, find, type Manifest, render, settingsOf } from './support/chart.ts'
 
-/** Who calls whom, as ARCHITECTURE.md draws it; written down here a second time, so that the chart's own table cannot be wrong unseen. */
+/**
+ * Connections between components, as in ARCHITECTURE.md. They are repeated here, so that an error
+ * in the chart's table fails this test.
+ */
 const arrows: Record<string, string[]> = {
   gateway: ['auth:50051', 'catalogue:50051', 'encoding:50051', 'encoding:8081', 'collaboration:50051', 'analytics:50051', 'delivery:8080'],
   web: ['auth:50051', 'catalogue:50051', 'encoding:50051', 'encoding:8081', 'collaboration:50051', 'analytics:50051', 'delivery:8080'],
@@ -14,7 +17,7 @@ const arrows: Record<string, string[]> = {
   analytics: ['catalogue:50051'],
 }
 
-/** What lies outside of the house, by the addresses of the values `production`. */
+/** Systems outside of the release, by the addresses of the values `production`. */
 const outside: Record<string, string[]> = {
   gateway: ['redis'],
   web: ['redis'],
@@ -57,7 +60,7 @@ describeChart('the network', () => {
     return manifests
   }
 
-  test.each(components)('%s reaches what the house draws, and nothing else', (component) => {
+  test.each(components)('%s reaches what the platform draws, and nothing else', (component) => {
     const { egress, policyTypes } = policyOf(production(), component)
     expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
     const inside = egress.flatMap(({ to = [], ports = [] }) =>
@@ -122,7 +125,7 @@ describeChart('the network', () => {
             : port === '8081'
               ? 'VITASCOPE_ENCODING_UPLOAD_URL'
               : 'VITASCOPE_DELIVERY_URL'
-        const address = `house-vitascope-${name}${port === '8081' ? '-upload' : ''}.vitascope.svc.cluster.local:${port}`
+        const address = `videos-vitascope-${name}${port === '8081' ? '-upload' : ''}.vitascope.svc.cluster.local:${port}`
         expect([component, setting, settings[setting]?.replace(/^https:\/\//, '')]).toEqual([component, setting, address])
       }
     }
@@ -133,7 +136,7 @@ describeChart('the network', () => {
     const spread = Object.fromEntries(
       services.map(({ metadata, spec }) => {
         const { clusterIP, ports } = spec as { clusterIP?: string; ports: { name: string }[] }
-        return [metadata.name.replace('house-vitascope-', ''), `${ports.map(({ name }) => name)} ${clusterIP ?? 'by an address'}`]
+        return [metadata.name.replace('videos-vitascope-', ''), `${ports.map(({ name }) => name)} ${clusterIP ?? 'by an address'}`]
       }),
     )
     expect(spread).toEqual({
@@ -146,15 +149,15 @@ describeChart('the network', () => {
     })
   })
 
-  test('calls over TLS are taken of the callers alone that the house draws', () => {
+  test('calls over TLS are taken of the callers alone that the platform draws', () => {
     for (const component of components) {
       const callers = Object.entries(arrows)
         .filter(([, callees]) => callees.some((callee) => callee.startsWith(`${component}:`)))
         .map(([caller]) => caller)
-      const told = settingsOf(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
-      expect(told.split(',').sort()).toEqual(callers.length === 0 ? [''] : callers.sort())
+      const received = settingsOf(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
+      expect(received.split(',').sort()).toEqual(callers.length === 0 ? [''] : callers.sort())
       const { dnsNames } = find(production(), 'Certificate', component).spec as { dnsNames: string[] }
-      expect(dnsNames).toEqual(expect.arrayContaining([component, `house-vitascope-${component}.vitascope.svc.cluster.local`]))
+      expect(dnsNames).toEqual(expect.arrayContaining([component, `videos-vitascope-${component}.vitascope.svc.cluster.local`]))
     }
   })
 

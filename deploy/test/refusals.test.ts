@@ -21,8 +21,8 @@ describeChart('values that cannot work are refused with what to set', () => {
       Object.fromEntries(components.map((name) => [name, { enabled: false }])),
       'no component is enabled: set `gateway.enabled`',
     ],
-    ['no address for viewers', { publicUrl: '' }, '`publicUrl` is missing: set it to the address'],
-    ['no keys', { secrets: { existingSecret: '' } }, 'set `secrets.existingSecret` to a secret with principal-key'],
+    ['no address for viewers', { publicUrl: '' }, '`publicUrl` is missing: set it to the URL'],
+    ['no keys', { secrets: { existingSecret: '' } }, 'set `secrets.existingSecret` to a secret with master-key'],
     ['keys given and made', { secrets: { generate: true } }, 'set `secrets.existingSecret`, or `secrets.generate`, not both'],
     ['no database', { database: { existingSecret: '' } }, 'auth has no database: set `database.existingSecret`'],
     [
@@ -30,13 +30,22 @@ describeChart('values that cannot work are refused with what to set', () => {
       { database: { cloudNativePg: { cluster: 'videos' } } },
       'set `database.existingSecret` or `database.cloudNativePg.cluster`, not both',
     ],
-    ['a demo database beside another', { demo: { postgres: { enabled: true } } }, 'set `demo.postgres.enabled` to false'],
+    [
+      'an evaluation database in addition to another',
+      { evaluation: { postgres: { enabled: true } } },
+      'set `evaluation.postgres.enabled` to false',
+    ],
     [
       'a cluster without a name',
       { database: { existingSecret: '', cloudNativePg: { create: true } } },
       'set `database.cloudNativePg.cluster`',
     ],
     ['a bucket without a name', { storage: { s3: { bucket: '' } } }, '`storage.s3.bucket` is missing: set it, or `storage.kind` to files'],
+    [
+      'a component without keys of the bucket',
+      { storage: { s3: { existingSecrets: { worker: '' } } } },
+      'worker has no keys of the object store: set `storage.s3.existingSecrets.worker`',
+    ],
     ['leading viewers to a folder', { storage: { kind: 'files', s3: { redirect: true } } }, 'set `storage.s3.redirect` to false'],
     [
       'a volume of one node for many pods',
@@ -46,7 +55,7 @@ describeChart('values that cannot work are refused with what to set', () => {
     [
       'a neighbour that is nowhere',
       { auth: { enabled: false } },
-      'gateway calls auth, which is not a part of this release: set `auth.address`',
+      'gateway calls auth, which is not part of this release: set `auth.address`',
     ],
     ['a neighbour behind a closed network', { auth: { enabled: false, address: 'auth:50051' } }, 'set `networkPolicy.otherNamespaces`'],
     ['no certificate', { tls: { mode: 'secrets' } }, 'set `tls.secrets.auth` to a secret'],
@@ -56,8 +65,8 @@ describeChart('values that cannot work are refused with what to set', () => {
       '`gateway.autoscaling.maxReplicas` is below `minReplicas`: set it to 5',
     ],
     ['a route that hangs on nothing', { httpRoute: { enabled: true } }, 'set `httpRoute.parentRefs`'],
-    ['a door without a gateway', { gateway: { enabled: false }, web: { enabled: false } }, 'set `gateway.enabled` to true'],
-    ['KEDA without Prometheus', { worker: { scaledJob: { enabled: true } } }, 'set `worker.scaledJob.prometheus` to its address'],
+    ['an ingress without a gateway', { gateway: { enabled: false }, web: { enabled: false } }, 'set `gateway.enabled` to true'],
+    ['KEDA without Prometheus', { worker: { scaledJob: { enabled: true } } }, 'set `worker.scaledJob.prometheus` to its URL'],
     [
       'workers that are scaled twice',
       { worker: { autoscaling: { enabled: true }, scaledJob: { enabled: true } } },
@@ -78,35 +87,35 @@ describeChart('values that cannot work are refused with what to set', () => {
     [
       'Jobs without S3',
       { storage: { kind: 'files' }, encoding: { executor: { kind: 'kubernetes' } } },
-      'Jobs of the Kubernetes executor run on any node: set `storage.kind` to s3',
+      'Jobs of the Kubernetes executor run on any node and require S3: set `storage.kind` to s3',
     ],
     [
       'a proxy whose word does not count',
       { trustedProxies: [] },
-      'callers come by a proxy, and would all have its address, for limits and for rules of videos: set `trustedProxies`',
+      'requests pass a proxy, so that limits and playback policies would see only its address: set `trustedProxies`',
     ],
     ['a proxy that is no network', { trustedProxies: ['ingress'] }, "at '/trustedProxies/0'"],
     ['a source that is no network', { sourceAllow: ['bad'] }, "at '/sourceAllow/0'"],
     [
       'KEDA behind a closed network',
       { networkPolicy: { metricsFrom: [] }, worker: { scaledJob: { enabled: true } } },
-      'KEDA asks Prometheus how much work there is, and policies let nobody read that: set `networkPolicy.metricsFrom`',
+      'KEDA reads the queue length from Prometheus, but network policies deny Prometheus access to the metrics: set `networkPolicy.metricsFrom`',
     ],
-    ['nobody who works', { worker: { enabled: false } }, 'no worker of this release takes: set `worker.enabled`'],
+    ['nobody who works', { worker: { enabled: false } }, 'encoding has tasks, but this release has no worker: set `worker.enabled`'],
     [
       'an authority of its own between two releases',
       { tls: { certManager: { issuer: { name: '' } } }, networkPolicy: { otherNamespaces: ['more'] } },
-      'set `tls.certManager.issuer` to one that all of them use',
+      'set `tls.certManager.issuer` to an issuer that all releases use',
     ],
     [
       'a volume of one node for workers that KEDA starts',
       { storage: { kind: 'files', files: { accessMode: 'ReadWriteOnce' } }, worker: { replicas: 1, scaledJob: { enabled: true } } },
-      'worker has several pods, and the volume of objects is for one node',
+      'worker has several pods, but the volume of objects can only be mounted on one node',
     ],
     [
       'a scratch of workers below the largest source',
       { encoding: { scratch: { size: '200Gi' }, sources: { maxBytes: 107374182400 } }, worker: { scratch: { size: '105Gi' } } },
-      'workers have no room for a source of `encoding.sources.maxBytes`: set `worker.scratch.size` to 106Gi or more',
+      'the scratch volume of workers is too small for a source of `encoding.sources.maxBytes`: set `worker.scratch.size` to 106Gi or more',
     ],
     [
       'a scratch of Jobs below the largest source',
@@ -116,7 +125,7 @@ describeChart('values that cannot work are refused with what to set', () => {
     [
       'a scratch of encoding below what comes in at once',
       { encoding: { sources: { parallel: 3 } } },
-      'encoding has no room for 3 sources of `encoding.sources.maxBytes` at once: set `encoding.scratch.size` to 60Gi or more',
+      'the scratch volume of encoding is too small for 3 concurrent sources of `encoding.sources.maxBytes`: set `encoding.scratch.size` to 60Gi or more',
     ],
     [
       'a limit below the scratch',
@@ -135,9 +144,9 @@ describeChart('values that cannot work are refused with what to set', () => {
 
   test('a database of its own behind a closed network', () => {
     const values = { networkPolicy: { peers: { database: [] } } }
-    expect(refusalOf(['gateway-api'], values)).toContain('set `networkPolicy.peers.database` to where the database of catalogue is')
-    const beside = { catalogue: { database: { existingSecret: 'catalogue-database' } } }
-    expect(refusalOf(['cloudnativepg'], beside)).toContain('set `networkPolicy.peers.database` to where the database of catalogue is')
+    expect(refusalOf(['gateway-api'], values)).toContain('set `networkPolicy.peers.database` to the address of the database of catalogue')
+    const others = { catalogue: { database: { existingSecret: 'catalogue-database' } } }
+    expect(refusalOf(['cloudnativepg'], others)).toContain('set `networkPolicy.peers.database` to the address of the database of catalogue')
   })
 
   test('Jobs without a certificate', () => {
@@ -146,8 +155,8 @@ describeChart('values that cannot work are refused with what to set', () => {
     )
   })
 
-  test('all that is wrong is told at once', () => {
-    const said = refusalOf([], {})
+  test('all errors are reported at once', () => {
+    const output = refusalOf([], {})
     for (const setting of [
       'publicUrl',
       'secrets.existingSecret',
@@ -155,6 +164,6 @@ describeChart('values that cannot work are refused with what to set', () => {
       'storage.s3.bucket',
       'networkPolicy.peers.database',
     ])
-      expect(said).toContain(`\`${setting}\``)
+      expect(output).toContain(`\`${setting}\``)
   })
 })

@@ -10,7 +10,7 @@ const folder = join(import.meta.dirname, 'schemas')
 const versions = readdirSync(folder).filter((file) => file.startsWith('kubernetes-'))
 const describeSchemas = kubeconformPath() === undefined ? describe.skip : describeChart
 
-/** What kubeconform says of one object. */
+/** Result of kubeconform for one object. */
 interface Answer {
   kind: string
   name: string
@@ -25,7 +25,9 @@ function manifestsOf(set: string): Manifest[] {
   return known
 }
 
-/** A file for each kind of one version of Kubernetes, and of the operators that the chart knows. */
+/**
+ * Writes one file per kind of a Kubernetes version and of the operators that the chart supports.
+ */
 function writeSchemas(version: string, target: string): void {
   for (const file of [version, 'operators.json']) {
     const { kinds, $defs } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { kinds: Record<string, object>; $defs: object }
@@ -44,10 +46,14 @@ describeSchemas.each(versions)('%s', (version) => {
   })
   afterAll(() => rmSync(schemas, { recursive: true }))
 
-  /** To kubeconform the group of kinds without one is their version: it looks for `v1_v1_pod.json` and `apps_v1_deployment.json`. */
+  /**
+   * Validates by kubeconform, which uses the version as group of kinds without a group: it reads
+   * `v1_v1_pod.json` and `apps_v1_deployment.json`.
+   */
   function check(manifests: readonly Manifest[]): Answer[] {
     const location = join(schemas, '{{ .Group }}_{{ .ResourceAPIVersion }}_{{ .ResourceKind }}.json')
-    // The operator of CloudNativePG is no Go module that can be fetched, so there is no schema of its clusters.
+    // The CloudNativePG operator is not available as a Go module, so there is no schema for its
+    // clusters.
     const args = ['-strict', '-verbose', '-output', 'json', '-schema-location', location, '-skip', 'postgresql.cnpg.io/v1/Cluster', '-']
     const input = manifests.map((manifest) => JSON.stringify(manifest)).join('\n---\n')
     const { stdout, stderr } = spawnSync(kubeconformPath() ?? '', args, { input, encoding: 'utf8' })
@@ -65,7 +71,7 @@ describeSchemas.each(versions)('%s', (version) => {
   })
 
   test('does not take a field that is none, one of another type, nor a kind that is none', () => {
-    const [deployment] = manifestsOf('demo').filter(({ kind }) => kind === 'Deployment') as [Manifest]
+    const [deployment] = manifestsOf('evaluation').filter(({ kind }) => kind === 'Deployment') as [Manifest]
     const faultOf = (manifest: Manifest) => check([manifest]).map(({ status, msg }) => [status, msg])
     expect(faultOf({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([
       ['statusInvalid', expect.stringContaining("additional properties 'replica' not allowed")],

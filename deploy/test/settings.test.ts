@@ -2,24 +2,28 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { makeTokenKeys } from '@vitascope/access'
+import { makeTokenKeys } from '@vitascope/security'
+import { publicKeyOf, SIGNERS, testSigningKey } from '@vitascope/testing/principal-keys'
 import { type Container, containersOf, describeChart, type Manifest, type PodSpec, render, valueSets, workloads } from './support/chart.ts'
 import { readByAll, readers } from './support/readers.ts'
 
-/** The pods of two components run the program of another. */
+/** The pods of two components run the program of another one. */
 const programs: Record<string, string> = { web: 'gateway', encode: 'worker' }
 
-/** A content that each secret file may have. */
+/** Valid contents of each secret file. */
 const contents: Record<string, string> = {
-  'keys/principal-key': 'p'.repeat(43),
+  'keys/signing-key': testSigningKey('any'),
+  'keys/upload-signing-key': 'u'.repeat(43),
+  'keys/idempotency-hash-key': 'i'.repeat(43),
   'keys/master-key': 'm'.repeat(43),
   'keys/token-keys': makeTokenKeys(),
   'keys/system-key': 's'.repeat(40),
+  ...Object.fromEntries(SIGNERS.map((name) => [`public-keys/${name}.pub`, publicKeyOf(testSigningKey(name))])),
   'database/url': 'postgres://me:secret@db:5432/vitascope',
   ...Object.fromEntries(
     ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'].map((service) => [
       `databases/${service}/url`,
-      `postgres://${service}@db/house`,
+      `postgres://${service}@db/platform`,
     ]),
   ),
   'redis/url': 'redis://:secret@redis:6379',
@@ -46,14 +50,14 @@ describeChart('settings', () => {
         placeFiles(root, container, pod, manifests)
         const { env, known } = watched(container, root)
         expect(() => read(env)).not.toThrow()
-        const given = (container.env ?? []).map((variable) => variable.name)
-        expect([name, ...given.filter((variable) => !known.has(variable) && !readByAll.includes(variable))]).toEqual([name])
+        const input = (container.env ?? []).map((variable) => variable.name)
+        expect([name, ...input.filter((variable) => !known.has(variable) && !readByAll.includes(variable))]).toEqual([name])
       }
     }
   })
 })
 
-/** The files that the container finds below /etc/vitascope, each with a content that it may have. */
+/** Writes the files that the container mounts below /etc/vitascope, with valid contents. */
 function placeFiles(root: string, container: Container, pod: PodSpec, manifests: readonly Manifest[]): void {
   for (const { name, mountPath } of container.volumeMounts) {
     const { secret, configMap } = pod.volumes.find((volume) => volume.name === name) ?? {}
@@ -69,7 +73,10 @@ function placeFiles(root: string, container: Container, pod: PodSpec, manifests:
   }
 }
 
-/** The container's environment with its files found below `root`, and the names that are asked for. */
+/**
+ * Returns the environment of the container with its files below `root`, and the names of the
+ * settings that were read.
+ */
 function watched(container: Container, root: string): { env: NodeJS.ProcessEnv; known: Set<string> } {
   const known = new Set<string>()
   const values = Object.fromEntries(

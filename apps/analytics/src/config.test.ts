@@ -1,22 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { readConfig, readDatabaseConfig } from './config.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'vitascope-analytics-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-const file = join(folder, 'principal-key')
-writeFileSync(file, 'a principal key of these tests, long enough')
 const env = {
   VITASCOPE_ANALYTICS_DATABASE_URL: 'postgres://u:p@127.0.0.1/vitascope',
-  VITASCOPE_PRINCIPAL_KEY_FILE: file,
+  VITASCOPE_SIGNING_KEY_FILE: '/keys/signing-key',
+  VITASCOPE_PUBLIC_KEYS_DIR: '/keys/public',
   VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:2',
 }
 
 test('every setting that is missing or bad is named at once', () => {
   expect(readConfig(env)).toMatchObject({ listen: '127.0.0.1:0', spool: undefined, retentionDays: 90, catalogueAddress: '127.0.0.1:2' })
-  expect(readConfig({ ...env, VITASCOPE_ANALYTICS_SPOOL_DIR: '/s' }).spool).toEqual({ folder: '/s', mostBytes: 268_435_456 })
+  expect(readConfig({ ...env, VITASCOPE_ANALYTICS_SPOOL_DIR: '/s' }).spool).toEqual({ folder: '/s', maxBytes: 268_435_456 })
   const problems = () => readConfig({ VITASCOPE_ANALYTICS_LISTEN: 'nowhere', VITASCOPE_ANALYTICS_RETENTION_DAYS: '1' })
   for (const name of ['ANALYTICS_LISTEN', 'ANALYTICS_RETENTION_DAYS', ...Object.keys(env).map((one) => one.slice('VITASCOPE_'.length))]) {
     expect(problems).toThrow(`VITASCOPE_${name}`)

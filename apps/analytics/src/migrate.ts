@@ -7,7 +7,7 @@ export const SCHEMA = 'analytics'
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** Brings the schema of the analytics service up to date. */
+/** Applies the migrations of the analytics schema. */
 export function migrateAnalytics(databaseUrl: string, log: Logger): Promise<void> {
   return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createGrpcServer, openChannel, openIdentity } from '@vitascope/grpc'
-import { openPostgres, watchFailovers } from '@vitascope/postgres'
-import { type RunningService, repeat, repeatLater } from '@vitascope/process'
+import { createGrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
+import { createRetention, openPostgres, watchFailovers } from '@vitascope/postgres'
+import { every, everyAfterDelay, type RunningService } from '@vitascope/process'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
@@ -11,10 +11,10 @@ import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import type { AnalyticsConfig } from './config.ts'
 import { eventHandlers } from './event/event-rpc.ts'
 import { createEventStore } from './event/event-store.ts'
-import { createIntake } from './event/intake.ts'
-import { createRecentViews } from './event/recent-views.ts'
+import { createEventWriter } from './event/event-writer.ts'
 import { countRejected } from './event/rejected-events.ts'
 import { openSpool } from './event/spool.ts'
+import { createStoredViews } from './event/stored-views.ts'
 import { createVisitors } from './event/visitor.ts'
 import { exportHandlers } from './export/export-rpc.ts'
 import { createExportStore } from './export/export-store.ts'
@@ -26,14 +26,16 @@ import { createNightly, watchComparisons } from './reconcile/nightly.ts'
 import { reconcileApart } from './reconcile/reconcile-apart.ts'
 import { reportHandlers } from './report/report-rpc.ts'
 import { createReportStore } from './report/report-store.ts'
-import { removeOld } from './retention/retention.ts'
+import { analyticsRetention } from './retention/retention.ts'
 import { createVideoDirectory } from './video/video-directory.ts'
 import { createVideoStore } from './video/video-store.ts'
 import { dayOf } from './view/contribution.ts'
 import { createMerger } from './view/merge.ts'
 import { watchMerge } from './view/merge-metrics.ts'
+import { watchGrowth } from './view/organisation-growth.ts'
+import { createViewCache } from './view/view-cache.ts'
 
-/** Analytics, serving. */
+/** A running analytics service. */
 export interface RunningAnalytics extends RunningService {
   /** `HOST:PORT` as bound. */
   address: string
@@ -41,39 +43,39 @@ export interface RunningAnalytics extends RunningService {
 }
 
 const READY_EVERY_MS = 2_000
-/** What was accepted shows in reports within 5 s. */
+/** Reports show accepted events within 5 s. */
 const MERGE_EVERY_MS = 1_000
 const DRAIN_EVERY_MS = 1_000
 const LEARNED_EVERY_MS = 1_000
 const AHEAD_EVERY_MS = 60_000
-const SILENT_EVERY_MS = 60_000
-const OLD_EVERY_MS = 3_600_000
+const RETENTION_EVERY_MS = 60_000
 const NIGHT_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 
 export async function startAnalytics(config: AnalyticsConfig, log: Logger): Promise<RunningAnalytics> {
   const metrics = createMetrics('analytics')
-  const { principalKey } = config
   const identity = openIdentity(config.tls, { log, metrics })
-  const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
+  const principals = openPrincipalKeys('analytics', config.principalKeys, { log, metrics })
+  const failovers = watchFailovers({ log, metrics })
   const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
-  const catalogue = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
+  const catalogue = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
   const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
   const writer = randomUUID()
   const events = createEventStore(db, writer)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
-  const recent = createRecentViews({ writer })
+  const recent = createViewCache({ writer })
   const rejected = countRejected(metrics)
-  const intake = createIntake({ store: events, spool, recent, rejected, keptDays: config.retentionDays, log, metrics })
+  const intake = createEventWriter({ store: events, spool, recent, rejected, keptDays: config.retentionDays, log, metrics })
   const visitors = createVisitors(db)
   const insights = createInsightStore(db)
   const merged = watchMerge(db, metrics)
+  watchGrowth(db, metrics)
   const comparisons = createComparisonStore(db)
   const nightly = createNightly({ comparisons, compare: (signal) => reconcileApart(config.databaseUrl, signal), log })
   watchComparisons(comparisons, metrics)
 
-  const server = createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics })
-  server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, rejected, metrics }))
+  const server = createGrpcServer({ principals, identity, serve: config.serve, log, metrics })
+  server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, views: createStoredViews(db), rejected, metrics }))
   server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
   server.implement(InsightServiceService, insightHandlers({ insights, videos }))
   server.implement(ExportServiceService, exportHandlers({ rows: createExportStore(db) }))
@@ -94,20 +96,20 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
       merged(count)
     }
   }
-  /** What the intake needs at hand tomorrow, or when the database is away. */
+  /** Prepares the partitions and salts for tomorrow and for a database outage. */
   const lookAhead = async () => {
     await events.prepare([-1, 0, 1, 2].map((shift) => dayOf(Date.now() + shift * DAY_MS)))
     await visitors.renew()
   }
+  const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.forgetSilent }]
   const loops = [
-    repeatLater(health, READY_EVERY_MS, log, stopping.signal),
-    repeat(lookAhead, AHEAD_EVERY_MS, log, stopping.signal),
-    repeat(intake.drain, DRAIN_EVERY_MS, log, stopping.signal),
-    repeatLater(merge, MERGE_EVERY_MS, log, stopping.signal),
-    repeatLater(videos.saveLearned, LEARNED_EVERY_MS, log, stopping.signal),
-    repeatLater(insights.forgetSilent, SILENT_EVERY_MS, log, stopping.signal),
-    repeatLater(() => removeOld(db, config.retentionDays), OLD_EVERY_MS, log, stopping.signal),
-    repeatLater(nightly, NIGHT_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(health, READY_EVERY_MS, log, stopping.signal),
+    every(lookAhead, AHEAD_EVERY_MS, log, stopping.signal),
+    every(intake.drain, DRAIN_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(merge, MERGE_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(videos.saveLearned, LEARNED_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(createRetention({ tables, metrics, log }), RETENTION_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(nightly, NIGHT_EVERY_MS, log, stopping.signal),
   ]
   log.info({ address, metrics_port: metricsServer.port }, 'listening')
 
@@ -121,6 +123,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
       await spool?.close()
       catalogue.close()
       identity?.close()
+      principals.close()
       await Promise.all([db.close(), metricsServer.close()])
     },
   }

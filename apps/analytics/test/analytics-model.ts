@@ -29,8 +29,8 @@ const furthest = (view: IntendedView) => view.furthest ?? (view.ended ? view.dur
 const overlaps = (parts: IntendedView['watched'], from: number, to: number) =>
   parts.some(([a, b]) => a < b && a < to - SAME && b > from + SAME)
 
-/** What an event told, and the length that its video had then; 0 while that is not known. */
-export interface Told {
+/** The content of an event, and the length that its video had then. The length is 0 while it is not known. */
+export interface SentEvent {
   duration: number
   ended: boolean
   watched: IntendedView['watched']
@@ -38,15 +38,18 @@ export interface Told {
 }
 
 /** What events tell of a view that is seen as one of a video of a given length: of another length, they tell of whole cells, and the end is its. */
-export function seenAs(duration: number, told: readonly Told[]): Pick<IntendedView, 'watched' | 'rewatched' | 'furthest' | 'ended'> {
+export function seenAs(
+  duration: number,
+  received: readonly SentEvent[],
+): Pick<IntendedView, 'watched' | 'rewatched' | 'furthest' | 'ended'> {
   const spans = (name: 'watched' | 'rewatched') =>
-    told.flatMap((one) => {
+    received.flatMap((one) => {
       const end = one.duration === 0 ? 1_000 : one.duration
       return cut(one[name], end).flatMap(([from, to]) =>
         one.duration === duration ? [[from, to] as const] : cut([wholeCells(from, to, end)], duration),
       )
     })
-  const ends = told.map((one) => {
+  const ends = received.map((one) => {
     const last = Math.max(0, ...one.watched.map(([, to]) => to))
     return Math.min(duration, one.duration === 0 ? last : one.ended ? one.duration : Math.min(last, one.duration))
   })
@@ -109,7 +112,7 @@ export function averagesOf(views: readonly IntendedView[]) {
   }
 }
 
-/** Of views of one video. */
+/** Returns the counts of the views of one video. */
 export function heatOf(views: readonly IntendedView[], duration: number) {
   const played = views.filter((view) => view.played)
   const count = (parts: 'watched' | 'rewatched') =>

@@ -5,14 +5,14 @@ import type { Event } from '@vitascope/proto/analytics/v1/event'
 import { keep } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
-import { anEvent, as, openHouse } from './test-analytics.ts'
+import { anEvent, as, openFixture } from './test-analytics.ts'
 
-let house: Awaited<ReturnType<typeof openHouse>>
+let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
-  house = await openHouse()
+  fixture = await openFixture()
 })
-afterAll(() => house.close())
-beforeEach(() => house.catalogue.setAway(false))
+afterAll(() => fixture.close())
+beforeEach(() => fixture.catalogue.setAway(false))
 
 const DAY = 86_400_000
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
@@ -23,15 +23,28 @@ const counts = (playerLoads: number, videoPlays = 0, completeViews = 0, bouncedV
   ...{ playerLoads, videoPlays, completeViews, bouncedViews },
 })
 async function countsOf(videoId: string, call = user) {
-  await house.settled()
-  return (await house.reports.getVideo({ organisationId: '', videoId, period: ever }, call)).counts
+  await fixture.settled()
+  return (await fixture.reports.getVideo({ organisationId: '', videoId, period: ever }, call)).counts
 }
 
+test('rows that events add are counted by organisation and day, and shown by a metric', async () => {
+  const videoId = fixture.catalogue.aVideo(100, '88')
+  const [one, other] = [anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })]
+  await fixture.send([one, one, other])
+  await fixture.settled()
+  await fixture.send([one])
+  await fixture.settled()
+  const rows = await fixture.db.query('select day::text, events, views from organisation_growth where organisation_id = 88')
+  expect(rows).toEqual([{ day: dayOf(Date.now()), events: '4', views: '2' }])
+  const metrics = await (await fetch(`http://127.0.0.1:${fixture.service.metricsPort}/metrics`)).text()
+  expect(metrics).toMatch(/vitascope_analytics_organisation_rows\{organisation_id="88",rows="events",.*\} 4/)
+})
+
 describe('an event', () => {
-  const view = () => ({ videoId: house.catalogue.aVideo(), viewId: randomUUID() })
+  const view = () => ({ videoId: fixture.catalogue.aVideo(), viewId: randomUUID() })
   test.each<[string, (event: Event) => Partial<Event>]>([
-    ['there is no such video', () => ({ videoId: '424242' })],
-    ['there is no such video', () => ({ videoId: 'x\0' })],
+    ['no such video', () => ({ videoId: '424242' })],
+    ['no such video', () => ({ videoId: 'x\0' })],
     ['must be a UUID', () => ({ viewId: 'view-1' })],
     ['must be load, play, progress or ended', () => ({ type: 'EVENT_TYPE_UNSPECIFIED' })],
     ['more than 24 hours ago', () => ({ atMs: Date.now() - DAY - 1_000 })],
@@ -49,27 +62,54 @@ describe('an event', () => {
     ['qoe: error', () => ({ quality: { stalls: 0, stalledMs: 0, error: 'x'.repeat(101) } })],
   ])('is rejected because “%s”, and those beside it count', async (message, bend) => {
     const [good, other] = [anEvent(view()), anEvent(view())]
-    const answer = await house.send([good, { ...other, ...bend(other) }, { ...good, viewId: randomUUID() }])
+    const answer = await fixture.send([good, { ...other, ...bend(other) }, { ...good, viewId: randomUUID() }])
     expect(answer).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
     expect(await countsOf(good.videoId)).toMatchObject({ playerLoads: 2 })
     expect(await countsOf(other.videoId)).toEqual(counts(0))
   })
+  test('that counts only when its view is stored is rejected by name when it is not', async () => {
+    const first = anEvent(view())
+    const other = { ...first, viewId: randomUUID() }
+    await fixture.send([first])
+    await fixture.settled()
+    const sent = [first, other, { ...first, viewId: first.viewId.toUpperCase() }].map((event) => ({ ...event, knownViewOnly: true }))
+    expect(await fixture.send(sent)).toEqual({
+      accepted: 2,
+      rejected: [{ index: 1, message: expect.stringMatching(/^view_id: too_many_views: /) }],
+    })
+    expect(await countsOf(first.videoId)).toMatchObject({ playerLoads: 1 })
+  })
+  test('counts under a language of its video, or one of ISO 639, or none', async () => {
+    const videoId = fixture.catalogue.aVideo(100, '77', ['pt-BR'])
+    const sent = ['pt-BR', 'PT-br', 'pt-PT', 'deu', 'qqq', 'abcdefghij', ''].map((language) =>
+      anEvent({ videoId, viewId: randomUUID(), language }),
+    )
+    expect(await fixture.send(sent)).toMatchObject({ accepted: 7 })
+    await fixture.settled()
+    const { languages } = await fixture.reports.listLanguages({ organisationId: '', period: ever }, as('uploader', '77'))
+    expect(languages.map(({ language, counts: c }) => [language, c?.playerLoads]).sort()).toEqual([
+      ['', 3],
+      ['de', 1],
+      ['pt', 1],
+      ['pt-BR', 2],
+    ])
+  })
   test('of a bot is rejected, all of them', async () => {
     const event = anEvent(view())
-    const answer = await house.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
+    const answer = await fixture.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
     expect(answer).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
   })
   test('that is far beyond the end counts as the end', async () => {
     const event = anEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
-    expect(await house.send([event])).toMatchObject({ accepted: 1 })
+    expect(await fixture.send([event])).toMatchObject({ accepted: 1 })
     expect(await countsOf(event.videoId)).toEqual(counts(1, 1, 1, 0))
   })
   test('comes in requests of 1 to 100, from services alone', async () => {
     const event = anEvent(view())
-    for (const many of [[], Array<Event>(101).fill(event)]) await expect(house.send(many)).rejects.toMatchObject({ kind: 'invalid' })
-    const call = house.events.acceptEvents({ events: [event], userAgent: '', clientAddress: '' }, user)
-    await expect(call).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
-    expect(await house.send(Array<Event>(100).fill(event))).toMatchObject({ accepted: 100 })
+    for (const many of [[], Array<Event>(101).fill(event)]) await expect(fixture.send(many)).rejects.toMatchObject({ kind: 'invalid' })
+    const call = fixture.events.acceptEvents({ events: [event], userAgent: '', clientAddress: '' }, user)
+    await expect(call).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
+    expect(await fixture.send(Array<Event>(100).fill(event))).toMatchObject({ accepted: 100 })
     expect(await countsOf(event.videoId)).toMatchObject({ playerLoads: 1 })
   })
   test('comes with those of other players in one call, each of which has its own answer', async () => {
@@ -79,31 +119,31 @@ describe('an event', () => {
       { events: [other, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.2' },
       { events: [good], userAgent: 'Googlebot/2.1', clientAddress: '192.0.2.3' },
     ]
-    const batch = (some: typeof requests) => house.events.acceptEventBatch({ requests: some }, serviceCall('gateway', 'r'))
+    const batch = (some: typeof requests) => fixture.events.acceptEventBatch({ requests: some }, serviceCall('gateway', 'r'))
     expect((await batch(requests)).responses).toEqual([
       { accepted: 2, rejected: [] },
       { accepted: 1, rejected: [{ index: 0, message: expect.stringContaining('UUID') }] },
       { accepted: 0, rejected: [{ index: 0, message: expect.stringContaining('crawlers') }] },
     ])
     expect(await countsOf(good.videoId)).toMatchObject({ playerLoads: 3 })
-    const { days } = await house.insights.listViewerDays({ ...rest, organisationId: '', videoId: good.videoId, period: ever }, user)
+    const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId: good.videoId, period: ever }, user)
     expect(days.map(({ uniqueViewers }) => uniqueViewers)).toEqual([2])
     const [first] = requests
     if (!first) throw new Error('no request')
     for (const some of [[], [first, { ...first, events: [] }], Array<typeof first>(1_001).fill(first)]) {
       await expect(batch(some)).rejects.toMatchObject({ kind: 'invalid' })
     }
-    await expect(house.events.acceptEventBatch({ requests: [first] }, user)).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+    await expect(fixture.events.acceptEventBatch({ requests: [first] }, user)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
   })
-  test('of a video that nobody can tell of is refused as a whole; a known one is taken while the catalogue is away', async () => {
+  test('of an unverifiable video is rejected as a whole while the catalogue is down, and one of a known video is accepted', async () => {
     const known = anEvent(view())
-    await house.send([known])
+    await fixture.send([known])
     const unknown = anEvent(view())
-    house.catalogue.setAway(true)
-    await expect(house.send([known, unknown])).rejects.toMatchObject({ kind: 'unavailable', reason: 'VIDEO_UNCHECKED' })
-    expect(await house.send([{ ...known, viewId: randomUUID() }])).toMatchObject({ accepted: 1 })
-    house.catalogue.setAway(false)
-    expect(await house.send([known, unknown])).toMatchObject({ accepted: 2 })
+    fixture.catalogue.setAway(true)
+    await expect(fixture.send([known, unknown])).rejects.toMatchObject({ kind: 'unavailable', reason: 'VIDEO_UNCHECKED' })
+    expect(await fixture.send([{ ...known, viewId: randomUUID() }])).toMatchObject({ accepted: 1 })
+    fixture.catalogue.setAway(false)
+    expect(await fixture.send([known, unknown])).toMatchObject({ accepted: 2 })
     expect([await countsOf(known.videoId), await countsOf(unknown.videoId)]).toMatchObject([{ playerLoads: 2 }, { playerLoads: 1 }])
   })
 })
@@ -111,23 +151,23 @@ describe('an event', () => {
 describe('a view', () => {
   test('counts on the day of its first event, and moves when an earlier one comes late', async () => {
     const now = Date.now()
-    const [videoId, viewId] = [house.catalogue.aVideo(), randomUUID()]
+    const [videoId, viewId] = [fixture.catalogue.aVideo(), randomUUID()]
     const days = async () => {
-      await house.settled()
-      return (await house.reports.listVideoDays({ ...rest, organisationId: '', videoId, period: ever }, user)).days
+      await fixture.settled()
+      return (await fixture.reports.listVideoDays({ ...rest, organisationId: '', videoId, period: ever }, user)).days
     }
-    await house.send([anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
+    await fixture.send([anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
     expect(await days()).toEqual([{ day: dayOf(now), counts: counts(1, 1) }])
     // The earliest that is taken: of yesterday, whatever the hour.
     const early = now - DAY + 60_000
-    await house.send([anEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
+    await fixture.send([anEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
     expect(await days()).toEqual([{ day: dayOf(early), counts: counts(1, 1) }])
-    expect((await house.reconcile()).differences).toEqual([])
+    expect((await fixture.reconcile()).differences).toEqual([])
   })
   test('keeps the duration that its video had at its first event, in whatever order they come', async () => {
     const now = Date.now()
-    const store = createEventStore(house.db)
-    const told = (videoId: string, viewId: string) => {
+    const store = createEventStore(fixture.db)
+    const received = (videoId: string, viewId: string) => {
       const by = { organisationId: '1', receivedMs: now, visitor: undefined }
       const watched = [{ fromSeconds: 0, toSeconds: 96 }]
       const early = keep({ ...anEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 }, { ...by, durationMs: 100_000 })
@@ -138,88 +178,89 @@ describe('a view', () => {
       return [early, late]
     }
     for (const order of [1, -1]) {
-      const videoId = house.catalogue.aVideo(400)
-      for (const event of told(videoId, randomUUID()).toSorted((a, b) => order * (a.atMs - b.atMs))) {
+      const videoId = fixture.catalogue.aVideo(400)
+      for (const event of received(videoId, randomUUID()).toSorted((a, b) => order * (a.atMs - b.atMs))) {
         await store.write({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
-        await house.settled()
+        await fixture.settled()
       }
-      const { counts: found, watched } = await house.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
+      const { counts: found, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
       // The part that was watched of the longer one is cut off at the end of the first.
       expect([found, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
     }
-    expect((await house.reconcile()).differences).toEqual([])
+    expect((await fixture.reconcile()).differences).toEqual([])
   })
 })
 
 describe('reports', () => {
   test('are of the caller’s own organisation, and of its own videos', async () => {
-    const foreign = house.catalogue.aVideo(100, '2')
-    const own = house.catalogue.aVideo()
-    const asked = { organisationId: '2', period: ever }
-    await expect(house.reports.getViews({ ...asked, videoIds: [] }, user)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+    const foreign = fixture.catalogue.aVideo(100, '2')
+    const own = fixture.catalogue.aVideo()
+    const requested = { organisationId: '2', period: ever }
+    await expect(fixture.reports.getViews({ ...requested, videoIds: [] }, user)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
     for (const videoIds of [[foreign], [own, foreign], ['77'], ['x']]) {
-      await expect(house.reports.getViews({ ...asked, organisationId: '1', videoIds }, user)).rejects.toMatchObject({
+      await expect(fixture.reports.getViews({ ...requested, organisationId: '1', videoIds }, user)).rejects.toMatchObject({
         reason: 'VIDEO_NOT_FOUND',
       })
     }
-    await expect(house.reports.getVideo({ ...asked, organisationId: '', videoId: foreign }, user)).rejects.toMatchObject({
+    await expect(fixture.reports.getVideo({ ...requested, organisationId: '', videoId: foreign }, user)).rejects.toMatchObject({
       kind: 'not_found',
     })
-    await expect(house.reports.getVideo({ ...asked, organisationId: '1', videoId: foreign }, as('system'))).rejects.toMatchObject({
+    await expect(fixture.reports.getVideo({ ...requested, organisationId: '1', videoId: foreign }, as('system'))).rejects.toMatchObject({
       kind: 'not_found',
     })
-    expect(await house.reports.getVideo({ ...asked, videoId: foreign }, as('system'))).toMatchObject({ counts: counts(0) })
-    await expect(house.reports.getViews({ ...asked, organisationId: '', videoIds: [] }, as('system'))).rejects.toMatchObject({
+    expect(await fixture.reports.getVideo({ ...requested, videoId: foreign }, as('system'))).toMatchObject({ counts: counts(0) })
+    await expect(fixture.reports.getViews({ ...requested, organisationId: '', videoIds: [] }, as('system'))).rejects.toMatchObject({
       kind: 'invalid',
     })
     await expect(
-      house.reports.getViews({ ...asked, organisationId: '1', videoIds: [] }, serviceCall('gateway', 'r')),
+      fixture.reports.getViews({ ...requested, organisationId: '1', videoIds: [] }, serviceCall('gateway', 'r')),
     ).rejects.toMatchObject({ kind: 'forbidden' })
   })
   test('of too much are refused, and of all time are answered', async () => {
-    const asked = { organisationId: '1', period: { dateStart: '2012-01-01', dateEnd: '9999-12-31' } }
+    const requested = { organisationId: '1', period: { dateStart: '2012-01-01', dateEnd: '9999-12-31' } }
     const videoIds = Array.from({ length: 100_000 }, (_, nth) => String(nth + 1))
-    await expect(house.reports.listDays({ ...asked, ...rest, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
-    const all = { ...asked, ...rest, videoIds: [], languages: [], detailed: true }
-    await expect(house.reports.listVideos({ ...all, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
-    await expect(house.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'start' }] })
-    await expect(house.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
-    expect((await house.reports.listDays({ ...asked, ...rest, videoIds: [] }, user)).nextPageToken).toBe('')
+    await expect(fixture.reports.listDays({ ...requested, ...rest, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
+    const all = { ...requested, ...rest, videoIds: [], languages: [], detailed: true }
+    await expect(fixture.reports.listVideos({ ...all, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(fixture.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'start' }] })
+    await expect(fixture.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
+    expect((await fixture.reports.listDays({ ...requested, ...rest, videoIds: [] }, user)).nextPageToken).toBe('')
   })
   test('page through videos, with what the catalogue calls them, and those that are gone', async () => {
     const call = as('standard', '9')
-    const ids = Array.from({ length: 5 }, () => house.catalogue.aVideo(100, '9'))
-    await house.send(ids.map((videoId) => anEvent({ videoId, viewId: randomUUID() })))
-    await house.settled()
+    const ids = Array.from({ length: 5 }, () => fixture.catalogue.aVideo(100, '9'))
+    await fixture.send(ids.map((videoId) => anEvent({ videoId, viewId: randomUUID() })))
+    await fixture.settled()
     const list = { organisationId: '9', period: ever, videoIds: [], languages: [], detailed: true }
-    const first = await house.reports.listVideos({ ...list, pageSize: 2, pageToken: '', skip: 1 }, call)
-    const second = await house.reports.listVideos({ ...list, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }, call)
+    const first = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: '', skip: 1 }, call)
+    const second = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }, call)
     const sorted = ids.toSorted((a, b) => Number(a) - Number(b))
     expect([...first.videos, ...second.videos].map(({ videoId }) => videoId)).toEqual(sorted.slice(1))
     expect(second.nextPageToken).toBe('')
     expect(first.videos[0]).toMatchObject({ titlePublic: expect.stringContaining('Title'), titlePrivate: expect.stringContaining('Media') })
-    for (const id of ids) house.catalogue.videos.delete(id)
-    const later = await house.reports.listVideos({ ...list, ...rest }, call)
+    for (const id of ids) fixture.catalogue.videos.delete(id)
+    const later = await fixture.reports.listVideos({ ...list, ...rest }, call)
     expect(later.videos).toHaveLength(5)
     expect(later.videos[1]).toEqual(first.videos[0])
   })
   test('tell of views going on now', async () => {
-    const videoId = house.catalogue.aVideo(100, '8')
-    await house.send([anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })])
-    await house.settled()
-    expect(await house.insights.getRealtime({ organisationId: '8' }, as('standard', '8'))).toEqual({
+    const videoId = fixture.catalogue.aVideo(100, '8')
+    await fixture.send([anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })])
+    await fixture.settled()
+    expect(await fixture.insights.getRealtime({ organisationId: '8' }, as('standard', '8'))).toEqual({
       views: 2,
       videos: [{ videoId, views: 2 }],
     })
   })
   test('go out as NDJSON and as CSV that no spreadsheet runs', async () => {
-    const videoId = house.catalogue.aVideo(100, '7')
+    const videoId = fixture.catalogue.aVideo(100, '7', ['-1-1'])
     const watched = [{ fromSeconds: 0, toSeconds: 50 }]
-    await house.send([anEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }), anEvent({ videoId, viewId: randomUUID() })])
-    await house.settled()
+    await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }), anEvent({ videoId, viewId: randomUUID() })])
+    await fixture.settled()
     const text = async (format: 'EXPORT_FORMAT_CSV' | 'EXPORT_FORMAT_NDJSON' | 'EXPORT_FORMAT_UNSPECIFIED') => {
       let all = ''
-      for await (const { data } of house.exports.exportDays({ organisationId: '', period: ever, format }, as('standard', '7'))) all += data
+      for await (const { data } of fixture.exports.exportDays({ organisationId: '', period: ever, format }, as('standard', '7')))
+        all += data
       return all
     }
     const today = dayOf(Date.now())
@@ -240,12 +281,12 @@ describe('reports', () => {
 describe('what is kept', () => {
   test('holds neither address nor browser of who watched, in no table', async () => {
     const who = { clientAddress: '198.51.100.77', userAgent: 'Browser-of-one-person/7.1' }
-    const videoId = house.catalogue.aVideo()
-    const told = (atMs: number) => anEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
+    const videoId = fixture.catalogue.aVideo()
+    const received = (atMs: number) => anEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
     const now = Date.now()
-    await house.send([told(now), told(now - DAY + 60_000)], who)
-    await house.settled()
-    const tables = await house.db.query<{ name: string }>(
+    await fixture.send([received(now), received(now - DAY + 60_000)], who)
+    await fixture.settled()
+    const tables = await fixture.db.query<{ name: string }>(
       `select c.oid::regclass::text as name from pg_class c where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace`,
     )
     expect(tables.length).toBeGreaterThan(10)
@@ -254,24 +295,24 @@ describe('what is kept', () => {
       .flatMap((text) => [text.replaceAll('.', '[.]'), Buffer.from(text).toString('hex')])
       .join('|')
     for (const { name } of tables) {
-      const found = await house.db.query(`select 1 from ${name} as one where one::text ~* $1 limit 1`, [traces])
+      const found = await fixture.db.query(`select 1 from ${name} as one where one::text ~* $1 limit 1`, [traces])
       expect([name, found]).toEqual([name, []])
     }
-    const { days } = await house.insights.listViewerDays({ ...rest, organisationId: '', videoId, period: ever }, user)
+    const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId, period: ever }, user)
     expect(days).toEqual([...new Set([dayOf(now - DAY + 60_000), dayOf(now)])].map((day) => ({ day, uniqueViewers: 1 })))
   })
-  test('is compared with the events, and every count that differs is told', async () => {
-    const videoId = house.catalogue.aVideo()
-    await house.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
-    await house.settled()
-    expect((await house.reconcile()).differences).toEqual([])
-    await house.db.query('update video_day set plays = plays + 1 where video_id = $1', [videoId])
-    await house.db.query('delete from video_heat where video_id = $1', [videoId])
-    await house.db.query('update viewer_day set viewers = viewers + 1 where video_id = $1', [videoId])
-    const { differences } = await house.reconcile()
+  test('is compared with the events, and every count that differs is reported', async () => {
+    const videoId = fixture.catalogue.aVideo()
+    await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
+    await fixture.settled()
+    expect((await fixture.reconcile()).differences).toEqual([])
+    await fixture.db.query('update video_day set plays = plays + 1 where video_id = $1', [videoId])
+    await fixture.db.query('delete from video_heat where video_id = $1', [videoId])
+    await fixture.db.query('update viewer_day set viewers = viewers + 1 where video_id = $1', [videoId])
+    const { differences } = await fixture.reconcile()
     expect(differences.map(({ table }) => table)).toEqual(['video_day', 'video_heat', 'viewer_day'])
     expect(differences[0]).toMatchObject({ key: expect.stringContaining(videoId), counts: ['plays: 2, 1'] })
-    await house.db.query('update video_day set plays = plays - 1 where video_id = $1', [videoId])
-    await house.db.query('update viewer_day set viewers = viewers - 1 where video_id = $1', [videoId])
+    await fixture.db.query('update video_day set plays = plays - 1 where video_id = $1', [videoId])
+    await fixture.db.query('update viewer_day set viewers = viewers - 1 where video_id = $1', [videoId])
   })
 })

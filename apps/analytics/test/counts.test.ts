@@ -19,16 +19,16 @@ import {
   seenAs,
   viewersOf,
 } from './analytics-model.ts'
-import { anEvent, as, openHouse } from './test-analytics.ts'
+import { anEvent, as, openFixture } from './test-analytics.ts'
 
-let house: Awaited<ReturnType<typeof openHouse>>
+let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
-  house = await openHouse({ replicas: 2 })
+  fixture = await openFixture({ replicas: 2 })
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const DURATIONS = [12.48, 100, 1_000, 3_725.5]
-/** A view is live for a minute after it told of itself. */
+/** A view is live for a minute after its last event. */
 const LIVE_MS = 50_000
 const RUNS = Number(process.env['VITASCOPE_COUNT_RUNS'] ?? 12)
 
@@ -55,7 +55,7 @@ const aView = fc.record({
     }),
     { nil: undefined },
   ),
-  /** Unknown at first, then known, then another or not known any more: the turns are among its moments; some of the first is told again when it is known. */
+  /** The length of a video is unknown, then known, then changed or unknown again. The changes are among its moments. */
   length: fc.option(
     fc.record({ known: fc.nat(), turns: fc.nat(), into: fc.constantFrom(0, 0.5, 2), again: fc.integer({ min: 0, max: 511 }) }),
     { nil: undefined },
@@ -73,7 +73,7 @@ interface Telling {
   lengths: (readonly number[])[] | undefined
 }
 
-/** The view, and the events by which a player tells of it: watched intervals one by one and, at the end, all of them again. */
+/** A view and the events that its player sends: single watched intervals and, at the end, all of them again. */
 function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: number): Telling {
   const duration = DURATIONS[drawn.video] ?? 1
   const videoId = videoIds[drawn.video] ?? ''
@@ -118,18 +118,18 @@ function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: num
   }
   if (!drawn.length) return { view, events, lengths: undefined }
   const lengths = lengthsOf(events, duration, drawn.length)
-  const told = events.flatMap(({ type, watched: seen, rewatched: again }, place) =>
+  const received = events.flatMap(({ type, watched: seen, rewatched: again }, place) =>
     (lengths[place] ?? []).map((length) => ({
       ...{ duration: length, ended: type === 'EVENT_TYPE_ENDED' },
       ...{ watched: pairsOf(seen), rewatched: pairsOf(again) },
     })),
   )
-  return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...seenAs(duration, told) }, events, lengths }
+  return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...seenAs(duration, received) }, events, lengths }
 }
 
 const pairsOf = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds }) => [fromSeconds, toSeconds] as const)
 
-/** By their moments, so that what came at once was told of one length. */
+/** Events ordered by time, so that events sent together have the same video length. */
 function lengthsOf(events: readonly Event[], duration: number, { known, turns, into, again }: NonNullable<Drawn['length']>): number[][] {
   const moments = [...new Set(events.map(({ atMs }) => atMs))].sort((a, b) => a - b)
   const from = known % moments.length
@@ -143,15 +143,15 @@ function lengthsOf(events: readonly Event[], duration: number, { known, turns, i
 }
 
 /** Every event at least once, some often, in any order, in requests of any size, to any replica; acknowledgements are lost. */
-async function sendSomehow(told: readonly Telling[], random: () => number): Promise<void> {
-  for (const [viewer, theirs] of Map.groupBy(told, ({ view }) => view.viewer)) {
+async function sendSomehow(received: readonly Telling[], random: () => number): Promise<void> {
+  for (const [viewer, theirs] of Map.groupBy(received, ({ view }) => view.viewer)) {
     const events = theirs.flatMap((one) => one.events)
     const twice = [...events, ...events.filter(() => random() < 0.4)]
     const shuffled = twice.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
     const sending: Promise<unknown>[] = []
     while (shuffled.length > 0) {
       const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
-      const send = () => house.send(some, { replica: random() < 0.5 ? 0 : 1, clientAddress: viewer })
+      const send = () => fixture.send(some, { replica: random() < 0.5 ? 0 : 1, clientAddress: viewer })
       sending.push(
         send().then(async (answer) => {
           expect(answer).toEqual({ accepted: some.length, rejected: [] })
@@ -160,16 +160,16 @@ async function sendSomehow(told: readonly Telling[], random: () => number): Prom
         }),
       )
       if (random() < 0.3) await Promise.all(sending)
-      if (random() < 0.1) await house.settled({ byReplicas: random() < 0.5 })
+      if (random() < 0.1) await fixture.settled({ byReplicas: random() < 0.5 })
     }
     await Promise.all(sending)
   }
 }
 
 /** The same for those whose video changes: as if they had come while it had that length. */
-async function writeSomehow(told: readonly Telling[], organisationId: string, random: () => number): Promise<void> {
-  const store = createEventStore(house.db, randomUUID())
-  const kept = told.flatMap(({ view, events, lengths }) =>
+async function writeSomehow(received: readonly Telling[], organisationId: string, random: () => number): Promise<void> {
+  const store = createEventStore(fixture.db, randomUUID())
+  const kept = received.flatMap(({ view, events, lengths }) =>
     events.flatMap((event, place) =>
       (lengths?.[place] ?? []).map((length) => {
         const by = { organisationId, durationMs: length * 1_000, receivedMs: Date.now(), visitor: Buffer.from(view.viewer).toString('hex') }
@@ -185,7 +185,7 @@ async function writeSomehow(told: readonly Telling[], organisationId: string, ra
       lines: some.map((event) => toLine(event, dayOf(event.atMs))),
       days: [...new Set(some.map(({ atMs }) => dayOf(atMs)))],
     })
-    if (random() < 0.3) await house.settled({ byReplicas: random() < 0.2 })
+    if (random() < 0.3) await fixture.settled({ byReplicas: random() < 0.2 })
   }
 }
 const TYPES: Record<string, number> = {
@@ -199,32 +199,32 @@ test('whatever happens to events on their way, the counts are those of the views
   await fc.assert(
     fc.asyncProperty(plan, async ({ views: drawn, seed }) => {
       const organisationId = String(++organisations)
-      const videoIds = DURATIONS.map((duration) => house.catalogue.aVideo(duration, organisationId))
+      const videoIds = DURATIONS.map((duration) => fixture.catalogue.aVideo(duration, organisationId))
       const now = Date.now()
-      const told = drawn.map((one, nth) => intend(one, nth, videoIds, now))
+      const received = drawn.map((one, nth) => intend(one, nth, videoIds, now))
       await sendSomehow(
-        told.filter(({ lengths }) => !lengths),
+        received.filter(({ lengths }) => !lengths),
         seeded(seed),
       )
       await writeSomehow(
-        told.filter(({ lengths }) => lengths),
+        received.filter(({ lengths }) => lengths),
         organisationId,
         seeded(seed),
       )
-      await house.settled({ byReplicas: seed % 2 === 0 })
-      const views = told.map(({ view }) => view)
+      await fixture.settled({ byReplicas: seed % 2 === 0 })
+      const views = received.map(({ view }) => view)
       await expectLive({ organisationId, since: now }, views)
       await expectCounts({ organisationId, videoIds, from }, views)
       await expectExport({ organisationId, from }, views)
     }),
     { numRuns: RUNS, endOnFailure: true },
   )
-  expect(await house.reconcile()).toMatchObject({ differences: [] })
+  expect(await fixture.reconcile()).toMatchObject({ differences: [] })
 }, 240_000)
 
-/** Every view told of itself just now, however long ago it began. */
+/** Every view has just sent an event, whatever its start time. */
 async function expectLive({ organisationId, since }: { organisationId: string; since: number }, views: IntendedView[]): Promise<void> {
-  const live = await house.insights.getRealtime({ organisationId }, as('standard', organisationId))
+  const live = await fixture.insights.getRealtime({ organisationId }, as('standard', organisationId))
   // On a machine so slow, the first of them are silent by now.
   if (Date.now() - since > LIVE_MS) return
   const ofVideos = [...Map.groupBy(views, ({ videoId }) => videoId)].map(([videoId, some]) => ({ videoId, views: some.length }))
@@ -235,8 +235,8 @@ async function expectLive({ organisationId, since }: { organisationId: string; s
 /** A row for each day, video and language. */
 async function expectExport({ organisationId, from }: { organisationId: string; from: string }, views: IntendedView[]): Promise<void> {
   let text = ''
-  const asked = { organisationId, period: { dateStart: from, dateEnd: '' }, format: 'EXPORT_FORMAT_NDJSON' as const }
-  for await (const { data } of house.exports.exportDays(asked, as('standard', organisationId))) text += data
+  const requested = { organisationId, period: { dateStart: from, dateEnd: '' }, format: 'EXPORT_FORMAT_NDJSON' as const }
+  for await (const { data } of fixture.exports.exportDays(requested, as('standard', organisationId))) text += data
   const rows = text
     .split('\n')
     .filter((line) => line !== '')
@@ -261,30 +261,30 @@ async function expectCounts(
   { organisationId, videoIds, from }: { organisationId: string; videoIds: string[]; from: string },
   views: IntendedView[],
 ): Promise<void> {
-  const { reports, insights } = house.replicas[1] ?? house
+  const { reports, insights } = fixture.replicas[1] ?? fixture
   const call = as('standard', organisationId)
   const period = { dateStart: from, dateEnd: '' }
-  const asked = { organisationId, period }
+  const requested = { organisationId, period }
   const rest = { pageSize: 0, pageToken: '', skip: 0 }
-  expect((await reports.getViews({ ...asked, videoIds: [] }, call)).counts).toEqual(countsOf(views))
+  expect((await reports.getViews({ ...requested, videoIds: [] }, call)).counts).toEqual(countsOf(views))
   const days = byDay(views).map(({ day, views: some }) => ({ day, counts: countsOf(some) }))
-  expect((await reports.listDays({ ...asked, ...rest, videoIds: [] }, call)).days).toEqual(days)
-  expect((await reports.listDays({ ...asked, ...rest, videoIds }, call)).days).toEqual(days)
+  expect((await reports.listDays({ ...requested, ...rest, videoIds: [] }, call)).days).toEqual(days)
+  expect((await reports.listDays({ ...requested, ...rest, videoIds }, call)).days).toEqual(days)
   for (const [by, list] of [
-    ['language', (await reports.listLanguages(asked, call)).languages],
-    ['subtitle', (await reports.listSubtitles(asked, call)).languages],
+    ['language', (await reports.listLanguages(requested, call)).languages],
+    ['subtitle', (await reports.listSubtitles(requested, call)).languages],
   ] as const) {
     const wanted = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countsOf(some) }))
     expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(wanted.map((row) => JSON.stringify(row))))
   }
-  expect((await insights.listViewerDays({ ...asked, ...rest, videoId: '' }, call)).days).toEqual(viewersOf(views))
-  const { videos } = await reports.listVideos({ ...asked, ...rest, videoIds: [], languages: [], detailed: true }, call)
+  expect((await insights.listViewerDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(viewersOf(views))
+  const { videos } = await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, call)
   expect(videos.map(({ videoId }) => videoId).sort()).toEqual([...new Set(views.map(({ videoId }) => videoId))].sort())
 
   for (const [nth, videoId] of videoIds.entries()) {
     const duration = DURATIONS[nth] ?? 1
     const own = views.filter((view) => view.videoId === videoId)
-    const ofVideo = { ...asked, videoId }
+    const ofVideo = { ...requested, videoId }
     const viewed = await reports.getDurationViewed(ofVideo, call)
     expect(viewed).toMatchObject({ counts: countsOf(own), durationSeconds: duration, watched: bucketsOf(own) })
     const { averagePercentageViewed, averageViewingTime } = averagesOf(own)
@@ -302,7 +302,7 @@ async function expectCounts(
     expect(quality).toEqual(measured)
     expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(viewersOf(own))
     const german = own.filter((view) => view.language === 'de')
-    const filtered = await reports.listVideos({ ...asked, ...rest, videoIds: [videoId], languages: ['de'], detailed: false }, call)
+    const filtered = await reports.listVideos({ ...requested, ...rest, videoIds: [videoId], languages: ['de'], detailed: false }, call)
     expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [countsOf(german)] : [])
   }
 }

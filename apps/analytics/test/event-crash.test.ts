@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,9 +13,10 @@ import { type Db, openPostgres } from '@vitascope/postgres'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { testLog, waitFor } from '@vitascope/testing'
+import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { migrateAnalytics, SCHEMA } from '../src/migrate.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { anEvent, as, PRINCIPAL_KEY, principal, startCatalogue } from './test-analytics.ts'
+import { anEvent, as, startCatalogue } from './test-analytics.ts'
 
 /** Ten minutes in the long run. */
 const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 15))
@@ -44,8 +45,6 @@ async function openScene() {
   await migrateAnalytics(postgres.url, testLog)
   const db = openPostgres({ url: postgres.url, schema: SCHEMA, log: testLog })
   const catalogue = await startCatalogue()
-  const keyFile = join(folder, 'key')
-  await writeFile(keyFile, PRINCIPAL_KEY)
   const start = () =>
     spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
       stdio: 'ignore',
@@ -53,13 +52,13 @@ async function openScene() {
         ...process.env,
         VITASCOPE_ANALYTICS_LISTEN: `127.0.0.1:${port}`,
         VITASCOPE_ANALYTICS_DATABASE_URL: postgres.url,
-        VITASCOPE_PRINCIPAL_KEY_FILE: keyFile,
+        ...testKeyEnvironment('analytics'),
         VITASCOPE_CATALOGUE_ADDRESS: catalogue.address,
         VITASCOPE_ANALYTICS_SPOOL_DIR: join(folder, 'spool'),
       },
     })
   let service: ChildProcess = start()
-  const channel = openChannel(`127.0.0.1:${port}`, { principalKey: principal })
+  const channel = openChannel(`127.0.0.1:${port}`, { service: 'analytics', principals: testPrincipals() })
   return {
     db,
     catalogue,
@@ -151,7 +150,7 @@ test(
 async function countedAll(db: Db, acknowledged: ReadonlySet<string>): Promise<boolean> {
   if ((await db.query('select 1 from pending_batch limit 1')).length > 0) return false
   const [row] = await db.query<{ missing: string }>(
-    'select count(*) as missing from unnest($1::uuid[]) as told (view_id) where not exists (select from view v where v.view_id = told.view_id)',
+    'select count(*) as missing from unnest($1::uuid[]) as sent (view_id) where not exists (select from view v where v.view_id = sent.view_id)',
     [[...acknowledged]],
   )
   return row?.missing === '0'

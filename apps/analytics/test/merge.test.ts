@@ -26,13 +26,13 @@ const aView = (videoId: string) => {
 }
 
 /** Inserts beyond a number in one round are more than it can do in the time of a statement. */
-function slowDatabase(mostInserts: number): { db: Db; refused: () => number } {
+function slowDatabase(maxInserts: number): { db: Db; refused: () => number } {
   let refused = 0
   const slow =
     (query: Query): Query =>
     async <Row>(text: string, values?: readonly unknown[]) => {
       const rows = await query<Row>(text, values)
-      if (!text.startsWith('delete from pending_batch') || rows.length <= mostInserts) return rows
+      if (!text.startsWith('delete from pending_batch') || rows.length <= maxInserts) return rows
       refused++
       throw new Error('canceling statement due to statement timeout')
     }
@@ -49,7 +49,7 @@ test('a round that is too much is tried with less, down to one insert, so that r
     await store.write({ lines: views.map((event) => toLine(event, dayOf(now))), days: [dayOf(now)] })
   }
   const { db, refused } = slowDatabase(1)
-  const merge = createMerger(db, { mostEvents: 16 })
+  const merge = createMerger(db, { maxEvents: 16 })
   let counted = 0
   for (let round = 0; counted < 2 * inserts && round < 100; round++) counted += (await merge().catch(() => 0)) ?? 0
   expect([counted, refused() > 0]).toEqual([2 * inserts, true])
@@ -60,7 +60,7 @@ test('a round that is too much is tried with less, down to one insert, so that r
 
 test('rounds become as large as they were, once they succeed', async () => {
   const store = createEventStore(database.db)
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   let away = true
   const db: Db = {
     ...database.db,
@@ -68,21 +68,21 @@ test('rounds become as large as they were, once they succeed', async () => {
       database.db.transaction((tx) => {
         const query: Query = (text, values = []) => {
           if (!text.startsWith('delete from pending_batch')) return tx.query(text, values)
-          asked.push(values[0])
+          requested.push(values[0])
           return away ? Promise.reject(new Error('away')) : tx.query(text, values)
         }
         return change({ ...tx, query })
       }, signal),
   }
   await store.write({ lines: [toLine(aView('9'), dayOf(now))], days: [dayOf(now)] })
-  const merge = createMerger(db, { mostEvents: 40 })
+  const merge = createMerger(db, { maxEvents: 40 })
   for (let round = 0; round < 8; round++) await expect(merge()).rejects.toThrow('away')
-  expect(asked).toEqual([40, 20, 10, 5, 2, 1, 1, 1])
+  expect(requested).toEqual([40, 20, 10, 5, 2, 1, 1, 1])
   away = false
   expect(await merge()).toBe(1)
-  for (let round = 0; asked.at(-1) !== 40 && round < 100; round++) await merge()
+  for (let round = 0; requested.at(-1) !== 40 && round < 100; round++) await merge()
   await merge()
-  expect(asked.slice(-2)).toEqual([40, 40])
+  expect(requested.slice(-2)).toEqual([40, 40])
 })
 
 test('many rows of a table are written by several statements', async () => {

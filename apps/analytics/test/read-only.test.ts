@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { anEvent, as, openHouse } from './test-analytics.ts'
+import { anEvent, as, openFixture } from './test-analytics.ts'
 
-let house: Awaited<ReturnType<typeof openHouse>>
+let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
-  house = await openHouse()
+  fixture = await openFixture()
 })
-afterAll(() => house?.close())
+afterAll(() => fixture?.close())
 
-/** For all connections, which are begun anew; whoever says so may write all the same. */
+/** Makes all new connections read-only by default. A session can still override the setting. */
 async function setReadOnly(on: boolean) {
-  await house.db.transaction(async ({ query }) => {
+  await fixture.db.transaction(async ({ query }) => {
     await query('set transaction read write')
     const [{ name } = { name: '' }] = await query<{ name: string }>('select current_database() as name')
     await query(`alter database ${name} set default_transaction_read_only = ${on ? 'on' : 'off'}`)
@@ -19,23 +19,23 @@ async function setReadOnly(on: boolean) {
   // Its own as the last one.
   const ended = `select pg_terminate_backend(pid) from
     (select pid from pg_stat_activity where datname = current_database() order by pid = pg_backend_pid()) one`
-  await expect(house.db.query(ended)).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(fixture.db.query(ended)).rejects.toMatchObject({ kind: 'unavailable' })
   const shown = async () =>
-    (await house.db.query<{ now: string }>(`select current_setting('default_transaction_read_only') as now`))[0]?.now
+    (await fixture.db.query<{ now: string }>(`select current_setting('default_transaction_read_only') as now`))[0]?.now
   await waitFor(async () => (await shown()) === (on ? 'on' : 'off'), { timeout: 60_000, describe: 'new connections' })
 }
 
 test('while the database answers but takes no writes, events go to disk, and count when it takes them again', async () => {
-  const videoId = house.catalogue.aVideo()
-  await house.send([anEvent({ videoId, viewId: randomUUID() })])
+  const videoId = fixture.catalogue.aVideo()
+  await fixture.send([anEvent({ videoId, viewId: randomUUID() })])
   await setReadOnly(true)
   for (let nth = 0; nth < 3; nth++) {
-    expect(await house.send([anEvent({ videoId, viewId: randomUUID() })])).toEqual({ accepted: 1, rejected: [] })
+    expect(await fixture.send([anEvent({ videoId, viewId: randomUUID() })])).toEqual({ accepted: 1, rejected: [] })
   }
-  expect(await house.db.query('select 1 from event')).toHaveLength(1)
+  expect(await fixture.db.query('select 1 from event')).toHaveLength(1)
   await setReadOnly(false)
   const loads = async () =>
-    (await house.reports.getVideo({ organisationId: '', videoId, period: undefined }, as('uploader'))).counts?.playerLoads
+    (await fixture.reports.getVideo({ organisationId: '', videoId, period: undefined }, as('uploader'))).counts?.playerLoads
   await waitFor(async () => (await loads()) === 4, { timeout: 60_000, describe: 'four views' })
-  expect((await house.reconcile()).differences).toEqual([])
+  expect((await fixture.reconcile()).differences).toEqual([])
 }, 120_000)

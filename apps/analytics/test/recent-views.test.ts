@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type KeptEvent, keep } from '../src/event/event.ts'
+import { keep } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
-import { createRecentViews } from '../src/event/recent-views.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { dayOf } from '../src/view/contribution.ts'
-import { gather } from '../src/view/gathered.ts'
+import type { StoredEvent } from '../src/view/event-row.ts'
 import { mergeRound } from '../src/view/merge.ts'
+import { batchViews } from '../src/view/view-batch.ts'
+import { createViewCache } from '../src/view/view-cache.ts'
 import { analyticsDatabase, anEvent } from './test-analytics.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
@@ -16,19 +17,19 @@ beforeAll(async () => {
 })
 afterAll(() => database?.close())
 
-const told = (videoId: string): KeptEvent => keep({ ...anEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
+const received = (videoId: string): StoredEvent => keep({ ...anEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
 const by = { organisationId: '1', durationMs: 100_000, receivedMs: Date.now(), visitor: undefined }
-const batchOf = (event: KeptEvent) => ({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
+const batchOf = (event: StoredEvent) => ({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
 const viewsOf = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
 
 test('a number that comes again from another replica counts what is in the database, and not what was lost', async () => {
   const [mine, theirs] = [randomUUID(), randomUUID()]
-  const recent = createRecentViews({ writer: mine })
-  const [kept, lost, durable] = [told('1'), told('1'), told('1')]
-  recent.keep(await createEventStore(database.db, mine).write(batchOf(kept)), [gather([kept])])
+  const recent = createViewCache({ writer: mine })
+  const [kept, lost, durable] = [received('1'), received('1'), received('1')]
+  recent.keep(await createEventStore(database.db, mine).write(batchOf(kept)), [batchViews([kept])])
   // The failover forgot the insert that had this number here.
   const batchId = await createEventStore(database.db, theirs).write(batchOf(durable))
-  recent.keep(batchId, [gather([lost])])
+  recent.keep(batchId, [batchViews([lost])])
   expect(await mergeRound(database.db, { recent })).toBe(2)
   expect((await viewsOf()).toSorted()).toEqual([kept.viewId, durable.viewId].toSorted())
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
@@ -36,9 +37,9 @@ test('a number that comes again from another replica counts what is in the datab
 
 test('what a process wrote itself it need not read', async () => {
   const writer = randomUUID()
-  const recent = createRecentViews({ writer })
-  const [written, atHand] = [told('2'), told('2')]
-  recent.keep(await createEventStore(database.db, writer).write(batchOf(written)), [gather([atHand])])
+  const recent = createViewCache({ writer })
+  const [written, atHand] = [received('2'), received('2')]
+  recent.keep(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([atHand])])
   await mergeRound(database.db, { recent })
   expect(await viewsOf()).toContain(atHand.viewId)
 })

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { partitionOf } from '../src/event/event-store.ts'
+import { partitionName } from '@vitascope/postgres'
 import { dayOf } from '../src/view/contribution.ts'
 import { mergeRound } from '../src/view/merge.ts'
+import { EVENTS } from '../src/view/partitions.ts'
 import { analyticsDatabase } from './test-analytics.ts'
 
-const MAIN = fileURLToPath(new URL('../src/reconcile/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../src/reconcile-main.ts', import.meta.url))
 /** The counts of all these videos and days are more than twice that large. */
 const HEAP_MIB = 48
 const VIDEOS = 150
@@ -36,7 +37,9 @@ test('the comparison holds the counts of one video at a time, and finds what dif
   const now = Date.now()
   const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - ago * DAY_MS))
   for (const day of days) {
-    await query(`create table ${partitionOf(day)} partition of event for values from ('${day}') to ('${dayOf(Date.parse(day) + DAY_MS)}')`)
+    await query(
+      `create table ${partitionName(EVENTS, day)} partition of event for values from ('${day}') to ('${dayOf(Date.parse(day) + DAY_MS)}')`,
+    )
   }
   const [batch] = await query<{ batch_id: string }>('insert into pending_batch (days, events) values ($1::date[], $2) returning batch_id', [
     days,

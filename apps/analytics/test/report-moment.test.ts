@@ -3,21 +3,21 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Db } from '@vitascope/postgres'
 import { reportHandlers } from '../src/report/report-rpc.ts'
 import { createReportStore } from '../src/report/report-store.ts'
-import { anEvent, as, openHouse } from './test-analytics.ts'
+import { anEvent, as, openFixture } from './test-analytics.ts'
 
-let house: Awaited<ReturnType<typeof openHouse>>
+let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
-  house = await openHouse()
+  fixture = await openFixture()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
 
 test('what a report says of a video is of one moment, whatever is merged between its statements', async () => {
-  const videoId = house.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.aVideo(100)
   const oneMoreView = async () => {
-    await house.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
-    await house.settled()
+    await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
+    await fixture.settled()
   }
   await oneMoreView()
   /** Reads one after the other, and merges a view behind each. */
@@ -28,9 +28,9 @@ test('what a report says of a video is of one moment, whatever is merged between
     return answer
   }
   const db: Db = {
-    ...house.db,
-    query: (text, values) => between(() => house.db.query(text, values)),
-    reading: (look, signal) => between(() => house.db.reading(look, signal)),
+    ...fixture.db,
+    query: (text, values) => between(() => fixture.db.query(text, values)),
+    reading: (look, signal) => between(() => fixture.db.reading(look, signal)),
   }
   const video = { videoId, organisationId: '1', durationMs: 100_000 }
   const known = async () => new Map([[videoId, video]])

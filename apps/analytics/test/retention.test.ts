@@ -3,29 +3,39 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Db } from '@vitascope/postgres'
+import { type Db, deleteInBatches } from '@vitascope/postgres'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { keep } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
-import { createIntake } from '../src/event/intake.ts'
+import { createEventWriter } from '../src/event/event-writer.ts'
 import { countRejected } from '../src/event/rejected-events.ts'
 import { openSpool } from '../src/event/spool.ts'
-import { removeOld } from '../src/retention/retention.ts'
+import { analyticsRetention } from '../src/retention/retention.ts'
 import { dayOf } from '../src/view/contribution.ts'
-import { anEvent, as, openHouse } from './test-analytics.ts'
+import { anEvent, as, openFixture } from './test-analytics.ts'
 
-let house: Awaited<ReturnType<typeof openHouse>>
+let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
-  house = await openHouse()
+  fixture = await openFixture()
+  // The partitions of all that was there before views and viewers were partitioned: without them weeks have their own.
+  const firsts = await fixture.db.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('view'::regclass, 'viewer'::regclass) and inhrelid::regclass::text like '%before%'`,
+  )
+  for (const { name } of firsts) await fixture.db.query(`drop table ${name}`)
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const DAY = 86_400_000
 const KEPT_DAYS = 30
 const now = Date.now()
 const user = as('standard')
+/** A round of retention as it is at `now`. */
+async function removeOld(db: Db = fixture.db, limit = 2_000): Promise<void> {
+  const { signal } = new AbortController()
+  for (const { remove } of analyticsRetention(db, KEPT_DAYS, () => now)) await deleteInBatches(remove, { limit, signal })
+}
 const ever = { dateStart: '', dateEnd: '9999-12-31' }
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
 
@@ -33,34 +43,34 @@ const rest = { pageSize: 0, pageToken: '', skip: 0 }
 async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer: string, durationMs = 100_000): Promise<void> {
   const atMs = Math.round(now - daysAgo * DAY)
   const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
-  const told = {
+  const received = {
     ...anEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
     type: 3,
     quality,
   }
-  const event = keep(told, {
+  const event = keep(received, {
     organisationId: '1',
     durationMs,
     receivedMs: atMs,
     visitor: Buffer.from(viewer.padEnd(8)).toString('hex'),
   })
-  await createEventStore(house.db).write({ lines: [toLine(event, dayOf(atMs))], days: [dayOf(atMs)] })
+  await createEventStore(fixture.db).write({ lines: [toLine(event, dayOf(atMs))], days: [dayOf(atMs)] })
 }
 
 /** Everything that can be asked of a video and its organisation. */
 async function allReports(videoId: string) {
-  const asked = { organisationId: '1', period: ever }
-  const ofVideo = { ...asked, videoId }
-  const { reports, insights } = house
+  const requested = { organisationId: '1', period: ever }
+  const ofVideo = { ...requested, videoId }
+  const { reports, insights } = fixture
   const exported: string[] = []
-  for await (const { data } of house.exports.exportDays({ ...asked, format: 'EXPORT_FORMAT_CSV' }, user)) exported.push(String(data))
+  for await (const { data } of fixture.exports.exportDays({ ...requested, format: 'EXPORT_FORMAT_CSV' }, user)) exported.push(String(data))
   return {
     exported,
-    views: await reports.getViews({ ...asked, videoIds: [] }, user),
-    days: await reports.listDays({ ...asked, ...rest, videoIds: [] }, user),
-    languages: await reports.listLanguages(asked, user),
-    subtitles: await reports.listSubtitles(asked, user),
-    videos: await reports.listVideos({ ...asked, ...rest, videoIds: [], languages: [], detailed: true }, user),
+    views: await reports.getViews({ ...requested, videoIds: [] }, user),
+    days: await reports.listDays({ ...requested, ...rest, videoIds: [] }, user),
+    languages: await reports.listLanguages(requested, user),
+    subtitles: await reports.listSubtitles(requested, user),
+    videos: await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, user),
     video: await reports.getVideo(ofVideo, user),
     videoDays: await reports.listVideoDays({ ...ofVideo, ...rest }, user),
     durationViewed: await reports.getDurationViewed(ofVideo, user),
@@ -69,46 +79,48 @@ async function allReports(videoId: string) {
     quality: await insights.listQualityDays({ ...ofVideo, ...rest }, user),
   }
 }
-const viewIds = async () => new Set((await house.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id))
+const viewIds = async () => new Set((await fixture.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id))
 
 test('when events, views and viewers of old days are gone, every report of these days is what it was', async () => {
-  const videoId = house.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.aVideo(100)
   const [old, across, young] = [randomUUID(), randomUUID(), randomUUID()]
-  await tellThen(videoId, old, 40, 'anna')
-  await tellThen(videoId, old, 39.9, 'anna')
-  await tellThen(videoId, randomUUID(), 40, 'bert')
+  await tellThen(videoId, old, 70, 'anna')
+  await tellThen(videoId, old, 69.9, 'anna')
+  await tellThen(videoId, randomUUID(), 70, 'bert')
   await tellThen(videoId, across, 32, 'anna')
   await tellThen(videoId, across, 28, 'anna')
   await tellThen(videoId, young, 1, 'carl')
-  await house.settled()
+  await fixture.settled()
   const before = await allReports(videoId)
   expect(before.views.counts).toMatchObject({ playerLoads: 4, videoPlays: 4 })
 
-  await removeOld(house.db, KEPT_DAYS, now)
+  await removeOld()
   expect(await viewIds()).toEqual(new Set([across, young]))
-  const days = await house.db.query<{ day: string }>('select distinct day::text as day from event order by 1')
+  const days = await fixture.db.query<{ day: string }>('select distinct day::text as day from event order by 1')
   expect(days.map(({ day }) => day)).toEqual([dayOf(now - 28 * DAY), dayOf(now - DAY)])
-  expect(await house.db.query('select 1 from viewer where day < $1', [dayOf(now - KEPT_DAYS * DAY)])).toEqual([])
+  // Weeks are removed whole.
+  expect(await fixture.db.query('select 1 from viewer where day < $1', [dayOf(now - (KEPT_DAYS + 7) * DAY)])).toEqual([])
   expect(await allReports(videoId)).toEqual(before)
   // Days whose events are gone are not compared, nor views that began on them.
-  expect((await house.reconcile()).differences).toEqual([])
+  expect((await fixture.reconcile()).differences).toEqual([])
 
-  // A view that began on a day that is gone goes on to be the same one; a new one counts beside the old.
+  // A view that began on a removed day stays the same view. A new view is counted in addition.
   await tellThen(videoId, across, 0.5, 'anna')
-  await house.send([anEvent({ videoId, viewId: randomUUID(), atMs: now })])
-  await house.settled()
+  await fixture.send([anEvent({ videoId, viewId: randomUUID(), atMs: now })])
+  await fixture.settled()
   const after = await allReports(videoId)
   expect(after.views.counts).toMatchObject({ playerLoads: 5, videoPlays: 5 })
   const counts = new Map(after.videoDays.days.map(({ day, counts: found }) => [day, found?.playerLoads]))
   expect(counts.get(dayOf(now - 32 * DAY))).toBe(1)
-  expect((await house.reconcile()).differences).toEqual([])
+  expect((await fixture.reconcile()).differences).toEqual([])
 })
 
 test('a view whose video was replaced meanwhile goes as a whole, when its last part is old', async () => {
-  const videoId = house.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.aVideo(100)
   const [across, gone] = [randomUUID(), randomUUID()]
-  /** Days since the first moment that is kept. */
-  const cut = (now - Date.parse(dayOf(now - KEPT_DAYS * DAY))) / DAY
+  const firstDay = Math.floor(now / DAY) - KEPT_DAYS
+  /** Days since the first moment of the first partition of views that is kept. */
+  const cut = now / DAY - (firstDay - ((firstDay - 4) % 28))
   const minutes = 1 / 1_440
   for (const [viewId, shift] of [
     [across, 0],
@@ -118,81 +130,81 @@ test('a view whose video was replaced meanwhile goes as a whole, when its last p
     await tellThen(videoId, viewId, cut + shift + minutes, 'anna')
     await tellThen(videoId, viewId, cut + shift - 2 * minutes, 'anna', 60_000)
   }
-  await house.settled()
+  await fixture.settled()
   const before = await allReports(videoId)
-  await removeOld(house.db, KEPT_DAYS, now)
-  const parts = await house.db.query('select view_id, duration_ms from view where video_id = $1 order by duration_ms', [videoId])
+  await removeOld()
+  const parts = await fixture.db.query('select view_id, duration_ms from view where video_id = $1 order by duration_ms', [videoId])
   expect(parts).toEqual([0, 60_000, 100_000].map((duration_ms) => ({ view_id: across, duration_ms })))
   expect(await allReports(videoId)).toEqual(before)
-  expect((await house.reconcile()).differences).toEqual([])
+  expect((await fixture.reconcile()).differences).toEqual([])
 
-  // Whoever goes on with it plays nothing once more.
+  // A viewer that continues the view adds no second play.
   await tellThen(videoId, across, 0.1, 'anna', 60_000)
-  await house.settled()
-  const { counts } = await house.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
+  await fixture.settled()
+  const { counts } = await fixture.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
   expect(counts).toEqual(before.video.counts)
-  expect((await house.reconcile()).differences).toEqual([])
+  expect((await fixture.reconcile()).differences).toEqual([])
 })
 
 test('views are removed whole, however many go at once', async () => {
-  const videoId = house.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.aVideo(100)
   const views = [1, 2, 3, 4, 5].map(() => randomUUID())
-  for (const viewId of views) for (const length of [0, 60_000, 100_000]) await tellThen(videoId, viewId, 40, 'bert', length)
-  await house.settled()
+  for (const viewId of views) for (const length of [0, 60_000, 100_000]) await tellThen(videoId, viewId, 70, 'bert', length)
+  await fixture.settled()
   const whole: number[] = []
   const watched: Db = {
-    ...house.db,
+    ...fixture.db,
     transaction: async (change, signal) => {
-      const answer = await house.db.transaction(change, signal)
-      const left = await house.db.query<{ view_id: string }>('select view_id from view where video_id = $1', [videoId])
+      const answer = await fixture.db.transaction(change, signal)
+      const left = await fixture.db.query<{ view_id: string }>('select view_id from view where video_id = $1', [videoId])
       whole.push(...Array.from(Map.groupBy(left, (row) => row.view_id).values(), (parts) => parts.length))
       return answer
     },
   }
-  await removeOld(watched, KEPT_DAYS, now, 2)
+  await removeOld(watched, 2)
   expect(new Set(whole)).toEqual(new Set([3]))
-  expect(await house.db.query('select 1 from view where video_id = $1', [videoId])).toEqual([])
+  expect(await fixture.db.query('select 1 from view where video_id = $1', [videoId])).toEqual([])
 })
 
 test('a day with events that are not counted yet is kept until they are', async () => {
-  const videoId = house.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.aVideo(100)
   const viewId = randomUUID()
-  const locked = house.db.transaction(async ({ query }) => {
-    // Nobody merges meanwhile.
+  const locked = fixture.db.transaction(async ({ query }) => {
+    // No merge runs at the same time.
     await query(`select pg_advisory_xact_lock(hashtext('vitascope analytics merge'))`)
     await tellThen(videoId, viewId, 50, 'anna')
-    const stored = await house.db.query('select 1 from event where view_id = $1', [viewId])
+    const stored = await fixture.db.query('select 1 from event where view_id = $1', [viewId])
     expect(stored).toHaveLength(1)
     await dropOldDays()
-    expect(await house.db.query('select 1 from event where view_id = $1', [viewId])).toHaveLength(1)
+    expect(await fixture.db.query('select 1 from event where view_id = $1', [viewId])).toHaveLength(1)
   })
   await locked
-  await house.settled()
-  await removeOld(house.db, KEPT_DAYS, now)
-  expect(await house.db.query('select 1 from event where view_id = $1', [viewId])).toEqual([])
-  expect((await house.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)).counts).toMatchObject({ playerLoads: 1 })
+  await fixture.settled()
+  await removeOld()
+  expect(await fixture.db.query('select 1 from event where view_id = $1', [viewId])).toEqual([])
+  expect((await fixture.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)).counts).toMatchObject({ playerLoads: 1 })
 })
 
 test('what lay on disk for longer than views are kept is rejected, and counts no view once more', async () => {
-  const videoId = house.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.aVideo(100)
   const [gone, young] = [randomUUID(), randomUUID()]
-  await tellThen(videoId, gone, KEPT_DAYS + 2, 'anna')
-  await house.settled()
-  await removeOld(house.db, KEPT_DAYS, now)
+  await tellThen(videoId, gone, KEPT_DAYS + 30, 'anna')
+  await fixture.settled()
+  await removeOld()
   expect(await viewIds()).not.toContain(gone)
 
-  const told = (viewId: string, daysAgo: number) => {
+  const received = (viewId: string, daysAgo: number) => {
     const atMs = now - daysAgo * DAY
     const event = { ...anEvent({ videoId, viewId, atMs }), type: 3 }
     return keep(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
   }
-  const events = [told(gone, KEPT_DAYS + 2), told(gone, KEPT_DAYS), told(young, 2)]
+  const events = [received(gone, KEPT_DAYS + 2), received(gone, KEPT_DAYS), received(young, 2)]
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-late-'))
-  const spool = await openSpool({ folder, mostBytes: 1_000_000, log: testLog })
+  const spool = await openSpool({ folder, maxBytes: 1_000_000, log: testLog })
   await spool.append({ lines: events.map((event) => toLine(event, dayOf(event.atMs))), days: events.map(({ atMs }) => dayOf(atMs)) })
   const metrics = createMetrics('analytics')
-  const store = createEventStore(house.db)
-  const intake = createIntake({
+  const store = createEventStore(fixture.db)
+  const intake = createEventWriter({
     store,
     spool,
     rejected: countRejected(metrics),
@@ -204,16 +216,16 @@ test('what lay on disk for longer than views are kept is rejected, and counts no
   await intake.drain()
   await spool.close()
   await rm(folder, { recursive: true })
-  await house.settled()
+  await fixture.settled()
 
-  const { counts } = await house.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
+  const { counts } = await fixture.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
   expect(counts).toMatchObject({ playerLoads: 2, videoPlays: 2 })
   expect(await viewIds()).not.toContain(gone)
   expect(await metrics.text()).toMatch(/vitascope_analytics_rejected_events_total\{.*reason="too_old".*\} 2/)
-  expect((await house.reconcile()).differences).toEqual([])
+  expect((await fixture.reconcile()).differences).toEqual([])
 })
 
-/** Its removal of views waits for whoever merges, and is refused when that takes too long; the days were looked at before. */
+/** The removal of views waits for a running merge, and is rejected when the wait takes too long. */
 async function dropOldDays(): Promise<void> {
-  await removeOld(house.db, KEPT_DAYS, now).catch((error: unknown) => expect(error).toMatchObject({ reason: 'DATABASE_BUSY' }))
+  await removeOld().catch((error: unknown) => expect(error).toMatchObject({ reason: 'DATABASE_BUSY' }))
 }

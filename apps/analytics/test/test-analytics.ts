@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DomainError } from '@vitascope/errors'
-import { type Call, createGrpcServer, openChannel, principalKey, serviceCall, type UserKind } from '@vitascope/grpc'
+import { type Call, createGrpcServer, openChannel, serviceCall, type UserKind } from '@vitascope/grpc'
 import { openPostgres } from '@vitascope/postgres'
 import { type Event, EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
@@ -12,13 +12,12 @@ import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { type VideoFact, VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
 import { createMetrics } from '@vitascope/telemetry'
 import { freshDatabase, testLog, waitFor } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { SCHEMA } from '../src/migrate.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { startAnalytics } from '../src/service.ts'
 import { mergeRound } from '../src/view/merge.ts'
 
-export const PRINCIPAL_KEY = 'a principal key of these tests, long enough'
-export const principal = principalKey(PRINCIPAL_KEY)
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** A database of one test file with the schema of analytics. */
@@ -41,9 +40,9 @@ export function as(userType: UserKind, organisationId = '1'): Call {
   return { principal, requestId: 'r', signal: new AbortController().signal }
 }
 
-/** Stands in for the catalogue: what it knows is in a map. */
+/** Replaces the catalogue. Its data are in a map. */
 export async function startCatalogue() {
-  const server = createGrpcServer({ principalKey: principal, log: testLog, metrics: createMetrics('catalogue') })
+  const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
   const videos = new Map<string, VideoFact>()
   const catalogue = { address: '', videos, away: false, asked: 0, stop: () => server.drain(100) }
   server.implement(VideoFactServiceService, {
@@ -62,17 +61,17 @@ export async function startCatalogue() {
       catalogue.away = away
     },
     asked: () => catalogue.asked,
-    aVideo(durationSeconds: number | undefined = 100, organisationId = '1'): string {
+    aVideo(durationSeconds: number | undefined = 100, organisationId = '1', languages: string[] = []): string {
       const videoId = String(++last * 1_000_003)
       const texts = { title: `Title ${last}`, mediaTitle: `Media ${last}`, description: `About ${last}`, language: 'en' }
-      videos.set(videoId, { videoId, organisationId, durationSeconds, texts })
+      videos.set(videoId, { videoId, organisationId, durationSeconds, texts, languages })
       return videoId
     },
   }
 }
 
-/** Replicas of the service on one database, beside a catalogue. */
-export async function openHouse({ replicas = 1, databaseUrl }: { replicas?: number; databaseUrl?: string } = {}) {
+/** Replicas of the service on one database, with a catalogue. */
+export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: number; databaseUrl?: string } = {}) {
   const database = await analyticsDatabase()
   const catalogue = await startCatalogue()
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-analytics-'))
@@ -82,14 +81,14 @@ export async function openHouse({ replicas = 1, databaseUrl }: { replicas?: numb
         listen: '127.0.0.1:0',
         metricsListen: { host: '127.0.0.1', port: 0 },
         databaseUrl: databaseUrl ?? database.url,
-        principalKey: principal,
+        principalKeys: testKeyFiles('analytics'),
         catalogueAddress: catalogue.address,
-        spool: { folder: join(folder, String(nth)), mostBytes: 16 * 1024 * 1024 },
+        spool: { folder: join(folder, String(nth)), maxBytes: 16 * 1024 * 1024 },
         retentionDays: 30,
       },
       testLog,
     )
-    const channel = openChannel(service.address, { principalKey: principal })
+    const channel = openChannel(service.address, { service: 'analytics', principals: testPrincipals() })
     return {
       service,
       events: channel.client(EventServiceService),
@@ -146,6 +145,7 @@ export function anEvent(more: Partial<Event> & { videoId: string; viewId: string
     language: '',
     subtitle: '',
     quality: undefined,
+    knownViewOnly: false,
     ...more,
   }
 }

@@ -10,7 +10,8 @@ writeFileSync(join(folder, 'master'), `${'m'.repeat(44)}\n`)
 writeFileSync(join(folder, 'short'), 'm')
 const env = {
   VITASCOPE_AUTH_DATABASE_URL: 'postgres://a@b/c',
-  VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'master'),
+  VITASCOPE_SIGNING_KEY_FILE: '/keys/signing-key',
+  VITASCOPE_PUBLIC_KEYS_DIR: '/keys/public',
   VITASCOPE_MASTER_KEY_FILE: join(folder, 'master'),
   VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:1',
   VITASCOPE_OF_ANOTHER_SERVICE: 'x',
@@ -20,11 +21,11 @@ test('what must be there is enough', () => {
   expect(readAuthConfig(env)).toEqual({
     listen: '127.0.0.1:0',
     metricsListen: '127.0.0.1:0',
-    serve: { connectionGraceSeconds: 600, connectionSeconds: 120, healthListen: undefined },
+    serve: { connectionGraceSeconds: 600, connectionSeconds: 120, healthListen: undefined, reflection: false },
     tls: undefined,
     databaseUrl: 'postgres://a@b/c',
-    principalKey: 'm'.repeat(44),
-    masterKey: 'm'.repeat(44),
+    principalKeys: { signingKeyFile: '/keys/signing-key', publicKeysDir: '/keys/public' },
+    masterKeyFile: join(folder, 'master'),
     systemKey: { value: undefined, file: undefined },
     catalogueAddress: '127.0.0.1:1',
     auditDays: 400,
@@ -42,8 +43,8 @@ test('every bad setting is named, and no secret is', () => {
     expect.objectContaining({
       problems: [
         'VITASCOPE_AUTH_DATABASE_URL is missing',
+        'VITASCOPE_MASTER_KEY_FILE line 1: the secret must have 32 characters or more',
         'VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -',
-        'VITASCOPE_MASTER_KEY_FILE: the file must hold at least 32 characters',
       ],
     }),
   )

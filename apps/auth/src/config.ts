@@ -1,23 +1,24 @@
-import { readDatabaseUrl, readEnvironment, readServe, readTls } from '@vitascope/config'
-import type { ServeSettings, TlsSettings } from '@vitascope/grpc'
-import { isConfiguredForm } from './api-key/key-value.ts'
+import { type Reader, readDatabaseUrl, readEnvironment, readGrpcServerSettings, readPrincipalKeys, readTls } from '@vitascope/config'
+import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
+import { masterKeysProblem } from '@vitascope/security'
 import type { SystemKeySource } from './installation.ts'
+import { isConfiguredForm } from './key/key-value.ts'
 
-/** What the auth service can be told. */
+/** The settings of the auth service. */
 export interface AuthConfig {
   listen: string
   metricsListen: string
   serve?: ServeSettings
-  /** Between services; undefined for plain text. */
+  /** TLS between services; undefined for plain text. */
   tls?: TlsSettings | undefined
   databaseUrl: string
-  /** Signs and checks the principals of calls. */
-  principalKey: string
-  /** Every key's look-up and sealing come from it. */
-  masterKey: string
+  /** The key that signs this service's calls, and the keys that verify calls of other services. */
+  principalKeys: PrincipalKeySettings
+  /** Path of the file with the keys from which lookup hashes and encryption keys are derived. */
+  masterKeyFile: string
   systemKey: SystemKeySource
   catalogueAddress: string
-  /** Days that entries of the audit log are kept. */
+  /** Days for which entries of the audit log are kept. */
   auditDays: number
 }
 
@@ -26,11 +27,11 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
   const config = {
     listen: read.address('VITASCOPE_AUTH_LISTEN', '127.0.0.1:0'),
     metricsListen: read.address('VITASCOPE_AUTH_METRICS_LISTEN', '127.0.0.1:0'),
-    serve: readServe(read, 'AUTH'),
+    serve: readGrpcServerSettings(read, 'AUTH'),
     tls: readTls(read),
     databaseUrl: readDatabaseUrl(read, 'AUTH'),
-    principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
-    masterKey: read.secretFile('VITASCOPE_MASTER_KEY_FILE'),
+    principalKeys: readPrincipalKeys(read, { isServer: true }),
+    masterKeyFile: readMasterKeyFile(read),
     systemKey: { value: read.secret('VITASCOPE_SYSTEM_KEY'), file: read.optional('VITASCOPE_NEW_SYSTEM_KEY_FILE') },
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     auditDays: read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 }),
@@ -38,14 +39,11 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
   if (config.systemKey.value !== undefined && !isConfiguredForm(config.systemKey.value)) {
     read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
   }
-  if (config.masterKey !== '' && config.masterKey.length < MASTER_KEY_CHARACTERS) {
-    read.refuse(`VITASCOPE_MASTER_KEY_FILE: the file must hold at least ${MASTER_KEY_CHARACTERS} characters`)
-  }
   read.check()
   return config
 }
 
-/** What the migrations of the auth service need. */
+/** Reads the settings of the migrations. Throws `ConfigError`. */
 export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
   const databaseUrl = readDatabaseUrl(read, 'AUTH')
@@ -53,4 +51,20 @@ export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string
   return { databaseUrl }
 }
 
-const MASTER_KEY_CHARACTERS = 32
+/** Reads the settings of the command that re-encrypts secrets. Throws `ConfigError`. */
+export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; masterKeyFile: string; systemKey: string | undefined } {
+  const read = readEnvironment(env)
+  const config = {
+    databaseUrl: readDatabaseUrl(read, 'AUTH'),
+    masterKeyFile: readMasterKeyFile(read),
+    systemKey: read.secret('VITASCOPE_SYSTEM_KEY'),
+  }
+  read.check()
+  return config
+}
+
+function readMasterKeyFile(read: Reader): string {
+  const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE'))
+  if (problem !== undefined) read.refuse(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
+  return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
+}

@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { createOutbox } from '@vitascope/postgres'
+import { fixedMasterKeys } from '@vitascope/security'
 import { testLog } from '@vitascope/testing'
 import { openTestDatabase, type TestDatabase } from '../test/test-auth.ts'
 import { createApiKeyStore } from './api-key/api-key-store.ts'
-import { createKeyBox } from './api-key/key-box.ts'
-import { isKeyValue } from './api-key/key-value.ts'
 import { ensureInstallation, readConfiguredLookup } from './installation.ts'
+import { createKeyCipher } from './key/key-encryption.ts'
+import { isKeyValue } from './key/key-value.ts'
 
-const box = createKeyBox('a master key of this test, long enough')
+const box = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
 const never = new AbortController().signal
 let database: TestDatabase
 let folder: string
@@ -101,18 +102,18 @@ test('a key that was revoked or regenerated does not come back with a restart, a
   expect(await find(regenerated?.value ?? '')).toBeDefined()
 })
 
-test('the key of somebody else cannot become the system key', async () => {
+test('the key of another user cannot become the system key', async () => {
   await start(A)
   const keys = createApiKeyStore(database.db, box)
   const call = { principal: { kind: 'service' as const, service: 'test' }, requestId: '', signal: never }
   await keys.create({ userId: '1', applicationName: 'x', resources: [], expireTime: undefined }, B, () => undefined, call)
-  await expect(start(B)).rejects.toThrow('VITASCOPE_SYSTEM_KEY is already the key of somebody else')
+  await expect(start(B)).rejects.toThrow('VITASCOPE_SYSTEM_KEY is already the key of another user')
   expect(await find(A)).toBeDefined()
 })
 
 test('another master key is refused by name before it can do harm', async () => {
   await start(A)
-  const other = createKeyBox('another master key, long enough too')
+  const other = createKeyCipher(fixedMasterKeys('another master key, long enough too'))
   await expect(start(B, { box: other })).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE')
   expect(await find(A)).toBeDefined()
 })

@@ -4,17 +4,17 @@ import { ConfigError } from '@vitascope/config'
 import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
 import { conceal } from './api-key/api-key-store.ts'
-import { type KeyBox, sameBytes } from './api-key/key-box.ts'
-import { announceKeys } from './api-key/key-change.ts'
-import { makeKeyValue } from './api-key/key-value.ts'
+import { announceKeys } from './key/key-change.ts'
+import { type KeyCipher, sameBytes } from './key/key-encryption.ts'
+import { makeKeyValue } from './key/key-value.ts'
 import { SYSTEM_ORGANISATION } from './organisation/organisation.ts'
 import { announced, type OrganisationRow } from './organisation/organisation-store.ts'
 
-/** Where the system key comes from. */
+/** The source of the system key. */
 export interface SystemKeySource {
-  /** The one that is to be. */
+  /** The configured key. */
   value: string | undefined
-  /** Where the first start writes the one that it makes. */
+  /** The file to which the first start writes a generated key. */
   file: string | undefined
 }
 
@@ -25,10 +25,17 @@ interface InstallationRow {
 }
 
 /**
- * Makes what must be there before the first call: organisation 1, a system user and its key with every resource. At later starts it
- * applies a system key that is another than the one applied last. Replicas that start at once do it one after the other.
+ * Creates organisation 1, a system user and its key with all permissions, if they are missing.
+ * Later starts replace the system key if another one is configured. Concurrent starts are
+ * serialised. Throws `ConfigError`.
  */
-export function ensureInstallation(options: { db: Db; outbox: Outbox; box: KeyBox; source: SystemKeySource; log: Logger }): Promise<void> {
+export function ensureInstallation(options: {
+  db: Db
+  outbox: Outbox
+  box: KeyCipher
+  source: SystemKeySource
+  log: Logger
+}): Promise<void> {
   const { db, outbox, box, source, log } = options
   return db.transaction(async (tx) => {
     const { query } = tx
@@ -37,11 +44,13 @@ export function ensureInstallation(options: { db: Db; outbox: Outbox; box: KeyBo
     const userId = await ensureSystemUser(query)
 
     const [installed] = await query<InstallationRow>('select master_key_check, system_key_id, configured_lookup from installation')
-    if (installed && !sameBytes(installed.master_key_check, box.check)) {
-      throw new ConfigError(['VITASCOPE_MASTER_KEY_FILE is not the master key that this database was first started with'])
+    if (installed && !box.checks().some((check) => sameBytes(check, installed.master_key_check))) {
+      throw new ConfigError([
+        'VITASCOPE_MASTER_KEY_FILE does not hold the master key of this database: add it, and remove it only after `npm run rekey` has ended',
+      ])
     }
     const configured = source.value === undefined ? undefined : box.lookup(source.value)
-    if (installed && (!configured || (installed.configured_lookup && sameBytes(installed.configured_lookup, configured)))) return
+    if (installed && (source.value === undefined || isLookupOf(box, source.value, installed.configured_lookup))) return
 
     const value = source.value ?? makeKeyValue()
     if (installed?.system_key_id) await removeKey(query, installed.system_key_id)
@@ -49,15 +58,20 @@ export function ensureInstallation(options: { db: Db; outbox: Outbox; box: KeyBo
     await query(
       `insert into installation (master_key_check, system_key_id, configured_lookup) values ($1, $2, $3)
        on conflict (only_row) do update set system_key_id = excluded.system_key_id, configured_lookup = excluded.configured_lookup`,
-      [box.check, keyId, configured],
+      [box.check(), keyId, configured],
     )
-    // Before the commit: a key that works is one that was written down.
+    // Written before the commit, so that a working key is always in the file.
     if (!configured) await writeKeyFile(source.file, value)
-    tx.afterCommit(() => log.info({ api_key_id: keyId }, installed ? 'the system key was replaced' : 'the system key was made'))
+    tx.afterCommit(() => log.info({ api_key_id: keyId }, installed ? 'system key replaced' : 'system key created'))
   })
 }
 
-/** The look-up of the system key that was configured last, which may have any form. */
+/** Returns whether a lookup hash belongs to a value, with any of the master keys. */
+export function isLookupOf(box: KeyCipher, value: string, lookup: Buffer | null): boolean {
+  return lookup !== null && box.lookups(value).some((candidate) => sameBytes(candidate, lookup))
+}
+
+/** Returns the lookup hash of the system key that was configured last. That key may have any form. */
 export async function readConfiguredLookup(db: Db): Promise<Buffer | undefined> {
   const [row] = await db.query<Pick<InstallationRow, 'configured_lookup'>>('select configured_lookup from installation')
   return row?.configured_lookup ?? undefined
@@ -87,19 +101,19 @@ async function removeKey(query: Query, apiKeyId: string): Promise<void> {
   await query('delete from api_key where api_key_id = $1', [apiKeyId])
 }
 
-async function insertSystemKey(query: Query, box: KeyBox, userId: string, value: string): Promise<string> {
+async function insertSystemKey(query: Query, box: KeyCipher, userId: string, value: string): Promise<string> {
   const { lookup, sealed } = conceal(box, value)
   const [row] = await query<{ api_key_id: string }>(
     `insert into api_key (user_id, application_name, lookup, sealed_value, all_resources) values ($1, 'system key', $2, $3, true)
      on conflict (lookup) do nothing returning api_key_id`,
     [userId, lookup, sealed],
   )
-  if (!row) throw new ConfigError(['VITASCOPE_SYSTEM_KEY is already the key of somebody else: choose another value'])
+  if (!row) throw new ConfigError(['VITASCOPE_SYSTEM_KEY is already the key of another user: choose another value'])
   await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
   return row.api_key_id
 }
 
-/** Whole or not at all, and on the disk when it returns. */
+/** Writes the file atomically and syncs its contents before it returns. */
 async function writeKeyFile(file: string | undefined, value: string): Promise<void> {
   if (file === undefined) {
     throw new ConfigError([

@@ -7,7 +7,7 @@ export const SCHEMA = 'auth'
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** Brings the schema of the auth service up to date. */
+/** Applies the migrations of the auth schema. */
 export function migrateAuth(databaseUrl: string, log: Logger): Promise<void> {
   return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
 }

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { bad, openHouse } from './house.ts'
+import { bad, startAuth } from './auth-setup.ts'
 import { service } from './test-auth.ts'
 
-const house = await openHouse()
-const { auth, uploader } = house
-afterAll(house.close)
+const fixture = await startAuth()
+const { auth, uploader } = fixture
+afterAll(fixture.close)
 
 test('a number never changes, and a level may', async () => {
   const list = async () => (await auth.accessList.listResources({}, uploader())).resources

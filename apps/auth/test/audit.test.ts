@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { serviceCall } from '@vitascope/grpc'
+import { deleteInBatches } from '@vitascope/postgres'
 import { AuditEntry, AuditOutcome, ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'
-import { conditions, createAuditStore, sweepAudit, walking } from '../src/audit/audit-store.ts'
-import { leastIdOf } from '../src/audit/entry-id.ts'
-import { bad, openHouse, refused } from './house.ts'
+import { auditRetention, conditions, createAuditStore, walking } from '../src/audit/audit-store.ts'
+import { minIdOf } from '../src/audit/entry-id.ts'
+import { bad, refused, startAuth } from './auth-setup.ts'
 import { as, service } from './test-auth.ts'
 
-const { auth, database, org, system, close } = await openHouse()
+const { auth, database, org, system, close } = await startAuth()
 const { db } = database
 afterAll(close)
 
@@ -15,7 +16,7 @@ let made = 0
 
 /** Ids stand in the order of the calls. */
 function anEntry(more: Partial<AuditEntry> = {}, ms = NOW): AuditEntry {
-  const entryId = `${leastIdOf(new Date(ms)).slice(0, 13)}-7000-8000-${(++made).toString(16).padStart(12, '0')}`
+  const entryId = `${minIdOf(new Date(ms)).slice(0, 13)}-7000-8000-${(++made).toString(16).padStart(12, '0')}`
   return AuditEntry.fromPartial({
     entryId,
     organisationId: org.one,
@@ -37,8 +38,8 @@ describe('appending', () => {
     await append([{ ...entry, action: 'video::post' }, anEntry({ object: '/again' })], [anOutcome(entry, 404)])
     expect((await list({ object: '/again' })).entries).toHaveLength(2)
     expect((await list({ object: '/again' })).entries.at(-1)).toEqual(entry)
-    expect(await db.query('select status, made_id from audit_outcome where entry_id = $1', [entry.entryId])).toEqual([
-      { status: 200, made_id: '12' },
+    expect(await db.query('select status, created_id from audit_outcome where entry_id = $1', [entry.entryId])).toEqual([
+      { status: 200, created_id: '12' },
     ])
   })
 
@@ -64,18 +65,33 @@ describe('the log', () => {
     `update audit_outcome set status = 500`,
     'delete from audit_outcome',
     'truncate audit_outcome',
+    'delete from PARTITION where true',
+    `update PARTITION set action = 'x'`,
   ])('is append-only: %s is refused', async (statement) => {
     const before = await db.query('select count(*) from audit_entry')
-    await expect(db.query(statement)).rejects.toThrow(/append-only|permission denied/)
+    const [part] = await db.query<{ name: string }>('select tableoid::regclass::text as name from audit_entry limit 1')
+    await expect(db.query(statement.replace('PARTITION', part?.name ?? ''))).rejects.toThrow(/append-only|permission denied/)
     expect(await db.query('select count(*) from audit_entry')).toEqual(before)
   })
 
-  test('is swept of what is older than it is kept, and of nothing else', async () => {
+  test('takes entries of weeks for which there is no partition, and drops weeks that are older than they are kept', async () => {
     const day = 86_400_000
-    const [old, young] = [anEntry({ object: '/swept' }, NOW - 31 * day), anEntry({ object: '/swept' }, NOW - 29 * day)]
-    await append([old, young], [anOutcome(old, 200), anOutcome(young, 200)])
-    await sweepAudit(db, 30)
-    expect((await list({ object: '/swept' })).entries).toEqual([young])
+    // The partition of all that was there before the log was partitioned; then there is none for these entries.
+    const firsts = await db.query<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('audit_entry'::regclass, 'audit_outcome'::regclass)
+         and inhrelid::regclass::text like '%before%'`,
+    )
+    for (const { name } of firsts) await db.query(`drop table ${name}`)
+    const [old, young, next] = [
+      anEntry({ object: '/swept' }, NOW - 37 * day),
+      anEntry({ object: '/swept' }, NOW - 29 * day),
+      anEntry({ object: '/swept' }, NOW + 90 * day),
+    ]
+    await append([old, young, next], [anOutcome(old, 200), anOutcome(young, 200)])
+    expect((await list({ object: '/swept' })).entries).toEqual([next, young, old])
+    const { signal } = new AbortController()
+    for (const { remove } of auditRetention(db, 30)) await deleteInBatches(remove, { signal })
+    expect((await list({ object: '/swept' })).entries).toEqual([next, young])
     expect(await db.query('select from audit_outcome where entry_id = any ($1)', [[old.entryId, young.entryId]])).toHaveLength(1)
   })
 })
@@ -126,6 +142,8 @@ describe('a list', () => {
   })
 
   test('reads no more of a large log than an index leads to, for every combination of filters', async () => {
+    // Makes the partition of the rows below.
+    await append([anEntry({ object: '/early' }, 0x0190_0000_0000)])
     await db.query(
       `insert into audit_entry (entry_id, organisation_id, user_id, key_start, action, object, request_id, address)
        select ('01900000-' || lpad(to_hex(n % 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, n % 50 + 100, n % 500 + 100, 'vs_abcde',

@@ -1,16 +1,19 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { createGrpcServer, principalKey } from '@vitascope/grpc'
+import { createGrpcServer } from '@vitascope/grpc'
 import { createOutbox } from '@vitascope/postgres'
 import { type AddEventRequest, EventServiceService } from '@vitascope/proto/catalogue/v1/event'
+import { fixedMasterKeys } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { warnOfExpiry } from '../src/api-key/expiry-warning.ts'
-import { createKeyBox } from '../src/api-key/key-box.ts'
 import { createLastUsed } from '../src/api-key/last-used.ts'
-import { openHouse } from './house.ts'
-import { aConfig, PRINCIPAL_KEY, startTestAuth } from './test-auth.ts'
+import { createKeyCipher } from '../src/key/key-encryption.ts'
+import { startAuth } from './auth-setup.ts'
+import { aConfig, startTestAuth } from './test-auth.ts'
 
-const { auth, database, org, users, system, aUser, aKey, authenticate, close } = await openHouse()
+const { auth, database, org, users, system, aUser, aKey, authenticate, close } = await startAuth()
 const { db } = database
 afterAll(close)
 
@@ -44,8 +47,11 @@ describe('the time of the last use', () => {
   test('is no query of the call that uses the key, and is there after a stop', async () => {
     const { apiKeyId, value } = await aKey(users.uploader)
     const other = await startTestAuth(database.url)
-    await other.apiKeys.authenticate({ key: value }, { ...system, principal: { kind: 'service', service: 'test' } })
-    expect(await usedTime(apiKeyId)).toBeUndefined()
+    await db.transaction(async (tx) => {
+      // A call that wrote the time would wait for this lock, and the lock for the call.
+      await tx.query('lock table api_key_use in share mode')
+      await other.apiKeys.authenticate({ key: value }, { ...system, principal: { kind: 'service', service: 'test' } })
+    })
     await other.stop()
     expect(Math.abs((await usedTime(apiKeyId))?.getTime() ?? 0) - Date.now()).toBeLessThan(60_000)
     const shown = await auth.apiKeys.getApiKey({ key: value }, system)
@@ -69,7 +75,7 @@ describe('the time of the last use', () => {
 })
 
 describe('the warning of expiry', () => {
-  const box = createKeyBox(aConfig('').masterKey)
+  const box = createKeyCipher(fixedMasterKeys(readFileSync(aConfig('').masterKeyFile, 'utf8')))
   const outbox = createOutbox({ db, handlers: {}, log: testLog })
   const events = () => db.query<{ payload: AddEventRequest }>(`select payload from outbox where topic = 'event' order by outbox_id`)
 
@@ -100,7 +106,7 @@ describe('the warning of expiry', () => {
 
   test('reaches the catalogue, and a catalogue that is away gets it when it is back', async () => {
     const taken: AddEventRequest[] = []
-    const catalogue = createGrpcServer({ principalKey: principalKey(PRINCIPAL_KEY), log: testLog, metrics: createMetrics('catalogue') })
+    const catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
     catalogue.implement(EventServiceService, {
       async addEvent(request) {
         taken.push(request)
@@ -108,7 +114,7 @@ describe('the warning of expiry', () => {
       },
     })
     const { apiKeyId } = await aKey(users.uploader, { expireTime: inDays(3) })
-    // The house’s own auth has no catalogue: what it was to send waits, and is sent by the one that has.
+    // The auth service of the fixture has no catalogue, so its notifications stay in the outbox.
     const other = await startTestAuth(database.url, { catalogueAddress: await catalogue.listen('127.0.0.1:0') })
     await waitFor(() => taken.some(({ objectKey }) => objectKey === `key:${apiKeyId}`), {
       timeout: 30_000,

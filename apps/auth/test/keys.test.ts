@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
-import { bad, openHouse, page, refused } from './house.ts'
+import { bad, page, refused, startAuth } from './auth-setup.ts'
 import { as, SYSTEM_KEY, service, withIdempotency } from './test-auth.ts'
 
-const house = await openHouse()
-const { auth, database, system, org, users, keys, anOrganisation, aUser, aKey, authenticate, standard } = house
-afterAll(house.close)
+const fixture = await startAuth()
+const { auth, database, system, org, users, keys, anOrganisation, aUser, aKey, authenticate, standard } = fixture
+afterAll(fixture.close)
 
 test('the system key holds every resource, also those registered later', async () => {
   expect(await authenticate(SYSTEM_KEY)).toMatchObject({ organisationId: '1', userType: UserType.USER_TYPE_SYSTEM })

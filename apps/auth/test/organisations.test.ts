@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
-import { bad, openHouse, page, refused } from './house.ts'
+import { bad, page, refused, startAuth } from './auth-setup.ts'
 import { withIdempotency } from './test-auth.ts'
 
-const house = await openHouse()
-const { auth, system, org, anOrganisation } = house
-afterAll(house.close)
+const fixture = await startAuth()
+const { auth, system, org, anOrganisation } = fixture
+afterAll(fixture.close)
 
 const update = (organisation: Partial<Organisation>, updateMask: string[]) =>
   auth.organisations.updateOrganisation({ organisation: Organisation.fromPartial(organisation), updateMask }, system)

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openChannel, principalKey } from '@vitascope/grpc'
+import { openChannel } from '@vitascope/grpc'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { User, UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { waitFor } from '@vitascope/testing'
-import { as, openTestDatabase, PRINCIPAL_KEY, service, type TestDatabase } from './test-auth.ts'
+import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
+import { as, openTestDatabase, service, type TestDatabase } from './test-auth.ts'
 
 let database: TestDatabase
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-auth-'))
@@ -26,27 +27,26 @@ function run(file: string) {
   const env = {
     PATH: process.env['PATH'],
     VITASCOPE_AUTH_DATABASE_URL: database.url,
-    VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),
+    ...testKeyEnvironment('auth'),
     VITASCOPE_MASTER_KEY_FILE: join(folder, 'master-key'),
     VITASCOPE_NEW_SYSTEM_KEY_FILE: join(folder, 'system-key'),
     VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:9',
     VITASCOPE_LOG_LEVEL: 'trace',
   }
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../src/${file}`, import.meta.url))], { env })
-  const said = { text: '' }
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said.text += data.toString()))
+  const output = { text: '' }
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output.text += data.toString()))
   const ended = once(child, 'exit').then(([code]) => code as number | null)
-  return { child, said, ended }
+  return { child, said: output, ended }
 }
 
 test('the process migrates, starts, answers, stops at SIGTERM, and its log holds no secret', async () => {
-  writeFileSync(join(folder, 'principal-key'), PRINCIPAL_KEY)
   writeFileSync(join(folder, 'master-key'), 'a master key of this test, long enough')
   expect(await run('migrate.ts').ended).toBe(0)
 
-  const { child, said, ended } = run('main.ts')
-  const address = await waitFor(() => /"address":"([^"]+)"/.exec(said.text)?.[1], { describe: () => `an address in: ${said.text}` })
-  const channel = openChannel(address, { principalKey: principalKey(PRINCIPAL_KEY) })
+  const { child, said: output, ended } = run('main.ts')
+  const address = await waitFor(() => /"address":"([^"]+)"/.exec(output.text)?.[1], { describe: () => `an address in: ${output.text}` })
+  const channel = openChannel(address, { service: 'auth', principals: testPrincipals() })
   const apiKeys = channel.client(ApiKeyServiceService)
   const users = channel.client(UserServiceService)
 
@@ -63,11 +63,11 @@ test('the process migrates, starts, answers, stops at SIGTERM, and its log holds
   await database.db.query('alter table api_key rename to api_key_gone')
   await expect(apiKeys.authenticate({ key }, service())).rejects.toThrow('INTERNAL')
   await database.db.query('alter table api_key_gone rename to api_key')
-  await waitFor(() => said.text.includes('call failed'))
+  await waitFor(() => output.text.includes('call failed'))
 
   channel.close()
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
-  expect(said.text).toContain('stopping')
-  for (const secret of [systemKey, key, password, junk, PRINCIPAL_KEY, 'a master key of this test']) expect(said.text).not.toContain(secret)
+  expect(output.text).toContain('stopping')
+  for (const secret of [systemKey, key, password, junk, 'a master key of this test']) expect(output.text).not.toContain(secret)
 })

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { createGrpcServer, openChannel, principalKey } from '@vitascope/grpc'
+import { createGrpcServer, openChannel } from '@vitascope/grpc'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import { User, UserType } from '@vitascope/proto/auth/v1/user'
 import { type ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
 import { createMetrics } from '@vitascope/telemetry'
 import { freePort, startFaultProxy, testLog, waitFor } from '@vitascope/testing'
-import { as, openTestDatabase, PRINCIPAL_KEY, SYSTEM_KEY, service, startTestAuth, type TestAuth, type TestDatabase } from './test-auth.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { as, openTestDatabase, SYSTEM_KEY, service, startTestAuth, type TestAuth, type TestDatabase } from './test-auth.ts'
 
 const system = as('system')
 let database: TestDatabase
@@ -38,15 +39,15 @@ async function anOrganisationWithAKey({ organisations, users, apiKeys }: TestAut
 test('whatever changes a key is heard on every replica within a second', async () => {
   const [one, two] = [await start(), await start()]
   const hangUp = new AbortController()
-  const heard = [one, two].map(({ apiKeys }) => {
+  const received = [one, two].map(({ apiKeys }) => {
     const ids: string[][] = []
     const ended = (async () => {
       for await (const { apiKeyIds } of apiKeys.watchRevocations({}, { ...service(), signal: hangUp.signal })) ids.push(apiKeyIds)
     })().catch(() => undefined)
     return { ids, ended }
   })
-  await waitFor(() => heard.every(({ ids }) => ids.length === 1))
-  expect(heard.map(({ ids }) => ids)).toEqual([[[]], [[]]])
+  await waitFor(() => received.every(({ ids }) => ids.length === 1))
+  expect(received.map(({ ids }) => ids)).toEqual([[[]], [[]]])
 
   const { organisationId, userId, key, apiKeyId } = await anOrganisationWithAKey(one)
   const [systemKeyId] = (await one.apiKeys.getApiKey({ key: SYSTEM_KEY }, system)).apiKey?.apiKeyId ?? ''
@@ -75,15 +76,15 @@ test('whatever changes a key is heard on every replica within a second', async (
     ],
   ]
   for (const [id, change] of changes) {
-    for (const { ids } of heard) ids.length = 0
+    for (const { ids } of received) ids.length = 0
     await change()
-    await waitFor(() => heard.every(({ ids }) => ids.flat().includes(id)), { timeout: 10_000, describe: () => `${change} to be heard` })
+    await waitFor(() => received.every(({ ids }) => ids.flat().includes(id)), { timeout: 10_000, describe: () => `${change} to be heard` })
   }
   hangUp.abort()
-  await Promise.all(heard.map(({ ended }) => ended))
+  await Promise.all(received.map(({ ended }) => ended))
 })
 
-test('a replica that was given another system key tells the others', async () => {
+test('a replica with a new system key notifies the others', async () => {
   const old = await start()
   const B = 'another-value-for-the-system-key'
   const young = await start({ systemKey: { value: B, file: undefined } })
@@ -94,11 +95,11 @@ test('a replica that was given another system key tells the others', async () =>
   }
 })
 
-test('the catalogue hears of every organisation, also after it was away', async () => {
+test('the catalogue is notified of every organisation, also after an outage', async () => {
   const first = await start()
   const { organisationId } = await anOrganisationWithAKey(first)
   const applied: ApplyOrganisationRequest[] = []
-  const catalogue = createGrpcServer({ principalKey: principalKey(PRINCIPAL_KEY), log: testLog, metrics: createMetrics('test') })
+  const catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
   catalogue.implement(OrganisationMirrorServiceService, {
     async applyOrganisation(request) {
       applied.push(request)
@@ -130,15 +131,15 @@ test('one that starts before its database calls no key malformed, and knows the 
   at.host = proxy.address
   const listen = `127.0.0.1:${await freePort()}`
   const starting = startTestAuth(at.href, { listen })
-  const channel = openChannel(listen, { principalKey: principalKey(PRINCIPAL_KEY) })
+  const channel = openChannel(listen, { service: 'auth', principals: testPrincipals() })
   try {
     const apiKeys = channel.client(ApiKeyServiceService)
-    const ask = () => apiKeys.authenticate({ key: SYSTEM_KEY }, service()).then(({ apiKeyId }) => apiKeyId)
+    const call = () => apiKeys.authenticate({ key: SYSTEM_KEY }, service()).then(({ apiKeyId }) => apiKeyId)
     await waitFor(() => proxy.lost() > 2)
-    for (let n = 0; n < 20; n++) await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' })
+    for (let n = 0; n < 20; n++) await expect(call()).rejects.toMatchObject({ kind: 'unavailable' })
     proxy.lose = () => false
     replicas.push(await starting)
-    expect(await ask()).toMatch(/^\d+$/)
+    expect(await call()).toMatch(/^\d+$/)
   } finally {
     channel.close()
     await proxy.close()

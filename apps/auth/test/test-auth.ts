@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { type Call, type Client, openChannel, type Principal, principalKey, serviceCall, type UserKind } from '@vitascope/grpc'
+import { type Call, type Client, openChannel, type Principal, serviceCall, type UserKind } from '@vitascope/grpc'
 import { type Db, openPostgres } from '@vitascope/postgres'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
@@ -8,14 +8,14 @@ import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
-import { freshDatabase, testLog } from '@vitascope/testing'
+import { freshDatabase, masterKeyFile, testLog } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import type { AuthConfig } from '../src/config.ts'
 import { SCHEMA } from '../src/migrate.ts'
 import { type AuthService, startAuth } from '../src/service.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 export const SYSTEM_KEY = 'the-system-key-of-these-tests'
-export const PRINCIPAL_KEY = 'a principal key of these tests, long enough'
 
 export interface TestDatabase {
   url: string
@@ -49,7 +49,7 @@ export interface TestAuth {
 
 export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfig> = {}): Promise<TestAuth> {
   const service = await startAuth(aConfig(databaseUrl, more), testLog)
-  const channel = openChannel(service.address, { principalKey: principalKey(PRINCIPAL_KEY) })
+  const channel = openChannel(service.address, { service: 'auth', principals: testPrincipals() })
   return {
     service,
     organisations: channel.client(OrganisationServiceService),
@@ -70,10 +70,10 @@ export function aConfig(databaseUrl: string, more: Partial<AuthConfig> = {}): Au
     listen: '127.0.0.1:0',
     metricsListen: '127.0.0.1:0',
     databaseUrl,
-    principalKey: PRINCIPAL_KEY,
-    masterKey: 'a master key of these tests, long enough',
+    principalKeys: testKeyFiles('auth'),
+    masterKeyFile: masterKeyFile('a master key of these tests, long enough'),
     systemKey: { value: SYSTEM_KEY, file: undefined },
-    // Nobody listens there: what is for the catalogue waits in the outbox.
+    // No process listens on this address: notifications of the catalogue stay in the outbox.
     catalogueAddress: '127.0.0.1:9',
     auditDays: 400,
     ...more,

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { ThirdPartyTokenAttribute as Attribute, ThirdPartyToken } from '@vitascope/proto/auth/v1/third_party_token'
-import { bad, openHouse, refused } from './house.ts'
+import { bad, refused, startAuth } from './auth-setup.ts'
 import { as, by, startTestAuth, withIdempotency } from './test-auth.ts'
 
-const { auth, database, org, users, aUser, system, standard, uploader, close } = await openHouse()
+const { auth, database, org, users, aUser, system, standard, uploader, close } = await startAuth()
 const { db } = database
 afterAll(close)
 

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
-import { bad, openHouse, refused } from './house.ts'
+import { bad, refused, startAuth } from './auth-setup.ts'
 import { service, withIdempotency } from './test-auth.ts'
 
-const house = await openHouse()
-const { auth, system, org, users, aUser, aKey, authenticate, standard } = house
-afterAll(house.close)
+const fixture = await startAuth()
+const { auth, system, org, users, aUser, aKey, authenticate, standard } = fixture
+afterAll(fixture.close)
 
 test('a user is what was sent, and what it may not choose is not', async () => {
   const sent = {
@@ -100,7 +100,7 @@ test('a retry of a creation makes no second user', async () => {
   await expect(aUser({}, undefined, other)).rejects.toEqual(refused('refused', 'IDEMPOTENCY_MISMATCH'))
 })
 
-test('services are told of many users at once what they need, and of nobody who is not there', async () => {
+test('services read many users in one call, without the missing ones', async () => {
   const facts = async (userIds: string[]) => (await auth.users.listUserFacts({ userIds }, service())).facts
   const gone = (await aUser()).userId
   await auth.users.deleteUser({ userId: gone }, system)

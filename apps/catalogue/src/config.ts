@@ -1,28 +1,40 @@
-import { parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { hostAndPort, type Reader, readDatabaseUrl, readEnvironment, readServe, readTls } from '@vitascope/config'
+import {
+  hostAndPort,
+  type Reader,
+  readDatabaseUrl,
+  readEnvironment,
+  readGrpcServerSettings,
+  readPrincipalKeys,
+  readTls,
+} from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
-import { principalKey, type ServeSettings, type TlsSettings } from '@vitascope/grpc'
-import type { ReconcileTimes } from './job/reconcile.ts'
-import { parseSender } from './mail/mail-address.ts'
-import type { MailSettings } from './mail/mail-transport.ts'
+import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
+import { masterKeysProblem, parseTokenKeys, type TokenKeys } from '@vitascope/security'
+import { parseSender } from './notification/mail/mail-address.ts'
+import type { MailSettings } from './notification/mail/mail-transport.ts'
+import type { ReconcileTimes } from './publishing/job/reconcile.ts'
 
 export interface CatalogueConfig {
-  /** `HOST:PORT`; port 0 is any. */
+  /** `HOST:PORT`; port 0 selects any free port. */
   listen: string
   metricsListen: { host: string; port: number }
   serve?: ServeSettings
-  /** Between services; undefined for plain text. */
+  /** TLS between services; undefined for plain text. */
   tls?: TlsSettings | undefined
   databaseUrl: string
-  principalKey: Uint8Array
-  masterKey: string
+  /** The key that signs this service's calls, and the keys that verify calls of other services. */
+  principalKeys: PrincipalKeySettings
+  /** Path of the file with the keys that encrypt secrets. */
+  masterKeyFile: string
   tokenKeys: TokenKeys
   encodingAddress: string
   authAddress: string
-  /** Networks of captions' files and webhooks that may be called although they are not public: CIDRs. */
+  /** CIDRs of non-public networks from which caption files may be fetched and in which webhooks may be called. */
   sourceAllow: readonly string[]
+  /** Maximum number of open uploads per organisation. */
+  uploadsPerOrganisation: number
   mail: MailSettings
-  /** What addresses in messages begin with, without a slash at the end. */
+  /** Base URL of links in mails, without a trailing slash. */
   publicUrl: string
   reconcile: ReconcileTimes & { everyMs: number }
 }
@@ -33,21 +45,36 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const config = {
     listen: read.address('VITASCOPE_CATALOGUE_LISTEN', '127.0.0.1:0'),
     metricsListen: hostAndPort(read.address('VITASCOPE_CATALOGUE_METRICS_LISTEN', '127.0.0.1:0')),
-    serve: readServe(read, 'CATALOGUE'),
+    serve: readGrpcServerSettings(read, 'CATALOGUE'),
     tls: readTls(read),
     databaseUrl: readDatabaseUrl(read, 'CATALOGUE'),
-    principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
-    masterKey: read.secretFile('VITASCOPE_MASTER_KEY_FILE'),
+    principalKeys: readPrincipalKeys(read, { isServer: true }),
+    masterKeyFile: readMasterKeyFile(read),
     tokenKeys: tokenKeys(read),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
     sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
+    uploadsPerOrganisation: read.int('VITASCOPE_UPLOADS_PER_ORGANISATION', 100, { min: 1, max: 1_000_000 }),
     mail: mailSettings(read, publicUrl),
     publicUrl,
-    reconcile: { everyMs: 10_000, quietSeconds: 30, resultSeconds: 600 },
+    reconcile: { everyMs: 10_000, staleSeconds: 30, resultSeconds: 600 },
   }
   read.check()
   return config
+}
+
+/** Reads the settings of the command that re-encrypts secrets. Throws `ConfigError`. */
+export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; masterKeyFile: string } {
+  const read = readEnvironment(env)
+  const config = { databaseUrl: readDatabaseUrl(read, 'CATALOGUE'), masterKeyFile: readMasterKeyFile(read) }
+  read.check()
+  return config
+}
+
+function readMasterKeyFile(read: Reader): string {
+  const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE'))
+  if (problem !== undefined) read.refuse(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
+  return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
 }
 
 export function readMigrationConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
@@ -71,7 +98,7 @@ function tokenKeys(read: Reader): TokenKeys {
 
 function mailSettings(read: Reader, publicUrl: string): MailSettings {
   const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : 'localhost'
-  // An address of numbers is nobody's mail domain.
+  // An IP address is not a valid mail domain.
   const domain = /^[\d.]+$|^\[/.test(host) ? 'localhost' : host
   const from = parseSender(read.text('VITASCOPE_MAIL_FROM', `Vitascope <no-reply@${domain}>`))
   if (!from) read.refuse('VITASCOPE_MAIL_FROM must be an address such as Vitascope <no-reply@example.org>')

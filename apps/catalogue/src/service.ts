@@ -1,8 +1,8 @@
 import { createCaptionReader } from '@vitascope/captions'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
-import { createGrpcServer, openChannel, openIdentity } from '@vitascope/grpc'
-import { createOutbox, type Db, openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
-import { type RunningService, repeat } from '@vitascope/process'
+import { createGrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
+import { commonRetention, createOutbox, createRetention, type Db, openPostgres, watchFailovers } from '@vitascope/postgres'
+import { every, type RunningService } from '@vitascope/process'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -29,6 +29,7 @@ import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { openMasterKeys } from '@vitascope/security'
 import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
 import { captionHandlers } from './caption/caption-rpc.ts'
 import { createSourceReader } from './caption/caption-source.ts'
@@ -37,158 +38,176 @@ import type { CatalogueConfig } from './config.ts'
 import { contactFormHandlers } from './contact-form/contact-form-rpc.ts'
 import { createContactFormStore } from './contact-form/contact-form-store.ts'
 import { createSubmissionStore } from './contact-form/submission-store.ts'
-import { deliveryRuleHandlers } from './delivery-rule/delivery-rule-rpc.ts'
-import { createDeliveryRuleStore } from './delivery-rule/delivery-rule-store.ts'
-import { encodingFormatHandlers } from './encoding-format/encoding-format-rpc.ts'
-import { createEncodingFormatStore } from './encoding-format/encoding-format-store.ts'
-import { eventHandlers } from './event/event-rpc.ts'
-import { createEventStore } from './event/event-store.ts'
-import { createFairWriters } from './fair-writers.ts'
 import { folderHandlers } from './folder/folder-rpc.ts'
 import { createFolderStore } from './folder/folder-store.ts'
 import { idHandlers } from './id/id-rpc.ts'
 import { createIdStore } from './id/id-store.ts'
-import { createAfterFailover } from './job/after-failover.ts'
-import { handoverHandlers } from './job/handover.ts'
-import { jobHandlers } from './job/job-rpc.ts'
-import { createJobStore } from './job/job-store.ts'
-import { createQuietJobs } from './job/quiet-jobs-store.ts'
-import { type ReconcileTimes, reconcileJobs } from './job/reconcile.ts'
-import { createRetryJob } from './job/retry-job.ts'
+import { findAllowedIpsIn } from './ip-allowlist/address-check.ts'
+import { ipAllowlistHandlers } from './ip-allowlist/ip-allowlist-rpc.ts'
 import { locationHandlers } from './location/location-rpc.ts'
 import { createPlacedVideoStore } from './location/placed-video-store.ts'
 import { createPostcodeStore } from './location/postcode-store.ts'
-import { createMailStore } from './mail/mail-store.ts'
-import { mailTransport } from './mail/mail-transport.ts'
-import { createMailer, recipientsOf } from './mail/mailer.ts'
-import { mediaHandlers } from './media/media-rpc.ts'
-import { createMediaStore } from './media/media-store.ts'
 import { metadataHandlers } from './metadata/metadata-rpc.ts'
 import { createMetadataStore } from './metadata/metadata-store.ts'
-import { createOrganisations } from './organisation-mirror/organisation.ts'
-import { askAuthBy, organisationMirrorHandlers } from './organisation-mirror/organisation-mirror-rpc.ts'
-import { createOrganisationStore } from './organisation-mirror/organisation-store.ts'
+import { eventHandlers } from './notification/event/event-rpc.ts'
+import { createEventStore, EVENTS_AT_ONCE } from './notification/event/event-store.ts'
+import { createMailStore } from './notification/mail/mail-store.ts'
+import { mailTransport } from './notification/mail/mail-transport.ts'
+import { createMailer, recipientsOf } from './notification/mail/mailer.ts'
+import { deliveryRetention } from './notification/webhook/delivery-retention.ts'
+import { createDeliveryStore } from './notification/webhook/delivery-store.ts'
+import { createSendingStore } from './notification/webhook/sending-store.ts'
+import { webhookHandlers } from './notification/webhook/webhook-rpc.ts'
+import { createSecretCipher } from './notification/webhook/webhook-secret.ts'
+import { createWebhookSender } from './notification/webhook/webhook-sender.ts'
+import { createWebhookStore } from './notification/webhook/webhook-store.ts'
+import { createOrganisations } from './organisation-replica/organisation.ts'
+import { organisationReplicaHandlers, organisationsOfAuth } from './organisation-replica/organisation-replica-rpc.ts'
+import { createOrganisationStore } from './organisation-replica/organisation-store.ts'
 import { overlayHandlers } from './overlay/overlay-rpc.ts'
 import { createOverlayStore } from './overlay/overlay-store.ts'
+import { createPerOrganisationTransactions } from './per-organisation-transactions.ts'
+import { playbackPolicyHandlers } from './playback-policy/playback-policy-rpc.ts'
+import { createPlaybackPolicyStore } from './playback-policy/playback-policy-store.ts'
 import { playlistHandlers } from './playlist/playlist-rpc.ts'
 import { createPlaylistStore } from './playlist/playlist-store.ts'
+import { createPresentationPolicies } from './presentation/presentation-policy.ts'
 import { presentationHandlers } from './presentation/presentation-rpc.ts'
-import { createPresentationRules } from './presentation/presentation-rule.ts'
 import { createPresentationStore } from './presentation/presentation-store.ts'
-import { createQuietSlideJobs } from './presentation/quiet-slide-jobs-store.ts'
+import { sendSlidesToEncodingHandlers } from './presentation/send-slides-to-encoding.ts'
+import { slideJobReports } from './presentation/slide-job-reports.ts'
 import { createSlideJobStore } from './presentation/slide-job-store.ts'
+import { createStaleSlideJobs } from './presentation/stale-slide-jobs-store.ts'
+import { encodingFormatHandlers } from './publishing/encoding-format/encoding-format-rpc.ts'
+import { createEncodingFormatStore } from './publishing/encoding-format/encoding-format-store.ts'
+import { createAfterFailover } from './publishing/job/after-failover.ts'
+import { type ReconcileTimes, reconcileJobs } from './publishing/job/reconcile.ts'
+import { createStaleJobs } from './publishing/job/stale-jobs-store.ts'
+import { jobHandlers } from './publishing/job-rpc.ts'
+import { createJobStore } from './publishing/job-store.ts'
+import { mediaHandlers } from './publishing/media-rpc.ts'
+import { createMediaStore } from './publishing/media-store.ts'
+import { createRetryJob } from './publishing/retry-job.ts'
+import { sendToEncodingHandlers } from './publishing/send-to-encoding.ts'
 import { quotaHandlers } from './quota/quota-rpc.ts'
+import { createUploadReservations } from './quota/upload-reservation.ts'
 import { createUsageCheck } from './quota/usage-check.ts'
-import { findAllowedIpsIn } from './security/address-check.ts'
-import { securityHandlers } from './security/security-rpc.ts'
-import { createPasswordDigests } from './setting/password-digest.ts'
+import { createPasswordHasher } from './setting/password-hash.ts'
 import { settingHandlers } from './setting/setting-rpc.ts'
 import { createSettingStore } from './setting/setting-store.ts'
 import { tagHandlers } from './tag/tag-rpc.ts'
 import { createTagStore } from './tag/tag-store.ts'
 import { themeHandlers } from './theme/theme-rpc.ts'
 import { createThemeStore } from './theme/theme-store.ts'
-import { createSpokenWords } from './video/spoken-words.ts'
+import { createCaptionSearchIndexer } from './video/caption-search-indexer.ts'
+import { createPublishMedia } from './video/publish-media.ts'
 import { createUploadStore } from './video/upload-store.ts'
-import { createVideoLists } from './video/video-list.ts'
+import { createVideoPages } from './video/video-pages.ts'
 import { videoHandlers } from './video/video-rpc.ts'
 import { createVideoStore } from './video/video-store.ts'
 import { createVideoSweep } from './video/video-sweep.ts'
 import { createVideoTokens } from './video/video-token.ts'
-import { videoFactHandlers } from './video-fact/video-fact-rpc.ts'
-import { createVideoFactStore } from './video-fact/video-fact-store.ts'
-import { createDeliveryStore } from './webhook/delivery-store.ts'
-import { createSendingStore } from './webhook/sending-store.ts'
-import { webhookHandlers } from './webhook/webhook-rpc.ts'
-import { createSecretBox } from './webhook/webhook-secret.ts'
-import { createWebhookSender } from './webhook/webhook-sender.ts'
-import { createWebhookStore } from './webhook/webhook-store.ts'
+import { requirePublicVideo, requireVisibleVideo } from './video/visible-video.ts'
+import { videoSummaryHandlers } from './video-summary/video-summary-rpc.ts'
+import { createVideoSummaryStore } from './video-summary/video-summary-store.ts'
 
-/** The catalogue, serving. */
+/** A running catalogue service. */
 export interface RunningCatalogue extends RunningService {
   /** `HOST:PORT` as bound. */
   address: string
   metricsPort: number
 }
 
-/** Some five minutes of faults; the reconciler sees what became of the job then. */
-const HANDOVER_FAULTS = 20
+/** Roughly five minutes of failed attempts. After that the reconciler decides what happens to the job. */
+const SEND_ATTEMPTS = 20
 const READY_EVERY_MS = 2_000
-/** Between two looks whether there was a failover: a table of a row or two. */
+/** Interval of the failover check. It reads a table of one or two rows. */
 const FAILOVER_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 60_000
 const MAIL_EVERY_MS = 1_000
 const TRIM_EVERY_MS = 600_000
 const USAGE_EVERY_MS = 3_600_000
-/** The time in which captions are found. */
+/** How soon new captions become searchable. */
 const SPOKEN_EVERY_MS = 500
-/** For one media, of which 250,000 characters are read: a second or two on a busy machine. */
-const SPOKEN_MS = 30_000
+/** For one media, of which 250,000 characters are read. This takes one or two seconds on a busy machine. */
+const SEARCH_INDEX_TIMEOUT_MS = 30_000
 
 export async function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningCatalogue> {
   const metrics = createMetrics('catalogue')
   const identity = openIdentity(config.tls, { log, metrics })
-  const { principalKey } = config
-  const fair = createFairWriters()
-  const failovers = watchFailovers({ schema: 'catalogue', log, metrics, dense: ['video_search_serial'] })
-  const db = fair.db(openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers }))
-  // A message that is being sent holds a connection: calls must not wait for those.
+  const masterKeys = openMasterKeys(config.masterKeyFile, (error) =>
+    log.error({ err: error }, 'loading changed master keys failed; using the previous ones'),
+  )
+  const principals = openPrincipalKeys('catalogue', config.principalKeys, { log, metrics })
+  const perOrganisation = createPerOrganisationTransactions()
+  const failovers = watchFailovers({ log, metrics, dense: ['video_search_serial'] })
+  const db = perOrganisation.db(openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers }))
+  // A message holds a connection while it is sent, so the outbox has a pool of its own and calls do
+  // not wait for it.
   const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers })
-  // Large captions take their time, one after another: nobody else's connections.
-  const spokenDb = openPostgres({
+  // Indexing large captions is slow. It runs one media at a time on a pool of its own.
+  const searchIndexDb = openPostgres({
     url: config.databaseUrl,
     schema: 'catalogue',
     log,
     poolSize: 1,
-    statementTimeoutMs: SPOKEN_MS,
+    statementTimeoutMs: SEARCH_INDEX_TIMEOUT_MS,
     failovers,
   })
-  // What is told to the world, behind the calls: short transactions, many of them.
-  const tellingDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 2, failovers })
-  const encodingChannel = openChannel(config.encodingAddress, { principalKey, peer: identity?.peer('encoding') })
-  const authChannel = openChannel(config.authAddress, { principalKey, peer: identity?.peer('auth') })
+  // Webhooks and mails: many short transactions on a pool of their own.
+  const notificationDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 2, failovers })
+  const encodingChannel = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
+  const authChannel = openChannel(config.authAddress, { service: 'auth', principals, identity })
   const encoding = encodingChannel.client(EncodingJobServiceService)
 
-  const handlers = handoverHandlers(encoding, { jobs: () => jobs, slideJobs: () => slideJobs }, log)
-  const outbox = createOutbox({ db: outboxDb, handlers, log, mostFaults: HANDOVER_FAULTS })
+  const handlers = {
+    ...sendToEncodingHandlers(encoding, () => jobs, log),
+    ...sendSlidesToEncodingHandlers(encoding, () => slideJobs, log),
+  }
+  const outbox = createOutbox({ db: outboxDb, handlers, log, maxErrors: SEND_ATTEMPTS })
   const { enqueue } = outbox
   const jobs = createJobStore(db, enqueue)
-  const quiet = createQuietJobs(db, enqueue)
+  const staleJobs = createStaleJobs(db, enqueue)
   const slideJobs = createSlideJobStore(db, enqueue)
-  const quietSlides = createQuietSlideJobs(db, enqueue)
+  const staleSlideJobs = createStaleSlideJobs(db, enqueue)
   const videos = createVideoStore(db)
   const videoSweep = createVideoSweep(db)
-  const spoken = createSpokenWords(spokenDb, log)
-  const rules = createDeliveryRuleStore(db)
-  const mirror = createOrganisationStore(db)
-  const organisations = createOrganisations(mirror, askAuthBy(authChannel.client(OrganisationServiceService)))
+  const spoken = createCaptionSearchIndexer(searchIndexDb, log)
+  const policies = createPlaybackPolicyStore(db)
+  const replicas = createOrganisationStore(db)
+  const organisations = createOrganisations(replicas, organisationsOfAuth(authChannel.client(OrganisationServiceService)))
   const folders = createFolderStore(db)
-  const tokens = createVideoTokens(db, videos, config.tokenKeys, config.masterKey)
+  const tokens = createVideoTokens(db, videos, config.tokenKeys, masterKeys)
 
-  const server = fair.server(createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics }))
+  const server = perOrganisation.server(createGrpcServer({ principals, identity, serve: config.serve, log, metrics }))
   server.implement(
     VideoServiceService,
-    videoHandlers({ videos, lists: createVideoLists(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
+    videoHandlers({ videos, lists: createVideoPages(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
   )
-  server.implement(MediaServiceService, mediaHandlers(createMediaStore(db, enqueue), organisations))
-  server.implement(JobServiceService, jobHandlers(jobs, createRetryJob(db, enqueue), slideJobs))
+  server.implement(
+    MediaServiceService,
+    mediaHandlers({ media: createMediaStore(db, enqueue), publishMedia: createPublishMedia(db), organisations }),
+  )
+  server.implement(JobServiceService, jobHandlers(jobs, createRetryJob(db, enqueue), slideJobReports(slideJobs)))
   server.implement(EncodingFormatServiceService, encodingFormatHandlers(createEncodingFormatStore(db, enqueue), organisations))
-  server.implement(QuotaServiceService, quotaHandlers(db))
-  server.implement(VideoFactServiceService, videoFactHandlers(createVideoFactStore(db)))
-  server.implement(DeliveryRuleServiceService, deliveryRuleHandlers(rules, createPresentationRules(db)))
+  const reservations = createUploadReservations(db, config.uploadsPerOrganisation)
+  server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
+  server.implement(VideoFactServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
+  server.implement(DeliveryRuleServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
   server.implement(
     PresentationServiceService,
     presentationHandlers({ presentations: createPresentationStore(db, enqueue), slideJobs, organisations }),
   )
-  server.implement(OrganisationMirrorServiceService, organisationMirrorHandlers(mirror))
+  server.implement(OrganisationMirrorServiceService, organisationReplicaHandlers(replicas))
   server.implement(PlaylistServiceService, playlistHandlers(createPlaylistStore(db), organisations))
   const themes = createThemeStore(db)
+  const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
   server.implement(
     SettingServiceService,
-    settingHandlers({ settings: createSettingStore(db), themes, videos, organisations, digests: createPasswordDigests() }),
+    settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, digests: createPasswordHasher() }),
   )
   server.implement(ThemeServiceService, themeHandlers(themes, organisations))
-  server.implement(SecurityServiceService, securityHandlers(findAllowedIpsIn(db)))
+  server.implement(SecurityServiceService, ipAllowlistHandlers(findAllowedIpsIn(db)))
   server.implement(MetadataServiceService, metadataHandlers(createMetadataStore(db)))
   server.implement(TagServiceService, tagHandlers(createTagStore(db), organisations))
   server.implement(FolderServiceService, folderHandlers(folders, organisations))
@@ -198,19 +217,22 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const policy = sourcePolicy({ allow: config.sourceAllow })
   const captionReader = createCaptionReader()
   server.implement(CaptionServiceService, captionHandlers(createCaptionStore(db), createSourceReader(policy, captionReader)))
-  const webhooks = createWebhookStore(db, config.masterKey)
+  const webhooks = createWebhookStore(db, masterKeys)
   const deliveries = createDeliveryStore(db)
   const checkAddress = (url: string) => checkUrl(url, policy)
   server.implement(WebhookServiceService, webhookHandlers({ webhooks, deliveries, organisations, checkAddress }))
-  const box = createSecretBox(config.masterKey)
-  const sender = createWebhookSender({ store: createSendingStore(tellingDb), box, policy, log })
-  const mails = createMailStore(tellingDb)
+  const box = createSecretCipher(masterKeys)
+  const sender = createWebhookSender({ store: createSendingStore(notificationDb), box, policy, log })
+  const mails = createMailStore(notificationDb)
   const send = mailTransport(config.mail, log)
   const findRecipient = recipientsOf(authChannel.client(UserServiceService))
   const mailer = send && createMailer({ store: mails, send, findRecipient, publicUrl: config.publicUrl, log })
   server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
   const forms = { forms: createContactFormStore(db), submissions: createSubmissionStore(db) }
-  server.implement(ContactFormServiceService, contactFormHandlers({ ...forms, videos, organisations }))
+  server.implement(
+    ContactFormServiceService,
+    contactFormHandlers({ ...forms, requirePublicVideo: requirePublicVideo.bind(undefined, videos), organisations }),
+  )
   const places = { postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db) }
   server.implement(LocationServiceService, locationHandlers({ ...places, organisations }))
 
@@ -219,28 +241,37 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     'vitascope_catalogue_usage_differences_total',
     'Usages of organisations that were not what their rows come to',
   )
-  const usageCheck = createUsageCheck(spokenDb, log, () => differences.inc())
+  const usageCheck = createUsageCheck(searchIndexDb, log, () => differences.inc())
   const metricsServer = await serveMetrics(metrics, config.metricsListen, log, server.isServing)
   const address = await server.listen(config.listen)
   outbox.start()
   sender.start()
   const stopping = new AbortController()
   const { everyMs, ...times } = config.reconcile
+  const tables = [
+    ...commonRetention(db),
+    { table: 'delivery_set', remove: policies.sweep },
+    deliveryRetention(db),
+    { table: 'upload_reservation', remove: reservations.sweep },
+    { table: 'event', remove: events.sweep, limit: EVENTS_AT_ONCE },
+    { table: 'mail', remove: mails.sweep },
+  ]
   const rounds = [
-    (of: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ quiet, jobs, encoding, log, ...of }, signal),
-    (of: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ quiet: quietSlides, jobs: slideJobs, encoding, log, ...of }, signal),
+    (of: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ staleJobs, jobs, encoding, log, ...of }, signal),
+    (of: ReconcileTimes, signal: AbortSignal) =>
+      reconcileJobs({ staleJobs: staleSlideJobs, jobs: slideJobs, encoding, log, ...of }, signal),
   ]
   const afterFailover = createAfterFailover({ db, rounds, resultSeconds: times.resultSeconds, log })
   const loops = [
-    ...rounds.map((round) => repeat((signal) => round(times, signal).then(() => {}), everyMs, log, stopping.signal)),
-    repeat(afterFailover, FAILOVER_EVERY_MS, log, stopping.signal),
-    repeat(spoken.renew, SPOKEN_EVERY_MS, log, stopping.signal),
-    repeat(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
-    repeat(() => Promise.all([rules.sweep(), sweepIdempotency(db), videoSweep.run()]).then(() => {}), SWEEP_EVERY_MS, log, stopping.signal),
-    repeat((signal) => events.sweep(signal).then(() => mails.sweep(signal)), SWEEP_EVERY_MS, log, stopping.signal),
-    repeat(usageCheck.run, USAGE_EVERY_MS, log, stopping.signal),
-    repeat(deliveries.trim, TRIM_EVERY_MS, log, stopping.signal),
-    ...(mailer ? [repeat(mailer.run, MAIL_EVERY_MS, log, stopping.signal)] : []),
+    ...rounds.map((round) => every((signal) => round(times, signal).then(() => {}), everyMs, log, stopping.signal)),
+    every(afterFailover, FAILOVER_EVERY_MS, log, stopping.signal),
+    every(spoken.renew, SPOKEN_EVERY_MS, log, stopping.signal),
+    every(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
+    every(videoSweep.run, SWEEP_EVERY_MS, log, stopping.signal),
+    every(createRetention({ tables, metrics, log }), SWEEP_EVERY_MS, log, stopping.signal),
+    every(usageCheck.run, USAGE_EVERY_MS, log, stopping.signal),
+    every(deliveries.trim, TRIM_EVERY_MS, log, stopping.signal),
+    ...(mailer ? [every(mailer.run, MAIL_EVERY_MS, log, stopping.signal)] : []),
   ]
   log.info({ address, metrics_port: metricsServer.port }, 'listening')
 
@@ -254,12 +285,17 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
       encodingChannel.close()
       authChannel.close()
       identity?.close()
-      await Promise.all([db.close(), outboxDb.close(), spokenDb.close(), tellingDb.close(), metricsServer.close()])
+      principals.close()
+      masterKeys.close()
+      await Promise.all([db.close(), outboxDb.close(), searchIndexDb.close(), notificationDb.close(), metricsServer.close()])
     },
   }
 }
 
-/** What waits: words to encoding, and jobs under way. A database that is away leaves the figures as they were. */
+/**
+ * Exports gauges of the backlog: outbox, webhooks, mails and active jobs. While the database is
+ * unavailable, the gauges keep their values.
+ */
 function observeBacklog(metrics: Metrics, db: Db): void {
   const figure = (name: string, help: string, statement: string) =>
     metrics.gauge(name, help, [], async (gauge) => {
@@ -282,7 +318,7 @@ function observeBacklog(metrics: Metrics, db: Db): void {
     `select count(*)::int as value from mail where state = 'waiting'`,
   )
   figure(
-    'vitascope_catalogue_jobs_standing',
+    'vitascope_catalogue_active_jobs',
     'Jobs that were accepted and have not ended',
     `select count(*)::int as value from job where state in ('queued', 'running')`,
   )

@@ -1,6 +1,6 @@
-import { newRandomId } from '../src/id/id.ts'
-import type { RenditionSet } from '../src/media/rendition-set.ts'
-import type { Organisation } from '../src/organisation-mirror/organisation.ts'
+import type { Organisation } from '../src/organisation-replica/organisation.ts'
+import type { RenditionSet } from '../src/publishing/media/rendition-set.ts'
+import { newRandomId } from '../src/rules/id.ts'
 import type { Upload } from '../src/video/upload.ts'
 import { plainFields, type VideoFields } from '../src/video/video.ts'
 
@@ -23,7 +23,7 @@ export function anUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload
     fields: { ...plainFields('Launch'), ...fields },
     notify: true,
     startsWaiting: false,
-    givesWay: false,
+    lowPriority: false,
     ...more,
   }
 }

@@ -1,17 +1,18 @@
 import { join } from 'node:path'
 import { createOutbox, openPostgres } from '@vitascope/postgres'
 import { freshDatabase, testLog } from '@vitascope/testing'
-import { createJobStore } from '../src/job/job-store.ts'
-import { createMediaStore } from '../src/media/media-store.ts'
-import { createOrganisationStore } from '../src/organisation-mirror/organisation-store.ts'
-import { createSpokenWords } from '../src/video/spoken-words.ts'
+import { createOrganisationStore } from '../src/organisation-replica/organisation-store.ts'
+import { createJobStore } from '../src/publishing/job-store.ts'
+import { createMediaStore } from '../src/publishing/media-store.ts'
+import { createCaptionSearchIndexer } from '../src/video/caption-search-indexer.ts'
+import { createPublishMedia } from '../src/video/publish-media.ts'
 import type { Upload } from '../src/video/upload.ts'
 import { createUploadStore } from '../src/video/upload-store.ts'
 import type { VideoFields } from '../src/video/video.ts'
 import { createVideoStore } from '../src/video/video-store.ts'
 import { aCall, anOrganisation, anUpload, aSet } from './builders.ts'
 
-/** A database of one test file with the stores on it; the outbox keeps what is handed over. */
+/** Creates a database for one test file, with the stores on it. The outbox keeps its messages. */
 export async function catalogueDatabase() {
   const database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'catalogue' })
   const db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
@@ -28,18 +29,18 @@ export async function catalogueDatabase() {
     uploads,
     jobs,
     videos: createVideoStore(db),
-    media: createMediaStore(db, enqueue),
-    /** As the service does all the time. */
-    renewSpoken: () => createSpokenWords(db, testLog).renew(),
-    /** A video as uploaded. */
+    media: { ...createMediaStore(db, enqueue), publish: createPublishMedia(db) },
+    /** The service does this periodically. */
+    renewSpoken: () => createCaptionSearchIndexer(db, testLog).renew(),
+    /** Uploads a video. */
     upload: (fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) => uploads.accept(anUpload(fields, more), aCall()),
-    /** A video that plays. */
+    /** Uploads a video and publishes a set for it. */
     async play(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) {
       const upload = await uploads.accept(anUpload(fields, more), aCall())
       await jobs.apply(upload.jobId, { kind: 'published', renditions: aSet(upload.jobId) }, 1)
       return upload
     },
-    /** What encoding would be told, oldest first. */
+    /** Returns the pending messages to encoding, oldest first. */
     messages: async () =>
       await db.query<{ topic: string; key: string; payload: { jobId: string } }>(
         'select topic, key, payload from outbox order by outbox_id',

@@ -1,34 +1,34 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { verifyVideoToken } from '@vitascope/access'
 import type { Call } from '@vitascope/grpc'
 import { Media } from '@vitascope/proto/catalogue/v1/media'
 import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_mirror'
 import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
+import { verifyVideoToken } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
 import { aSet } from './builders.ts'
-import { catalogueUnderTest, guest, type House, internal, owner, stranger, system, tokenKeys, user } from './catalogue-under-test.ts'
+import { catalogueUnderTest, type Fixture, guest, internal, owner, stranger, system, tokenKeys, user } from './catalogue-under-test.ts'
 
-const house = catalogueUnderTest()
-const { upload, report, publish, play, update } = house
-let database: House['database']
-let service: House['service']
-let encoding: House['encoding']
-let auth: House['auth']
-let ask: House['ask']
+const fixture = catalogueUnderTest()
+const { upload, report, publish, play, update } = fixture
+let database: Fixture['database']
+let service: Fixture['service']
+let encoding: Fixture['encoding']
+let auth: Fixture['auth']
+let send: Fixture['ask']
 beforeAll(() => {
-  ;({ database, service, encoding, auth, ask } = house.now())
+  ;({ database, service, encoding, auth, ask: send } = fixture.now())
 })
 
-test('a video is uploaded, encoded, seen by everybody and delivered', async () => {
+test('a video is uploaded, encoded, visible to every caller and delivered', async () => {
   const { videoId, mediaId, jobId, status } = await upload({ tags: ['moon', 'moon', 'rocket'], descriptionPrivate: 'for us' })
   expect(status).toEqual({ state: VideoState.VIDEO_STATE_ENCODING, progress: 5, code: 2, message: '' })
   await waitFor(() => encoding.state.jobs.get(jobId))
   expect(encoding.state.jobs.get(jobId)).toEqual({ jobId, mediaId, organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
   expect(await report(jobId, 1, { $case: 'progress', value: { percent: 60 } })).toEqual({ wanted: true })
-  expect((await ask.videos.getVideo({ videoId }, owner)).video?.status?.progress).toBe(60)
-  await expect(ask.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  expect((await send.videos.getVideo({ videoId }, owner)).video?.status?.progress).toBe(60)
+  await expect(send.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   await publish(jobId)
-  const { video } = await ask.videos.findPublicVideo({ videoId }, guest)
+  const { video } = await send.videos.findPublicVideo({ videoId }, guest)
   expect(video).toMatchObject({
     title: 'launch.mp4',
     mediaTitle: 'launch.mp4',
@@ -38,36 +38,36 @@ test('a video is uploaded, encoded, seen by everybody and delivered', async () =
     status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000 },
     renditions: aSet(jobId),
   })
-  expect(await ask.rules.getDeliveryRule({ videoId }, internal)).toMatchObject({
+  expect(await send.rules.getDeliveryRule({ videoId }, internal)).toMatchObject({
     sets: [{ version: video?.deliveryVersion, prefix: `renditions/${jobId}` }],
     tokenRequired: false,
   })
-  expect((await ask.jobs.getJob({ jobId }, owner)).job).toMatchObject({ state: 'JOB_STATE_OK', progress: 100, videoId, mediaId })
+  expect((await send.jobs.getJob({ jobId }, owner)).job).toMatchObject({ state: 'JOB_STATE_OK', progress: 100, videoId, mediaId })
 })
 
 test('one that waits for its turn shows so until work begins', async () => {
   const { videoId, jobId, status } = await upload({ startsWaiting: true })
   expect(status).toMatchObject({ state: VideoState.VIDEO_STATE_WAITING, progress: 0, code: 1 })
   await report(jobId, 1, { $case: 'progress', value: { percent: 5 } })
-  expect((await ask.videos.getVideo({ videoId }, owner)).video?.status).toMatchObject({ state: VideoState.VIDEO_STATE_ENCODING, code: 2 })
+  expect((await send.videos.getVideo({ videoId }, owner)).video?.status).toMatchObject({ state: VideoState.VIDEO_STATE_ENCODING, code: 2 })
 })
 
 describe('who may do what', () => {
   test('a record of another organisation is as one that is not there, for every call', async () => {
     const { videoId, mediaId, jobId } = await play()
     const calls = (id: { videoId: string; mediaId: string; jobId: string }, call: Call) => [
-      () => ask.videos.getVideo(id, call),
+      () => send.videos.getVideo(id, call),
       () => update(id.videoId, { title: 'mine' }, ['title'], call),
-      () => ask.videos.deleteVideo(id, call),
-      () => ask.videos.createVideoToken({ ...id, expiresInSeconds: 60, address: '' }, call),
-      () => ask.media.getMedia(id, call),
-      () => ask.media.updateMedia({ media: Media.fromPartial({ ...id, title: 'mine' }), updateMask: ['title'] }, call),
-      () => ask.media.replaceSource({ ...id, sourceUrl: 'https://example.org/x', organisationId: '', startsWaiting: false }, call),
-      () => ask.media.publishMedia(id, call),
-      () => ask.media.deleteMedia({ ...id, userId: '', notes: '' }, call),
-      () => ask.jobs.getJob(id, call),
-      () => ask.jobs.cancelJob(id, call),
-      () => ask.jobs.retryJob(id, call),
+      () => send.videos.deleteVideo(id, call),
+      () => send.videos.createVideoToken({ ...id, expiresInSeconds: 60, address: '' }, call),
+      () => send.media.getMedia(id, call),
+      () => send.media.updateMedia({ media: Media.fromPartial({ ...id, title: 'mine' }), updateMask: ['title'] }, call),
+      () => send.media.replaceSource({ ...id, sourceUrl: 'https://example.org/x', organisationId: '', startsWaiting: false }, call),
+      () => send.media.publishMedia(id, call),
+      () => send.media.deleteMedia({ ...id, userId: '', notes: '' }, call),
+      () => send.jobs.getJob(id, call),
+      () => send.jobs.cancelJob(id, call),
+      () => send.jobs.retryJob(id, call),
     ]
     const missing = { videoId: '8123456789012345678', mediaId: '8123456789012345679', jobId: '8123456' }
     const outcome = async (run: () => Promise<unknown>): Promise<unknown[]> =>
@@ -79,8 +79,8 @@ describe('who may do what', () => {
     const unknown = await Promise.all(calls(missing, stranger).map(outcome))
     expect(foreign).toEqual(unknown)
     expect(foreign.every(([kind]) => kind === 'not_found')).toBe(true)
-    expect((await ask.videos.getVideo({ videoId }, owner)).video).toMatchObject({ title: 'launch.mp4' })
-    expect((await ask.videos.getVideo({ videoId }, system)).video).toMatchObject({ title: 'launch.mp4' })
+    expect((await send.videos.getVideo({ videoId }, owner)).video).toMatchObject({ title: 'launch.mp4' })
+    expect((await send.videos.getVideo({ videoId }, system)).video).toMatchObject({ title: 'launch.mp4' })
     for (const refused of await Promise.all(calls({ videoId, mediaId, jobId }, guest).map(outcome))) {
       expect(refused).toEqual(['unauthenticated', 'KEY_REQUIRED', expect.any(String)])
     }
@@ -94,13 +94,13 @@ describe('who may do what', () => {
     ['system users', system],
     ['guests', guest],
   ])('internal calls are not for %s', async (_, call) => {
-    const refused = { kind: 'forbidden', reason: 'SERVICES_ONLY' }
-    await expect(ask.jobs.reportJob({ jobId: '1', revision: 1, news: undefined }, call)).rejects.toMatchObject(refused)
-    await expect(ask.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
-    await expect(ask.jobs.checkSets({ jobIds: [] }, call)).rejects.toMatchObject(refused)
-    await expect(ask.rules.getDeliveryRule({ videoId: '1' }, call)).rejects.toMatchObject(refused)
+    const refused = { kind: 'forbidden', reason: 'SERVICE_ONLY' }
+    await expect(send.jobs.reportJob({ jobId: '1', revision: 1, news: undefined }, call)).rejects.toMatchObject(refused)
+    await expect(send.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
+    await expect(send.jobs.checkSets({ jobIds: [] }, call)).rejects.toMatchObject(refused)
+    await expect(send.rules.getDeliveryRule({ videoId: '1' }, call)).rejects.toMatchObject(refused)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', revision: 99, active: false })
-    await expect(ask.mirror.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
+    await expect(send.mirror.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
   })
 
   test('a user uploads to his own organisation only, and system users name one that is there and active', async () => {
@@ -112,13 +112,13 @@ describe('who may do what', () => {
     const { videoId } = await upload({ organisationId: '3' }, system)
     await upload({ organisationId: '3' }, system)
     expect(auth.asked.filter((id) => id === '3')).toHaveLength(1)
-    expect((await ask.videos.getVideo({ videoId }, user('3'))).video?.organisationId).toBe('3')
+    expect((await send.videos.getVideo({ videoId }, user('3'))).video?.organisationId).toBe('3')
   })
 
   test('lists hold the own organisation only', async () => {
     await upload({ organisationId: '2' }, stranger)
     const list = (more: Partial<ListVideosRequest>, call: Call) =>
-      ask.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...more }), call)
+      send.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...more }), call)
     const { videos, totalSize } = await list({}, stranger)
     expect([videos.length, totalSize]).toEqual([1, 1])
     expect((await list({ organisationId: '2' }, system)).totalSize).toBe(1)
@@ -136,15 +136,15 @@ test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808
   '%j is the id of nothing',
   async (id) => {
     const key = { videoId: id, mediaId: id, jobId: id }
-    await expect(ask.videos.findPublicVideo(key, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await expect(ask.videos.getVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await expect(ask.videos.deleteVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.findPublicVideo(key, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.getVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.deleteVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(update(id, {}, ['title'])).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await expect(ask.media.getMedia(key, owner)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    await expect(ask.jobs.getJob(key, owner)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
-    await expect(ask.rules.getDeliveryRule(key, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.media.getMedia(key, owner)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(send.jobs.getJob(key, owner)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
+    await expect(send.rules.getDeliveryRule(key, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(report(id, 1, { $case: 'progress', value: { percent: 5 } })).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
-    expect(await ask.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ wantedJobIds: [] })
+    expect(await send.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ wantedJobIds: [] })
   },
 )
 
@@ -166,13 +166,16 @@ test('every bad field of an upload is named at once', async () => {
 describe('a change', () => {
   test('is kept, seen, and signed by who made it', async () => {
     const { videoId, mediaId } = await play()
-    const before = (await ask.videos.getVideo({ videoId }, owner)).video
+    const before = (await send.videos.getVideo({ videoId }, owner)).video
     const fields = { title: 'Landing', mediaTitle: 'The landing', sharing: { text: 'look', embedWithinSocial: true } }
     const { video } = await update(videoId, fields, ['title', 'media_title', 'sharing.text'], user('1', 'standard'))
     expect(video).toMatchObject({ title: 'Landing', mediaTitle: 'The landing', sharing: { text: 'look', embedWithinSocial: false } })
     expect(video?.updateTime?.getTime()).toBeGreaterThan(before?.updateTime?.getTime() ?? Number.NaN)
-    expect((await ask.media.getMedia({ mediaId }, owner)).media).toMatchObject({ title: 'The landing', encodedFilenames: ['h264_100.mp4'] })
-    expect((await ask.videos.getVideo({ videoId }, owner)).video).toEqual(video)
+    expect((await send.media.getMedia({ mediaId }, owner)).media).toMatchObject({
+      title: 'The landing',
+      encodedFilenames: ['h264_100.mp4'],
+    })
+    expect((await send.videos.getVideo({ videoId }, owner)).video).toEqual(video)
   })
   test('of what people may not change is refused', async () => {
     const { videoId } = await upload()
@@ -182,21 +185,21 @@ describe('a change', () => {
   })
   test('that names nothing changes nothing', async () => {
     const { videoId } = await upload()
-    const { video } = await ask.videos.getVideo({ videoId }, owner)
+    const { video } = await send.videos.getVideo({ videoId }, owner)
     expect(await update(videoId, { title: 'x' }, [])).toEqual({ video })
   })
-  test('hides a video from everybody else at once', async () => {
+  test('hides a video from all other callers at once', async () => {
     const { videoId } = await play()
     await update(videoId, { enabled: false }, ['enabled'])
-    await expect(ask.videos.findPublicVideo({ videoId }, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await expect(ask.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    expect((await ask.videos.getVideo({ videoId }, owner)).video?.enabled).toBe(false)
+    await expect(send.videos.findPublicVideo({ videoId }, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    expect((await send.videos.getVideo({ videoId }, owner)).video?.enabled).toBe(false)
   })
   test('lets a video expire, with words for viewers', async () => {
     const { videoId } = await play()
     const contentExpiry = { expireTime: new Date(Date.now() - 1000), message: 'come to the cinema' }
     await update(videoId, { contentExpiry }, ['content_expiry'])
-    await expect(ask.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({
+    await expect(send.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({
       kind: 'not_found',
       reason: 'VIDEO_EXPIRED',
       message: 'come to the cinema',
@@ -205,10 +208,10 @@ describe('a change', () => {
   test('of an organisation that becomes inactive hides its videos', async () => {
     const { videoId } = await upload({ organisationId: '5' }, system)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '5' })
-    await ask.mirror.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
-    await expect(ask.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await ask.mirror.applyOrganisation({ ...organisation, revision: 3, active: true }, internal)
-    expect((await ask.videos.findPublicVideo({ videoId }, guest)).video?.videoId).toBe(videoId)
+    await send.mirror.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
+    await expect(send.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await send.mirror.applyOrganisation({ ...organisation, revision: 3, active: true }, internal)
+    expect((await send.videos.findPublicVideo({ videoId }, guest)).video?.videoId).toBe(videoId)
   })
 })
 
@@ -218,39 +221,39 @@ describe('a token', () => {
     const { videoId } = await play()
     const call = { ...owner, idempotency: { key: '1'.repeat(64), fingerprint: '2'.repeat(64) } }
     const request = { videoId, expiresInSeconds: 60, address: '192.0.2.1' }
-    const first = await ask.videos.createVideoToken(request, call)
+    const first = await send.videos.createVideoToken(request, call)
     expect(await opens(first.token, videoId)).toEqual({ allowed: true, expires: first.expireTime })
-    expect(await ask.videos.createVideoToken(request, call)).toEqual(first)
+    expect(await send.videos.createVideoToken(request, call)).toEqual(first)
     const [kept] = await database.db.query<{ response: Buffer }>('select response from idempotency where key = $1', [call.idempotency.key])
     expect(kept?.response.toString('latin1')).not.toContain(first.token)
   })
   test('is refused for bad wishes', async () => {
     const { videoId } = await upload()
     const wishes = { videoId, expiresInSeconds: 86_401, address: '300.0.0.1' }
-    await expect(ask.videos.createVideoToken(wishes, owner)).rejects.toMatchObject({ fields: [{ field: 'expires_in' }, { field: 'ip' }] })
+    await expect(send.videos.createVideoToken(wishes, owner)).rejects.toMatchObject({ fields: [{ field: 'expires_in' }, { field: 'ip' }] })
   })
 })
 
 describe('a media', () => {
-  test('is deleted by a system key only on behalf of somebody', async () => {
+  test('is deleted by a system key only on behalf of a user', async () => {
     const { mediaId, videoId, jobId } = await upload()
-    await expect(ask.media.deleteMedia({ mediaId, userId: '', notes: '' }, system)).rejects.toMatchObject({
+    await expect(send.media.deleteMedia({ mediaId, userId: '', notes: '' }, system)).rejects.toMatchObject({
       fields: [{ field: 'user_id' }],
     })
-    const { deleteTime } = await ask.media.deleteMedia({ mediaId, userId: '71', notes: 'asked to' }, system)
+    const { deleteTime } = await send.media.deleteMedia({ mediaId, userId: '71', notes: 'asked to' }, system)
     expect(deleteTime).toBeInstanceOf(Date)
     await waitFor(() => encoding.state.cancelled.has(jobId))
-    await expect(ask.videos.getVideo({ videoId }, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.getVideo({ videoId }, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     expect(await publish(jobId)).toEqual({ wanted: false })
-    expect(await ask.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ wantedJobIds: [] })
+    expect(await send.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ wantedJobIds: [] })
     expect(await database.db.query('select user_id, notes from deletion where media_id = $1', [mediaId])).toEqual([
       { user_id: '71', notes: 'asked to' },
     ])
   })
-  test('takes a replacement of its owner, and of nobody in the name of another', async () => {
+  test('accepts a replacement from its owner only', async () => {
     const { mediaId, videoId } = await play()
     const replace = (organisationId: string, call: Call) =>
-      ask.media.replaceSource({ mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId, startsWaiting: false }, call)
+      send.media.replaceSource({ mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId, startsWaiting: false }, call)
     await expect(replace('2', system)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     await expect(replace('2', owner)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     expect(await replace('1', system)).toMatchObject({ videoId, status: { progress: 5, code: 2 } })
@@ -258,14 +261,14 @@ describe('a media', () => {
 })
 
 test('ids are given to all, random ones to system users', async () => {
-  expect((await ask.ids.nextId({}, guest)).id).toMatch(/^\d+$/)
-  expect((await ask.ids.randomId({ length: 7 }, system)).id).toMatch(/^[A-Za-z0-9]{7}$/)
-  await expect(ask.ids.randomId({ length: 11 }, system)).rejects.toMatchObject({ fields: [{ field: 'length' }] })
-  await expect(ask.ids.randomId({ length: 7 }, owner)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+  expect((await send.ids.nextId({}, guest)).id).toMatch(/^\d+$/)
+  expect((await send.ids.randomId({ length: 7 }, system)).id).toMatch(/^[A-Za-z0-9]{7}$/)
+  await expect(send.ids.randomId({ length: 11 }, system)).rejects.toMatchObject({ fields: [{ field: 'length' }] })
+  await expect(send.ids.randomId({ length: 7 }, owner)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
 })
 
 test('its figures are served', async () => {
   const text = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
-  expect(text).toMatch(/vitascope_catalogue_jobs_standing\{service="catalogue"\} \d+/)
-  expect(text).toContain('vitascope_grpc_call_seconds_count')
+  expect(text).toMatch(/vitascope_catalogue_active_jobs\{service="catalogue"\} \d+/)
+  expect(text).toContain('vitascope_grpc_call_duration_seconds_count')
 })

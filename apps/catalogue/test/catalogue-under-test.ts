@@ -1,5 +1,4 @@
 import { afterAll, beforeAll } from '@jest/globals'
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
 import { type Call, openChannel, type Principal, serviceCall } from '@vitascope/grpc'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
@@ -7,15 +6,17 @@ import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catal
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
 import { UploadVideoRequest, Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { freePort, testLog } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
 import { aSet } from './builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { serviceConfig } from './service-config.ts'
-import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
+import { authStandIn, encodingStandIn } from './stand-ins.ts'
 
-/** The service, and the neighbours that are played for it. */
-export interface House {
+/** The service under test, with fakes of the other services. */
+export interface Fixture {
   database: CatalogueDatabase
   service: RunningCatalogue
   encoding: ReturnType<typeof encodingStandIn>
@@ -34,30 +35,30 @@ export const system = user('1', 'system')
 export const guest = callOf({ kind: 'guest' })
 export const internal = serviceCall('encoding', 'r')
 
-/** For the top of a test file: one house for all of its tests, which is there from `beforeAll` on as what `now` answers. */
+/** Starts one service for all tests of a file. `now` returns it from `beforeAll` on. Call it at the top of the file. */
 export function catalogueUnderTest() {
-  let house: House
+  let fixture: Fixture
   beforeAll(async () => {
-    house = await build()
+    fixture = await build()
   })
   afterAll(async () => {
-    house.ask.close()
-    await house.service.stop()
-    await house.encoding.leave()
-    await house.auth.leave()
-    await house.database.close()
+    fixture.ask.close()
+    await fixture.service.stop()
+    await fixture.encoding.leave()
+    await fixture.auth.leave()
+    await fixture.database.close()
   })
 
   const upload = (more: Partial<UploadVideoRequest> = {}, call = owner) =>
-    house.ask.videos.uploadVideo(
+    fixture.ask.videos.uploadVideo(
       UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4', notify: true, ...more }),
       call,
     )
-  const report = (jobId: string, revision: number, news: ReportJobRequest['news']) =>
-    house.ask.jobs.reportJob({ jobId, revision, news }, internal)
+  const report = (jobId: string, revision: number, updates: ReportJobRequest['news']) =>
+    fixture.ask.jobs.reportJob({ jobId, revision, news: updates }, internal)
   const publish = (jobId: string, revision = 100) => report(jobId, revision, { $case: 'published', value: { renditions: aSet(jobId) } })
   return {
-    now: () => house,
+    now: () => fixture,
     upload,
     report,
     publish,
@@ -67,11 +68,11 @@ export function catalogueUnderTest() {
       return accepted
     },
     update: (videoId: string, fields: Partial<Video>, updateMask: string[], call = owner) =>
-      house.ask.videos.updateVideo({ video: Video.fromPartial({ ...fields, videoId }), updateMask }, call),
+      fixture.ask.videos.updateVideo({ video: Video.fromPartial({ ...fields, videoId }), updateMask }, call),
   }
 }
 
-async function build(): Promise<House> {
+async function build(): Promise<Fixture> {
   const database = await catalogueDatabase()
   const auth = await authStandIn()
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
@@ -90,7 +91,7 @@ async function build(): Promise<House> {
 }
 
 function clients(address: string) {
-  const channel = openChannel(address, { principalKey: testKey })
+  const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
   return {
     videos: channel.client(VideoServiceService),
     media: channel.client(MediaServiceService),

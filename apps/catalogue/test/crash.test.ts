@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { makeTokenKeys } from '@vitascope/access'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { makeTokenKeys } from '@vitascope/security'
 import { freePort, waitFor } from '@vitascope/testing'
+import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
-import { encodingStandIn, principalSecret, testKey } from './stand-ins.ts'
+import { encodingStandIn, masterSecret } from './stand-ins.ts'
 
 let database: CatalogueDatabase
 let folder: string
@@ -18,7 +19,7 @@ const children: ChildProcess[] = []
 beforeAll(async () => {
   database = await catalogueDatabase()
   folder = mkdtempSync(join(tmpdir(), 'vitascope-catalogue-'))
-  writeFileSync(join(folder, 'secret'), principalSecret)
+  writeFileSync(join(folder, 'secret'), masterSecret)
   writeFileSync(join(folder, 'token-keys'), makeTokenKeys())
 })
 afterAll(async () => {
@@ -33,7 +34,7 @@ async function start(address: string, encodingAddress: string): Promise<ChildPro
     env: {
       VITASCOPE_CATALOGUE_LISTEN: address,
       VITASCOPE_CATALOGUE_DATABASE_URL: database.url,
-      VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'secret'),
+      ...testKeyEnvironment('catalogue'),
       VITASCOPE_MASTER_KEY_FILE: join(folder, 'secret'),
       VITASCOPE_TOKEN_KEYS_FILE: join(folder, 'token-keys'),
       VITASCOPE_ENCODING_ADDRESS: encodingAddress,
@@ -48,12 +49,13 @@ async function start(address: string, encodingAddress: string): Promise<ChildPro
 
 test('what was accepted before a kill -9 reaches encoding after it, each job as one, and a stop ends in peace', async () => {
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
-  // It takes a job and never says so: the kill falls between the effect and the word of it.
+  // The fake accepts jobs without responding, so that the kill happens between the effect and the
+  // response.
   encoding.hold()
   await encoding.come()
   const address = `127.0.0.1:${await freePort()}`
   const first = await start(address, encoding.address)
-  const channel = openChannel(address, { principalKey: testKey })
+  const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
   const videos = channel.client(VideoServiceService)
   const principal = { kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType: 'uploader' } as const
   const request = UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })

@@ -4,16 +4,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { makeTokenKeys } from '@vitascope/access'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import { UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { makeTokenKeys } from '@vitascope/security'
 import { freePort, waitFor } from '@vitascope/testing'
+import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
-import { encodingStandIn, principalSecret, testKey } from './stand-ins.ts'
+import { encodingStandIn, masterSecret } from './stand-ins.ts'
 
 const ROUNDS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 200 : 20
 const UPLOADS = 3
-/** 5 s on a quiet machine. */
+/** It takes 5 s on a quiet machine. */
 const LAG_MS = 50_000
 
 let database: CatalogueDatabase
@@ -23,7 +24,7 @@ let running: ChildProcess | undefined
 beforeAll(async () => {
   database = await catalogueDatabase()
   folder = mkdtempSync(join(tmpdir(), 'vitascope-catalogue-'))
-  writeFileSync(join(folder, 'secret'), principalSecret)
+  writeFileSync(join(folder, 'secret'), masterSecret)
   writeFileSync(join(folder, 'token-keys'), makeTokenKeys())
 })
 afterAll(async () => {
@@ -38,7 +39,7 @@ async function start(address: string, encodingAddress: string): Promise<ChildPro
     env: {
       VITASCOPE_CATALOGUE_LISTEN: address,
       VITASCOPE_CATALOGUE_DATABASE_URL: database.url,
-      VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'secret'),
+      ...testKeyEnvironment('catalogue'),
       VITASCOPE_MASTER_KEY_FILE: join(folder, 'secret'),
       VITASCOPE_TOKEN_KEYS_FILE: join(folder, 'token-keys'),
       VITASCOPE_ENCODING_ADDRESS: encodingAddress,
@@ -52,19 +53,19 @@ async function start(address: string, encodingAddress: string): Promise<ChildPro
 test(`${ROUNDS} kills between the commit of a message and its sending, or between its sending and its end, lose and double none`, async () => {
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
   const address = `127.0.0.1:${await freePort()}`
-  const channel = openChannel(address, { principalKey: testKey })
+  const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
   const videos = channel.client(VideoServiceService)
   const principal = { kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType: 'uploader' } as const
   const request = UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
   const accepted: string[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const sends = round % 2 === 1
-    // Either nobody is there to send to, or whoever is there takes a job and never says so.
+    // In even rounds encoding is unavailable. In odd rounds it accepts jobs without responding.
     if (sends) {
       encoding.hold()
       await encoding.come()
     }
-    // What an earlier round left may be sent before there is anything new.
+    // Messages of earlier rounds may be sent before there are new ones.
     const before = encoding.state.calls.length
     const child = await start(address, encoding.address)
     expect(await channel.ready(10_000)).toBe(true)
@@ -87,7 +88,7 @@ test(`${ROUNDS} kills between the commit of a message and its sending, or betwee
   process.stderr.write(`outbox: ${accepted.length} messages arrived within ${Math.round(performance.now() - began)} ms\n`)
   expect([...encoding.state.jobs.keys()].toSorted()).toEqual(accepted.toSorted())
   expect(new Set(accepted).size).toBe(ROUNDS * UPLOADS)
-  // The receiver was told twice of some, and had them once.
+  // The receiver got some messages twice, but has one job for each.
   expect(encoding.state.calls.length).toBeGreaterThan(accepted.length)
   last.kill('SIGTERM')
   expect((await once(last, 'exit'))[0]).toBe(0)

@@ -1,6 +1,6 @@
 import type { OverlayFields } from '../src/overlay/overlay.ts'
 
-/** An overlay of nothing but a title. */
+/** Returns an overlay with a title only. */
 export function anOverlay(fields: Partial<OverlayFields> = {}): OverlayFields {
   return {
     mediaId: '',

@@ -8,9 +8,10 @@ import { createSubmissionStore } from '../src/contact-form/submission-store.ts'
 import { locationHandlers } from '../src/location/location-rpc.ts'
 import { createPlacedVideoStore } from '../src/location/placed-video-store.ts'
 import { createPostcodeStore } from '../src/location/postcode-store.ts'
-import { createOrganisations } from '../src/organisation-mirror/organisation.ts'
+import { createOrganisations } from '../src/organisation-replica/organisation.ts'
 import { overlayHandlers } from '../src/overlay/overlay-rpc.ts'
 import { createOverlayStore } from '../src/overlay/overlay-store.ts'
+import { requirePublicVideo } from '../src/video/visible-video.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 
 let catalogue: CatalogueDatabase
@@ -22,7 +23,12 @@ function makeRooms({ db, videos, organisations: store }: CatalogueDatabase) {
   const organisations = createOrganisations(store, async () => undefined)
   return {
     overlays: overlayHandlers(createOverlayStore(db), organisations),
-    forms: contactFormHandlers({ forms: createContactFormStore(db), submissions: createSubmissionStore(db), videos, organisations }),
+    forms: contactFormHandlers({
+      forms: createContactFormStore(db),
+      submissions: createSubmissionStore(db),
+      requirePublicVideo: requirePublicVideo.bind(undefined, videos),
+      organisations,
+    }),
     places: locationHandlers({ postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db), organisations }),
   }
 }
@@ -44,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 type Asked = (call: Call) => Promise<unknown>
-/** Every call about one record. */
+/** Returns every call about one record. */
 const ofRecords = (ids = { overlayId, contactFormId }): Asked[] => {
   const overlay = Overlay.fromPartial({ shown: { overlayId: ids.overlayId, title: 'mine' } })
   return [
@@ -57,7 +63,7 @@ const ofRecords = (ids = { overlayId, contactFormId }): Asked[] => {
     (call) => rooms.forms.deleteContactForm(ids, call),
   ]
 }
-/** Every call that names an organisation. */
+/** Returns every call that names an organisation. */
 const ofOrganisation = (organisationId: string): Asked[] => [
   (call) => rooms.overlays.listOverlays({ organisationId, ...page }, call),
   (call) => rooms.overlays.createOverlay({ overlay: Overlay.fromPartial({ organisationId, shown: { title: 'a' } }) }, call),
@@ -65,18 +71,18 @@ const ofOrganisation = (organisationId: string): Asked[] => [
   (call) => rooms.forms.createContactForm({ contactForm: ContactForm.fromPartial({ organisationId, reference: 'a' }) }, call),
   (call) => rooms.places.listVideosByPlace({ organisationId, place: { $case: 'city', value: 'Delft' }, ...page }, call),
 ]
-/** What came of each, one after another. */
-async function reasons(asked: Asked[], call: Call): Promise<string[]> {
-  const said: string[] = []
-  for (const ask of asked) {
-    said.push(
-      await ask(call).then(
+/** Returns the result of each call, made one after another. */
+async function reasons(requested: Asked[], call: Call): Promise<string[]> {
+  const output: string[] = []
+  for (const request of requested) {
+    output.push(
+      await request(call).then(
         () => 'done',
         (error) => `${error.reason} ${error.message.replaceAll(/\d+/g, '')}`,
       ),
     )
   }
-  return said
+  return output
 }
 
 describe('without the gateway in front', () => {
@@ -90,13 +96,13 @@ describe('without the gateway in front', () => {
   })
   test('another organisation is forbidden, whether it exists or not', async () => {
     for (const organisationId of ['1', '999999', 'x']) {
-      const said = await reasons(ofOrganisation(organisationId), stranger)
-      expect(said.every((reason) => reason.startsWith('FOREIGN_ORGANISATION'))).toBe(true)
+      const output = await reasons(ofOrganisation(organisationId), stranger)
+      expect(output.every((reason) => reason.startsWith('FOREIGN_ORGANISATION'))).toBe(true)
     }
     expect((await reasons(ofOrganisation('999999'), system)).every((reason) => reason.startsWith('ORGANISATION_NOT_FOUND'))).toBe(true)
     expect((await reasons(ofOrganisation(''), system)).every((reason) => reason.startsWith('INVALID_INPUT'))).toBe(true)
   })
-  test('guests and services are nobody here, but for what viewers send', async () => {
+  test('guests and services are rejected, except for what viewers submit', async () => {
     const all = [
       ...ofRecords(),
       ...ofOrganisation('1'),

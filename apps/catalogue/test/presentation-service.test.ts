@@ -5,11 +5,12 @@ import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { Presentation, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { freePort, testLog, waitFor } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 import type { readConfig } from '../src/config.ts'
 import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { serviceConfig } from './service-config.ts'
-import { authStandIn, encodingStandIn, testKey } from './stand-ins.ts'
+import { authStandIn, encodingStandIn } from './stand-ins.ts'
 
 type Config = ReturnType<typeof readConfig>
 
@@ -17,11 +18,11 @@ let database: CatalogueDatabase
 let service: RunningCatalogue
 let encoding: ReturnType<typeof encodingStandIn>
 let auth: Awaited<ReturnType<typeof authStandIn>>
-let ask: ReturnType<typeof clients>
+let request: ReturnType<typeof clients>
 let config: Config
 
 function clients(address: string) {
-  const channel = openChannel(address, { principalKey: testKey })
+  const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
   return {
     presentations: channel.client(PresentationServiceService),
     jobs: channel.client(JobServiceService),
@@ -37,10 +38,10 @@ beforeAll(async () => {
   await encoding.come()
   config = serviceConfig({ databaseUrl: database.url, encodingAddress: encoding.address, authAddress: auth.address })
   service = await startCatalogue(config, testLog)
-  ask = clients(service.address)
+  request = clients(service.address)
 })
 afterAll(async () => {
-  ask.close()
+  request.close()
   await service.stop()
   await encoding.leave()
   await auth.leave()
@@ -56,13 +57,13 @@ const internal = serviceCall('encoding', 'r')
 
 const fields = { organisationId: '1', userId: '', title: 'Launch', description: '', videoId: '' }
 const create = async (more: Partial<typeof fields> = {}, call = system) => {
-  const { presentation } = await ask.presentations.createPresentation({ ...fields, ...more }, call)
+  const { presentation } = await request.presentations.createPresentation({ ...fields, ...more }, call)
   if (!presentation) throw new Error('no presentation in the answer')
   return presentation
 }
 let objects = 0
-const add = (more: Partial<Parameters<typeof ask.presentations.addSlides>[0]> = {}, call = internal) =>
-  ask.presentations.addSlides(
+const add = (more: Partial<Parameters<typeof request.presentations.addSlides>[0]> = {}, call = internal) =>
+  request.presentations.addSlides(
     {
       ...{ presentationId: '', organisationId: '1', userId: '71', filename: 'launch.v2.pdf' },
       ...{ sourceObject: `upload/1/s${objects++}`, sourceBytes: 10, ...more },
@@ -78,14 +79,14 @@ const setOf = (jobId: string, presentationId: string) =>
     bytes: 5,
   })
 const made = (jobId: string, presentationId: string, more: Partial<SlideSet> = {}) =>
-  ask.jobs.reportJob(
+  request.jobs.reportJob(
     { jobId, revision: 9, news: { $case: 'slidesMade', value: { slides: { ...setOf(jobId, presentationId), ...more } } } },
     internal,
   )
 const read = async (presentationId: string, call = owner) =>
-  (await ask.presentations.getPresentation({ presentationId }, call)).presentation
+  (await request.presentations.getPresentation({ presentationId }, call)).presentation
 
-test('a file becomes a presentation: encoding is told, reports, and everybody sees the slides', async () => {
+test('a file becomes a presentation whose slides every caller sees', async () => {
   const { presentationId, jobId } = await add()
   await waitFor(() => encoding.state.slideJobs.get(jobId))
   expect(encoding.state.slideJobs.get(jobId)).toEqual({
@@ -97,14 +98,14 @@ test('a file becomes a presentation: encoding is told, reports, and everybody se
     filename: 'launch.v2.pdf',
     status: { state: 'PRESENTATION_STATE_PROCESSING', progress: 5, code: 2 },
   })
-  expect(await ask.jobs.reportJob({ jobId, revision: 1, news: { $case: 'progress', value: { percent: 50 } } }, internal)).toEqual({
+  expect(await request.jobs.reportJob({ jobId, revision: 1, news: { $case: 'progress', value: { percent: 50 } } }, internal)).toEqual({
     wanted: true,
   })
-  await expect(ask.rules.getPresentationRule({ presentationId }, internal)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+  await expect(request.rules.getPresentationRule({ presentationId }, internal)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   expect(await made(jobId, presentationId)).toEqual({ wanted: true })
-  const { presentation } = await ask.presentations.findPublicPresentation({ presentationId }, guest)
+  const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
   expect(presentation).toMatchObject({ status: { state: 'PRESENTATION_STATE_AWAITING_TIMINGS', progress: 99, code: 1999 } })
-  expect(await ask.rules.getPresentationRule({ presentationId }, internal)).toMatchObject({
+  expect(await request.rules.getPresentationRule({ presentationId }, internal)).toMatchObject({
     sets: [{ version: presentation?.documentVersion, prefix: `slides/${presentationId}/${jobId}-1` }],
     videoId: '',
     tokenRequired: false,
@@ -114,30 +115,30 @@ test('a file becomes a presentation: encoding is told, reports, and everybody se
     { slide: 2, seconds: 30 },
   ]
   const change = { presentation: Presentation.fromPartial({ presentationId }), updateMask: [], timings }
-  expect((await ask.presentations.updatePresentation(change, system)).presentation?.status).toMatchObject({
+  expect((await request.presentations.updatePresentation(change, system)).presentation?.status).toMatchObject({
     state: 'PRESENTATION_STATE_OK',
     progress: 100,
     code: 2000,
   })
   expect((await read(presentationId))?.slides.map(({ seconds }) => seconds)).toEqual([0, 30])
-  expect((await ask.jobs.checkJobs({ jobIds: [jobId, '999999'] }, internal)).wantedJobIds).toEqual([jobId])
-  await ask.presentations.deletePresentation({ presentationId }, system)
-  expect((await ask.jobs.checkJobs({ jobIds: [jobId] }, internal)).wantedJobIds).toEqual([])
+  expect((await request.jobs.checkJobs({ jobIds: [jobId, '999999'] }, internal)).wantedJobIds).toEqual([jobId])
+  await request.presentations.deletePresentation({ presentationId }, system)
+  expect((await request.jobs.checkJobs({ jobIds: [jobId] }, internal)).wantedJobIds).toEqual([])
   await waitFor(() => encoding.state.cancelled.has(jobId))
 })
 
-test('a failure is told with its reason to its organisation alone', async () => {
+test('the reason of a failure is shown to its organisation only', async () => {
   const { presentationId, jobId } = await add()
-  const news = { $case: 'failed', value: { code: 4002, message: 'it is protected by a password' } } as const
-  expect(await ask.jobs.reportJob({ jobId, revision: 1, news }, internal)).toEqual({ wanted: false })
+  const update = { $case: 'failed', value: { code: 4002, message: 'it is protected by a password' } } as const
+  expect(await request.jobs.reportJob({ jobId, revision: 1, news: update }, internal)).toEqual({ wanted: false })
   const status = { state: 'PRESENTATION_STATE_FAILED', progress: 5, code: 4002 }
   expect((await read(presentationId))?.status).toEqual({ ...status, reason: 'it is protected by a password' })
-  const { presentation } = await ask.presentations.findPublicPresentation({ presentationId }, guest)
+  const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
   expect(presentation?.status).toEqual({ ...status, reason: '' })
 })
 
 describe('who may', () => {
-  test('read: its organisation and the system all, others what everybody sees', async () => {
+  test('reads return all fields to its organisation and the system, and public fields to others', async () => {
     const { presentationId } = await create()
     expect((await read(presentationId, system))?.presentationId).toBe(presentationId)
     await expect(read(presentationId, stranger)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
@@ -149,14 +150,14 @@ describe('who may', () => {
     const change = { presentation: Presentation.fromPartial({ presentationId, title: 'x' }), updateMask: ['title'], timings: [] }
     for (const call of [owner, stranger]) {
       await expect(create({}, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
-      await expect(ask.presentations.updatePresentation(change, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
-      await expect(ask.presentations.deletePresentation({ presentationId }, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+      await expect(request.presentations.updatePresentation(change, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+      await expect(request.presentations.deletePresentation({ presentationId }, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
     }
     expect((await read(presentationId))?.title).toBe('Launch')
   })
   test('add files: services alone, for the organisation that the file is of', async () => {
     const { presentationId } = await create()
-    await expect(add({}, system)).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+    await expect(add({}, system)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
     await expect(add({ presentationId, organisationId: '2' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(add({ presentationId: 'x' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(add({ organisationId: '99' })).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
@@ -166,7 +167,7 @@ describe('who may', () => {
     })
   })
   test('ask for rules: services alone', async () => {
-    await expect(ask.rules.getPresentationRule({ presentationId: '1' }, system)).rejects.toMatchObject({ reason: 'SERVICES_ONLY' })
+    await expect(request.rules.getPresentationRule({ presentationId: '1' }, system)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
   })
 })
 
@@ -196,11 +197,11 @@ test.each([
 test('what was accepted while encoding was away reaches it, as one, even when this service ends in between', async () => {
   await encoding.leave()
   const { jobId } = await add()
-  ask.close()
+  request.close()
   await service.stop()
   await encoding.come()
   service = await startCatalogue(config, testLog)
-  ask = clients(service.address)
+  request = clients(service.address)
   await waitFor(() => encoding.state.slideJobs.has(jobId))
   await waitFor(async () => (await database.messages()).length === 0)
 })

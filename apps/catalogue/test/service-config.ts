@@ -1,21 +1,23 @@
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
+import { masterKeyFile } from '@vitascope/testing'
+import { testKeyFiles } from '@vitascope/testing/principal-keys'
 import type { CatalogueConfig } from '../src/config.ts'
-import { testKey } from './stand-ins.ts'
 
-/** Of a service of a test; where its database and neighbours are, `more` says. */
+/** Returns the settings of a service under test. `more` has the addresses of its database and of the other services. */
 export function serviceConfig(
   more: Pick<CatalogueConfig, 'databaseUrl' | 'encodingAddress' | 'authAddress'> & Partial<CatalogueConfig>,
 ): CatalogueConfig {
   return {
     listen: '127.0.0.1:0',
     metricsListen: { host: '127.0.0.1', port: 0 },
-    principalKey: testKey,
-    masterKey: 'a master key of these tests',
+    principalKeys: testKeyFiles('catalogue'),
+    masterKeyFile: masterKeyFile('a master key of these tests, long enough'),
     tokenKeys: parseTokenKeys(makeTokenKeys()),
     sourceAllow: [],
+    uploadsPerOrganisation: 100,
     mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
     publicUrl: 'http://localhost:8080',
-    reconcile: { everyMs: 100, quietSeconds: 30, resultSeconds: 600 },
+    reconcile: { everyMs: 100, staleSeconds: 30, resultSeconds: 600 },
     ...more,
   }
 }

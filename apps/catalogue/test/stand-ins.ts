@@ -1,5 +1,5 @@
 import { notFound } from '@vitascope/errors'
-import { createGrpcServer, principalKey } from '@vitascope/grpc'
+import { createGrpcServer } from '@vitascope/grpc'
 import { Organisation, OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import {
   type CreateJobRequest,
@@ -11,24 +11,24 @@ import {
 } from '@vitascope/proto/encoding/v1/job'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 
-export const principalSecret = 'a secret of these tests, long enough'
-export const testKey = principalKey(principalSecret)
+export const masterSecret = 'a secret of these tests, long enough'
 
-/** Encoding as the catalogue sees it: it takes jobs by id, can be away, and can leave calls unanswered. */
+/** Fake of encoding. It accepts jobs by id, can be stopped, and can leave calls unanswered. */
 export function encodingStandIn(address: string) {
   const state = {
-    /** Every call that came, repeats too. */
+    /** Every received call, including repeats. */
     calls: [] as string[],
-    /** What it has taken; one entry an id. */
+    /** Accepted jobs, one entry per id. */
     jobs: new Map<string, CreateJobRequest>(),
     slideJobs: new Map<string, CreateSlideJobRequest>(),
     renditionJobs: new Map<string, CreateRenditionJobRequest>(),
     cancelled: new Set<string>(),
-    /** Whether every handover meets a fault. */
+    /** If true, every job creation fails. */
     faulty: false,
   }
-  // Calls that are taken, and not answered; undefined while it answers.
+  // Accepted calls without a response yet; undefined while it responds at once.
   let held: (() => void)[] | undefined
   let server: ReturnType<typeof createGrpcServer> | undefined
   const answer = async () => {
@@ -45,7 +45,7 @@ export function encodingStandIn(address: string) {
       held = undefined
     },
     async come() {
-      server = createGrpcServer({ principalKey: testKey, log: testLog, metrics: createMetrics('encoding') })
+      server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('encoding') })
       server.implement(JobServiceService, {
         createJob(request) {
           state.calls.push(`create ${request.jobId}`)
@@ -83,15 +83,15 @@ export function encodingStandIn(address: string) {
   }
 }
 
-/** Auth with the organisations 1 to 5, of which 4 is inactive. */
+/** Fake of auth with the organisations 1 to 5. Organisation 4 is inactive. */
 export async function authStandIn() {
-  const server = createGrpcServer({ principalKey: testKey, log: testLog, metrics: createMetrics('auth') })
-  const asked: string[] = []
+  const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('auth') })
+  const requested: string[] = []
   server.implement(
     { getOrganisation: OrganisationServiceService.getOrganisation },
     {
       async getOrganisation({ organisationId }) {
-        asked.push(organisationId)
+        requested.push(organisationId)
         if (!/^[1-5]$/.test(organisationId)) throw notFound('organisation', organisationId)
         const status =
           organisationId === '4' ? OrganisationStatus.ORGANISATION_STATUS_INACTIVE : OrganisationStatus.ORGANISATION_STATUS_ACTIVE
@@ -99,5 +99,5 @@ export async function authStandIn() {
       },
     },
   )
-  return { asked, address: await server.listen('127.0.0.1:0'), leave: () => server.drain(0) }
+  return { asked: requested, address: await server.listen('127.0.0.1:0'), leave: () => server.drain(0) }
 }

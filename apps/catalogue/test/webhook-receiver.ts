@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook as Verifier } from 'standardwebhooks'
 
-/** What a receiver has taken: the payload of an event, verified by the reference library. */
+/** The payload of a received event, verified by the reference library. */
 export interface Taken {
   id: string
   type: string
@@ -12,17 +12,17 @@ export interface Taken {
 }
 
 /**
- * Somebody's web server that takes events. `answer` decides the status of each call before anything is kept; events that were answered with
- * 200 are in `taken`, in order.
+ * Starts a web server that receives events. `answer` returns the status of each call before the
+ * event is stored. Events answered with 200 are in `taken`, in order.
  */
 export async function startReceiver(answer: (call: { number: number; id: string }) => number | Promise<number> = () => 200) {
   const taken: Taken[] = []
   const bad: string[] = []
-  const state = { calls: 0, connections: 0, most: 0, now: 0, secrets: [] as string[], headers: {} as IncomingHttpHeaders }
+  const state = { calls: 0, connections: 0, max: 0, now: 0, secrets: [] as string[], headers: {} as IncomingHttpHeaders }
   const server = createServer(async (request, response) => {
     state.calls++
     state.now++
-    state.most = Math.max(state.most, state.now)
+    state.max = Math.max(state.max, state.now)
     state.headers = request.headers
     const body = await text(request)
     const id = String(request.headers['webhook-id'])
@@ -45,7 +45,7 @@ export async function startReceiver(answer: (call: { number: number; id: string 
   return {
     url: `http://127.0.0.1:${port}/hook`,
     taken,
-    /** Calls whose signature was wrong. */
+    /** Calls with an invalid signature. */
     bad,
     state,
     close: async () => {

@@ -1,16 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { readConfig, readMigrationConfig } from './config.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'vitascope-collaboration-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-const file = join(folder, 'principal-key')
-writeFileSync(file, 'a principal key of these tests, long enough')
 const env = {
   VITASCOPE_COLLABORATION_DATABASE_URL: 'postgres://u:p@127.0.0.1/vitascope',
-  VITASCOPE_PRINCIPAL_KEY_FILE: file,
+  VITASCOPE_SIGNING_KEY_FILE: '/keys/signing-key',
+  VITASCOPE_PUBLIC_KEYS_DIR: '/keys/public',
   VITASCOPE_AUTH_ADDRESS: '127.0.0.1:1',
   VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:2',
 }

@@ -1,17 +1,17 @@
-import { hostAndPort, readDatabaseUrl, readEnvironment, readServe, readTls } from '@vitascope/config'
-import { principalKey, type ServeSettings, type TlsSettings } from '@vitascope/grpc'
+import { hostAndPort, readDatabaseUrl, readEnvironment, readGrpcServerSettings, readPrincipalKeys, readTls } from '@vitascope/config'
+import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
 
-/** What the collaboration service can be told. */
+/** The settings of the collaboration service. */
 export interface CollaborationConfig {
-  /** `HOST:PORT`; port 0 is any. */
+  /** `HOST:PORT`; port 0 selects any free port. */
   listen: string
   metricsListen: { host: string; port: number }
   serve?: ServeSettings
-  /** Between services; undefined for plain text. */
+  /** TLS between services; undefined for plain text. */
   tls?: TlsSettings | undefined
   databaseUrl: string
-  /** Signs and checks the principals of calls. */
-  principalKey: Uint8Array
+  /** The key that signs this service's calls, and the keys that verify calls of other services. */
+  principalKeys: PrincipalKeySettings
   authAddress: string
   catalogueAddress: string
 }
@@ -21,10 +21,10 @@ export function readConfig(env: NodeJS.ProcessEnv): CollaborationConfig {
   const config = {
     listen: read.address('VITASCOPE_COLLABORATION_LISTEN', '127.0.0.1:0'),
     metricsListen: hostAndPort(read.address('VITASCOPE_COLLABORATION_METRICS_LISTEN', '127.0.0.1:0')),
-    serve: readServe(read, 'COLLABORATION'),
+    serve: readGrpcServerSettings(read, 'COLLABORATION'),
     tls: readTls(read),
     databaseUrl: readDatabaseUrl(read, 'COLLABORATION'),
-    principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    principalKeys: readPrincipalKeys(read, { isServer: true }),
     authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
   }
@@ -32,7 +32,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CollaborationConfig {
   return config
 }
 
-/** What its migrations need. */
+/** Reads the settings of the migrations. Throws `ConfigError`. */
 export function readMigrationConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
   const config = { databaseUrl: readDatabaseUrl(read, 'COLLABORATION') }

@@ -7,7 +7,7 @@ export const SCHEMA = 'collaboration'
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** Brings the schema of the collaboration service up to date. */
+/** Applies the migrations of the collaboration schema. */
 export function migrateCollaboration(databaseUrl: string, log: Logger): Promise<void> {
   return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
 }

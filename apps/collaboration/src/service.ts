@@ -1,22 +1,22 @@
-import { createGrpcServer, openChannel, openIdentity } from '@vitascope/grpc'
-import { openPostgres, sweepIdempotency, watchFailovers } from '@vitascope/postgres'
-import { type RunningService, repeatLater } from '@vitascope/process'
+import { createGrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
+import { commonRetention, createRetention, openPostgres, watchFailovers } from '@vitascope/postgres'
+import { everyAfterDelay, type RunningService } from '@vitascope/process'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
-import { clipHandlers } from './clip/clip-rpc.ts'
-import { createClipStore } from './clip/clip-store.ts'
+import { askAuth } from './clients/user-facts.ts'
+import { askCatalogue } from './clients/video-facts.ts'
 import type { CollaborationConfig } from './config.ts'
+import { clipHandlers } from './entry/clip-rpc.ts'
+import { createClipStore } from './entry/clip-store.ts'
 import { entryHandlers } from './entry/entry-rpc.ts'
 import { createEntryStore } from './entry/entry-store.ts'
 import { createEntrySweep } from './entry/entry-sweep.ts'
 import { SCHEMA } from './migrate.ts'
-import { askAuth } from './neighbour/user-facts.ts'
-import { askCatalogue } from './neighbour/video-facts.ts'
 
-/** Collaboration, serving. */
+/** A running collaboration service. */
 export interface RunningCollaboration extends RunningService {
   /** `HOST:PORT` as bound. */
   address: string
@@ -24,28 +24,28 @@ export interface RunningCollaboration extends RunningService {
 }
 
 const READY_EVERY_MS = 2_000
-/** A thousand entries are looked at each time. */
+/** Each run checks up to a thousand entries. */
 const SWEEP_EVERY_MS = 10_000
-const IDEMPOTENCY_EVERY_MS = 3_600_000
+const RETENTION_EVERY_MS = 3_600_000
 
 export async function startCollaboration(config: CollaborationConfig, log: Logger): Promise<RunningCollaboration> {
   const metrics = createMetrics('collaboration')
-  const { principalKey } = config
   const identity = openIdentity(config.tls, { log, metrics })
-  const failovers = watchFailovers({ schema: SCHEMA, log, metrics })
+  const principals = openPrincipalKeys('collaboration', config.principalKeys, { log, metrics })
+  const failovers = watchFailovers({ log, metrics })
   const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
-  const catalogue = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
-  const auth = openChannel(config.authAddress, { principalKey, peer: identity?.peer('auth') })
-  const neighbours = {
+  const catalogue = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
+  const auth = openChannel(config.authAddress, { service: 'auth', principals, identity })
+  const clients = {
     videos: askCatalogue(catalogue.client(VideoFactServiceService)),
     users: askAuth(auth.client(UserServiceService)),
   }
   const entries = createEntryStore(db)
-  const sweep = createEntrySweep(entries, neighbours, log)
+  const sweep = createEntrySweep(entries, clients, log)
 
-  const server = createGrpcServer({ principalKey, identity, serve: config.serve, log, metrics })
-  server.implement(EntryServiceService, entryHandlers({ entries, ...neighbours }))
-  server.implement(ClipServiceService, clipHandlers({ clips: createClipStore(db), entries, ...neighbours }))
+  const server = createGrpcServer({ principals, identity, serve: config.serve, log, metrics })
+  server.implement(EntryServiceService, entryHandlers({ entries, ...clients }))
+  server.implement(ClipServiceService, clipHandlers({ clips: createClipStore(db), entries, ...clients }))
 
   const metricsServer = await serveMetrics(metrics, config.metricsListen, log, server.isServing)
   const address = await server.listen(config.listen)
@@ -56,9 +56,9 @@ export async function startCollaboration(config: CollaborationConfig, log: Logge
     if (!signal.aborted) server.setServing(answers)
   }
   const loops = [
-    repeatLater(health, READY_EVERY_MS, log, stopping.signal),
-    repeatLater(sweep.run, SWEEP_EVERY_MS, log, stopping.signal),
-    repeatLater(() => sweepIdempotency(db), IDEMPOTENCY_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(health, READY_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(sweep.run, SWEEP_EVERY_MS, log, stopping.signal),
+    everyAfterDelay(createRetention({ tables: commonRetention(db), metrics, log }), RETENTION_EVERY_MS, log, stopping.signal),
   ]
   log.info({ address, metrics_port: metricsServer.port }, 'listening')
 
@@ -71,6 +71,7 @@ export async function startCollaboration(config: CollaborationConfig, log: Logge
       catalogue.close()
       auth.close()
       identity?.close()
+      principals.close()
       await Promise.all([db.close(), metricsServer.close()])
     },
   }

@@ -4,18 +4,18 @@ import { Clip } from '@vitascope/proto/collaboration/v1/clip'
 import { Entry } from '@vitascope/proto/collaboration/v1/entry'
 import { testLog, waitFor } from '@vitascope/testing'
 import { createEntrySweep } from '../src/entry/entry-sweep.ts'
-import { as, by, openHouse, repeatable } from './test-collaboration.ts'
+import { as, by, openFixture, repeatable } from './test-collaboration.ts'
 
-let house: Awaited<ReturnType<typeof openHouse>>
-let ask: typeof house.ask
+let fixture: Awaited<ReturnType<typeof openFixture>>
+let request: typeof fixture.ask
 beforeAll(async () => {
-  house = await openHouse()
-  ask = house.ask
+  fixture = await openFixture()
+  request = fixture.ask
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 beforeEach(() => {
-  house.neighbours.asked.splice(0)
-  house.neighbours.before = async () => {}
+  fixture.neighbours.asked.splice(0)
+  fixture.neighbours.before = async () => {}
 })
 
 const user = as('uploader')
@@ -24,39 +24,39 @@ const stranger = as('standard', '2')
 const page = { pageSize: 0, pageToken: '', skip: 0 }
 const times = { timeStart: 1, timeFinish: 2, type: 'video' }
 
-async function anEntry(videoId = house.aVideo(), userId = house.aUser(), call = user): Promise<Entry> {
-  return there((await ask.entries.createEntry({ videoId, userId }, call)).entry)
+async function anEntry(videoId = fixture.aVideo(), userId = fixture.aUser(), call = user): Promise<Entry> {
+  return there((await request.entries.createEntry({ videoId, userId }, call)).entry)
 }
 async function aClip({ collaborationId }: Entry, more: Partial<Clip> = {}, call = user): Promise<Clip> {
-  return there((await ask.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times, ...more }) }, call)).clip)
+  return there((await request.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times, ...more }) }, call)).clip)
 }
 function there<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Error('the answer is empty')
   return thing
 }
 const change = (collaborationId: string, fields: Partial<Entry>, updateMask: string[], call = user) =>
-  ask.entries.updateEntry({ entry: Entry.fromPartial({ collaborationId, ...fields }), updateMask }, call)
+  request.entries.updateEntry({ entry: Entry.fromPartial({ collaborationId, ...fields }), updateMask }, call)
 const notFound = (noun: string) => ({ kind: 'not_found', reason: `${noun}_NOT_FOUND` })
 
 /** Every call that names an entry or one of its clips. */
 const callsOf = ({ collaborationId }: { collaborationId: string }, clipId: string, call = user): [string, () => Promise<unknown>][] => [
-  ['COLLABORATION', () => ask.entries.getEntry({ collaborationId }, call)],
+  ['COLLABORATION', () => request.entries.getEntry({ collaborationId }, call)],
   ['COLLABORATION', () => change(collaborationId, { email: 'a@b' }, ['email'], call)],
-  ['COLLABORATION', () => ask.entries.deleteEntry({ collaborationId }, call)],
-  ['COLLABORATION', () => ask.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times }) }, call)],
-  ['COLLABORATION', () => ask.clips.orderClips({ collaborationId, clipIds: [clipId] }, call)],
-  ['CLIP', () => ask.clips.getClip({ clipId }, call)],
-  ['CLIP', () => ask.clips.updateClip({ clip: Clip.fromPartial({ clipId, title: 'x' }), updateMask: ['title'] }, call)],
-  ['CLIP', () => ask.clips.deleteClip({ clipId }, call)],
+  ['COLLABORATION', () => request.entries.deleteEntry({ collaborationId }, call)],
+  ['COLLABORATION', () => request.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times }) }, call)],
+  ['COLLABORATION', () => request.clips.orderClips({ collaborationId, clipIds: [clipId] }, call)],
+  ['CLIP', () => request.clips.getClip({ clipId }, call)],
+  ['CLIP', () => request.clips.updateClip({ clip: Clip.fromPartial({ clipId, title: 'x' }), updateMask: ['title'] }, call)],
+  ['CLIP', () => request.clips.deleteClip({ clipId }, call)],
 ]
 
 describe('an entry', () => {
   test('shows what auth knows of its user', async () => {
-    const [uploader, standard] = [house.aUser(), house.aUser('1', UserType.USER_TYPE_STANDARD)]
-    const videoId = house.aVideo()
+    const [uploader, standard] = [fixture.aUser(), fixture.aUser('1', UserType.USER_TYPE_STANDARD)]
+    const videoId = fixture.aVideo()
     const entry = await anEntry(videoId, uploader)
     const shown = { videoId, organisationId: '1', userId: uploader, createdByUserId: '900', clips: [] }
-    const got = (await ask.entries.getEntry(entry, user)).entry
+    const got = (await request.entries.getEntry(entry, user)).entry
     expect(got).toMatchObject({ ...shown, email: `User${uploader}@example.org`, uploaderAccount: true })
     const { entry: now, previous } = await change(entry.collaborationId, { userId: standard }, ['user_id'])
     expect(previous).toEqual(got)
@@ -64,40 +64,40 @@ describe('an entry', () => {
     expect((await change(entry.collaborationId, { email: 'own@example.org' }, ['email'])).entry).toMatchObject({ email: 'own@example.org' })
     const last = (await change(entry.collaborationId, { email: '' }, ['email'])).entry
     expect(last).toMatchObject({ userId: standard, email: `User${standard}@example.org` })
-    expect((await ask.entries.deleteEntry(entry, user)).entry).toEqual(last)
+    expect((await request.entries.deleteEntry(entry, user)).entry).toEqual(last)
   })
   test('has a user of the video’s organisation; the system may leave it out', async () => {
-    const videoId = house.aVideo()
-    for (const userId of [house.aUser('2'), '123456', 'x']) {
+    const videoId = fixture.aVideo()
+    for (const userId of [fixture.aUser('2'), '123456', 'x']) {
       for (const call of [user, system]) await expect(anEntry(videoId, userId, call)).rejects.toMatchObject(notFound('USER'))
     }
     await expect(anEntry(videoId, '')).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'user_id' }] })
     const nobodys = await anEntry(videoId, '', system)
-    expect((await ask.entries.getEntry(nobodys, user)).entry).toMatchObject({ userId: '', email: '', uploaderAccount: false })
-    await expect(change(nobodys.collaborationId, { userId: house.aUser('2') }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
+    expect((await request.entries.getEntry(nobodys, user)).entry).toMatchObject({ userId: '', email: '', uploaderAccount: false })
+    await expect(change(nobodys.collaborationId, { userId: fixture.aUser('2') }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
     await expect(change(nobodys.collaborationId, { userId: '' }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
   })
   test('is made once with an idempotency key, also when the retry comes after the video is gone', async () => {
-    const [videoId, userId] = [house.aVideo(), house.aUser()]
+    const [videoId, userId] = [fixture.aVideo(), fixture.aUser()]
     const call = { ...user, ...repeatable('an entry of a service') }
     const first = await anEntry(videoId, userId, call)
-    house.neighbours.videos.delete(videoId)
+    fixture.neighbours.videos.delete(videoId)
     expect(await anEntry(videoId, userId, call)).toEqual(first)
   })
   test('is found by the address of its user or its own, the newest first, and only while its user is there', async () => {
-    const videoId = house.aVideo()
-    const [one, two] = [house.aUser(), house.aUser()]
+    const videoId = fixture.aVideo()
+    const [one, two] = [fixture.aUser(), fixture.aUser()]
     const [first, second] = [await anEntry(videoId, one), await anEntry(videoId, two)]
-    const found = async (email: string) => (await ask.entries.getEntryByEmail({ videoId, email }, user)).entry?.collaborationId
+    const found = async (email: string) => (await request.entries.getEntryByEmail({ videoId, email }, user)).entry?.collaborationId
     expect(await found(`uSER${one}@example.org`)).toBe(first.collaborationId)
     await change(second.collaborationId, { email: `User${one}@example.org` }, ['email'])
     expect(await found(`User${one}@example.org`)).toBe(second.collaborationId)
     expect(await found(`User${two}@example.org`)).toBe(second.collaborationId)
-    house.neighbours.users.delete(two)
+    fixture.neighbours.users.delete(two)
     expect(await found(`User${one}@example.org`)).toBe(first.collaborationId)
     for (const email of [`User${two}@example.org`, '', 'x', 'a\0', '%'])
       await expect(found(email)).rejects.toMatchObject(notFound('COLLABORATION'))
-    const video = ask.entries.getEntryByEmail({ videoId, email: `User${one}@example.org` }, stranger)
+    const video = request.entries.getEntryByEmail({ videoId, email: `User${one}@example.org` }, stranger)
     await expect(video).rejects.toMatchObject(notFound('VIDEO'))
   })
   test('takes fields of its mask only', async () => {
@@ -113,31 +113,31 @@ describe('an entry', () => {
 
 describe('a list', () => {
   test('asks each neighbour once, however many entries it has', async () => {
-    const videoId = house.aVideo()
+    const videoId = fixture.aVideo()
     for (let count = 0; count < 25; count++) await anEntry(videoId)
-    house.neighbours.asked.splice(0)
-    const { entries, nextPageToken } = await ask.entries.listEntries({ videoId, ...page }, user)
+    fixture.neighbours.asked.splice(0)
+    const { entries, nextPageToken } = await request.entries.listEntries({ videoId, ...page }, user)
     expect([entries.length, nextPageToken]).toEqual([25, ''])
     expect(entries.every(({ email, uploaderAccount }) => email !== '' && uploaderAccount)).toBe(true)
-    expect(house.neighbours.asked.map(({ method, ids }) => [method, ids.length])).toEqual([
+    expect(fixture.neighbours.asked.map(({ method, ids }) => [method, ids.length])).toEqual([
       ['videos', 1],
       ['users', 25],
     ])
   })
   test('leaves out entries whose user is gone', async () => {
-    const videoId = house.aVideo()
-    const [left, stays] = [house.aUser(), house.aUser()]
+    const videoId = fixture.aVideo()
+    const [left, stays] = [fixture.aUser(), fixture.aUser()]
     for (const userId of [left, stays, '']) await anEntry(videoId, userId, system)
-    house.neighbours.users.delete(left)
-    const { entries } = await ask.entries.listEntries({ videoId, ...page }, user)
+    fixture.neighbours.users.delete(left)
+    const { entries } = await request.entries.listEntries({ videoId, ...page }, user)
     expect(entries.map(({ userId }) => userId)).toEqual([stays, ''])
   })
   test('of the largest entries there may be comes in pages that fit into messages', async () => {
-    const videoId = house.aVideo()
+    const videoId = fixture.aVideo()
     const first = await anEntry(videoId)
     for (let count = 1; count < 4; count++) await anEntry(videoId)
     const texts = ['🎬'.repeat(255), '🎬'.repeat(2_000), '🎬'.repeat(50)]
-    await house.db.query(
+    await fixture.db.query(
       `insert into clip (entry_id, title, comments, type, time_start, time_finish, preview, position)
        select e.entry_id, $2, $3, $4, 2147483647, 2147483647, true, n from entry e, generate_series(0, 199) n where e.video_id = $1`,
       [videoId, ...texts],
@@ -145,21 +145,21 @@ describe('a list', () => {
     let pages = 0
     let listed = 0
     for (let pageToken = ''; pageToken !== '' || pages === 0; pages++) {
-      const { entries, nextPageToken } = await ask.entries.listEntries({ videoId, ...page, pageToken }, user)
+      const { entries, nextPageToken } = await request.entries.listEntries({ videoId, ...page, pageToken }, user)
       listed += entries.length
       pageToken = nextPageToken
     }
     expect([listed, pages]).toEqual([4, 4])
     expect((await change(first.collaborationId, { email: 'a@b' }, ['email'])).previous?.clips).toHaveLength(200)
-    const clips = (await ask.entries.getEntry(first, user)).entry?.clips ?? []
+    const clips = (await request.entries.getEntry(first, user)).entry?.clips ?? []
     const clipIds = clips.map(({ clipId }) => clipId).toReversed()
-    expect((await ask.clips.orderClips({ collaborationId: first.collaborationId, clipIds }, user)).clips).toHaveLength(200)
+    expect((await request.clips.orderClips({ collaborationId: first.collaborationId, clipIds }, user)).clips).toHaveLength(200)
   })
 })
 
 describe('a clip', () => {
   test('lies within its video, where the end of that is known', async () => {
-    const [short, unknown] = [await anEntry(house.aVideo('1', 12.48)), await anEntry(house.aVideo('1', 'unknown'))]
+    const [short, unknown] = [await anEntry(fixture.aVideo('1', 12.48)), await anEntry(fixture.aVideo('1', 'unknown'))]
     for (const [timeStart, timeFinish] of [
       [0, 0],
       [11, 12],
@@ -170,8 +170,14 @@ describe('a clip', () => {
     await expect(aClip(short, { timeFinish: 13 })).rejects.toMatchObject({ fields: [{ field: 'time_finish' }] })
     const { clipId } = await aClip(unknown, { timeFinish: 2_147_483_647 })
     const update = (fields: Partial<Clip>, updateMask: string[]) =>
-      ask.clips.updateClip({ clip: Clip.fromPartial({ clipId, ...fields }), updateMask }, user)
-    house.neighbours.videos.set(unknown.videoId, { videoId: unknown.videoId, organisationId: '1', durationSeconds: 5, texts: undefined })
+      request.clips.updateClip({ clip: Clip.fromPartial({ clipId, ...fields }), updateMask }, user)
+    fixture.neighbours.videos.set(unknown.videoId, {
+      videoId: unknown.videoId,
+      organisationId: '1',
+      durationSeconds: 5,
+      texts: undefined,
+      languages: [],
+    })
     expect((await update({ title: 'Shorter now' }, ['title'])).clip).toMatchObject({ title: 'Shorter now', timeFinish: 2_147_483_647 })
     await expect(update({ timeStart: 3 }, ['time_start'])).rejects.toMatchObject({ fields: [{ field: 'time_start' }] })
     expect((await update({ timeStart: 4, timeFinish: 5 }, ['time_start', 'time_finish'])).clip).toMatchObject({ timeStart: 4 })
@@ -181,12 +187,12 @@ describe('a clip', () => {
     const made = await aClip(entry, { title: 'x', position: 9, clipId: '1', createTime: new Date(0) })
     expect(made).toMatchObject({ title: '', position: 0, createTime: expect.any(Date) })
     expect([made.clipId === '1', made.createTime?.getTime() === 0]).toEqual([false, false])
-    expect(await ask.clips.getClip(made, user)).toEqual({ clip: made, videoId: entry.videoId, userId: entry.userId })
+    expect(await request.clips.getClip(made, user)).toEqual({ clip: made, videoId: entry.videoId, userId: entry.userId })
   })
   test('is ordered by a permutation and nothing else', async () => {
     const entry = await anEntry()
     const [one, two] = [await aClip(entry), await aClip(entry)]
-    const order = (clipIds: string[]) => ask.clips.orderClips({ collaborationId: entry.collaborationId, clipIds }, user)
+    const order = (clipIds: string[]) => request.clips.orderClips({ collaborationId: entry.collaborationId, clipIds }, user)
     for (const clipIds of [[], [one.clipId], [one.clipId, one.clipId], [one.clipId, 'x'], Array<string>(100_000).fill('1')]) {
       await expect(order(clipIds)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'order' }] })
     }
@@ -204,14 +210,14 @@ describe('who may', () => {
   test('other organisations find nothing, as if nothing were there, and change nothing', async () => {
     const entry = await anEntry()
     const { clipId } = await aClip(entry)
-    const before = (await ask.entries.getEntry(entry, user)).entry
+    const before = (await request.entries.getEntry(entry, user)).entry
     for (const [noun, foreign] of callsOf(entry, clipId, stranger)) await expect(foreign()).rejects.toMatchObject(notFound(noun))
     for (const [noun, missing] of callsOf({ collaborationId: '9007199254740991' }, '9007199254740991')) {
       await expect(missing()).rejects.toMatchObject(notFound(noun))
     }
-    await expect(ask.entries.listEntries({ ...entry, ...page }, stranger)).rejects.toMatchObject(notFound('VIDEO'))
-    await expect(anEntry(entry.videoId, house.aUser('2'), stranger)).rejects.toMatchObject(notFound('VIDEO'))
-    expect((await ask.entries.getEntry(entry, system)).entry).toEqual(before)
+    await expect(request.entries.listEntries({ ...entry, ...page }, stranger)).rejects.toMatchObject(notFound('VIDEO'))
+    await expect(anEntry(entry.videoId, fixture.aUser('2'), stranger)).rejects.toMatchObject(notFound('VIDEO'))
+    expect((await request.entries.getEntry(entry, system)).entry).toEqual(before)
   })
   test('guests and services do nothing', async () => {
     const entry = await anEntry()
@@ -222,7 +228,7 @@ describe('who may', () => {
     ] as const) {
       const call = by(principal)
       for (const [, one] of callsOf(entry, clipId, call)) await expect(one()).rejects.toMatchObject({ kind })
-      await expect(ask.entries.listEntries({ ...entry, ...page }, call)).rejects.toMatchObject({ kind })
+      await expect(request.entries.listEntries({ ...entry, ...page }, call)).rejects.toMatchObject({ kind })
       await expect(anEntry(entry.videoId, entry.userId, call)).rejects.toMatchObject({ kind })
     }
   })
@@ -232,12 +238,12 @@ describe('the neighbours', () => {
   test.each(['video', 'user'])('without its %s an entry is not there, and is swept', async (what) => {
     const [entry, kept] = [await anEntry(), await anEntry()]
     const { clipId } = await aClip(entry)
-    if (what === 'video') house.neighbours.videos.delete(entry.videoId)
-    else house.neighbours.users.delete(entry.userId)
+    if (what === 'video') fixture.neighbours.videos.delete(entry.videoId)
+    else fixture.neighbours.users.delete(entry.userId)
     for (const call of [user, system]) {
       for (const [noun, one] of callsOf(entry, clipId, call)) await expect(one()).rejects.toMatchObject(notFound(noun))
     }
-    const { neighbours, entries } = house
+    const { neighbours, entries } = fixture
     const facts = {
       videos: { find: async () => new Map(neighbours.videos), need: async () => Promise.reject(new Error('not asked')) },
       users: {
@@ -253,21 +259,21 @@ describe('the neighbours', () => {
     const sweep = createEntrySweep(entries, facts, testLog)
     for (let round = 0; round < 2; round++) await sweep.run(signal)
     expect(await entries.find({ scope: null, ...entry })).toBeUndefined()
-    expect((await ask.entries.getEntry(kept, user)).entry).toMatchObject({ collaborationId: kept.collaborationId })
+    expect((await request.entries.getEntry(kept, user)).entry).toMatchObject({ collaborationId: kept.collaborationId })
   })
   test('are asked in the name of the service, with the caller’s request, deadline and hang-up', async () => {
     const entry = await anEntry()
-    house.neighbours.asked.splice(0)
+    fixture.neighbours.asked.splice(0)
     // A read has 2 s of its own; on the way a deadline is what is left of it.
     const deadline = new Date(Date.now() + 1_000)
-    await ask.entries.getEntry(entry, { ...user, deadline })
-    expect(house.neighbours.asked).toHaveLength(2)
-    for (const { call } of house.neighbours.asked) {
+    await request.entries.getEntry(entry, { ...user, deadline })
+    expect(fixture.neighbours.asked).toHaveLength(2)
+    for (const { call } of fixture.neighbours.asked) {
       expect(call).toMatchObject({ principal: { kind: 'service', service: 'collaboration' }, requestId: 'the-request' })
       expect(call.deadline?.getTime()).toBeLessThan(deadline.getTime() + 500)
     }
     let hungUp = 0
-    house.neighbours.before = (call) =>
+    fixture.neighbours.before = (call) =>
       new Promise((resolve) => {
         call.signal.addEventListener('abort', () => {
           hungUp++
@@ -275,21 +281,21 @@ describe('the neighbours', () => {
         })
       })
     const hangUp = new AbortController()
-    house.neighbours.asked.splice(0)
-    const asking = ask.entries.getEntry(entry, { ...user, signal: hangUp.signal })
+    fixture.neighbours.asked.splice(0)
+    const asking = request.entries.getEntry(entry, { ...user, signal: hangUp.signal })
     asking.catch(() => {})
-    await waitFor(() => house.neighbours.asked.length === 2)
+    await waitFor(() => fixture.neighbours.asked.length === 2)
     hangUp.abort()
     await expect(asking).rejects.toMatchObject({ name: 'AbortError' })
     await waitFor(() => hungUp === 2)
   })
   test('that do not answer in time make the call unavailable, and nothing is done', async () => {
     const entry = await anEntry()
-    house.neighbours.before = () => new Promise(() => {})
+    fixture.neighbours.before = () => new Promise(() => {})
     const deadline = new Date(Date.now() + 300)
-    await expect(ask.entries.deleteEntry(entry, { ...user, deadline })).rejects.toMatchObject({ kind: 'unavailable' })
-    house.neighbours.before = async () => {}
-    expect((await ask.entries.getEntry(entry, user)).entry).toMatchObject({ collaborationId: entry.collaborationId })
+    await expect(request.entries.deleteEntry(entry, { ...user, deadline })).rejects.toMatchObject({ kind: 'unavailable' })
+    fixture.neighbours.before = async () => {}
+    expect((await request.entries.getEntry(entry, user)).entry).toMatchObject({ collaborationId: entry.collaborationId })
   })
 })
 
@@ -297,10 +303,10 @@ describe('the neighbours', () => {
 test('with its neighbours away every call is unavailable, and nothing is done', async () => {
   const entry = await anEntry()
   const { clipId } = await aClip(entry)
-  const before = await house.entries.find({ scope: null, ...entry })
-  await house.neighbours.stop()
+  const before = await fixture.entries.find({ scope: null, ...entry })
+  await fixture.neighbours.stop()
   for (const [, one] of callsOf(entry, clipId)) await expect(one()).rejects.toMatchObject({ kind: 'unavailable' })
-  await expect(ask.entries.listEntries({ ...entry, ...page }, user)).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(request.entries.listEntries({ ...entry, ...page }, user)).rejects.toMatchObject({ kind: 'unavailable' })
   await expect(anEntry(entry.videoId, entry.userId)).rejects.toMatchObject({ kind: 'unavailable' })
-  expect(await house.entries.find({ scope: null, ...entry })).toEqual(before)
+  expect(await fixture.entries.find({ scope: null, ...entry })).toEqual(before)
 })

@@ -14,7 +14,7 @@ const NONE = fileURLToPath(new URL('.', import.meta.url))
 
 let fresh: FreshDatabase
 beforeAll(async () => {
-  // A folder without migrations: the schema of nobody.
+  // A folder without migrations: the schema belongs to no service.
   fresh = await freshDatabase({ migrations: NONE, schema: 'nobody' })
 })
 afterAll(async () => {
@@ -26,9 +26,9 @@ function migrate(url: string, ...args: string[]) {
     env: { PATH: process.env['PATH'] ?? '', VITASCOPE_COLLABORATION_DATABASE_URL: url },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let said = ''
-  child.stdout.on('data', (data: Buffer) => (said += data))
-  return { said: () => said, code: once(child, 'exit').then(([code]) => code as number | null) }
+  let output = ''
+  child.stdout.on('data', (data: Buffer) => (output += data))
+  return { said: () => output, code: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
 test('waits for a database that does not let it in yet, and of two at once both end well', async () => {
@@ -38,7 +38,7 @@ test('waits for a database that does not let it in yet, and of two at once both 
   const impatient = migrate(url.href)
   expect(await impatient.code).toBe(1)
   const both = [migrate(url.href, '--wait'), migrate(url.href, '--wait')]
-  await waitFor(() => both.every(({ said }) => said().includes('waiting for the database')))
+  await waitFor(() => both.every(({ said: output }) => output().includes('waiting for the database')))
   await admin.query(`create role ${ROLE} login superuser`)
   expect(await Promise.all(both.map(({ code }) => code))).toEqual([0, 0])
   expect(

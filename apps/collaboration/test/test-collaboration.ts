@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { DomainError } from '@vitascope/errors'
-import { type Call, createGrpcServer, openChannel, type Principal, principalKey, serviceCall, type UserKind } from '@vitascope/grpc'
+import { type Call, createGrpcServer, openChannel, type Principal, serviceCall, type UserKind } from '@vitascope/grpc'
 import { openPostgres } from '@vitascope/postgres'
 import { type UserFact, UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
 import { type VideoFact, VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
@@ -8,13 +8,12 @@ import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { createMetrics } from '@vitascope/telemetry'
 import { freshDatabase, testLog } from '@vitascope/testing'
-import { createClipStore } from '../src/clip/clip-store.ts'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
+import { createClipStore } from '../src/entry/clip-store.ts'
 import { createEntryStore } from '../src/entry/entry-store.ts'
 import { SCHEMA } from '../src/migrate.ts'
 import { startCollaboration } from '../src/service.ts'
 
-export const PRINCIPAL_KEY = 'a principal key of these tests, long enough'
-const key = principalKey(PRINCIPAL_KEY)
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** A database of one test file with the stores on it. */
@@ -33,12 +32,12 @@ export async function collaborationDatabase() {
   }
 }
 
-/** Stands in for auth and the catalogue: what they know is in two maps, and every question is kept. */
+/** Replaces auth and the catalogue. Their data are in two maps, and every request is recorded. */
 export async function startNeighbours(listen = '127.0.0.1:0') {
-  const server = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('neighbours') })
+  const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('neighbours') })
   const videos = new Map<string, VideoFact>()
   const users = new Map<string, UserFact>()
-  const asked: { method: string; ids: readonly string[]; call: Call }[] = []
+  const requested: { method: string; ids: readonly string[]; call: Call }[] = []
   const nowhere = async (): Promise<never> => {
     throw new DomainError('not_found', 'NOTHING_HERE', 'a stand-in has nothing')
   }
@@ -46,26 +45,26 @@ export async function startNeighbours(listen = '127.0.0.1:0') {
     address: '',
     videos,
     users,
-    asked,
+    asked: requested,
     /** What every question waits for first. */
     before: async (_call: Call) => {},
     stop: () => server.drain(100),
   }
   server.implement(VideoFactServiceService, {
     async listVideoFacts({ videoIds }, call) {
-      asked.push({ method: 'videos', ids: videoIds, call })
+      requested.push({ method: 'videos', ids: videoIds, call })
       await neighbours.before(call)
       return { facts: videoIds.flatMap((id) => videos.get(id) ?? []) }
     },
   })
   server.implement(UserServiceService, {
     async listUserFacts({ userIds }, call) {
-      asked.push({ method: 'users', ids: userIds, call })
+      requested.push({ method: 'users', ids: userIds, call })
       await neighbours.before(call)
       return { facts: userIds.flatMap((id) => users.get(id) ?? []) }
     },
     async getUserByEmail({ email }, call) {
-      asked.push({ method: 'email', ids: [email], call })
+      requested.push({ method: 'email', ids: [email], call })
       const found = [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase())
       if (!found) throw new DomainError('not_found', 'USER_NOT_FOUND', 'nobody')
       return {
@@ -92,7 +91,7 @@ export async function startNeighbours(listen = '127.0.0.1:0') {
 }
 
 /** The started service with a database and neighbours of its own. */
-export async function openHouse() {
+export async function openFixture() {
   const database = await collaborationDatabase()
   const neighbours = await startNeighbours()
   const service = await startCollaboration(
@@ -100,13 +99,13 @@ export async function openHouse() {
       listen: '127.0.0.1:0',
       metricsListen: { host: '127.0.0.1', port: 0 },
       databaseUrl: database.url,
-      principalKey: key,
+      principalKeys: testKeyFiles('collaboration'),
       authAddress: neighbours.address,
       catalogueAddress: neighbours.address,
     },
     testLog,
   )
-  const channel = openChannel(service.address, { principalKey: key })
+  const channel = openChannel(service.address, { service: 'collaboration', principals: testPrincipals() })
   let made = 0
   return {
     ...database,
@@ -116,7 +115,7 @@ export async function openHouse() {
     aVideo(organisationId = '1', duration: number | 'unknown' = 12.48): string {
       const durationSeconds = duration === 'unknown' ? undefined : duration
       const videoId = String(4_611_686_018_427_000_000n + BigInt(++made))
-      neighbours.videos.set(videoId, { videoId, organisationId, durationSeconds, texts: undefined })
+      neighbours.videos.set(videoId, { videoId, organisationId, durationSeconds, texts: undefined, languages: [] })
       return videoId
     },
     aUser(organisationId = '1', userType: UserType = UserType.USER_TYPE_UPLOADER): string {

@@ -1,12 +1,12 @@
-import { type AddressRules, addressAllowed, type TokenVerdict } from '@vitascope/access'
+import { type AddressRules, addressAllowed, type TokenVerdict } from '@vitascope/security'
 import type { AddedRendition } from './added/added-renditions.ts'
 import type { CaptionRule } from './captions/hls-captions.ts'
 
-/** What delivery knows of a video or presentation: where its files are, and who may have them. */
+/** The access rules of a video or presentation, and the location of its files. */
 export interface DeliveryRule {
-  /** The video whose tokens open it; empty where there is none. */
+  /** The video whose tokens grant access; empty if there is none. */
   videoId: string
-  /** Those of a video: the current version first, then those still served to viewers who have begun. */
+  /** For a video: the current version first, then earlier versions that are still served to running players. */
   sets: readonly { version: string; prefix: string }[]
   tokenRequired: boolean
   allowed: AddressRules
@@ -16,14 +16,15 @@ export interface DeliveryRule {
   added: readonly AddedRendition[]
 }
 
-/** Yes, with the prefix of the objects; or why not. */
+/** The object prefix if access is granted, or else the reason for the rejection. */
 export type Admission =
   | { admitted: true; prefix: string; open: boolean }
   | { admitted: false; reason: 'not_found' | 'token_required' | 'token_refused' | 'address_refused' }
 
 /**
- * Decides over one request. The version must be one of the video's own, so that old addresses die when it moves; a token must be good
- * where one is sent, and must be there where the video wants one; the address must fit the rules of the video in either case.
+ * Decides whether a request is admitted. The version must be one of the video's sets, so that
+ * rotated URLs stop working. A token must be valid if one is sent, and must be present if the video
+ * requires one. The address must match the IP allowlist in any case.
  */
 export function admit(
   rule: DeliveryRule,

@@ -1,22 +1,31 @@
 import { readFileSync } from 'node:fs'
-import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/access'
-import { type ObjectStoreSettings, readDeliveryByS3, readEnvironment, readObjectStore, readTls } from '@vitascope/config'
-import { principalKey, type TlsSettings } from '@vitascope/grpc'
+import { type ObjectStoreSettings, readDeliveryByS3, readEnvironment, readObjectStore, readPrincipalKeys, readTls } from '@vitascope/config'
+import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
+import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/security'
+import { DEFAULT_PIECEWISE_BOUNDS } from '@vitascope/storage'
 
-/** What this process can be told. */
+/** The settings of the delivery service. */
 export interface DeliveryConfig {
   listen: string
   metricsListen: string
   catalogueAddress: string
   encodingAddress: string
-  principalKey: Uint8Array
-  /** Between services, the gateway's requests for files included; undefined for plain text. */
+  /** The key that signs this service's calls, and the keys that verify calls of other services. */
+  principalKeys: PrincipalKeySettings
+  /** TLS between services, including the gateway's requests for files; undefined for plain text. */
   tls?: TlsSettings | undefined
   tokenKeys: TokenKeys
   objects: ObjectStoreSettings
-  /** Whether files of a bucket are sent, or led to; playlists and texts are always sent. */
-  byS3: 'proxy' | 'redirect'
-  /** Whose `X-Forwarded-For` counts: the gateway's addresses. */
+  /**
+   * `proxy`: delivery sends the files of a bucket. `redirect`: clients are redirected to them.
+   * Playlists and texts are always sent.
+   */
+  s3Mode: 'proxy' | 'redirect'
+  /** Concurrent requests to the object store for files that are sent. */
+  storageReads: number
+  /** Maximum number of concurrent downloads, per client address (for IPv6 per /48) and in total. */
+  downloads: { perAddress: number; total: number }
+  /** Peers whose `X-Forwarded-For` is trusted: the addresses of the gateway. */
   trustedProxies: AddressRules
 }
 
@@ -29,10 +38,15 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     metricsListen: read.address('VITASCOPE_DELIVERY_METRICS_LISTEN', '127.0.0.1:0'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
-    principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    principalKeys: readPrincipalKeys(read, { isServer: false }),
     tls: readTls(read),
     objects: readObjectStore(read),
-    byS3: readDeliveryByS3(read),
+    s3Mode: readDeliveryByS3(read),
+    storageReads: read.int('VITASCOPE_DELIVERY_STORAGE_READS', DEFAULT_PIECEWISE_BOUNDS.maxRequests, { min: 1, max: 10_000 }),
+    downloads: {
+      perAddress: read.int('VITASCOPE_DOWNLOADS_PER_ADDRESS', 256, { min: 1, max: 100_000 }),
+      total: read.int('VITASCOPE_DOWNLOADS_AT_ONCE', 4_096, { min: 1, max: 1_000_000 }),
+    },
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),
   }
   const tokenKeysFile = read.text('VITASCOPE_TOKEN_KEYS_FILE')
@@ -43,7 +57,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     read.refuse(`VITASCOPE_TOKEN_KEYS_FILE: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`)
   }
   read.check()
-  if (!tokenKeys) throw new Error('check lets nothing pass without token keys')
+  if (!tokenKeys) throw new Error('unreachable: read.check() throws without token keys')
   return { ...config, tokenKeys }
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { AddressRules } from '@vitascope/access'
-import { type TokenKeys, type TokenVerdict, verifyVideoToken } from '@vitascope/access'
 import { isDomainError } from '@vitascope/errors'
+
+import { type AddressRules, clientAddress, type TokenKeys, type TokenVerdict, verifyVideoToken } from '@vitascope/security'
 import type { ObjectStorage, SigningBucket } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { addedTo, placeOf, withVariants } from './added/added-renditions.ts'
@@ -10,31 +10,38 @@ import { admit, type DeliveryRule } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { captionFileOf } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
-import { clientAddress } from './client-address.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
-import { type EarlyFiles, earlyJob } from './early/early-files.ts'
-import { isLedTo, leadToObject } from './lead-to-object.ts'
+import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
 import { refuse } from './problem.ts'
+import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
+import { sendText } from './response/send-text.ts'
+import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
 import type { RuleCache } from './rule-cache.ts'
-import { sendText } from './send-text.ts'
-import { PLAYLIST_TYPE, serveObject } from './serve-object.ts'
 
 export interface DeliveryParts {
   rules: RuleCache
   storage: ObjectStorage
-  /** Where files are led to instead of being sent. */
+  /**
+   * Opens files that are sent. For a bucket, reads are piecewise, so that a slow client does not
+   * occupy a storage connection.
+   */
+  reads: Pick<ObjectStorage, 'open'>
+  /** The bucket to redirect to; undefined if files are sent. */
   bucket: SigningBucket | undefined
   captionTexts: CaptionTexts
-  early: EarlyFiles
+  early: PreviewFiles
   tokenKeys: TokenKeys
   trustedProxies: AddressRules
 }
 
-/** Answers one request for a file. Cost on the way of a hot one: a cached rule, a cached verdict over the token, one open file. */
+/**
+ * Returns the handler of file requests. A hot request costs a cached rule, a cached token verdict
+ * and one open file.
+ */
 export function createRequestHandler(parts: DeliveryParts) {
   const verify = rememberVerdicts(parts.tokenKeys)
   return async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> => {
-    // Players on other pages read playlists and segments by script.
+    // Players on other origins read playlists and segments by script.
     response.setHeader('Access-Control-Allow-Origin', '*')
     response.setHeader('Access-Control-Expose-Headers', 'Content-Length, Content-Range, ETag')
     response.setHeader('X-Content-Type-Options', 'nosniff')
@@ -73,8 +80,8 @@ export function createRequestHandler(parts: DeliveryParts) {
       } catch (error) {
         const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
         if (!isMissing) throw error
-        // A set that was still being made may have been finished since the rule was asked for.
-        if (earlyJob(admission.prefix) !== undefined && !fresh) return serve(true)
+        // A set that was in progress may have been finished since the rule was cached.
+        if (previewJob(admission.prefix) !== undefined && !fresh) return serve(true)
         refuse(response, 404, 'not_found')
       }
     }
@@ -92,10 +99,10 @@ interface ServedFile {
 }
 
 async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: DeliveryRule) {
-  const { storage, bucket, captionTexts: texts, early } = parts
+  const { storage, reads, bucket, captionTexts: texts, early } = parts
   const { request, response, open, signal } = what
   const { prefix, file } = placeOf(what.file, what.prefix, added)
-  const jobId = earlyJob(prefix)
+  const jobId = previewJob(prefix)
   const captionFile = captionFileOf(what.file, captions)
   if (captionFile) {
     const readMaster = () => wholeMaster(parts, what, { captions, added })
@@ -105,20 +112,25 @@ async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, add
     return sendText(request, response, Buffer.from(await early.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await early.objectOf(jobId, file)
-  if (bucket && isLedTo(name)) return leadToObject(request, response, bucket, name)
-  return serveObject(request, response, { storage, name, open }, signal)
+  if (bucket && isRedirected(name)) return redirectToBucket(request, response, bucket, name)
+  // HEAD reads no bytes.
+  const source = request.method === 'HEAD' ? storage : reads
+  return serveObject(request, response, { storage: source, name, open }, signal)
 }
 
-/** The master of the set as it is without captions, with whatever was added to it. Playlists of whole videos have a few kilobytes. */
+/**
+ * Returns the master playlist of the set without captions, including added renditions. A master
+ * playlist of a finished set has a few kilobytes.
+ */
 async function wholeMaster(
   { storage, early }: DeliveryParts,
   { prefix, signal }: ServedFile,
   { captions, added }: Pick<DeliveryRule, 'captions' | 'added'>,
 ): Promise<string> {
-  const jobId = earlyJob(prefix)
+  const jobId = previewJob(prefix)
   const read = async (from: string) => text((await storage.open(`${from}/${captions.masterPath}`, { signal })).stream)
   const own = jobId === undefined ? await read(prefix) : await early.playlist(jobId, captions.masterPath)
-  // What is gone is not listed: the set plays without it.
+  // A deleted rendition is not listed; the set plays without it.
   const readAdded = (from: string) =>
     read(from).catch((error: unknown) => {
       if (isDomainError(error) && error.kind === 'not_found') return ''
@@ -128,7 +140,10 @@ async function wholeMaster(
   return others.reduce(withVariants, own)
 }
 
-/** A player asks with the same token for every segment: a good one is verified once, and then only its end is looked at. */
+/**
+ * Returns a verifier that caches valid tokens. Players send the same token for every segment, so
+ * its signature is checked once and later only its expiry.
+ */
 function rememberVerdicts(keys: TokenKeys) {
   const good = new LRUCache<string, Date>({ max: 10_000, ttl: 60_000 })
   return async (token: string, videoId: string, address: string): Promise<TokenVerdict> => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { parseAddressRules } from '@vitascope/access'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type {
@@ -7,28 +6,32 @@ import type {
   GetDeliveryRuleResponse,
   GetPresentationRuleResponse,
 } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { parseAddressRules } from '@vitascope/security'
 import { LRUCache } from 'lru-cache'
 import type { DeliveryRule } from './admission.ts'
 import { type CaptionRule, NO_CAPTIONS } from './captions/hls-captions.ts'
 import type { DeliveryPath } from './delivery-path.ts'
 
-/** A change of a video's rules shows within this time; contract: 5 s, catalogue's own share included. */
+/** Maximum age of a cached rule. Rule changes must take effect within 5 s, including the catalogue's share. */
 const FRESH_MS = 2_000
-/** A rule of this age still serves while the catalogue is away. */
+/** While the catalogue is unavailable, a rule up to this age is used. */
 const STALE_MS = 4_000
 const RULES = 50_000
 
-/** Whose rule. */
+/** The video or presentation of a rule. */
 export type Asked = Pick<DeliveryPath, 'kind' | 'id'>
 
 type Kept = { rule: DeliveryRule | undefined; at: number }
 
 export interface RuleCache {
-  /** Undefined: no such thing. `fresh`: as it is now. Refuses as unavailable when the catalogue is away and nothing recent is known. */
+  /**
+   * Returns undefined if it does not exist. `fresh` bypasses the cache. Throws `unavailable` if the
+   * catalogue is unavailable and no recent rule is cached.
+   */
   get(asked: Asked, options?: { fresh?: boolean }): Promise<DeliveryRule | undefined>
 }
 
-/** Asks the catalogue once for all requests that want the same at the same time. */
+/** Creates the cache. Concurrent requests for the same rule share one call to the catalogue. */
 export function createRuleCache(rules: Client<typeof DeliveryRuleServiceService>): RuleCache {
   const kept = new LRUCache<string, Kept>({ max: RULES })
   const asking = new Map<string, Promise<DeliveryRule | undefined>>()
@@ -74,7 +77,8 @@ export function createRuleCache(rules: Client<typeof DeliveryRuleServiceService>
 
 function toRule(message: GetDeliveryRuleResponse | GetPresentationRuleResponse): Omit<DeliveryRule, 'videoId' | 'captions' | 'added'> {
   const { rules, errors } = parseAddressRules(message.allowedIps)
-  // The catalogue checks them before it keeps them; a rule that cannot be read must never open a video.
+  // The catalogue validates rules before it stores them. An unreadable rule must never grant
+  // access.
   if (errors) throw new Error('the catalogue keeps an address rule that cannot be read')
   return { sets: message.sets, tokenRequired: message.tokenRequired, allowed: rules, expires: message.expireTime }
 }

@@ -3,38 +3,46 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
-import { createHouseServer, openChannel, openIdentity } from '@vitascope/grpc'
-import type { RunningService } from '@vitascope/process'
+import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
+import { downloadProgress, type RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
-import { EarlyServiceService } from '@vitascope/proto/encoding/v1/early'
+import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
+import { clientAddress, widestGroup } from '@vitascope/security'
 import { openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
-import { createEarlyFiles } from './early/early-files.ts'
+import { createDownloadLimiter } from './download-limiter.ts'
 import { createRequestHandler } from './handle-request.ts'
+import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { refuse } from './problem.ts'
 import { createRuleCache } from './rule-cache.ts'
+import { createStorageReads } from './storage-reads.ts'
 
-/** What still runs then is cut off; players ask for the rest by a range. */
+/** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
-/** A probe waits a little longer. */
+/** For playlists and sizes, which are requested in addition to the files that are sent. */
+const SPARE_SOCKETS = 16
+/** Shorter than the timeout of a readiness probe. */
 const READY_MS = 800
 
 export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<RunningService & { address: string }> {
   const metrics = createMetrics('delivery')
-  const seconds = metrics.seconds('vitascope_delivery_request_seconds', 'Requests for files, by status', ['status'])
-  const { principalKey } = config
+  const seconds = metrics.seconds('vitascope_delivery_request_duration_seconds', 'Requests for files, by status', ['status'])
   const identity = openIdentity(config.tls, { log, metrics })
-  const channel = openChannel(config.catalogueAddress, { principalKey, peer: identity?.peer('catalogue') })
-  const encoding = openChannel(config.encodingAddress, { principalKey, peer: identity?.peer('encoding') })
+  const principals = openPrincipalKeys('delivery', config.principalKeys, { log, metrics })
+  const channel = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
+  const encoding = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
+  const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS })
+  const downloads = createDownloadLimiter(config.downloads, metrics)
   const handle = createRequestHandler({
     rules: createRuleCache(channel.client(DeliveryRuleServiceService)),
-    storage: await openStorage(config.objects),
-    bucket: config.byS3 === 'redirect' && 's3' in config.objects ? config.objects.s3 : undefined,
+    storage,
+    reads: 's3' in config.objects ? createStorageReads(storage, config.storageReads, metrics) : storage,
+    bucket: config.s3Mode === 'redirect' && 's3' in config.objects ? config.objects.s3 : undefined,
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
-    early: createEarlyFiles(encoding.client(EarlyServiceService)),
+    early: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
     tokenKeys: config.tokenKeys,
     trustedProxies: config.trustedProxies,
   })
@@ -49,19 +57,24 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     })
     try {
       if (request.url === '/healthz') response.writeHead(200).end('ok\n')
-      else await handle(request, response, hangUp.signal)
+      else {
+        const client = widestGroup(clientAddress(request, config.trustedProxies))
+        response.once('close', downloads.begin({ client, ...downloadProgress(response), cut: () => response.destroy() }))
+        await handle(request, response, hangUp.signal)
+      }
     } catch (error) {
       if (hangUp.signal.aborted) return
       if (response.headersSent) response.destroy()
+      else if (isDomainError(error) && error.kind === 'exhausted') refuse(response, 429, 'too_many_at_once', { 'Retry-After': '1' })
       else if (isDomainError(error) && error.kind === 'unavailable') refuse(response, 503, 'unavailable', { 'Retry-After': '1' })
       else {
-        // Paths hold tokens: only what went wrong is logged, under the id of the request.
-        log.error({ err: error, request_id: response.getHeader('X-Request-Id') }, 'a file was not delivered')
+        // Paths can contain tokens, so only the error and the request id are logged.
+        log.error({ err: error, request_id: response.getHeader('X-Request-Id') }, 'delivering a file failed')
         refuse(response, 500, 'internal')
       }
     }
   }
-  const server = createHouseServer(
+  const server = createPlatformServer(
     identity,
     { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000 },
     (request, response) => void answer(request, response),
@@ -83,12 +96,13 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       channel.close()
       encoding.close()
       identity?.close()
+      principals.close()
       await page.close()
     },
   }
 }
 
-/** The caller's, if sane, else a new one. */
+/** Returns the caller's request id if it is valid, otherwise a new one. */
 function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
 }

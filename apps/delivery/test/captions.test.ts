@@ -2,17 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/access'
 import { notFound } from '@vitascope/errors'
-import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
+import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { Caption, CaptionLine, CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { DeliveryCaption, DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../src/service.ts'
 
-const key = principalKey('a secret of this test, long enough')
 const tokenKeys = parseTokenKeys(makeTokenKeys())
 const EMPTY = 'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n'
 const MASTER = '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nb/index.m3u8\n'
@@ -26,13 +26,13 @@ let catalogue: GrpcServer
 let delivery: Awaited<ReturnType<typeof startDelivery>>
 const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
 const lines = new Map<string, string[]>()
-const asked: string[] = []
+const requested: string[] = []
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'delivery-'))
   const storage = await openFileStorage({ root })
   for (const { prefix } of sets) await storage.put(`${prefix}/hls/master.m3u8`, Buffer.from(MASTER))
-  catalogue = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('test') })
+  catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
   catalogue.implement(
     { getDeliveryRule: DeliveryRuleServiceService.getDeliveryRule },
     {
@@ -48,7 +48,7 @@ beforeAll(async () => {
     updateCaption: () => Promise.reject(new Error('not here')),
     deleteCaption: () => Promise.reject(new Error('not here')),
     async *readCaption({ captionId }) {
-      asked.push(captionId)
+      requested.push(captionId)
       const texts = lines.get(captionId)
       if (!texts) throw notFound('caption', captionId)
       yield { caption: Caption.fromPartial({ captionId }), lines: [] }
@@ -63,10 +63,12 @@ beforeAll(async () => {
       metricsListen: '127.0.0.1:0',
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
       encodingAddress: '127.0.0.1:9',
-      principalKey: key,
+      principalKeys: testKeyFiles('delivery'),
       tokenKeys,
       objects: { folder: root },
-      byS3: 'proxy',
+      s3Mode: 'proxy',
+      storageReads: 48,
+      downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     },
     testLog,
@@ -109,7 +111,7 @@ describe('captions of an open video', () => {
           '00:00:01.000 --> 00:00:01.500\na --&gt; b\n',
       )
     }
-    expect(asked.filter((id) => id === String(caption))).toHaveLength(1)
+    expect(requested.filter((id) => id === String(caption))).toHaveLength(1)
   })
   test('are kept by caches only as long as they do not change', async () => {
     aVideo()
@@ -138,7 +140,7 @@ describe('captions of an open video', () => {
     await waitFor(async () => (await master()) === MASTER, { timeout: 5_000, describe: 'the captions to go' })
     expect(await text()).toBe(EMPTY)
   })
-  test('that were deleted, and those of another video, have no lines: a player that has begun goes on', async () => {
+  test('that were deleted, and those of another video, have no lines for a running player', async () => {
     aVideo({ captions: [track({ captionId: '999' })] })
     for (const id of [caption, 999]) {
       const [playlist, text] = await Promise.all([get(`v1/hls/captions/${id}.m3u8`), get(`v1/hls/captions/${id}.vtt`)])
@@ -150,7 +152,7 @@ describe('captions of an open video', () => {
 
 describe('captions of a video', () => {
   const statuses = (version: string) => Promise.all(FILES().map(async (file) => (await get(`${version}/${file}`)).status))
-  test('that wants a token are had with it alone', async () => {
+  test('that require a token reject requests without it', async () => {
     aVideo({ captions: [track()], tokenRequired: true })
     const token = await signVideoToken({ videoId: String(video), expires: new Date(Date.now() + 60_000) }, tokenKeys)
     const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 60_000) }, tokenKeys)

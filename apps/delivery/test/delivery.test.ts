@@ -2,21 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/access'
 import { DomainError, notFound } from '@vitascope/errors'
-import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
+import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import {
   DeliveryRuleServiceService,
   GetDeliveryRuleResponse,
   GetPresentationRuleResponse,
 } from '@vitascope/proto/catalogue/v1/delivery_rule'
-import { EarlyServiceService } from '@vitascope/proto/encoding/v1/early'
+import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
+import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../src/service.ts'
 
-const key = principalKey('a secret of this test, long enough')
 const tokenKeys = parseTokenKeys(makeTokenKeys())
 const PLAYLIST = '#EXTM3U\nseg-1.m4s\n'
 const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
@@ -26,7 +26,7 @@ let catalogue: GrpcServer
 let encoding: GrpcServer
 /** What encoding has of job 7: the last segment, or nothing any more. */
 let last: number | undefined
-const asked: string[] = []
+const requested: string[] = []
 let delivery: Awaited<ReturnType<typeof startDelivery>>
 const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
 const presentationRules = new Map<string, Partial<GetPresentationRuleResponse>>()
@@ -46,7 +46,7 @@ beforeAll(async () => {
   await storage.put('slides/5/8-1/document.pdf', Buffer.from('%PDF-'))
   await storage.put('secret/file.txt', Buffer.from('not for you'))
   const log = testLog
-  catalogue = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  catalogue = createGrpcServer({ principals: testPrincipals(), log, metrics: createMetrics('test') })
   catalogue.implement(DeliveryRuleServiceService, {
     async getDeliveryRule({ videoId }) {
       const rule = rules.get(videoId)
@@ -59,18 +59,18 @@ beforeAll(async () => {
       return GetPresentationRuleResponse.fromPartial(rule)
     },
   })
-  encoding = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  encoding = createGrpcServer({ principals: testPrincipals(), log, metrics: createMetrics('test') })
   const need = (jobId: string) => {
-    if (jobId !== '7' || last === undefined) throw new DomainError('not_found', 'EARLY_NOT_FOUND', 'nothing')
+    if (jobId !== '7' || last === undefined) throw new DomainError('not_found', 'PREVIEW_NOT_FOUND', 'nothing')
     return last
   }
-  encoding.implement(EarlyServiceService, {
-    async getEarlyMaster({ jobId }) {
+  encoding.implement(PreviewPlaylistServiceService, {
+    async getPreviewMasterPlaylist({ jobId }) {
       need(jobId)
       return { text: PLAYLIST }
     },
-    async getEarlyTrack({ jobId, key: track }) {
-      asked.push(track)
+    async getPreviewTrackPlaylist({ jobId, key: track }) {
+      requested.push(track)
       const folders = [
         { first: 1, folder: 'work/7/3/h264_100' },
         { first: 2, folder: 'work/7/5/h264_100' },
@@ -84,10 +84,12 @@ beforeAll(async () => {
       metricsListen: '127.0.0.1:0',
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
       encodingAddress: await encoding.listen('127.0.0.1:0'),
-      principalKey: key,
+      principalKeys: testKeyFiles('delivery'),
       tokenKeys,
       objects: { folder: root },
-      byS3: 'proxy',
+      s3Mode: 'proxy',
+      storageReads: 48,
+      downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
     },
     log,
@@ -119,7 +121,7 @@ const aVideo = (rule: Partial<GetDeliveryRuleResponse> = {}) => {
   return String(video)
 }
 
-describe('a video for everybody', () => {
+describe('a public video', () => {
   test('gives its files, cacheable for long, readable by scripts of other pages', async () => {
     const response = await get(`${aVideo()}/v1/hls/master.m3u8`)
     expect([response.status, await response.text()]).toEqual([200, PLAYLIST])
@@ -193,10 +195,10 @@ describe('a video that is still being encoded', () => {
   test('grows within seconds, for one question a second', async () => {
     last = 2
     const id = aVideo({ sets: early() })
-    asked.length = 0
+    requested.length = 0
     const playlist = async () => (await get(`${id}/v1/hls/h264_250/index.m3u8`)).text()
     expect(await Promise.all(Array.from({ length: 20 }, playlist))).toEqual(Array(20).fill('#EXTM3U 2'))
-    expect(asked).toEqual(['h264_250'])
+    expect(requested).toEqual(['h264_250'])
     last = 3
     await waitFor(async () => (await playlist()) === '#EXTM3U 3')
     const tag = (await get(`${id}/v1/hls/h264_250/index.m3u8`)).headers.get('etag') ?? ''
@@ -253,7 +255,7 @@ describe('a video that wants a token', () => {
     const from = async (address: string) => (await get(`${id}/v1~${token}/h264_100.mp4`, { from: address })).status
     expect([await from('203.0.113.7'), await from('203.0.113.8')]).toEqual([200, 403])
   })
-  test('is cached by nobody else', async () => {
+  test('is not cached by shared caches', async () => {
     const id = aVideo({ tokenRequired: true })
     const token = await signVideoToken({ videoId: id, expires: anHour() }, tokenKeys)
     expect((await get(`${id}/v1~${token}/h264_100.mp4`)).headers.get('cache-control')).toMatch(/^private/)
@@ -298,6 +300,9 @@ describe('a presentation', () => {
     expect([first, second].map((answer) => answer?.headers.get('content-length'))).toEqual(['1000', '999'])
     expect([first, pdf].map((answer) => answer?.headers.get('content-type'))).toEqual(['image/jpeg', 'application/pdf'])
     expect(pdf?.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(pdf?.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
+    expect(pdf?.headers.get('content-disposition')).toBe('attachment')
+    expect([first?.headers.get('content-security-policy'), first?.headers.get('content-disposition')]).toEqual([null, null])
   })
   test('and a video of the same id are not taken for each other', async () => {
     const path = aPresentation()

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/access'
 import { notFound } from '@vitascope/errors'
-import { createGrpcServer, type GrpcServer, principalKey } from '@vitascope/grpc'
+import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { openS3Storage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { s3Path, startS3, type TestS3, testLog } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../src/service.ts'
 
 const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
@@ -13,7 +14,6 @@ const SETS = [{ version: 'v1', prefix: 'media/1/7-1' }]
 const withS3 = s3Path() === undefined ? describe.skip : describe
 
 withS3('files of a bucket that viewers are led to', () => {
-  const key = principalKey('a secret of this test, long enough')
   const tokenKeys = parseTokenKeys(makeTokenKeys())
   const rules: Record<string, Partial<GetDeliveryRuleResponse>> = {
     '1': { sets: SETS },
@@ -29,7 +29,8 @@ withS3('files of a bucket that viewers are led to', () => {
     await storage.put('media/1/7-1/h264_100.mp4', BYTES)
     await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from('#EXTM3U'))
     await storage.put('media/1/7-1/sprite.vtt', Buffer.from('WEBVTT'))
-    catalogue = createGrpcServer({ principalKey: key, log: testLog, metrics: createMetrics('test') })
+    await storage.put('media/1/7-1/document.pdf', Buffer.from('%PDF-1.7'))
+    catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
     catalogue.implement(DeliveryRuleServiceService, {
       async getDeliveryRule({ videoId }) {
         const rule = rules[videoId]
@@ -46,10 +47,12 @@ withS3('files of a bucket that viewers are led to', () => {
       metricsListen: '127.0.0.1:0',
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
       encodingAddress: '127.0.0.1:1',
-      principalKey: key,
+      principalKeys: testKeyFiles('delivery'),
       tokenKeys,
       objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
-      byS3: 'redirect' as const,
+      s3Mode: 'redirect' as const,
+      storageReads: 48,
+      downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     }
     delivery = await startDelivery(config, testLog)
@@ -81,12 +84,22 @@ withS3('files of a bucket that viewers are led to', () => {
     expect((await fetch(address)).status).toBe(403)
   })
 
-  test.each(['hls/master.m3u8', 'sprite.vtt'])('%s is sent, since what stands in it is relative to its address', async (file) => {
+  test('an admitted viewer is led to a document as to a file that is saved', async () => {
+    const answer = await get('1/v1/document.pdf')
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+      200,
+      'application/pdf',
+      'attachment',
+    ])
+    await answer.body?.cancel()
+  })
+
+  test.each(['hls/master.m3u8', 'sprite.vtt'])('%s is sent without a redirect, because its references are relative', async (file) => {
     const sent = await get(`1/v1/${file}`, { redirect: 'manual' })
     expect([sent.status, sent.headers.get('location')]).toEqual([200, null])
   })
 
-  test('whoever is not admitted is led nowhere', async () => {
+  test('a rejected caller gets no redirect', async () => {
     const token = await signVideoToken({ videoId: '2', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
     const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
     const answers = []

@@ -1,69 +1,74 @@
 import { join } from 'node:path'
-import { type ObjectStoreSettings, readDatabaseUrl, readEnvironment, readObjectStore, readServe, readTls } from '@vitascope/config'
+import {
+  type ObjectStoreSettings,
+  readDatabaseUrl,
+  readEnvironment,
+  readGrpcServerSettings,
+  readObjectStore,
+  readPrincipalKeys,
+  readTls,
+} from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 
-import type { ServeSettings, TlsSettings } from '@vitascope/grpc'
-import { type KubernetesSettings, readExecutor } from './executor/executor-config.ts'
+import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
+import { type KubernetesSettings, readExecutor } from './kubernetes/executor-config.ts'
+import type { SourceLimits } from './source/fetch-source.ts'
 
-/** What the service can be told. */
+/** Settings of the service. */
 export interface EncodingConfig {
   /** `HOST:PORT` of its gRPC server. */
   listen: string
   serve?: ServeSettings
-  /** Between services; undefined for plain text. */
+  /** TLS between services. Undefined for plain text. */
   tls?: TlsSettings | undefined
   databaseUrl: string
-  /** Signs and checks principals. */
-  principalKey: string
-  /** `HOST:PORT` of catalogue, which it reports to. */
+  /** The key that signs its calls, and the keys that verify the calls of other services. */
+  principalKeys: PrincipalKeySettings
+  /** Signs upload links and upload policies, and encrypts stored responses that contain a link. */
+  uploadSigningKey: string
+  /** `HOST:PORT` of the catalogue, which receives the reports. */
   catalogueAddress: string
-  /** `HOST:PORT` that takes the bytes of uploads from the gateway, by HTTP. */
+  /** `HOST:PORT` of the HTTP server that receives uploads from the gateway. */
   uploadListen: string
-  /** After so long an upload in parts that does not go on is removed. */
+  /** Seconds without activity after which a resumable upload is removed. */
   uploadKeptSeconds: number
   /** `HOST:PORT` of `/metrics`. */
   metricsListen: string
-  /** The folder of the objects. */
+  /** Settings of the object store. */
   objects: ObjectStoreSettings
-  /** Where sources are written while they come in. */
+  /** Folder for sources during their download. */
   scratchDir: string
   source: SourceLimits
   timing: Timing
-  /** Who encodes chunks of pictures: pods of Kubernetes Jobs; undefined for workers. */
+  /** Settings of Kubernetes Jobs that encode chunks of video. Undefined if workers encode them. */
   kubernetes: KubernetesSettings | undefined
-  /** Names a point at which this process kills itself, for tests of recovery. */
+  /** Names a point at which this process kills itself, for recovery tests. */
   crashAt: string | undefined
 }
 
-export interface SourceLimits {
-  /** Networks that may be fetched from although they are not public. */
-  allow: string[]
-  maxBytes: number
-  /** For all of a source, tries together. */
-  timeoutSeconds: number
-  minBytesPerSecond: number
-  /** A longer source is refused. */
-  maxSeconds: number
-  /** How many come in at once. */
-  parallel: number
-  /** How many jobs may be under way, fetched sources waiting for a worker included. */
-  ahead: number
-  /** Whether it stays beside what was made of it, for renditions that are added later. */
-  isKept: boolean
-}
-
 export interface Timing {
-  /** How long a worker keeps a task without a sign of life. */
+  /** How long a worker keeps a task without renewing its lease. */
   leaseMs: number
-  /** The same for a source that comes in, which this service holds itself. */
+  /** The same for a download, whose lease this service holds itself. */
   fetchLeaseMs: number
-  /** Between two looks for what went wrong. */
+  /** Interval of the reconciler. */
   reconcileMs: number
-  /** Before the second try of a job after a fault of the encoder; four times as long before the third. */
+  /**
+   * Pause before the second attempt of a job after a fault of the encoder. It is four times as long
+   * before the third.
+   */
   retryMs: number
+  /** A low-priority task that waits longer raises its job to normal priority. */
+  lowPriorityMaxWaitSeconds: number
 }
 
-export const defaultTiming: Timing = { leaseMs: 30_000, fetchLeaseMs: 10_000, reconcileMs: 10_000, retryMs: 2_000 }
+export const defaultTiming: Timing = {
+  leaseMs: 30_000,
+  fetchLeaseMs: 10_000,
+  reconcileMs: 10_000,
+  retryMs: 2_000,
+  lowPriorityMaxWaitSeconds: 3_600,
+}
 
 const GIB = 1024 ** 3
 
@@ -72,10 +77,11 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
   const objects = readObjectStore(read)
   const config: EncodingConfig = {
     listen: read.address('VITASCOPE_ENCODING_LISTEN', '127.0.0.1:0'),
-    serve: readServe(read, 'ENCODING'),
+    serve: readGrpcServerSettings(read, 'ENCODING'),
     tls: readTls(read),
     databaseUrl: readDatabaseUrl(read, 'ENCODING'),
-    principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
+    principalKeys: readPrincipalKeys(read, { isServer: true }),
+    uploadSigningKey: read.secretFile('VITASCOPE_UPLOAD_SIGNING_KEY_FILE'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', '127.0.0.1:0'),
     uploadKeptSeconds: read.int('VITASCOPE_UPLOAD_KEPT_SECONDS', 86_400, { min: 1, max: 30 * 86_400 }),
@@ -97,15 +103,22 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
       fetchLeaseMs: read.int('VITASCOPE_FETCH_LEASE_MS', defaultTiming.fetchLeaseMs, { min: 500, max: 600_000 }),
       reconcileMs: read.int('VITASCOPE_RECONCILE_MS', defaultTiming.reconcileMs, { min: 100, max: 600_000 }),
       retryMs: read.int('VITASCOPE_RETRY_MS', defaultTiming.retryMs, { min: 0, max: 600_000 }),
+      lowPriorityMaxWaitSeconds: read.int('VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS', defaultTiming.lowPriorityMaxWaitSeconds, {
+        min: 1,
+        max: 30 * 86_400,
+      }),
     },
     kubernetes: readExecutor(read),
     crashAt: read.optional('VITASCOPE_CRASH_AT'),
+  }
+  if (config.uploadSigningKey !== '' && config.uploadSigningKey.length < 32) {
+    read.refuse('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must hold 32 characters or more')
   }
   read.check()
   return config
 }
 
-/** What the migration step needs: no more than the database. */
+/** Reads the settings of the migration step, which needs only the database. */
 export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
   const read = readEnvironment(env)
   const config = { databaseUrl: readDatabaseUrl(read, 'ENCODING') }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { EncodeInput, PackageInput } from '../src/work/task.ts'
+import type { EncodeInput, PackageInput } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { aLongProbe, anAsk, standInWorker } from './stand-in-worker.ts'
 
@@ -37,14 +37,14 @@ const segments = (chunk: number) =>
   ])
 const chunkRow = async (chunk: number) =>
   (
-    await around.db.query<{ prefix: string | null; fence: number }>('select prefix, fence from chunk where job_id = $1 and chunk = $2', [
-      jobId,
-      chunk,
-    ])
+    await around.db.query<{ prefix: string | null; fence: number }>(
+      'select prefix, fence::float8 as fence from chunk where job_id = $1 and chunk = $2',
+      [jobId, chunk],
+    )
   )[0]
 const lost = { kind: 'refused', reason: 'LEASE_LOST' }
 
-test('sound and the first chunk come first, and the set is made of all of them in order', async () => {
+test('audio and the first chunk are encoded first, and the set has all chunks in order', async () => {
   const tasks: Task[] = []
   for (let steps = 0; steps < 4; steps++) tasks.push(await worker.step())
   expect(tasks.map((task) => [task.kind, chunkOf(task)])).toEqual([
@@ -62,7 +62,7 @@ test('sound and the first chunk come first, and the set is made of all of them i
   await waitFor(() => around.catalogue.published(jobId).length === 1)
 })
 
-test('a job tells how far each chunk is, and how long all takes with what stands before it', async () => {
+test('a job reports the progress of each chunk and the total time', async () => {
   const costs = (job: string) => around.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])
   const sum = (rows: { weight: number }[]) => rows.reduce((all, { weight }) => all + weight, 0)
   const mine = await costs(jobId)
@@ -85,7 +85,7 @@ test('a job tells how far each chunk is, and how long all takes with what stands
   expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + both)
 
   const step = await worker.step()
-  // As if it had taken twice the time that was expected.
+  // As if the chunk had needed twice its expected time.
   await around.db.query(`update chunk set begin_time = end_time - 2 * weight * interval '1 second' where end_time is not null`)
   const done = chunkOf(step)
   const left = both - (mine[done]?.weight ?? 0)
@@ -107,7 +107,7 @@ test('each chunk counts its own share of the progress', async () => {
   expect((await service.job(jobId)).progress).toBeGreaterThan(before + 20)
 })
 
-describe('what a task has put so far', () => {
+describe('a segment of a running task', () => {
   let task: Task
   beforeEach(async () => {
     task = await worker.lease()
@@ -119,20 +119,20 @@ describe('what a task has put so far', () => {
     { path: 'audio_64/seg-00001.m4s', seconds: 3.989333 },
   ]
 
-  test('is recorded, once, with where it is, before the task is done', async () => {
+  test('is recorded once, with its prefix, before the task is complete', async () => {
     await worker.add(task, 'audio_64/seg-00001.m4s', 3.989333)
     expect(await segments(AUDIO)).toEqual(added)
     const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
     expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: 0 })
     await worker.complete(task, await worker.make(task))
-    expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: task.attempt })
+    expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: task.fence })
     expect(await segments(AUDIO)).toHaveLength(6)
   })
   test.each([
     ['fails', () => worker.fail(task, 5002)],
-    ['is given back', () => worker.release(task)],
+    ['is released', () => worker.release(task)],
     ['is lost', () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`)],
-  ])('is forgotten when the task %s, and its files go', async (_, end) => {
+  ])('is removed when the task %s', async (_, end) => {
     const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
     await end()
     await waitFor(async () => (await segments(AUDIO)).length === 0)
@@ -141,25 +141,25 @@ describe('what a task has put so far', () => {
     await expect(worker.add(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(lost)
     expect(await segments(AUDIO)).toEqual([])
   })
-  test('leaves what others have finished alone', async () => {
+  test('is removed without affecting complete chunks', async () => {
     const other = standInWorker(service, around.storage, 'w2:a')
     const first = await other.step()
     await worker.fail(task, 5002)
     await waitFor(async () => (await segments(AUDIO)).length === 0)
-    expect(await chunkRow(0)).toMatchObject({ fence: first.attempt })
+    expect(await chunkRow(0)).toMatchObject({ fence: first.fence })
     expect((await segments(0)).length).toBeGreaterThan(0)
   })
-  test('is checked', async () => {
+  test('is validated', async () => {
     const bad = { path: '../a', bytes: 1, sha256: 'a'.repeat(64), seconds: 0 }
     for (const files of [[], [bad], [{ ...bad, path: 'a', seconds: Number.NaN }], [{ ...bad, path: 'a', sha256: 'x' }]]) {
-      const request = { taskId: task.taskId, attempt: task.attempt, files }
+      const request = { taskId: task.taskId, fence: task.fence, files }
       await expect(service.work.addSegments(request, service.call)).rejects.toMatchObject({ kind: 'invalid' })
     }
   })
 })
 
 describe('faults', () => {
-  test('only the chunk that failed is made again, and each has attempts of its own', async () => {
+  test('only the failed chunk is encoded again; attempts are counted per chunk', async () => {
     const seen: number[] = []
     for (;;) {
       const task = await worker.lease()
@@ -175,7 +175,7 @@ describe('faults', () => {
     expect(seen.toSorted()).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3])
     expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 3 })
   })
-  test('a chunk that fails three times ends the job', async () => {
+  test('a job fails after three failures of one chunk', async () => {
     for (let times = 0; times < 3; times++) {
       const task = await waitFor(async () => {
         const leased = await worker.lease()
@@ -190,7 +190,7 @@ describe('faults', () => {
   })
 })
 
-test('a worker of an older release gets nothing that depends on a plan', async () => {
+test('a worker of an older release gets no task that depends on a plan', async () => {
   const older = await service.work.leaseTask(anAsk({ workerId: 'old:1', planVersion: 0 }), service.call)
   expect(older.task).toBeUndefined()
   expect((await worker.lease()).kind).toBe(TaskKind.TASK_KIND_AUDIO)

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import type { CrashPoint } from '../src/crash-point.ts'
+import type { CrashPoint } from '../src/common/crash-point.ts'
 import { doneJobs, goesOn } from './dying-service.ts'
 import { makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { aProbeToCopy, copiedBy, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let nextJob = 1
@@ -32,22 +33,56 @@ const points: CrashPoint[] = [
 const slidePoints: CrashPoint[] = ['publish-undecided', 'publish-recorded', 'report-sent']
 
 test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoints.map((point) => [point, 'slides'] as const)])(
-  'a service that dies at %s of %s goes on where it was after its next start',
+  'a service that crashes at %s of %s resumes after its restart',
   async (point, kind) => {
     const { attempt, died } = await goesOn(around, doneJobs(around)[kind], String(nextJob++), point)
     expect(died).toBe(true)
-    // A lost fetch is a fault of ours; nothing else that happens here is one.
+    // Only a lost fetch counts as a platform fault.
     expect(attempt).toBe(point === 'fetch-began' || point === 'fetch-stored' ? 2 : 1)
   },
 )
 
-/** In the long tests at each, three times. */
+test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
+  'a service that crashes at %s of a copied picture encodes it after its restart',
+  async (point) => {
+    const jobId = String(nextJob++)
+    const dying = await startServiceProcess(around, { VITASCOPE_CRASH_AT: point, VITASCOPE_LEASE_MS: '2000' })
+    const before = openCaller(dying.address)
+    await before.jobs.createJob(
+      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') },
+      before.call,
+    )
+    const first = standInWorker(before, around.storage, 'worker-1:a')
+    await first.complete(await first.lease(), aProbeToCopy())
+    const failed = await first.lease()
+    expect(copiedBy(failed)).toBe(1)
+    await first.fail(failed, 5003).catch(() => {})
+    expect(await dying.exited).toBe('SIGKILL')
+    before.close()
+
+    const next = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '2000' })
+    const after = openCaller(next.address)
+    const worker = standInWorker(after, around.storage, 'worker-1:a')
+    // The worker repeats the report of the fault. The service counts it once.
+    await worker.fail(failed, 5003).catch(() => {})
+    await worker.complete(await worker.lease(), aProbeToCopy())
+    const encode = await worker.lease()
+    expect(copiedBy(encode)).toBe(0)
+    await worker.complete(encode, await worker.make(encode))
+    await worker.step()
+    await waitFor(() => around.catalogue.published(jobId)[0], { describe: 'the set to be reported' })
+    expect((await after.job(jobId)).attempt).toBe(1)
+    after.close()
+  },
+)
+
+/** The long tests crash at each change, three times. */
 const isLong = process.env['VITASCOPE_LONG_TESTS'] === '1'
 const STEP = { commit: isLong ? 1 : 12, put: isLong ? 6 : 45 }
 const TIMES = isLong ? 3 : 1
 
 test.each(['renditions', 'slides'] as const)(
-  'a service that dies behind any change of its database, for %s, comes to one whole set and leaves nothing else',
+  'a service that crashes after any database change, for %s, produces one complete set and no other objects',
   async (kind) => {
     let deaths = 0
     for (let round = 0; round < TIMES; round++) {
@@ -68,7 +103,7 @@ test.each(['renditions', 'slides'] as const)(
   1_800_000,
 )
 
-test('a worker that dies behind any object that it stores has a successor who makes the same frames', async () => {
+test('a worker that crashes after storing any object is replaced by one that produces the same frames', async () => {
   const service = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '2000' })
   const caller = openCaller(service.address)
   let undisturbed: string[] | undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { audioChunk, type EncodePlan, type FfmpegTools, findFfmpeg, planEncode, probeSource } from '@vitascope/media'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
-import type { StoredFile } from '../src/work/task.ts'
+import type { StoredFile } from '../src/task/task.ts'
 import { encodeTask } from '../src/worker/encode-task.ts'
 import { makeFakeFfmpeg, makeVideo } from './fixture.ts'
 
@@ -16,7 +16,7 @@ let plan: EncodePlan
 let prefixes = 0
 
 beforeAll(async () => {
-  // The locked-up user reaches what lies here.
+  // The sandboxed user can read this folder.
   folder = await mkdtemp(join(tmpdir(), 'vitascope-encoding-'))
   await chmod(folder, 0o755)
   storage = await openFileStorage({ root: join(folder, 'storage') })
@@ -27,15 +27,15 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Encodes a chunk by an ffmpeg after whose run `after` is done, as when a disk was full, which ffmpeg does not notice everywhere. */
+/** Encodes a chunk and runs `after` when ffmpeg ends. It simulates a full disk, which ffmpeg does not always report. */
 async function encode(chunk: number, after: string) {
   const place = join(folder, `fake-${prefixes}`)
-  // What the script starts lies where it may be reached when it is locked up.
+  // The sandboxed script can only start programs of this folder.
   const fake = await makeFakeFfmpeg(place, `${place}/lib/ffmpeg "$@" || exit 1\n${after}\nexit 0`)
   const workPrefix = `work/${prefixes++}`
   const scratch = join(folder, `scratch-${prefixes}`)
   await mkdir(scratch, { mode: 0o755 })
-  const told: StoredFile[] = []
+  const received: StoredFile[] = []
   const run = encodeTask(
     {
       storage,
@@ -45,8 +45,8 @@ async function encode(chunk: number, after: string) {
       stallSeconds: 60,
       speed: { set: () => {} } as never,
       getSource: async () => source,
-      takeRoom: async () => {},
-      onFiles: async (files) => void told.push(...files),
+      reserveDisk: async () => {},
+      onFiles: async (files) => void received.push(...files),
       onDone: () => {},
       signal: new AbortController().signal,
     },
@@ -60,7 +60,7 @@ async function encode(chunk: number, after: string) {
   return { run, stored }
 }
 
-test('a chunk that is whole is stored', async () => {
+test('a complete chunk is stored', async () => {
   const { run, stored } = await encode(0, 'true')
   await run
   expect(await stored()).toEqual(expect.arrayContaining([expect.stringMatching(/h264_100\/seg-00001\.m4s$/)]))
@@ -68,18 +68,18 @@ test('a chunk that is whole is stored', async () => {
 
 test.each([
   ['an empty segment', ': > chunk-00000/h264_250/seg-00001.m4s'],
-  ['a segment that was cut', 'head -c 3000 chunk-00000/h264_250/seg-00001.m4s > cut && cat cut > chunk-00000/h264_250/seg-00001.m4s'],
-  ['an empty head', ': > chunk-00000/h264_250/init.mp4'],
-  ['a segment too few', 'rm chunk-00000/h264_250/seg-00001.m4s'],
-  ['an empty list', ': > chunk-00000/h264_250/index.m3u8'],
-  ['a list that was cut', 'grep -v ENDLIST chunk-00000/h264_250/index.m3u8 > cut; cat cut > chunk-00000/h264_250/index.m3u8'],
-])('of a chunk with %s nothing of that rendition is stored', async (_, after) => {
+  ['a truncated segment', 'cd chunk-00000/h264_250; head -c 3000 seg-00001.m4s > cut && cat cut > seg-00001.m4s'],
+  ['an empty init segment', ': > chunk-00000/h264_250/init.mp4'],
+  ['a missing segment', 'rm chunk-00000/h264_250/seg-00001.m4s'],
+  ['an empty playlist', ': > chunk-00000/h264_250/index.m3u8'],
+  ['a truncated playlist', 'cd chunk-00000/h264_250; grep -v ENDLIST index.m3u8 > cut; cat cut > index.m3u8'],
+])('a rendition with %s is not stored', async (_, after) => {
   const { run, stored } = await encode(0, after)
   await expect(run).rejects.toMatchObject({ kind: 'incomplete' })
   expect((await stored()).filter((name) => name.includes('h264_250/'))).toEqual([])
 })
 
-test('sound that was cut is not stored', async () => {
+test('truncated audio is not stored', async () => {
   const chunk = audioChunk(plan)
   const place = `chunk-${String(chunk).padStart(5, '0')}`
   const { run } = await encode(chunk, `for file in ${place}/*/seg-00001.m4s; do head -c 500 $file > cut; cat cut > $file; done`)

@@ -5,18 +5,18 @@ import { startServiceProcess } from './running-process.ts'
 import { type Caller, openCaller, type Surroundings } from './service-under-test.ts'
 import { anAsk, standInWorker } from './stand-in-worker.ts'
 
-/** Which job to create, and what is left of it when it is done. */
+/** A job to create, and the objects that must remain when it is complete. */
 export interface DoneJob {
   create(caller: Caller, jobId: string): Promise<unknown>
   published(jobId: string): readonly { prefix: string }[]
-  /** Of its objects. */
+  /** Folder of its objects. */
   folder: string
   files: number
-  /** Its source stays. */
+  /** Number of sources that are kept. */
   sources: number
 }
 
-/** A job of renditions from a source of the origin, and one of slides from an upload. */
+/** Returns a rendition job with a source of the origin, and a slides job with an upload. */
 export function doneJobs(around: Surroundings): Record<'renditions' | 'slides', DoneJob> {
   return {
     renditions: {
@@ -46,8 +46,9 @@ export function doneJobs(around: Surroundings): Record<'renditions' | 'slides', 
 }
 
 /**
- * Does a job with a service that may die by `crashAt` at any moment, and then with another one: it must come to one set, of which every object is
- * there and nothing else. Answers how many attempts it took, and whether the first service died.
+ * Runs a job with a service that may crash at any moment (`crashAt`), and then with another
+ * service. The job must produce one complete set and no other objects. Returns the number of
+ * attempts and whether the first service crashed.
  */
 export async function goesOn(
   around: Surroundings,
@@ -65,7 +66,8 @@ export async function goesOn(
       const { task } = await caller.work.leaseTask(anAsk({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
       if (!task) continue
       const result = await worker.make(task)
-      // The answer of the service that dies is lost: it is told again to the next one.
+      // The response of a crashing service is lost. The worker reports the result to the next
+      // service.
       await worker.complete(task, result).catch(async (error: unknown) => {
         if (caller === before) unanswered = { task, result }
         throw error
@@ -74,7 +76,7 @@ export async function goesOn(
   }
   const isCreated = await create(before, jobId).then(yes, no)
   const isDone = await work(before).then(yes, no)
-  // Behind the last result there is still its report.
+  // The report to the catalogue follows the last result.
   const died = !isDone || (await Promise.race([dying.exited.then(yes), isReported(around).then(no)]))
   if (!died) dying.kill('SIGKILL')
   expect(await dying.exited).toBe('SIGKILL')

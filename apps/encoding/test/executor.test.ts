@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import type { V1Job } from '@kubernetes/client-node'
 import { planVersion } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
-import { ChunkStanding, TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { ChunkState, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { KubernetesSettings } from '../src/executor/executor-config.ts'
+import type { KubernetesSettings } from '../src/kubernetes/executor-config.ts'
 import { KNOWN_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
@@ -35,10 +35,10 @@ afterEach(async () => {
 })
 afterAll(() => around.close())
 
-/** Of 20 s: three chunks of the picture, and sound, which is made at once. */
-async function aJob(givesWay = false): Promise<void> {
+/** Creates a job of 20 s: three video chunks, and audio, which is encoded at once. */
+async function aJob(lowPriority = false): Promise<void> {
   const sourceUrl = around.origin.url('/video.mp4')
-  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, givesWay }, service.call)
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, lowPriority }, service.call)
   await worker.complete(await worker.lease(), aLongProbe())
   await worker.step()
 }
@@ -55,19 +55,19 @@ const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string; t
   })
 const faults = async () =>
   (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
-/** As the pod of a chunk asks. */
-const ask = (chunk: number, more: { workerId?: string; planVersion?: number; orAnother?: boolean; ask?: string } = {}) =>
+/** Leases a chunk as its pod does. */
+const request = (chunk: number, more: { workerId?: string; planVersion?: number; orAnother?: boolean; requestId?: string } = {}) =>
   service.work.leaseChunk(
-    { workerId: `pod-${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false, ...more },
+    { workerId: `pod-${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false, ...more },
     service.call,
   )
 async function make(chunk: number): Promise<void> {
-  const { task } = await ask(chunk)
+  const { task } = await request(chunk)
   if (!task) throw new Error(`chunk ${chunk} cannot be had`)
   await worker.complete(task, await worker.make(task))
 }
 
-test('the chunks of the picture go to the pods of one Job, which is gone when they are made; all else stays with workers', async () => {
+test('the video chunks are encoded by one Kubernetes Job, and all other tasks by workers', async () => {
   await aJob()
   const job = await made()
   expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 3 })
@@ -83,22 +83,22 @@ test('the chunks of the picture go to the pods of one Job, which is gone when th
   expect(cluster.created).toHaveLength(1)
 })
 
-test('a chunk is told how it stands: leased, held by another, made, or not wanted any more', async () => {
+test('the state of a chunk is reported: leased, held by another worker, done or not required', async () => {
   await aJob()
-  const first = await ask(0)
-  expect(first).toMatchObject({ standing: ChunkStanding.CHUNK_STANDING_LEASED, task: { kind: TaskKind.TASK_KIND_ENCODE } })
-  expect((await ask(0, { workerId: 'pod-9:a' })).standing).toBe(ChunkStanding.CHUNK_STANDING_WAITING)
-  // The next pod of the same index takes its place at once.
-  const second = await ask(0, { workerId: 'pod-0:b' })
-  expect(second.standing).toBe(ChunkStanding.CHUNK_STANDING_LEASED)
-  expect(second.task?.attempt).toBeGreaterThan(first.task?.attempt ?? 0)
+  const first = await request(0)
+  expect(first).toMatchObject({ state: ChunkState.CHUNK_STATE_LEASED, task: { kind: TaskKind.TASK_KIND_ENCODE } })
+  expect((await request(0, { workerId: 'pod-9:a' })).state).toBe(ChunkState.CHUNK_STATE_WAITING)
+  // The next pod of the same index replaces it at once.
+  const second = await request(0, { workerId: 'pod-0:b' })
+  expect(second.state).toBe(ChunkState.CHUNK_STATE_LEASED)
+  expect(second.task?.fence).toBeGreaterThan(first.task?.fence ?? 0)
   if (second.task) await worker.complete(second.task, await worker.make(second.task))
-  expect((await ask(0, { workerId: 'pod-0:b' })).standing).toBe(ChunkStanding.CHUNK_STANDING_MADE)
+  expect((await request(0, { workerId: 'pod-0:b' })).state).toBe(ChunkState.CHUNK_STATE_MADE)
   await service.jobs.cancelJob({ jobId }, service.call)
-  expect((await ask(1)).standing).toBe(ChunkStanding.CHUNK_STANDING_OVER)
+  expect((await request(1)).state).toBe(ChunkState.CHUNK_STATE_OVER)
 })
 
-test('a pod takes one chunk after another until the others have all that is left', async () => {
+test('a pod leases chunks until none is left', async () => {
   await service.stop()
   service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
   worker = standInWorker(service, around.storage, 'w1:b')
@@ -107,26 +107,26 @@ test('a pod takes one chunk after another until the others have all that is left
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
   expect(env(job)['VITASCOPE_WORKER_CHUNKS']).toBe('0,1')
   const any = async (chunk: number, name?: string) => {
-    const { standing, task } = await ask(chunk, { orAnother: true, ...(name !== undefined && { ask: name }) })
-    return { standing, task, chunk: task && (JSON.parse(task.inputJson) as { chunk: number }).chunk }
+    const { state, task } = await request(chunk, { orAnother: true, ...(name !== undefined && { requestId: name }) })
+    return { state, task, chunk: task && (JSON.parse(task.inputJson) as { chunk: number }).chunk }
   }
   const [first, second] = [await any(0), await any(1)]
   expect([first.chunk, second.chunk]).toEqual([0, 1])
   if (second.task) await worker.complete(second.task, await worker.make(second.task))
   const third = await any(1, 'third')
   expect(third.chunk).toBe(2)
-  // The answer was lost: the same chunk is his.
+  // The response was lost. The repeated request returns the same chunk.
   expect(await any(1, 'third')).toEqual(third)
   if (first.task) await worker.complete(first.task, await worker.make(first.task))
-  expect((await any(0)).standing).toBe(ChunkStanding.CHUNK_STANDING_HELD)
+  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_HELD)
   if (third.task) await worker.release(third.task)
   const again = await any(0)
   expect(again.chunk).toBe(2)
   if (again.task) await worker.complete(again.task, await worker.make(again.task))
-  expect((await any(0)).standing).toBe(ChunkStanding.CHUNK_STANDING_MADE)
+  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_MADE)
 })
 
-test('a Job is made once although the answer was lost, and again when somebody has removed it', async () => {
+test('a Kubernetes Job is created once after a lost response, and again after its removal', async () => {
   cluster.loseNextAnswer()
   await aJob()
   const job = await made()
@@ -136,8 +136,8 @@ test('a Job is made once although the answer was lost, and again when somebody h
   expect(cluster.created).toEqual([nameOf(job), nameOf(job)])
 })
 
-test('a Job of another run that has the name gives way', async () => {
-  // What a restored database would lead to: it hands out its numbers again.
+test('replaces a Kubernetes Job of another run with the same name', async () => {
+  // As after a restore of the database, which issues the same numbers again.
   await around.db.query('alter sequence chunk_run_run_id_seq restart with 700000')
   const name = `vitascope-encode-${jobId}-700000`
   cluster.put({ metadata: { name, annotations: { 'vitascope/chunks': '7' } } })
@@ -146,14 +146,14 @@ test('a Job of another run that has the name gives way', async () => {
   expect(cluster.jobs.get(name)?.metadata?.annotations).toMatchObject({ 'vitascope/chunks': '0,1,2' })
 })
 
-test('a cancelled job takes its Job along', async () => {
+test('cancelling a job removes its Kubernetes Job', async () => {
   await aJob()
   await made()
   await service.jobs.cancelJob({ jobId }, service.call)
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
 })
 
-test('the chunk of a failed index has lost a try, and what is left goes to another Job; after three the job has failed', async () => {
+test('a failed index counts as an attempt of its chunk; after three attempts the job fails', async () => {
   await aJob()
   const first = await made()
   await make(1)
@@ -169,17 +169,17 @@ test('the chunk of a failed index has lost a try, and what is left goes to anoth
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the last Job to be removed' })
 })
 
-test('a Job that is about to fail is not waited for: the last of its pods may be on a node that is lost', async () => {
+test('a Kubernetes Job with FailureTarget is replaced without waiting for its pods', async () => {
   await aJob()
   failed(await made(), { type: 'FailureTarget', failedIndexes: '1' })
   await made(2)
   expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([0, 1, 0, 0])
 })
 
-test('a deadline costs those chunks a try that were begun, and no others', async () => {
+test('a deadline counts as an attempt of started chunks only', async () => {
   await aJob()
   const first = await made()
-  const { task } = await ask(0)
+  const { task } = await request(0)
   if (task) await worker.release(task)
   failed(first, { reason: 'DeadlineExceeded' })
   expect(env(await made(2))['VITASCOPE_WORKER_CHUNKS']).toBe('0,1,2')
@@ -196,7 +196,7 @@ test.each<[string, () => void]>([
       cluster.comeBack()
     },
   ],
-])('what happens while a watch %s is seen afterwards', async (_, fault) => {
+])('handles changes that happened while a watch %s', async (_, fault) => {
   await aJob()
   const job = await made()
   await waitFor(() => cluster.watches() > 0, { describe: 'a watch' })
@@ -206,7 +206,7 @@ test.each<[string, () => void]>([
   expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([1, 0, 0, 0])
 })
 
-test('while the API server is gone, pods go on and jobs are taken; their Job comes with the server', async () => {
+test('during an outage of the API server, pods continue; new Kubernetes Jobs are created afterwards', async () => {
   await aJob()
   await made()
   cluster.goAway()
@@ -222,16 +222,16 @@ test('while the API server is gone, pods go on and jobs are taken; their Job com
   expect([...cluster.jobs.values()].map(({ metadata }) => metadata?.labels?.['vitascope/job'])).toEqual([former, jobId])
 })
 
-test('pods of an older release get nothing, and others take their place', async () => {
+test('pods of an older release get no chunk and are replaced', async () => {
   await aJob()
   await made()
-  expect((await ask(0, { planVersion: planVersion - 1 })).standing).toBe(ChunkStanding.CHUNK_STANDING_OVER)
+  expect((await request(0, { planVersion: planVersion - 1 })).state).toBe(ChunkState.CHUNK_STATE_OVER)
   await made(2)
   await waitFor(() => cluster.jobs.size === 1, { describe: 'the first Job to be removed' })
   expect(await faults()).toEqual([0, 0, 0, 0])
 })
 
-test('a Job that still waits in a queue is made anew with the settings of the next release, and one that was let in goes on', async () => {
+test('a release replaces a queued Kubernetes Job and keeps an admitted one', async () => {
   const { kubeconfig } = cluster
   const restart = async (more: Partial<KubernetesSettings>) => {
     await service.stop()
@@ -242,8 +242,8 @@ test('a Job that still waits in a queue is made anew with the settings of the ne
   await aJob()
   const running = await made()
   cluster.put({ ...running, spec: { template: {}, ...running.spec, suspend: false }, status: { startTime: new Date() } })
-  // One of its chunks is held, however long this takes: it is not silent.
-  expect((await ask(0)).task).toBeDefined()
+  // One of its chunks stays leased, so that the Job is not considered stale.
+  expect((await request(0)).task).toBeDefined()
   await around.db.query(`update work_item set lease_end = now() + interval '1 hour' where state = 'leased'`)
   jobId = String(nextJob++)
   await aJob()
@@ -256,7 +256,7 @@ test('a Job that still waits in a queue is made anew with the settings of the ne
   expect(cluster.created).toEqual([running, waiting, waiting].map(nameOf))
   expect(anew.spec).toMatchObject({ suspend: true, template: { spec: { containers: [{ image }] } } })
   expect(env(anew)).toEqual(env(waiting))
-  // It is made with what holds now: nobody replaces it again.
+  // The Job is created with the current settings: it is not replaced again.
   jobId = String(nextJob++)
   await aJob()
   await made(4)
@@ -264,19 +264,19 @@ test('a Job that still waits in a queue is made anew with the settings of the ne
   expect(cluster.created.slice(0, 3)).toEqual([running, waiting, waiting].map(nameOf))
 })
 
-test('no Job is made for a job that gives way while another one has chunks to be made; a Job that is there goes on', async () => {
+test('no Kubernetes Job is created for a low-priority job while a normal job has open chunks', async () => {
   const [earlier, normal, low] = [jobId, String(nextJob++), String(nextJob++)]
   await aJob(true)
   const first = await made()
   jobId = normal
   await aJob()
   const second = await made(2)
-  const tasks = [(await ask(0)).task, (await ask(1)).task, (await ask(2)).task]
+  const tasks = [(await request(0)).task, (await request(1)).task, (await request(2)).task]
   jobId = low
   await aJob(true)
   const runs = () => around.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
   await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the job that gives way' })
-  // What was begun for the other one is made again, in a pass that has seen that run.
+  // Chunks that the other Job started are encoded again, in a pass that has seen that run.
   cluster.drop(nameOf(second))
   await made(3)
   cluster.drop(nameOf(second))

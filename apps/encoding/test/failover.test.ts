@@ -3,7 +3,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { findMissingSets } from '../src/objects/unknown-objects.ts'
-import type { PackageInput } from '../src/work/task.ts'
+import type { PackageInput } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { standInWorker } from './stand-in-worker.ts'
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await around.db.query(`truncate ${TABLES}, failover`)
   Object.assign(around.catalogue, { reports: [], unwanted: new Set(), used: new Set() })
-  const timing = { leaseMs: LEASE_MS, fetchLeaseMs: 4_000, reconcileMs: 100, retryMs: 20 }
+  const timing = { leaseMs: LEASE_MS, fetchLeaseMs: 4_000, reconcileMs: 100, retryMs: 20, lowPriorityMaxWaitSeconds: 3_600 }
   service = await startHere(around, { timing })
   jobId = String(nextJob++)
   mediaId = `9${jobId}`
@@ -42,7 +42,7 @@ const sweptTo = (prefix: string, left: number) =>
 const settled = () =>
   waitFor(async () => (await around.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
 
-/** Keeps all rows as they are now; the answer puts them back, and has it noticed. */
+/** Copies all rows. The returned function restores them and records a failover. */
 async function remember() {
   for (const table of TABLES) {
     await around.db.query(`drop table if exists past_${table}`)
@@ -57,7 +57,7 @@ async function remember() {
   }
 }
 
-test('a set that plays stays, whatever is given up here: neither written to nor removed, until it plays no more', async () => {
+test('a published set is neither changed nor removed after a failover, until it is unused', async () => {
   await create()
   const worker = aWorker()
   await worker.step()
@@ -70,7 +70,7 @@ test('a set that plays stays, whatever is given up here: neither written to nor 
   expect(set).not.toEqual([])
   around.catalogue.used.add(setOf(task))
   await goBack()
-  // Its segments are gone: it begins again, and that is no fault of its own.
+  // Its segments are missing. The job is planned again without counting an attempt.
   const waiting = async () =>
     (await around.db.query<{ kind: string }>(`select kind from work_item where state = 'waiting'`)).map(({ kind }) => kind)
   await waitFor(async () => `${await waiting()}` === 'probe', { timeout: 10_000, describe: 'the job to begin again' })
@@ -91,7 +91,7 @@ test('a set that plays stays, whatever is given up here: neither written to nor 
   expect(await around.objects(second)).not.toEqual([])
 }, 30_000)
 
-test('objects without a row go, those of others stay', async () => {
+test('objects without a row are removed, and those of other services are not', async () => {
   await create()
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.step()
@@ -113,7 +113,7 @@ test('objects without a row go, those of others stay', async () => {
   expect(await around.objects('uploads')).toEqual(['uploads/1/a'])
 }, 30_000)
 
-test('a published set whose objects are gone is found', async () => {
+test('a published set with missing objects is reported', async () => {
   await create()
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.step()
@@ -126,7 +126,7 @@ test('a published set whose objects are gone is found', async () => {
   expect(await missing()).toEqual([prefix])
 })
 
-test('a lease that runs out after a failover counts as no attempt', async () => {
+test('a lease that expires after a failover does not count as an attempt', async () => {
   await create()
   const worker = aWorker()
   await worker.lease()
@@ -137,7 +137,7 @@ test('a lease that runs out after a failover counts as no attempt', async () => 
   expect((await service.job(jobId)).attempt).toBe(3)
 }, 30_000)
 
-test('a caller who lost the report of a job gets it again, and the job anew when its set is gone', async () => {
+test('repeatReport sends a lost report again, and repeats the job if its set was removed', async () => {
   await create()
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.step()
@@ -158,7 +158,7 @@ test('a caller who lost the report of a job gets it again, and the job anew when
   expect(await around.objects(around.catalogue.published(jobId)[2]?.prefix)).not.toEqual([])
 }, 30_000)
 
-test('an id that is given out a second time is refused', async () => {
+test('a job id that is used twice is rejected', async () => {
   await create()
   await create()
   await expect(create('8')).rejects.toMatchObject({ kind: 'invalid', reason: 'JOB_ID_TAKEN' })

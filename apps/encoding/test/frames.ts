@@ -4,12 +4,12 @@ import { promisify } from 'node:util'
 import { findFfmpeg } from '@vitascope/media'
 import type { Surroundings } from './service-under-test.ts'
 
-/** The hash of each frame and each block of sound of all files of a set. */
+/** Returns the hash of each frame and audio block of all files of a set. */
 export async function framesOfSet(
   around: Surroundings,
   { prefix, renditions }: { prefix: string; renditions: readonly { path: string }[] },
 ): Promise<string[]> {
-  const { ffmpeg } = await findFfmpeg()
+  const { ffmpeg } = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   return Promise.all(
     renditions.map(async ({ path }) => {
       const file = join(around.folder, 'storage', prefix, path)

@@ -2,15 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import type { V1Job } from '@kubernetes/client-node'
 import { type EncodePlan, planVersion } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
-import { ChunkStanding, type LeaseChunkResponse, type Task } from '@vitascope/proto/encoding/v1/work'
+import { ChunkState, type LeaseChunkResponse, type Task } from '@vitascope/proto/encoding/v1/work'
 import { seeded, waitFor } from '@vitascope/testing'
-import type { EncodeInput } from '../src/work/task.ts'
+import type { EncodeInput } from '../src/task/task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
 import { aLongProbe, segmentPath, segmentsOf, standInWorker } from './stand-in-worker.ts'
 
-// What viewers can watch of a video under way ends at its first gap: so all pods of a Job work at the front.
+// Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore encode the lowest chunks first.
 
 const PODS = [0, 1, 2]
 const SECONDS = 120
@@ -35,7 +35,7 @@ beforeEach(async () => {
   const sourceUrl = around.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   await worker.complete(await worker.lease(), aLongProbe(SECONDS))
-  // The sound.
+  // The audio.
   await worker.step()
   const [row] = await around.db.query<{ plan: EncodePlan }>('select plan from job where job_id = $1', [jobId])
   if (!row) throw new Error('there is no plan')
@@ -59,31 +59,31 @@ interface Held {
   chunk: number
 }
 
-/** As the pod of an index asks, in its first life or a later one. */
-async function ask(index: number, life = 0): Promise<{ standing: ChunkStanding; held?: Held }> {
+/** Leases a chunk as a pod of an index does; `life` counts its restarts. */
+async function send(index: number, life = 0): Promise<{ state: ChunkState; held?: Held }> {
   const first = job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value?.split(',')
   const request = {
     workerId: `pod-${index}:${life}`,
-    ask: '',
+    requestId: '',
     waitSeconds: 5,
     jobId,
     chunk: Number(first?.[index]),
     planVersion,
     orAnother: true,
   }
-  const { standing, task }: LeaseChunkResponse = await service.work.leaseChunk(request, service.call)
-  return { standing, ...(task && { held: { task, chunk: (JSON.parse(task.inputJson) as EncodeInput).chunk } }) }
+  const { state, task }: LeaseChunkResponse = await service.work.leaseChunk(request, service.call)
+  return { state, ...(task && { held: { task, chunk: (JSON.parse(task.inputJson) as EncodeInput).chunk } }) }
 }
 async function leased(index: number, life?: number): Promise<Held> {
-  const { standing, held } = await ask(index, life)
-  if (!held) throw new Error(`pod ${index} got no chunk: ${standing}`)
+  const { state, held } = await send(index, life)
+  if (!held) throw new Error(`pod ${index} got no chunk: ${state}`)
   return held
 }
 const complete = async ({ task }: Held) => worker.complete(task, await worker.make(task))
-/** How many segments a viewer is shown of each rendition. */
+/** Number of segments of each rendition that a viewer can play. */
 async function watchable(): Promise<number[]> {
   const tracks = plan.renditions.flatMap(({ key, video }) => (video ? [key] : []))
-  const shown = tracks.map((key) => service.early.getEarlyTrack({ jobId, key }, service.call).then(({ playlist }) => playlist))
+  const shown = tracks.map((key) => service.early.getPreviewTrackPlaylist({ jobId, key }, service.call).then(({ playlist }) => playlist))
   return (await Promise.all(shown)).map((playlist) => playlist.match(/^#EXTINF/gm)?.length ?? 0)
 }
 /** Those of all chunks before this one. */
@@ -94,10 +94,10 @@ async function isPublished(): Promise<void> {
   await waitFor(() => around.catalogue.published(jobId).length === 1, { describe: 'the set to be published' })
 }
 
-test('three pods begin with the first chunks and take the lowest that waits, and all that they make can be watched', async () => {
+test('three pods lease the lowest waiting chunks, and all of their segments can be watched', async () => {
   expect(job.spec).toMatchObject({ completions: 3, parallelism: 3 })
   expect(plan.chunks.length).toBeGreaterThanOrEqual(8)
-  // Asked at the same moment, each has another one, and none has to wait for it.
+  // Concurrent requests get different chunks without waiting.
   const first = await Promise.all(PODS.map((index) => leased(index)))
   expect(first.map(({ chunk }) => chunk).sort()).toEqual([0, 1, 2])
   const holders = first.sort((a, b) => a.chunk - b.chunk)
@@ -108,26 +108,26 @@ test('three pods begin with the first chunks and take the lowest that waits, and
     const held = holders[index]
     if (!held) throw new Error(`nobody holds chunk ${chunk}`)
     await complete(held)
-    const { held: another } = await ask(index)
+    const { held: another } = await send(index)
     if (another) inOrder.push(another.chunk)
     holders[index] = another ?? { ...held, chunk: -1 }
   }
   await next(0)
   expect(await watchable()).toEqual(plan.renditions.filter(({ video }) => video).map(() => segmentsBefore(1)))
-  // A gap: what is behind it waits.
+  // Segments after the gap are not shown.
   await next(2)
   expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(1)]))
-  const told = holders[holderOf(1)]
-  if (!told) throw new Error('nobody holds chunk 1')
+  const received = holders[holderOf(1)]
+  if (!received) throw new Error('no pod holds chunk 1')
   for (const { key, video } of plan.renditions)
     if (video) {
-      await worker.add(told.task, `${key}/init.mp4`, 0)
-      await worker.add(told.task, segmentPath(key, segmentsOf(plan, 1)[0] ?? 0), 4)
+      await worker.add(received.task, `${key}/init.mp4`, 0)
+      await worker.add(received.task, segmentPath(key, segmentsOf(plan, 1)[0] ?? 0), 4)
     }
   expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(1) + 1]))
   await next(1)
   expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(3)]))
-  // From here on the foremost is slow, and the others go on behind it, no further than they must.
+  // From here on the lowest chunk is slow, and the others continue after it.
   for (let made = 4; made < plan.chunks.length; made++) {
     await next(made)
     expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(3)]))
@@ -138,7 +138,7 @@ test('three pods begin with the first chunks and take the lowest that waits, and
   await isPublished()
 })
 
-test('a pod whose own chunk is made takes the next, one that died has its chunk made first, and the last end without work', async () => {
+test('a pod leases the next chunk when its own is complete, and the chunk of a killed pod is encoded first', async () => {
   const [a, b] = [await leased(2), await leased(1)]
   expect([a.chunk, b.chunk]).toEqual([0, 1])
   await complete(a)
@@ -153,11 +153,11 @@ test('a pod whose own chunk is made takes the next, one that died has its chunk 
   await expect(complete(c)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
   await waitFor(async () => (await dueChunks()).includes(2) || after.chunk === 2, { describe: 'the chunk of the pod that died to be due' })
   if (after.chunk !== 2) expect((await leased(2)).chunk).toBe(2)
-  await service.work.releaseTask({ taskId: d.task.taskId, attempt: d.task.attempt }, service.call)
+  await service.work.releaseTask({ taskId: d.task.taskId, fence: d.task.fence }, service.call)
   const held = [await leased(1)]
   expect(held[0]?.chunk).toBe(3)
   for (let left = await waitingChunks(); left.length > 0; left = await waitingChunks()) held.push(await leased(1))
-  for (const index of PODS) expect((await ask(index, index === 0 ? 1 : 0)).standing).toBe(ChunkStanding.CHUNK_STANDING_HELD)
+  for (const index of PODS) expect((await send(index, index === 0 ? 1 : 0)).state).toBe(ChunkState.CHUNK_STATE_HELD)
 })
 
 const waitingChunks = async () => (await rows("state = 'waiting'")).map(({ chunk }) => chunk)
@@ -180,63 +180,60 @@ const LIVES = 3
 /** Of a chunk, before the job has failed. */
 const TRIES = 3
 
-test.each([1, 2, 3, 4, 5, 6])(
-  'whichever pods die, a chunk is made by who holds it, the lowest first, and the job ends well (seed %i)',
-  async (seed) => {
-    const random = seeded(seed)
-    const pods: Pod[] = PODS.map((index) => ({ index, life: 0, hasEnded: false }))
-    const deaths = new Map<number, number>()
-    const lost: Held[] = []
-    const madeBy = new Map<number, number>()
-    const turns: Readonly<Record<string, (pod: Pod, held: Held) => Promise<void>>> = {
-      async complete(pod, held) {
-        await complete(held)
-        expect(madeBy.has(held.chunk)).toBe(false)
-        madeBy.set(held.chunk, held.task.attempt)
-        delete pod.held
-      },
-      async release(pod, { task }) {
-        await worker.release(task)
-        delete pod.held
-      },
-      /** Its successor asks some time later. */
-      async die(pod, held) {
-        if (pod.life + 1 === LIVES || (deaths.get(held.chunk) ?? 0) + 1 === TRIES) return
-        deaths.set(held.chunk, (deaths.get(held.chunk) ?? 0) + 1)
-        if (random() < 0.5) {
-          await around.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [held.task.taskId])
-          await waitFor(async () => (await waitingChunks()).includes(held.chunk), { describe: 'the lease to be over' })
-        }
-        lost.push(held)
-        pod.life++
-        delete pod.held
-      },
-    }
-    while (pods.some(({ hasEnded }) => !hasEnded)) {
-      const due = await dueChunks()
-      const idle = pods.filter(({ held, hasEnded }) => !held && !hasEnded && random() < 0.7)
-      const answers = await Promise.all(idle.map(({ index, life }) => ask(index, life)))
-      for (const [place, { standing, held }] of answers.entries()) {
-        const pod = idle[place]
-        if (pod && held) pod.held = held
-        else if (pod) pod.hasEnded = standing !== ChunkStanding.CHUNK_STANDING_WAITING
-        expect(standing).not.toBe(ChunkStanding.CHUNK_STANDING_OVER)
+test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, whichever pods are killed (seed %i)', async (seed) => {
+  const random = seeded(seed)
+  const pods: Pod[] = PODS.map((index) => ({ index, life: 0, hasEnded: false }))
+  const deaths = new Map<number, number>()
+  const lost: Held[] = []
+  const madeBy = new Map<number, number>()
+  const turns: Readonly<Record<string, (pod: Pod, held: Held) => Promise<void>>> = {
+    async complete(pod, held) {
+      await complete(held)
+      expect(madeBy.has(held.chunk)).toBe(false)
+      madeBy.set(held.chunk, held.task.fence)
+      delete pod.held
+    },
+    async release(pod, { task }) {
+      await worker.release(task)
+      delete pod.held
+    },
+    /** Its successor sends a request some time later. */
+    async die(pod, held) {
+      if (pod.life + 1 === LIVES || (deaths.get(held.chunk) ?? 0) + 1 === TRIES) return
+      deaths.set(held.chunk, (deaths.get(held.chunk) ?? 0) + 1)
+      if (random() < 0.5) {
+        await around.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [held.task.taskId])
+        await waitFor(async () => (await waitingChunks()).includes(held.chunk), { describe: 'the lease to be over' })
       }
-      const taken = answers.flatMap(({ held }) => held?.chunk ?? [])
-      const hands = pods.flatMap(({ held }) => held?.chunk ?? [])
-      expect(new Set(hands).size).toBe(hands.length)
-      for (const left of due.filter((chunk) => !taken.includes(chunk))) expect(Math.max(-1, ...taken)).toBeLessThan(left)
-      const pod = pods[Math.floor(random() * pods.length)]
-      const turn = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
-      if (pod?.held) await turns[turn]?.(pod, pod.held)
+      lost.push(held)
+      pod.life++
+      delete pod.held
+    },
+  }
+  while (pods.some(({ hasEnded }) => !hasEnded)) {
+    const due = await dueChunks()
+    const idle = pods.filter(({ held, hasEnded }) => !held && !hasEnded && random() < 0.7)
+    const answers = await Promise.all(idle.map(({ index, life }) => send(index, life)))
+    for (const [place, { state, held }] of answers.entries()) {
+      const pod = idle[place]
+      if (pod && held) pod.held = held
+      else if (pod) pod.hasEnded = state !== ChunkState.CHUNK_STATE_WAITING
+      expect(state).not.toBe(ChunkState.CHUNK_STATE_OVER)
     }
-    for (const held of lost) await expect(complete(held)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
-    const chunks = await around.db.query<{ chunk: number; fence: number }>(
-      'select chunk, fence from chunk where job_id = $1 and chunk < $2 order by chunk',
-      [jobId, plan.chunks.length],
-    )
-    expect(chunks).toEqual(plan.chunks.map(({ index }) => ({ chunk: index, fence: madeBy.get(index) })))
-    expect(lost.length).toBeGreaterThan(0)
-    await isPublished()
-  },
-)
+    const taken = answers.flatMap(({ held }) => held?.chunk ?? [])
+    const hands = pods.flatMap(({ held }) => held?.chunk ?? [])
+    expect(new Set(hands).size).toBe(hands.length)
+    for (const left of due.filter((chunk) => !taken.includes(chunk))) expect(Math.max(-1, ...taken)).toBeLessThan(left)
+    const pod = pods[Math.floor(random() * pods.length)]
+    const turn = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
+    if (pod?.held) await turns[turn]?.(pod, pod.held)
+  }
+  for (const held of lost) await expect(complete(held)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
+  const chunks = await around.db.query<{ chunk: number; fence: number }>(
+    'select chunk, fence::float8 as fence from chunk where job_id = $1 and chunk < $2 order by chunk',
+    [jobId, plan.chunks.length],
+  )
+  expect(chunks).toEqual(plan.chunks.map(({ index }) => ({ chunk: index, fence: madeBy.get(index) })))
+  expect(lost.length).toBeGreaterThan(0)
+  await isPublished()
+})

@@ -16,7 +16,7 @@ afterAll(async () => {
   await around.close()
 })
 
-test('workers that are started while there is work, and end when there is none, bring a job to its end', async () => {
+test('workers that start when work exists and end when idle complete a job', async () => {
   const service = await startServiceProcess(around)
   const { jobs, call, close } = openCaller(service.address)
   await jobs.createJob({ jobId: '1', mediaId: '91', organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, call)

@@ -9,8 +9,9 @@ interface JobRow {
 }
 
 /**
- * Waits until all of so many jobs have ended, and checks that each came to one end: one set that is whole, or a failure that was told, with progress
- * that only grew; and that nothing else is left in storage. Answers how many ended in which state.
+ * Waits until all jobs have ended. Checks that each has exactly one result: a complete set or a
+ * reported failure, with increasing progress. Also checks that storage holds nothing else. Returns
+ * the number of jobs per state.
  */
 export async function checkEnds(around: Surroundings, jobs: number): Promise<Record<string, number>> {
   const rows = () => around.db.query<JobRow>('select job_id, state, attempt from job')
@@ -27,7 +28,7 @@ export async function checkEnds(around: Surroundings, jobs: number): Promise<Rec
   expect(ended).toHaveLength(jobs)
   for (const row of ended) await checkEnd(around, row)
   await waitFor(async () => (await around.objects('work')).length === 0, { timeout: 60_000, describe: 'work to be empty' })
-  // A source stays beside its set, and only there.
+  // A source is kept next to its set, and nowhere else.
   const sets = ended.filter(({ state }) => state === 'ok').length
   await waitFor(async () => (await around.objects('source')).length === sets, { timeout: 60_000, describe: `${sets} sources to be left` })
   return { ok: sets, failed: jobs - sets }

@@ -1,6 +1,6 @@
-import type { KubernetesSettings } from '../src/executor/executor-config.ts'
+import type { KubernetesSettings } from '../src/kubernetes/executor-config.ts'
 
-/** How a chart would have them. */
+/** Returns Kubernetes settings as a chart sets them. */
 export function kubernetesSettings(more: Partial<KubernetesSettings> = {}): KubernetesSettings {
   const container = {
     name: 'worker',

@@ -7,7 +7,7 @@ import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 
-// Anything may be killed at any time: what was taken comes to one end, and nothing is left of the rest.
+// Any process may be killed at any time. Each accepted job ends once, and no other files are left.
 
 const JOBS = 12
 const KILLING_MS = Number(process.env['VITASCOPE_NEMESIS_MS'] ?? 30_000)
@@ -24,18 +24,18 @@ afterAll(async () => {
   await around.close()
 })
 
-test(`every job comes to one end, whatever is killed (seed ${seed})`, async () => {
+test(`every job ends once, whichever processes are killed (seed ${seed})`, async () => {
   const random = seeded(seed)
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const first = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '3000' })
   const env = { VITASCOPE_LEASE_MS: '3000', VITASCOPE_ENCODING_LISTEN: first.address }
-  const house: Record<string, RunningProcess> = { service: first }
+  const processes: Record<string, RunningProcess> = { service: first }
   const starts: Record<string, () => Promise<RunningProcess>> = {
     service: () => startServiceProcess(around, env),
     'worker-1': () => startWorkerProcess(around, first.address, { VITASCOPE_WORKER_NAME: 'worker-1' }),
     'worker-2': () => startWorkerProcess(around, first.address, { VITASCOPE_WORKER_NAME: 'worker-2' }),
   }
-  for (const name of ['worker-1', 'worker-2']) house[name] = await (starts[name] ?? starts['service'] ?? (() => Promise.reject()))()
+  for (const name of ['worker-1', 'worker-2']) processes[name] = await (starts[name] ?? starts['service'] ?? (() => Promise.reject()))()
 
   const caller = openCaller(first.address)
   const ids = Array.from({ length: JOBS }, (_, index) => String(index + 1))
@@ -48,8 +48,8 @@ test(`every job comes to one end, whatever is killed (seed ${seed})`, async () =
   caller.close()
   for (const until = performance.now() + KILLING_MS; performance.now() < until; ) {
     await delay(300 + random() * 1_500)
-    const name = pick(Object.keys(house)) ?? ''
-    const victim = house[name]
+    const name = pick(Object.keys(processes)) ?? ''
+    const victim = processes[name]
     const start = starts[name]
     if (!victim || !start) continue
     const ffmpeg = name.startsWith('worker') && random() < 0.5 ? (await ffmpegsBelow(victim.pid))[0] : undefined
@@ -57,7 +57,7 @@ test(`every job comes to one end, whatever is killed (seed ${seed})`, async () =
     else {
       victim.kill('SIGKILL')
       await victim.exited
-      house[name] = await start()
+      processes[name] = await start()
     }
   }
 

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A site that sources come from, on loopback. */
+/** A local HTTP server for sources. */
 export interface Origin {
   url(path: string): string
-  /** Serves a file, or bytes, under a path. */
+  /** Serves a file or bytes under a path. */
   serve(path: string, content: string | Buffer): void
-  /** Answers a path in a way of its own. */
+  /** Sets a custom handler for a path. */
   answer(path: string, answer: (response: ServerResponse) => void): void
-  /** How often a path was asked for. */
+  /** Returns the number of requests for a path. */
   hits(path: string): number
   stop(): Promise<void>
 }

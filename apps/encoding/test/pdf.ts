@@ -1,4 +1,4 @@
-/** What one page shows: its size in points, and operators of PDF; `/F1` is Helvetica. */
+/** Content of a page: its size in points, and PDF operators. `/F1` is Helvetica. */
 export interface PdfPage {
   width?: number
   height?: number
@@ -6,7 +6,10 @@ export interface PdfPage {
   resources?: string
 }
 
-/** A valid PDF of these pages; further objects are numbered from 4 on, before the pages. */
+/**
+ * Returns a valid PDF of these pages. Additional objects precede the pages and have the numbers
+ * from 4.
+ */
 export function makePdf(pages: readonly PdfPage[], more: readonly (string | Buffer)[] = []): Buffer {
   const first = 4 + more.length
   const kids = pages.map((_, index) => `${first + 2 * index} 0 R`).join(' ')
@@ -42,19 +45,22 @@ export function stream(dictionary: string, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`<<${dictionary}/Length ${bytes.length}>>\nstream\n`), bytes, Buffer.from('\nendstream')])
 }
 
-/** A page of one colour, `r g b` from 0 to 1, with its number on it. */
+/** Returns a page of one colour (`r g b` from 0 to 1) with its number. */
 export function plainPage(colour: string, number: number, size: { width: number; height: number } = { width: 640, height: 360 }): PdfPage {
   const { width, height } = size
   return { ...size, content: `${colour} rg 0 0 ${width} ${height} re f 0 0 0 rg BT /F1 48 Tf 40 40 Td (Page ${number}) Tj ET` }
 }
 
-/** Pages that take a while to draw: each is covered many times over with curves. */
+/** Returns pages that are slow to render, because each is covered repeatedly with curves. */
 export function slowPages(count: number, strokes: number): PdfPage[] {
   const curves = Array.from({ length: strokes }, (_, i) => `0 ${i % 360} m 100 0 300 360 640 ${(i * 7) % 360} c S`).join('\n')
   return Array.from({ length: count }, () => ({ content: `0.1 w\n${curves}` }))
 }
 
-/** A small file whose one page draws a form ten times, which draws a form ten times, and so on: 10^levels of them. */
+/**
+ * Returns a small file whose page draws a form ten times, which draws another form ten times, and
+ * so on: 10^levels forms.
+ */
 export function nestedForms(levels: number): Buffer {
   const forms = Array.from({ length: levels }, (_, level) => {
     const resources = level === 0 ? '' : `/Resources<</XObject<</X ${4 + level - 1} 0 R>>>>`

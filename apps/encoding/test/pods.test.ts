@@ -40,7 +40,7 @@ const jobOf = (jobId: string): Promise<V1Job> =>
   )
 const pod = async (job: V1Job, index: number, more?: Record<string, string>) => startPod(around, service.address, job, index, more)
 
-test('the pods of a Job make the same frames as a worker, whichever of them are stopped or killed, and their exit codes say what they did', async () => {
+test('the pods of a Kubernetes Job produce the same frames as a worker, even if some are stopped or killed', async () => {
   service = await startServiceProcess(around)
   caller = openCaller(service.address)
   const first = await startWorkerProcess(around, service.address)
@@ -66,7 +66,7 @@ test('the pods of a Job make the same frames as a worker, whichever of them are 
   const job = await jobOf('2')
   expect(job.spec?.completions).toBeGreaterThanOrEqual(3)
 
-  // Their chunks are short: they would be done before anybody had seen them begin.
+  // Their chunks are short and could end before the test observes their start.
   const slowly = { VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(around.folder, 'slow'), 'sleep 60') }
   const killed = await pod(job, 0, slowly)
   await patiently(async () => (await ffmpegsBelow(killed.pid)).length > 0, 'a pod to encode')
@@ -77,7 +77,7 @@ test('the pods of a Job make the same frames as a worker, whichever of them are 
   stopped.kill('SIGTERM')
   expect(await stopped.exited).toBe(143)
 
-  // The first of them makes all that is left.
+  // The first of them encodes all remaining chunks.
   const codes: (string | number)[] = []
   for (let index = 0; index < Number(job.spec?.completions); index++) codes.push(await (await pod(job, index)).exited)
   expect(codes).toEqual(codes.map(() => 0))

@@ -30,28 +30,29 @@ async function unwantedPrefixes(names: readonly string[]): Promise<void> {
   )
 }
 
-/** A reconciler on the real database; of the queue, it finds one lease that has run out each time it looks. */
+/** A reconciler on the real database, whose queue reports one expired lease at each check. */
 function start(deletePrefix: (prefix: string) => Promise<number>) {
   const rescued: string[] = []
   const expired: LeasedItem = { itemId: '7', fence: 3, key: 'job:1', kind: 'encode', group: '1', payload: {}, holder: 'w' }
-  // Only what the reconciler asks of them.
+  // Implements only what the reconciler calls.
   const tools = {
     db: around.db,
-    queue: { expired: async () => [expired], sweep: async () => {} },
+    queue: { expired: async () => [expired] },
     steps: { fault: async ({ itemId }: { itemId: string }) => Boolean(rescued.push(itemId)) },
     outbox: {},
-    desk: {},
+    intake: {},
     jobs: { checkSets: async () => ({ usedPrefixes: [] }) },
     storage: { ...around.storage, deletePrefix },
     log: testLog,
     intervalMs: INTERVAL_MS,
+    lowPriorityMaxWaitSeconds: 3_600,
   } as unknown as ReconcileTools
   reconciler = createReconciler(tools)
   reconciler.start()
   return { rescued }
 }
 
-test('leases are rescued also while there is much to remove from a slow storage', async () => {
+test('expired leases are released while a slow storage removes many objects', async () => {
   await unwantedPrefixes(Array.from({ length: 200 }, (_, n) => `media/1/${n}`))
   let removed = 0
   const { rescued } = start(async () => {
@@ -63,14 +64,14 @@ test('leases are rescued also while there is much to remove from a slow storage'
   expect(removed).toBeLessThan(200)
 })
 
-test('a prefix that cannot be removed does not hold up those behind it', async () => {
-  // More than are looked at in one pass.
+test('a prefix that cannot be removed does not block others', async () => {
+  // More than one pass checks.
   await unwantedPrefixes([...Array.from({ length: 500 }, (_, n) => `media/1/bad-${n}`), 'media/1/good'])
-  const asked: string[] = []
+  const requested: string[] = []
   start(async (prefix) => {
-    asked.push(prefix)
+    requested.push(prefix)
     if (prefix.includes('bad')) throw new Error('not to be removed')
     return 1
   })
-  await waitFor(() => asked.includes('media/1/good'), { timeout: 20_000, describe: 'the prefix behind them' })
+  await waitFor(() => requested.includes('media/1/good'), { timeout: 20_000, describe: 'the prefix behind them' })
 })

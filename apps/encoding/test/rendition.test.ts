@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { type CreateRenditionJobRequest, JobState, PictureCodec } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { EncodeInput, ProbeInput, ProbeResult } from '../src/work/task.ts'
+import type { EncodeInput, ProbeInput, ProbeResult } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { aProbe, standInWorker } from './stand-in-worker.ts'
 
@@ -39,7 +39,7 @@ async function aSet() {
   return waitFor(() => around.catalogue.published(setJobId)[0])
 }
 
-test('a rendition is made of the source, and reported below a prefix of its own; nothing of the set moves', async () => {
+test('a rendition is encoded from the source and stored below its own prefix, without changing the set', async () => {
   const set = await aSet()
   const objects = await around.objects(set.prefix)
   await add()
@@ -59,12 +59,12 @@ test('a rendition is made of the source, and reported below a prefix of its own;
   expect(await around.objects(set.prefix)).toEqual(objects)
   expect(around.catalogue.reports.filter((report) => report.jobId === jobId && report.news?.$case === 'playable')).toEqual([])
   await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
-  // Asked again, also after the set is gone, it changes nothing.
+  // A repeated request changes nothing, even after the set was removed.
   await add()
   expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 1 })
 })
 
-test('a source that is not kept goes when its set is published, and a rendition is made of the largest file of the set', async () => {
+test('a source that is not kept is removed on publishing; renditions are then encoded from the largest file of the set', async () => {
   await service.stop()
   const { source } = around.config()
   service = await startHere(around, { source: { ...source, isKept: false } })
@@ -75,14 +75,14 @@ test('a source that is not kept goes when its set is published, and a rendition 
   expect((JSON.parse(probe.inputJson) as ProbeInput).source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
 })
 
-test('a kept source goes with its set', async () => {
+test('a kept source is removed with its set', async () => {
   await aSet()
   expect(await around.objects(`source/${setJobId}`)).toHaveLength(1)
   around.catalogue.unwanted.add(setJobId)
   await waitFor(async () => (await around.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
 })
 
-test('a worker that is lost costs an attempt and leaves nothing; one that is not wanted any more ends', async () => {
+test('a lost worker costs one attempt and leaves no objects, and a cancelled rendition ends', async () => {
   const set = await aSet()
   await add()
   await aWorker('w1:a').lease()
@@ -101,7 +101,7 @@ test('a worker that is lost costs an attempt and leaves nothing; one that is not
 test.each([
   ['an encoder that the ffmpeg of the workers lacks', aProbe(), 5006, /no encoder libsvtav1/],
   ['a set without a picture', { ...known, probe: soundAlone() }, 4002, /no picture/],
-])('%s fails the job at once, with the reason', async (_, found, code, message) => {
+])('%s fails the job without a retry', async (_, found, code, message) => {
   await aSet()
   await add()
   const worker = aWorker()
@@ -116,12 +116,12 @@ test.each([
   [['profile.label', 'profile.short_side', 'profile.audio_kbps'], { profile: { ...profile, label: 49, shortSide: 4_321, audioKbps: 33 } }],
   [['set_job_id'], { setJobId: '0' }],
   [['job_id'], { jobId: '../1' }],
-])('%j are checked', async (fields, wrong) => {
+])('validates %j', async (fields, wrong) => {
   const refused = add(wrong)
   await expect(refused).rejects.toMatchObject({ kind: 'invalid', fields: fields.map((field) => ({ field })) })
 })
 
-test('without a set of that media there is nothing to add to', async () => {
+test('rejects a rendition of a media without a set', async () => {
   await expect(add()).rejects.toMatchObject({ kind: 'invalid', reason: 'SET_NOT_FOUND' })
   await aSet()
   await expect(add({ mediaId: '8' })).rejects.toMatchObject({ reason: 'SET_NOT_FOUND' })
@@ -132,9 +132,9 @@ function soundAlone(): ProbeResult['probe'] {
   return probe
 }
 
-test('a rendition that gives way is not begun while an upload waits', async () => {
+test('a low-priority rendition does not start while an upload waits', async () => {
   await aSet()
-  await add({ givesWay: true })
+  await add({ lowPriority: true })
   const other = String(Number(setJobId) + 1_000)
   await service.jobs.createJob(
     { jobId: other, mediaId: `9${other}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') },

@@ -31,7 +31,9 @@ const create = (jobId: string, path: string) =>
 const patiently = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
 const published = (jobId: string) => patiently(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
 const chunks = (jobId: string) =>
-  around.db.query<{ chunk: number; fence: number }>('select chunk, fence from chunk where job_id = $1 order by chunk', [jobId])
+  around.db.query<{ chunk: number; fence: number }>('select chunk, fence::float8 as fence from chunk where job_id = $1 order by chunk', [
+    jobId,
+  ])
 const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
 
 const framesOf = async (jobId: string) => framesOfSet(around, await published(jobId))
@@ -44,7 +46,7 @@ async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
   for (const pid of pids) process.kill(pid, 'SIGKILL')
 }
 
-test('after a killed ffmpeg and a killed worker only what was unfinished is made again, and the frames are those of an undisturbed run', async () => {
+test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, with the same frames', async () => {
   const first = await startWorkerProcess(around, service.address)
   await create('1', '/video.mp4')
   const undisturbed = await framesOf('1')
@@ -66,12 +68,12 @@ test('after a killed ffmpeg and a killed worker only what was unfinished is made
   expect(await second.exited).toBe(0)
 })
 
-test('the sound of a long source can be heard long before all of it is done', async () => {
+test('the audio of a long source can be played long before it is complete', async () => {
   const worker = await startWorkerProcess(around, service.address)
   await create('3', '/sound.m4a')
   const rows = () =>
     around.db.query<{ path: string; seconds: number; bytes: string; prefix: string; fence: number }>(
-      `select s.path, s.seconds, s.bytes, c.prefix, c.fence from segment s join chunk c using (job_id, chunk)
+      `select s.path, s.seconds, s.bytes, c.prefix, c.fence::float8 as fence from segment s join chunk c using (job_id, chunk)
        where s.job_id = 3 and s.path like 'audio_64/%' order by s.path`,
     )
   const early = await patiently(async () => {
@@ -86,7 +88,7 @@ test('the sound of a long source can be heard long before all of it is done', as
   expect((await around.storage.stat(`${segment?.prefix}/${segment?.path}`))?.bytes).toBe(Number(segment?.bytes))
   await patiently(async () => (await finished('3')).length === 1, 'all of it')
   const all = await rows()
-  // All segments, the head and the list.
+  // All segments, the init segment and the playlist.
   expect(all).toHaveLength(120 + 2)
   expect(all.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(480, 0)
   expect(all).toEqual(expect.arrayContaining(early.map(({ path, bytes }) => expect.objectContaining({ path, bytes }))))

@@ -4,15 +4,15 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { SECRET } from './secret.ts'
+import { testKeyEnvironment } from '@vitascope/testing/principal-keys'
 import type { Surroundings } from './service-under-test.ts'
 
-/** The service or a worker as a process of its own, as an operator runs it. */
+/** The service or a worker as a separate process, as in production. */
 export interface RunningProcess {
   pid: number
-  /** What it logged. */
+  /** Its log lines. */
   lines: Record<string, unknown>[]
-  /** The signal, or the exit code, that ended it. */
+  /** Signal or exit code of the process. */
   exited: Promise<string | number>
   kill(signal: NodeJS.Signals): void
 }
@@ -51,7 +51,7 @@ export async function startWorkerProcess(around: Surroundings, address: string, 
   return worker
 }
 
-/** The pod of one index of a Job, as a kubelet starts it. */
+/** Starts the pod of one index of a Job, as a kubelet does. */
 export function startPod(
   around: Surroundings,
   address: string,
@@ -72,7 +72,7 @@ export function startPod(
 
 const running = new Set<ChildProcess>()
 
-/** Ends what a test has left, but for the one that is kept. */
+/** Ends the processes of a test, except `but`. */
 export async function endProcesses({ but }: { but?: number } = {}): Promise<void> {
   const over = [...running].filter(({ pid }) => pid !== but)
   await Promise.all(
@@ -85,12 +85,14 @@ export async function endProcesses({ but }: { but?: number } = {}): Promise<void
 }
 
 async function startProcess(around: Surroundings, main: string, env: Record<string, string>): Promise<RunningProcess> {
-  const keyFile = join(around.folder, 'principal-key')
-  await writeFile(keyFile, SECRET)
+  const keyFile = join(around.folder, 'upload-signing-key')
+  await writeFile(keyFile, 'a secret of these tests, long enough')
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(SOURCES, main)], {
     env: {
       PATH: process.env['PATH'],
-      VITASCOPE_PRINCIPAL_KEY_FILE: keyFile,
+      ...testKeyEnvironment(main.startsWith('worker/') ? 'worker' : 'encoding'),
+      VITASCOPE_UPLOAD_SIGNING_KEY_FILE: keyFile,
+      ...(process.env['VITASCOPE_FFMPEG'] && { VITASCOPE_FFMPEG: process.env['VITASCOPE_FFMPEG'] }),
       VITASCOPE_STORAGE_DIR: join(around.folder, 'storage'),
       VITASCOPE_SCRATCH_DIR: join(around.folder, 'scratch'),
       VITASCOPE_LOG_LEVEL: 'info',
@@ -118,7 +120,7 @@ async function startProcess(around: Surroundings, main: string, env: Record<stri
   return { pid: child.pid, lines, exited, kill: (signal) => void child.kill(signal) }
 }
 
-/** Processes below another one that run ffmpeg. */
+/** Returns the descendants of a process that run ffmpeg. */
 export async function ffmpegsBelow(pid: number): Promise<number[]> {
   const all = await Promise.all(
     (await readdir('/proc'))
@@ -136,7 +138,7 @@ export async function ffmpegsBelow(pid: number): Promise<number[]> {
     .map((one) => one.pid)
 }
 
-/** Dead ones that nobody has collected yet do not count. */
+/** Returns whether a process is alive. Zombies do not count. */
 export async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return stat !== '' && stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z'

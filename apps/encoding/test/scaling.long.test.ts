@@ -7,9 +7,9 @@ import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 
-// Workers come and go with the load, as an autoscaler has it: one that is stopped gives back what it has in hand, and no job pays for that.
+// Workers start and stop with the load, as under an autoscaler. A stopped worker releases its tasks, and this counts as no attempt.
 
-const MOST = 5
+const MAX_WORKERS = 5
 const ROUNDS = 2
 const EVERY_MS = 3_000
 
@@ -24,8 +24,8 @@ afterAll(async () => {
   await around.close()
 })
 
-test('workers become five and one again, twice, under jobs that keep coming: none fails', async () => {
-  // As long as it is by default: what is given back is not waited for.
+test('scaling from one to five workers and back twice under load fails no job', async () => {
+  // The default duration: released work is not waited for.
   const service = await startServiceProcess(around, { VITASCOPE_FETCH_LEASE_MS: '30000' })
   const caller = openCaller(service.address)
   const workers: RunningProcess[] = []
@@ -45,10 +45,10 @@ test('workers become five and one again, twice, under jobs that keep coming: non
       { timeout: 60_000, describe: 'a worker that encodes' },
     )
     workers.splice(workers.indexOf(busy), 1)
-    const asked = performance.now()
+    const requested = performance.now()
     busy.kill('SIGTERM')
     expect(await busy.exited).toBe(0)
-    gaveBack.push(Math.round(performance.now() - asked))
+    gaveBack.push(Math.round(performance.now() - requested))
   }
 
   let jobs = 0
@@ -66,7 +66,7 @@ test('workers become five and one again, twice, under jobs that keep coming: non
   const loaded = load()
   await grow()
   for (let round = 0; round < ROUNDS; round++) {
-    while (workers.length < MOST) await grow()
+    while (workers.length < MAX_WORKERS) await grow()
     while (workers.length > 1) await shrink()
   }
   loading = false
@@ -75,6 +75,6 @@ test('workers become five and one again, twice, under jobs that keep coming: non
   const attempts = await around.db.query<{ attempt: number }>('select distinct attempt from job')
   process.stderr.write(`scaling: ${JSON.stringify({ jobs, states, attempts, gaveBack })}\n`)
   expect(states).toEqual({ ok: jobs, failed: 0 })
-  expect(gaveBack).toHaveLength(ROUNDS * (MOST - 1))
+  expect(gaveBack).toHaveLength(ROUNDS * (MAX_WORKERS - 1))
   caller.close()
 }, 600_000)

@@ -29,7 +29,7 @@ afterAll(async () => {
   await around.close()
 })
 
-/** A part of an MP4 that means nothing. */
+/** An MP4 box without meaning. */
 function freeBox(bytes: number): Buffer {
   const box = Buffer.alloc(bytes)
   box.writeUInt32BE(bytes, 0)
@@ -43,7 +43,7 @@ const patiently = (look: () => boolean | Promise<boolean>, describe: string) => 
 const aWorker = () =>
   startWorkerProcess(around, service.address, { VITASCOPE_WORKER_SLOTS: '2', VITASCOPE_SCRATCH_BYTES: String(16 * MIB) })
 
-test('a source that never fits into the scratch of a worker fails its own job alone, with what to set', async () => {
+test('a source larger than the scratch folder fails only its own job and names the setting', async () => {
   const worker = await aWorker()
   await create('1', '/large.mp4')
   await create('2', '/video.mp4')
@@ -56,13 +56,13 @@ test('a source that never fits into the scratch of a worker fails its own job al
   expect(await worker.exited).toBe(0)
 })
 
-test('two sources that fit one after the other alone wait for each other, and both jobs come to their end', async () => {
+test('two sources that do not fit together are processed one after the other', async () => {
   await create('3', '/half.mp4')
   await create('4', '/half.mp4')
   const isFetched = async (jobId: string) => (await caller.job(jobId)).state === JobState.JOB_STATE_PROBING
   await patiently(async () => (await isFetched('3')) && (await isFetched('4')), 'both sources to be there')
   const worker = await aWorker()
   await patiently(() => ['3', '4'].every((jobId) => around.catalogue.published(jobId).length === 1), 'both jobs to be published')
-  expect(worker.lines.filter(({ msg }) => msg === 'a task waits for room in the scratch folder')).not.toHaveLength(0)
+  expect(worker.lines.filter(({ msg }) => msg === 'task waits for scratch space')).not.toHaveLength(0)
   for (const jobId of ['3', '4']) expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
 })

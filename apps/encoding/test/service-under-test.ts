@@ -1,29 +1,32 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Call, type Channel, type Client, openChannel, principalKey, serviceCall } from '@vitascope/grpc'
+import { type Call, type Channel, type Client, openChannel, serviceCall } from '@vitascope/grpc'
 import { type Db, openPostgres } from '@vitascope/postgres'
-import { EarlyServiceService } from '@vitascope/proto/encoding/v1/early'
 import { type Job, JobServiceService } from '@vitascope/proto/encoding/v1/job'
+import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
 import { freshDatabase, testLog } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import type { EncodingConfig } from '../src/config.ts'
 import { startEncoding } from '../src/service.ts'
+import type { UploadQuota } from '../src/upload/upload-quota.ts'
 import { type Origin, startOrigin } from './origin.ts'
-import { SECRET } from './secret.ts'
 import { type StandInCatalogue, startCatalogue } from './stand-in-catalogue.ts'
 
-/** What surrounds the service: a database, a storage, a catalogue, a site with sources. */
+/** Environment of the service: a database, a storage, a catalogue, and an origin of sources. */
 export interface Surroundings {
   databaseUrl: string
   db: Db
   folder: string
   storage: ObjectStorage
   catalogue: StandInCatalogue
+  /** Quota releases at the replacement of the catalogue. */
+  quota: Pick<UploadQuota, 'release'>
   origin: Origin
   config(more?: Partial<EncodingConfig>): EncodingConfig
-  /** Names of all objects below a prefix. */
+  /** Returns the names of all objects below a prefix. */
   objects(prefix?: string): Promise<string[]>
   close(): Promise<void>
 }
@@ -31,6 +34,8 @@ export interface Surroundings {
 export async function startSurroundings(): Promise<Surroundings> {
   const database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'encoding' })
   const db = openPostgres({ url: database.url, schema: 'encoding', log: testLog })
+  // All tests of the service use fences that exceed 32 bits.
+  await db.query(`select setval('work_fence', ${2 ** 31})`)
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-encoding-'))
   const storage = await openFileStorage({ root: join(folder, 'storage') })
   const [catalogue, origin] = await Promise.all([startCatalogue(), startOrigin()])
@@ -40,11 +45,17 @@ export async function startSurroundings(): Promise<Surroundings> {
     folder,
     storage,
     catalogue,
+    quota: {
+      async release(id) {
+        catalogue.reservations.delete(id)
+      },
+    },
     origin,
     config: (more) => ({
       listen: '127.0.0.1:0',
       databaseUrl: database.url,
-      principalKey: SECRET,
+      principalKeys: testKeyFiles('encoding'),
+      uploadSigningKey: 'a secret of these tests, long enough',
       catalogueAddress: catalogue.address,
       metricsListen: '127.0.0.1:0',
       uploadListen: '127.0.0.1:0',
@@ -61,7 +72,7 @@ export async function startSurroundings(): Promise<Surroundings> {
         ahead: 8,
         isKept: true,
       },
-      timing: { leaseMs: 30_000, fetchLeaseMs: 4_000, reconcileMs: 200, retryMs: 20 },
+      timing: { leaseMs: 30_000, fetchLeaseMs: 4_000, reconcileMs: 200, retryMs: 20, lowPriorityMaxWaitSeconds: 3_600 },
       kubernetes: undefined,
       crashAt: undefined,
       ...more,
@@ -80,35 +91,39 @@ export async function startSurroundings(): Promise<Surroundings> {
   }
 }
 
-/** Speaks to the service as other services do. */
+/** Clients of the service, as other services use them. */
 export interface Caller {
   jobs: Client<typeof JobServiceService>
   work: Client<typeof WorkServiceService>
-  early: Client<typeof EarlyServiceService>
+  early: Client<typeof PreviewPlaylistServiceService>
   call: Call
   job(jobId: string): Promise<Job>
   close(): void
 }
 
 export function openCaller(address: string): Caller {
-  const channel: Channel = openChannel(address, { principalKey: principalKey(SECRET) })
+  const channel: Channel = openChannel(address, { service: 'encoding', principals: testPrincipals() })
+  const asWorker = openChannel(address, { service: 'encoding', principals: testPrincipals(undefined, 'worker') })
   const jobs = channel.client(JobServiceService)
   const call = serviceCall('test', 'r-1')
   return {
     jobs,
-    work: channel.client(WorkServiceService),
-    early: channel.client(EarlyServiceService),
+    work: asWorker.client(WorkServiceService),
+    early: channel.client(PreviewPlaylistServiceService),
     call,
     async job(jobId) {
       const { job } = await jobs.getJob({ jobId }, call)
       if (!job) throw new Error('no job in the answer')
       return job
     },
-    close: () => channel.close(),
+    close() {
+      channel.close()
+      asWorker.close()
+    },
   }
 }
 
-/** The service within this process. */
+/** Starts the service in this process. */
 export async function startHere(around: Surroundings, more?: Partial<EncodingConfig>) {
   const service = await startEncoding(around.config(more), testLog)
   const caller = openCaller(service.address)
@@ -116,6 +131,7 @@ export async function startHere(around: Surroundings, more?: Partial<EncodingCon
     ...caller,
     address: service.address,
     uploadAddress: service.uploadAddress,
+    metricsPort: service.metricsPort,
     async stop() {
       caller.close()
       await service.stop()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { findFfmpeg } from '@vitascope/media'
+import { findFfmpeg, sandboxFor } from '@vitascope/media'
 import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
@@ -40,7 +40,7 @@ async function start(env: Record<string, string> = {}) {
 const startWorker = (service: { address: string }, env: Record<string, string> = {}) =>
   startWorkerProcess(around, service.address, { VITASCOPE_LIBREOFFICE: 'off', ...env })
 
-/** Puts a file into storage, as an upload does, and asks for slides of it. */
+/** Stores a file as an upload does, and creates a slides job. */
 async function create(file: Buffer): Promise<string> {
   const jobId = String(nextJob++)
   const sourceObject = `upload/${jobId}/file`
@@ -106,7 +106,7 @@ async function look(name: string) {
 
 const twoPages = () => makePdf([plainPage('1 0 0', 1), plainPage('0 0 1', 2, { width: 595, height: 842 })])
 
-test('a PDF becomes a picture and a thumbnail of each page', async () => {
+test('a PDF becomes an image and a thumbnail per page', async () => {
   const service = await start()
   const worker = await startWorker(service)
   const pdf = twoPages()
@@ -127,7 +127,7 @@ test('a PDF becomes a picture and a thumbnail of each page', async () => {
   expect(progress).toEqual([...progress].sort((a, b) => a - b))
   expect(progress.every((percent) => percent >= 5 && percent <= 98)).toBe(true)
   expect(await caller.job(jobId)).toMatchObject({ attempt: 1, progress: 100, mediaId: `8${jobId}` })
-  // Asked again, nothing happens again.
+  // A repeated request changes nothing.
   const again = { jobId, presentationId: `8${jobId}`, organisationId: '1', sourceObject: `upload/${jobId}/file`, sourceBytes: pdf.length }
   await caller.jobs.createSlideJob(again, caller.call)
   await expectSlides(jobId, 2)
@@ -136,7 +136,22 @@ test('a PDF becomes a picture and a thumbnail of each page', async () => {
   expect(await worker.exited).toBe(0)
 })
 
-test('pages stand in their order, however many there are', async () => {
+test('a worker logs at its start which parts of the sandbox are active', async () => {
+  const worker = await startWorker(await start())
+  const started = () => worker.lines.find((line) => line['msg'] === 'working')
+  await patiently(() => started() !== undefined)
+  const { files, calls, endsBy, network, users } = await sandboxFor((await findFfmpeg()).ffmpeg)
+  expect(started()?.['sandbox']).toEqual({
+    landlock_abi: files === 'own' ? expect.any(Number) : 'off',
+    seccomp: calls === 'filtered' ? 'on' : 'off',
+    processes_end_by: endsBy,
+    network,
+    own_user: users !== undefined,
+    process_limit: expect.stringMatching(/^(none|\d+ \((own|shared)\))$/),
+  })
+})
+
+test('slides are in the order of the pages', async () => {
   await startWorker(await start())
   const set = await expectSlides(
     await create(makePdf(Array.from({ length: 23 }, (_, i) => plainPage(i === 21 ? '0 1 0' : '1 1 1', i + 1)))),
@@ -147,7 +162,7 @@ test('pages stand in their order, however many there are', async () => {
   expect(greens).toEqual([21])
 })
 
-describe('refused with 4002, once, and the worker goes on', () => {
+describe('rejects with 4002, without a retry,', () => {
   const archive = (text: string) => Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(26), Buffer.from(text)])
   const cases: [string, () => Buffer, RegExp][] = [
     ['a text', () => Buffer.from('this is no presentation\n'.repeat(50)), /known kind/],
@@ -161,7 +176,7 @@ describe('refused with 4002, once, and the worker goes on', () => {
     ['a PDF that draws a hundred million things', () => nestedForms(8), /cannot be read|too much memory|too long/],
     ['a PDF that takes all memory', () => nestedForms(14), /cannot be read|too much memory|too long/],
   ]
-  test('whatever is wrong with the file', async () => {
+  test('invalid files', async () => {
     const service = await start()
     const worker = await startWorker(service, { VITASCOPE_WORKER_STALL_SECONDS: '3' })
     for (const [name, make, reason] of cases) {
@@ -173,7 +188,7 @@ describe('refused with 4002, once, and the worker goes on', () => {
     expect(await isAlive(worker.pid)).toBe(true)
     await expectSlides(await create(twoPages()), 2)
   })
-  test('a file that says to be larger than it may, before it is fetched', async () => {
+  test('a file above the size limit before it is fetched', async () => {
     await startWorker(await start())
     const request = {
       jobId: String(nextJob++),
@@ -187,8 +202,8 @@ describe('refused with 4002, once, and the worker goes on', () => {
   })
 })
 
-describe('a job of slides', () => {
-  test('with a bad field is not taken, and from services alone', async () => {
+describe('a slides job', () => {
+  test('with an invalid field or of a user is rejected', async () => {
     await start()
     const good = { jobId: '999', presentationId: '8', organisationId: '1', sourceObject: 'upload/1', sourceBytes: 1 }
     const cases = [
@@ -207,7 +222,7 @@ describe('a job of slides', () => {
     await expect(caller.jobs.createSlideJob(good, { ...caller.call, principal: user })).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
     expect(await around.db.query('select 1 from job')).toEqual([])
   })
-  test('is not given to a worker that does not say that it knows how', async () => {
+  test('is not leased by a worker that does not support it', async () => {
     await start()
     await create(twoPages())
     const lease = (kinds: Parameters<Caller['work']['leaseTask']>[0]['kinds']) =>
@@ -215,21 +230,21 @@ describe('a job of slides', () => {
     expect((await lease([])).task).toBeUndefined()
     expect((await lease(['TASK_KIND_SLIDES' as never])).task).toBeDefined()
   })
-  test('whose file is not in storage fails as a fault of ours', async () => {
+  test('whose file is missing fails as a platform fault', async () => {
     await startWorker(await start({ VITASCOPE_RETRY_MS: '1' }))
     const request = { jobId: String(nextJob++), presentationId: '82', organisationId: '1', sourceObject: 'upload/none', sourceBytes: 5 }
     await caller.jobs.createSlideJob(request, caller.call)
     await patiently(() => around.catalogue.failed(request.jobId)[0]?.code === 5004)
-    // A storage that fails has tries of its own.
+    // A storage fault has its own retries.
     expect(await caller.job(request.jobId)).toMatchObject({ attempt: 1 })
   })
 })
 
-describe('where LibreOffice is', () => {
+describe('with LibreOffice', () => {
   const folders: string[] = []
   afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
-  /** A program in its place that does what it is told to; MADE is a PDF as base64. */
+  /** A program that replaces it and follows instructions. `MADE` is a PDF as base64. */
   async function fakeOffice(body: string): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'vitascope-office-fake-'))
     folders.push(folder)
@@ -241,7 +256,7 @@ describe('where LibreOffice is', () => {
   const pptx = () => Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(26), Buffer.from('ppt/presentation.xml')])
 
   test('a PPTX is converted first, and the PDF is kept', async () => {
-    // With a new profile it wants to be started twice.
+    // With a new profile it must be started twice.
     const office = await fakeOffice(
       `test -e profile/again || { touch profile/again; exit 81; }
        test -r "\${@: -1}" && test "\${@: -1}" = /office/source.pptx && test -f profile/user/registrymodifications.xcu &&
@@ -251,7 +266,7 @@ describe('where LibreOffice is', () => {
     const set = await expectSlides(await create(pptx()), 2)
     expect((await around.storage.stat(`${set.prefix}/${set.documentPath}`))?.bytes).toBe(twoPages().length)
   })
-  test('it sees the system’s programs and its own folder, and nothing else of this machine', async () => {
+  test('it can read the programs of the system and its own folder only', async () => {
     const seen =
       'ls -d / /*; for name in tmp home root proc sys; do ls -A /$name 2>/dev/null; done; cat /etc/passwd /etc/hostname 2>/dev/null; env | grep VITASCOPE'
     const office =
@@ -261,22 +276,26 @@ describe('where LibreOffice is', () => {
     const worker = await startWorker(await start({ VITASCOPE_RETRY_MS: '1' }), { VITASCOPE_LIBREOFFICE: office })
     const jobId = await create(pptx())
     await patiently(() => around.catalogue.failed(jobId)[0]?.code === 5002)
-    const detail = String(worker.lines.find((line) => line['msg'] === 'a task failed')?.['detail'])
+    const detail = String(worker.lines.find((line) => line['msg'] === 'task failed')?.['detail'])
     const known = /^\/(bin|sbin|lib\d*|usr|opt|etc|var|dev|tmp|office)?$/
     expect(detail.split('\n').filter((line) => line !== '' && !known.test(line) && line !== basename(dirname(office)))).toEqual([])
     expect(detail).toContain('/office')
   })
-  test('a file that it makes nothing of is refused', async () => {
+  test('a file that it cannot convert is rejected', async () => {
     await startWorker(await start(), { VITASCOPE_LIBREOFFICE: await fakeOffice('exit 0') })
     await expectRefused(await create(pptx()), /LibreOffice could make no PDF/)
   })
-  test('a link in place of its PDF is not followed', async () => {
-    await startWorker(await start(), { VITASCOPE_LIBREOFFICE: await fakeOffice('ln -s /etc/passwd source.pdf') })
+  test.each([
+    ['a symbolic link', 'ln -s /etc/passwd source.pdf; mkfifo source.pdf; exit 0'],
+    ['a second name of another file', "echo '%PDF-1.7' > other; ln other source.pdf"],
+    ['a folder', 'mkdir source.pdf'],
+  ])('%s in place of its PDF is not read', async (_, body) => {
+    await startWorker(await start(), { VITASCOPE_LIBREOFFICE: await fakeOffice(body) })
     await expectRefused(await create(pptx()), /LibreOffice could make no PDF/)
   })
 })
 
-describe('in the middle of drawing', () => {
+describe('during rendering', () => {
   const slow = () => makePdf(slowPages(12, 300))
 
   /** Processes below another one that run a program. */
@@ -302,7 +321,7 @@ describe('in the middle of drawing', () => {
     return Number(pid)
   }
 
-  test('a worker that is killed takes its renderer along, and the next one goes on at once', async () => {
+  test('killing a worker ends its renderer, and the next worker continues at once', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorker(service)
     const jobId = await create(slow())
@@ -314,14 +333,14 @@ describe('in the middle of drawing', () => {
     await expectSlides(jobId, 12)
     expect((await caller.job(jobId)).attempt).toBe(2)
   })
-  test('a renderer that is killed costs an attempt, not the file', async () => {
+  test('killing a renderer costs one attempt', async () => {
     const worker = await startWorker(await start())
     const jobId = await create(slow())
     process.kill(await drawing(worker), 'SIGKILL')
     await expectSlides(jobId, 12)
     expect((await caller.job(jobId)).attempt).toBe(2)
   })
-  test('a service that is killed and started again finds the worker still at it', async () => {
+  test('a service that is killed and restarted accepts the result of the running worker', async () => {
     const service = await start()
     const worker = await startWorker(service)
     const jobId = await create(slow())
@@ -333,7 +352,7 @@ describe('in the middle of drawing', () => {
     await expectSlides(jobId, 12)
     expect((await caller.job(jobId)).attempt).toBe(1)
   })
-  test('a worker that stands still past its lease comes back to nothing', async () => {
+  test('a worker that pauses past its lease loses its task', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '4000' })
     const stale = await startWorker(service)
     const jobId = await create(slow())
@@ -349,7 +368,7 @@ describe('in the middle of drawing', () => {
     await patiently(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
     await expectSlides(jobId, 12)
   })
-  test('a worker that is told to stop gives its task back, and that counts as no attempt', async () => {
+  test('a stopped worker releases its task, and this counts as no attempt', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorker(service)
     const jobId = await create(slow())
@@ -360,7 +379,7 @@ describe('in the middle of drawing', () => {
     await expectSlides(jobId, 12)
     expect((await caller.job(jobId)).attempt).toBe(1)
   })
-  test('a job that is cancelled stops its renderer and leaves nothing', async () => {
+  test('cancelling a job stops its renderer and leaves no objects', async () => {
     const worker = await startWorker(await start())
     const jobId = await create(slow())
     const child = await drawing(worker)
@@ -369,7 +388,7 @@ describe('in the middle of drawing', () => {
     await expectNothing(jobId)
     expect(await around.objects(`upload/${jobId}`)).toHaveLength(1)
   })
-  test('an ffmpeg that makes no pictures fails the job after three attempts, and nothing is visible', async () => {
+  test('an ffmpeg that produces no images fails the job after three attempts', async () => {
     const ffmpeg = await makeFakeFfmpeg(join(around.folder, 'fake'), 'exit 0')
     await startWorker(await start(), { VITASCOPE_FFMPEG: ffmpeg })
     const jobId = await create(twoPages())
@@ -379,7 +398,7 @@ describe('in the middle of drawing', () => {
   })
 })
 
-test('slides of a presentation that is gone are swept', async () => {
+test('slides of a deleted presentation are swept', async () => {
   await startWorker(await start())
   const jobId = await create(twoPages())
   await expectSlides(jobId, 2)

@@ -19,9 +19,9 @@ async function start(more: Partial<ReturnType<typeof around.config>['source']> =
   service = await startHere(around, { source: { ...around.config().source, ...more } })
 }
 
-async function create(sourceUrl: string, givesWay = false): Promise<string> {
+async function create(sourceUrl: string, lowPriority = false): Promise<string> {
   const jobId = String(nextJob++)
-  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, givesWay }, service.call)
+  await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, lowPriority }, service.call)
   return jobId
 }
 
@@ -33,16 +33,16 @@ async function failure(sourceUrl: string) {
   return service.job(jobId)
 }
 
-describe('a source that cannot be had fails its job', () => {
-  test('with 4001 when there is nothing, and without another attempt', async () => {
+describe('an unavailable source fails its job', () => {
+  test('with 4001 and no retry when it does not exist', async () => {
     await start()
     expect(await failure(around.origin.url('/nothing.mp4'))).toMatchObject({ code: 4001, attempt: 1 })
   })
-  test('with 4001 when nobody answers there, after a few quick tries', async () => {
+  test('with 4001 when the server does not respond, after a few quick attempts', async () => {
     await start()
     expect(await failure(`http://127.0.0.1:${await freePort()}/a.mp4`)).toMatchObject({ code: 4001, attempt: 1 })
   })
-  test('with 4003 when it says that it is too large, and when it turns out to be', async () => {
+  test('with 4003 when it is too large, with or without Content-Length', async () => {
     await start({ maxBytes: 1000 })
     around.origin.serve('/large.mp4', Buffer.alloc(2000))
     expect(await failure(around.origin.url('/large.mp4'))).toMatchObject({ code: 4003 })
@@ -74,7 +74,7 @@ describe('a source that cannot be had fails its job', () => {
 })
 
 describe('a source', () => {
-  test('that fails once is asked again', async () => {
+  test('that fails once is requested again', async () => {
     await start()
     around.origin.answer('/shaky.mp4', (response) => {
       if (around.origin.hits('/shaky.mp4') === 1) response.writeHead(503).end()
@@ -84,7 +84,7 @@ describe('a source', () => {
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING)
     expect((await around.objects(`source/${jobId}`)).length).toBe(1)
   })
-  test('is not brought in while enough jobs are under way', async () => {
+  test('is not fetched while the limit of jobs in progress is reached', async () => {
     around.origin.serve('/small.mp4', Buffer.from('abc'))
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
     await start({ ahead: 1, parallel: 1 })
@@ -94,7 +94,7 @@ describe('a source', () => {
     await service.jobs.cancelJob({ jobId: first }, service.call)
     await waitFor(async () => (await service.job(second)).state === JobState.JOB_STATE_PROBING)
   })
-  test('of a job that gives way keeps out none but its like, however many wait for a worker', async () => {
+  test('of a low-priority job does not delay sources of normal jobs', async () => {
     around.origin.serve('/small.mp4', Buffer.from('abc'))
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
     await start({ ahead: 2, parallel: 1 })
@@ -107,7 +107,7 @@ describe('a source', () => {
     const states = await Promise.all([low[2], normal[2]].map(async (id = '') => (await service.job(id)).state))
     expect(states).toEqual([JobState.JOB_STATE_QUEUED, JobState.JOB_STATE_QUEUED])
   })
-  test('that comes in while the service stops comes in again after the start, and that counts as no attempt', async () => {
+  test('whose download is interrupted by a shutdown is fetched again without counting an attempt', async () => {
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
     await start()
     around.origin.answer('/long.mp4', (response) => {
@@ -123,9 +123,9 @@ describe('a source', () => {
   })
 })
 
-describe('a source that waits for its next try does not count as work under way', () => {
-  // Were it counted, nothing would be leased any more once so many wait: not even they themselves.
-  test('when it was given back by a service that stopped', async () => {
+describe('a source that waits for a retry does not count as a job in progress', () => {
+  // If it counted, the limit could be reached by waiting sources only, and none would be fetched.
+  test('when a stopped service released it', async () => {
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
     around.origin.answer('/late.mp4', (response) => void response.writeHead(200).write('a'))
     await start({ ahead: 1 })

@@ -1,37 +1,46 @@
 import { DomainError } from '@vitascope/errors'
-import { createGrpcServer, principalKey } from '@vitascope/grpc'
+import { createGrpcServer } from '@vitascope/grpc'
 import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
-import { SECRET } from './secret.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 
-/** Takes reports as catalogue does, and keeps all of them. */
+/** Replaces the catalogue: accepts and records reports. */
 export interface StandInCatalogue {
   address: string
   reports: ReportJobRequest[]
-  /** Jobs that it does not want. */
+  /** Jobs whose reports it answers as unwanted. */
   unwanted: Set<string>
   /** Jobs that it does not know. */
   unknown: Set<string>
-  /** Prefixes of sets that are not to go. */
+  /** Prefixes of sets that must not be deleted. */
   used: Set<string>
-  /** As long as it is set, every call is answered with it. */
+  /** If set, every call fails with this error. */
   refusal: DomainError | undefined
-  /** As long as it is set, no video is made of an upload. */
+  /** If set, creating a video from an upload fails with this error. */
   uploadRefusal: DomainError | undefined
+  /** Reserved bytes by upload id. */
+  reservations: Map<string, { bytes: number; isOpen: boolean; lifetimeSeconds: number }>
+  /** Total bytes that uploads may reserve. */
+  quotaBytes: number
   published(jobId: string): RenditionSet[]
   slides(jobId: string): SlideSet[]
   failed(jobId: string): { code: number; message: string }[]
+  /**
+   * Progress by revision. Reports may arrive out of order, and the catalogue ignores older
+   * revisions.
+   */
   progress(jobId: string): number[]
   stop(): Promise<void>
 }
 
 export async function startCatalogue(): Promise<StandInCatalogue> {
-  const server = createGrpcServer({ principalKey: principalKey(SECRET), log: testLog, metrics: createMetrics('catalogue') })
-  const news = (jobId: string) => catalogue.reports.filter((report) => report.jobId === jobId).map((report) => report.news)
+  const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
+  const update = (jobId: string) => catalogue.reports.filter((report) => report.jobId === jobId).map((report) => report.news)
   const catalogue: StandInCatalogue = {
     address: '',
     reports: [],
@@ -40,10 +49,17 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     used: new Set(),
     refusal: undefined,
     uploadRefusal: undefined,
-    published: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'published' && one.value.renditions ? [one.value.renditions] : [])),
-    slides: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'slidesMade' && one.value.slides ? [one.value.slides] : [])),
-    failed: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'failed' ? [one.value] : [])),
-    progress: (jobId) => news(jobId).flatMap((one) => (one?.$case === 'progress' ? [one.value.percent] : [])),
+    reservations: new Map(),
+    quotaBytes: Number.POSITIVE_INFINITY,
+    published: (jobId) =>
+      update(jobId).flatMap((one) => (one?.$case === 'published' && one.value.renditions ? [one.value.renditions] : [])),
+    slides: (jobId) => update(jobId).flatMap((one) => (one?.$case === 'slidesMade' && one.value.slides ? [one.value.slides] : [])),
+    failed: (jobId) => update(jobId).flatMap((one) => (one?.$case === 'failed' ? [one.value] : [])),
+    progress: (jobId) =>
+      catalogue.reports
+        .filter((report) => report.jobId === jobId)
+        .toSorted((a, b) => a.revision - b.revision)
+        .flatMap(({ news: one }) => (one?.$case === 'progress' ? [one.value.percent] : [])),
     stop: () => server.drain(100),
   }
   const { reportJob, checkJobs, checkSets } = JobServiceService
@@ -71,6 +87,25 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
       async uploadVideo() {
         if (catalogue.uploadRefusal) throw catalogue.uploadRefusal
         return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
+      },
+    },
+  )
+  const { reserveUpload, releaseUpload } = QuotaServiceService
+  server.implement(
+    { reserveUpload, releaseUpload },
+    {
+      async reserveUpload({ reservationId, replacesId, bytes, isOpen, lifetimeSeconds }) {
+        const others = [...catalogue.reservations].filter(([id]) => id !== reservationId && id !== replacesId)
+        if (others.reduce((sum, [, one]) => sum + one.bytes, bytes) > catalogue.quotaBytes) {
+          throw new DomainError('exhausted', 'QUOTA_BYTES', 'no room')
+        }
+        catalogue.reservations.delete(replacesId)
+        catalogue.reservations.set(reservationId, { bytes, isOpen, lifetimeSeconds })
+        return {}
+      },
+      async releaseUpload({ reservationId }) {
+        catalogue.reservations.delete(reservationId)
+        return {}
       },
     },
   )

@@ -5,26 +5,29 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { V1Job, V1JobStatus } from '@kubernetes/client-node'
 
-/** As much of the Kubernetes API as the executor calls, with its manners when things go wrong. The real one is in deploy/test/cluster. */
+/**
+ * The part of the Kubernetes API that the executor calls, with its error behaviour.
+ * deploy/test/cluster uses the real API.
+ */
 export interface StandInKubernetes {
-  /** Names it as kubectl would have it. */
+  /** Path of the kubeconfig. */
   kubeconfig: string
-  /** Those that there are, by name. */
+  /** Existing Jobs by name. */
   jobs: Map<string, V1Job>
-  /** How often each name was made. */
+  /** Names of created Jobs, one entry per creation. */
   created: string[]
-  /** Changes what the controller of Jobs would change. */
+  /** Sets a status, as the Job controller does. */
   setStatus(name: string, status: V1JobStatus): void
-  /** As somebody else does it. */
+  /** Changes a Job as another client. */
   put(job: V1Job): void
   drop(name: string): void
-  /** The next creation is done, and not answered. */
+  /** The next creation succeeds, but its response is lost. */
   loseNextAnswer(): void
   /** Ends all watches in the middle of a line. */
   cutWatches(): void
-  /** Forgets the past: watches of what is behind are told 410, those under way within their stream. */
+  /** Discards the history: watches of older versions get 410, active ones within their stream. */
   compact(): void
-  /** Nothing is answered until `comeBack`. */
+  /** Requests get no response until `comeBack`. */
   goAway(): void
   comeBack(): void
   watches(): number

@@ -3,16 +3,16 @@ import { chunkKeys, type EncodePlan, planVersion, type SetFile, type SourceAudio
 import type { LeaseTaskRequest, Task } from '@vitascope/proto/encoding/v1/work'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import type { ObjectStorage } from '@vitascope/storage'
-import type { EncodeInput, FilesResult, PackageInput, ProbeResult, SlidesInput, StoredFile } from '../src/work/task.ts'
+import type { EncodeInput, FilesResult, PackageInput, ProbeResult, SlidesInput, StoredFile } from '../src/task/task.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { Caller } from './service-under-test.ts'
 
-/** Asks for work of any kind. */
+/** Returns a lease request for any kind of task. */
 export function anAsk(more: Partial<LeaseTaskRequest>): LeaseTaskRequest {
-  return { workerId: 'w:1', ask: '', waitSeconds: 0, kinds: [...KNOWN_KINDS, ...LIGHT_KINDS], planVersion, ...more }
+  return { workerId: 'w:1', requestId: '', waitSeconds: 0, kinds: [...KNOWN_KINDS, ...LIGHT_KINDS], planVersion, ...more }
 }
 
-/** Does what a worker does, but for the encoding: so that a test holds every step in its hand. */
+/** Simulates a worker without encoding, so that a test controls every step. */
 export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
   const lease = async (waitSeconds = 5): Promise<Task> => {
     const { task } = await work.leaseTask(anAsk({ workerId, waitSeconds }), call)
@@ -20,7 +20,7 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     return task
   }
   const complete = (task: Task, result: unknown) =>
-    work.completeTask({ taskId: task.taskId, attempt: task.attempt, resultJson: JSON.stringify(result) }, call)
+    work.completeTask({ taskId: task.taskId, fence: task.fence, resultJson: JSON.stringify(result) }, call)
   const make = async (task: Task): Promise<unknown> => {
     switch (task.kind) {
       case TaskKind.TASK_KIND_PROBE:
@@ -38,17 +38,17 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     lease,
     make,
     complete,
-    beat: (task: Task, done = 0) => work.beatTask({ taskId: task.taskId, attempt: task.attempt, done }, call),
-    /** Puts a file and tells of it, while the task goes on. */
+    beat: (task: Task, done = 0) => work.beatTask({ taskId: task.taskId, fence: task.fence, done }, call),
+    /** Stores a file and reports it while the task runs. */
     async add(task: Task, path: string, seconds: number) {
       const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
       const stored = await storage.put(`${workPrefix}/${path}`, Buffer.from(`${path} of ${workPrefix}`))
-      await work.addSegments({ taskId: task.taskId, attempt: task.attempt, files: [{ path, ...stored, seconds }] }, call)
+      await work.addSegments({ taskId: task.taskId, fence: task.fence, files: [{ path, ...stored, seconds }] }, call)
     },
     fail: (task: Task, code: number, message = 'a fault of this test') =>
-      work.failTask({ taskId: task.taskId, attempt: task.attempt, code, message }, call),
-    release: (task: Task) => work.releaseTask({ taskId: task.taskId, attempt: task.attempt }, call),
-    /** Leases one task and does it. */
+      work.failTask({ taskId: task.taskId, fence: task.fence, code, message }, call),
+    release: (task: Task) => work.releaseTask({ taskId: task.taskId, fence: task.fence }, call),
+    /** Leases and completes one task. */
     async step(): Promise<Task> {
       const task = await lease()
       await complete(task, await make(task))
@@ -85,7 +85,20 @@ export function aProbe(): ProbeResult {
   return { probe, build: { version: 'n7.0', toneMap: false } }
 }
 
-/** Of 20 s, in three chunks, or as long as is said, and with sound. */
+/** Returns the probe result of a source whose picture can be copied. */
+export function aProbeToCopy(): ProbeResult {
+  const { probe, build } = aProbe()
+  if (!probe.video) throw new Error('the probe has a picture')
+  const copy = { frames: 125, kbps: 300, timeBase: { numerator: 1, denominator: 12_800 } }
+  return { probe: { ...probe, video: { ...probe.video, copy } }, build }
+}
+
+/** Returns the number of copied renditions in a task's plan. */
+export function copiedBy({ inputJson }: Task): number {
+  return (JSON.parse(inputJson) as EncodeInput).plan.renditions.filter((made) => made.video?.copied).length
+}
+
+/** Returns the probe result of a source with audio, by default of 20 s in three chunks. */
 export function aLongProbe(seconds = 20): ProbeResult {
   const { probe, build } = aProbe()
   const audio: SourceAudio = {
@@ -120,7 +133,10 @@ async function makeSegments(storage: ObjectStorage, { workPrefix, plan, chunk }:
   return putAll(storage, workPrefix, workPrefix, made)
 }
 
-/** Numbers of the segments of a chunk of the picture, of 4 s each; of the sound, the first alone is made. */
+/**
+ * Returns the segment numbers of a chunk: of the picture with 4 s each, or of the audio, whose
+ * first segment only is made.
+ */
 export function segmentsOf({ chunks, durationSeconds }: EncodePlan, chunk: number): number[] {
   const first = chunks[chunk]?.firstSegment ?? 1
   const last = chunks[chunk] ? (chunks[chunk + 1]?.firstSegment ?? 1 + Math.ceil(durationSeconds / 4)) : 2

@@ -52,20 +52,20 @@ const sweep = async (...options: string[]) => {
 const orphans = ['media/7/1-4-abc/', `tus/${TUS}/`, 'uploads/1/lost', 'work/9/3-abc/']
 const missing = ['media/8/2-6-abc/', 'uploads/1/gone']
 
-test('a dry run tells people what would go and what is missing, and changes nothing', async () => {
+test('a dry run reports what would be removed and what is missing, and changes nothing', async () => {
   const before = await around.objects()
   const { stdout } = await sweep('--dry-run')
   const lines = stdout.trim().split('\n')
   expect(lines.filter((line) => line.startsWith('would go')).map((line) => line.split(/\s+/)[2])).toEqual(orphans.map((name) => `${name}:`))
   expect(lines.filter((line) => line.startsWith('missing')).map((line) => line.split(/\s+/)[1])).toEqual(missing.map((name) => `${name}:`))
-  expect(stdout).toMatch(/10 objects of \d+ bytes were looked at; 1 of them/)
+  expect(stdout).toMatch(/10 objects of \d+ bytes were scanned; 1 of them/)
   expect(stdout).toMatch(/Without a row: 4 names with 5 objects of \d+ bytes; nothing was changed; 1 more are too young\./)
   expect(lines.at(-1)).toBe('Rows without their objects: 2.')
   expect(await around.objects()).toEqual(before)
   expect(await around.db.query('select from object_prefix where drop_time is not null')).toEqual([])
 })
 
-test('programs are told the same in lines of JSON', async () => {
+test('the JSON output has the same content', async () => {
   const { stdout } = await sweep('--dry-run', '--json')
   const found = stdout
     .trim()
@@ -76,7 +76,7 @@ test('programs are told the same in lines of JSON', async () => {
   expect(found.at(-1).summary).toMatchObject({ objects: 10, foreign: 1, young: 1, orphans: 4, orphanObjects: 5, missing: 2 })
 })
 
-test('what no row tells of goes, sets by way of the running service; what has a row, or a name of others, stays', async () => {
+test('files without a row are removed, and files with a row or a foreign name stay', async () => {
   expect((await sweep()).stdout).toMatch(/given up {2}media\/7\/1-4-abc\//)
   const service = await startHere(around)
   try {
@@ -89,21 +89,21 @@ test('what no row tells of goes, sets by way of the running service; what has a 
   expect((await sweep('--json', '--dry-run')).stdout).toContain('"orphans":0')
 })
 
-test('nothing goes while a backup holds the sweep, and everything once it is over', async () => {
+test('no object is removed while a backup holds the sweep', async () => {
   const holder = randomUUID()
   await around.db.query(`insert into sweep_hold values ($1, now() + interval '1 hour')`, [holder])
   expect(await isSweepHeld(around.db.query)).toBe(true)
   const refused = await sweep()
-  expect([refused, refused.stderr]).toMatchObject([{ code: 1 }, expect.stringContaining('a backup copies objects just now')])
+  expect([refused, refused.stderr]).toMatchObject([{ code: 1 }, expect.stringContaining('a backup is copying objects')])
   await around.db.query('update object_prefix set drop_time = now(), next_sweep = now()')
   const service = await startHere(around)
   try {
     const before = await around.objects()
-    // Each pass of the reconciler asks after the jobs, and then sweeps.
-    const asked = async () => (await around.db.query<{ at: string }>('select max(check_time)::text as at from job'))[0]?.at
+    // Each pass of the reconciler checks the jobs and then sweeps.
+    const requested = async () => (await around.db.query<{ at: string }>('select max(check_time)::text as at from job'))[0]?.at
     for (let passes = 0; passes < 3; passes++) {
-      const last = await asked()
-      await waitFor(async () => (await asked()) !== last, { timeout: 20_000, describe: 'another pass of the reconciler' })
+      const last = await requested()
+      await waitFor(async () => (await requested()) !== last, { timeout: 20_000, describe: 'another pass of the reconciler' })
     }
     expect(await around.objects()).toEqual(before)
     await around.db.query('update sweep_hold set end_time = now()')
@@ -113,6 +113,6 @@ test('nothing goes while a backup holds the sweep, and everything once it is ove
   }
 })
 
-test.each([['--what'], ['--older-than', 'yesterday']])('%s is answered with the usage', async (...options) => {
+test.each([['--what'], ['--older-than', 'yesterday']])('%s prints the usage', async (...options) => {
   expect(await sweep(...options)).toMatchObject({ code: 2, stderr: expect.stringContaining('usage:') })
 })

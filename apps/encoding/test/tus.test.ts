@@ -2,17 +2,17 @@ import { createHash, randomBytes } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
-import { PRINCIPAL_HEADER, type Principal, principalKey, signPrincipal } from '@vitascope/grpc'
+import { type Principal, principalHeaders } from '@vitascope/grpc'
+import { deleteInBatches } from '@vitascope/postgres'
 import { waitFor } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { uploadRetention } from '../src/reconcile/sweep-uploads.ts'
 import { createTusStore } from '../src/tus/tus-store.ts'
-import { sweepUploads } from '../src/upload/sweep-uploads.ts'
 import { createUploadStore } from '../src/upload/upload-store.ts'
-import { SECRET } from './secret.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
-const key = principalKey(SECRET)
 const user = (organisationId = '2'): Principal => ({ kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' })
 const PARTS = 'application/offset+octet-stream'
 
@@ -30,7 +30,11 @@ afterAll(async () => {
 })
 
 async function headersFor(more: Record<string, string>, as = user()) {
-  return { [PRINCIPAL_HEADER]: signPrincipal({ principal: as, requestId: 'r-1' }, key), 'tus-resumable': '1.0.0', ...more }
+  return {
+    ...(await principalHeaders({ principal: as, requestId: 'r-1' }, testPrincipals(), 'encoding')),
+    'tus-resumable': '1.0.0',
+    ...more,
+  }
 }
 
 async function send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer, as = user()) {
@@ -61,7 +65,7 @@ async function stored(path: string): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Begins a PATCH, sends some bytes of it, and leaves it open. */
+/** Starts a PATCH, sends some bytes of it, and leaves it open. */
 async function begin(path: string, offset: number, all: number, sent: Buffer) {
   const headers = await headersFor({ 'content-type': PARTS, 'upload-offset': String(offset), 'content-length': String(all) })
   const request = httpRequest(`http://${service.uploadAddress}${path}`, { method: 'PATCH', headers })
@@ -70,7 +74,7 @@ async function begin(path: string, offset: number, all: number, sent: Buffer) {
   return request
 }
 
-test('bytes come in any number of requests, and the offset is what is durable', async () => {
+test('an upload may have any number of requests, and its offset is the number of durable bytes', async () => {
   const file = randomBytes(40_000_000)
   const path = await create(file.length + 1, { 'upload-metadata': `filename ${Buffer.from('a.mp4').toString('base64')}` })
   expect((await patch(path, 0, file.subarray(0, 3))).offset).toBe('3')
@@ -84,7 +88,7 @@ test('bytes come in any number of requests, and the offset is what is durable', 
   expect((await send('HEAD', path)).offset).toBe(String(file.length))
 })
 
-test('what came of a body that breaks off is kept', async () => {
+test('the received bytes of an interrupted request are kept', async () => {
   const file = randomBytes(9_000_000)
   const path = await create(file.length + 1)
   const request = await begin(path, 0, file.length + 1, file.subarray(0, 5_000_000))
@@ -98,7 +102,7 @@ test('what came of a body that breaks off is kept', async () => {
   expect((await stored(path)).equals(file)).toBe(true)
 })
 
-test('who goes on takes the place of one who does not come to an end, and no two write at once', async () => {
+test('a new PATCH replaces a stalled one, and only one writes at a time', async () => {
   const file = randomBytes(1_000_000)
   const path = await create(file.length + 1)
   const stuck = await begin(path, 0, file.length + 1, file.subarray(0, 400_000))
@@ -111,7 +115,7 @@ test('who goes on takes the place of one who does not come to an end, and no two
   expect((await stored(path)).equals(file)).toBe(true)
 }, 30_000)
 
-test('bytes under a checksum count when it is right, or not at all', async () => {
+test('bytes with a wrong checksum are discarded', async () => {
   const file = randomBytes(100_000)
   const path = await create(file.length + 1)
   const sum = (bytes: Buffer, algorithm = 'sha1') => ({
@@ -123,7 +127,7 @@ test('bytes under a checksum count when it is right, or not at all', async () =>
   expect((await patch(path, 0, file, sum(file, 'sha256'))).offset).toBe(String(file.length))
 })
 
-test('the length may be told later, and first bytes may come with the creation', async () => {
+test('the length may be sent later, and the creation may contain the first bytes', async () => {
   const path = await create(undefined, { 'content-type': PARTS }, Buffer.from('abc'))
   const head = await send('HEAD', path)
   expect([head.offset, head.headers.get('upload-defer-length')]).toEqual(['3', '1'])
@@ -132,7 +136,7 @@ test('the length may be told later, and first bytes may come with the creation',
   expect((await send('HEAD', path)).headers.get('upload-length')).toBe('100')
 })
 
-test('others do not see it, and what is no tus is refused', async () => {
+test('other callers do not find an upload, and malformed tus requests are rejected', async () => {
   const path = await create(10)
   expect((await send('HEAD', path, {}, undefined, user('3'))).status).toBe(400)
   expect((await send('DELETE', path, {}, undefined, user('3'))).reason).toBe('UPLOAD_NOT_FOUND')
@@ -146,7 +150,7 @@ test('others do not see it, and what is no tus is refused', async () => {
   }
 })
 
-test('a complete one that becomes no video says why to whoever asks, never that it went well, and can be deleted', async () => {
+test('a complete upload that creates no video reports the reason and can be deleted', async () => {
   around.catalogue.uploadRefusal = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
   try {
     const path = await create(6)
@@ -154,8 +158,8 @@ test('a complete one that becomes no video says why to whoever asks, never that 
     expect((await patch(path, 3, Buffer.from('def'))).reason).toBe('QUOTA_BYTES')
     const head = await send('HEAD', path)
     expect([head.status, head.offset]).toEqual([400, null])
-    const told = JSON.parse(Buffer.from(head.headers.get('vitascope-refusal') ?? '', 'base64').toString()) as Record<string, unknown>
-    expect(told).toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'all bytes are used' })
+    const received = JSON.parse(Buffer.from(head.headers.get('vitascope-refusal') ?? '', 'base64').toString()) as Record<string, unknown>
+    expect(received).toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'all bytes are used' })
     for (const offset of [6, 0]) expect((await patch(path, offset, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
     around.catalogue.uploadRefusal = undefined
     expect((await patch(path, 6, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
@@ -167,7 +171,7 @@ test('a complete one that becomes no video says why to whoever asks, never that 
   }
 })
 
-test('a complete one whose organisation has too many jobs just now becomes a video later', async () => {
+test('a complete upload of an organisation with too many jobs becomes a video later', async () => {
   around.catalogue.uploadRefusal = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
   try {
     const path = await create(3)
@@ -183,14 +187,20 @@ test('a complete one whose organisation has too many jobs just now becomes a vid
   }
 }, 60_000)
 
-test('one that is given up, or does not go on in time, leaves nothing', async () => {
+test('a deleted or expired upload leaves no objects', async () => {
   const path = await create(10, { 'content-type': PARTS }, Buffer.from('abc'))
   expect(await around.objects('tus')).toHaveLength(1)
   expect((await send('DELETE', path)).status).toBe(204)
   expect((await send('HEAD', path)).status).toBe(400)
   await create(10, { 'content-type': PARTS }, Buffer.from('abc'))
   await around.db.query(`update tus_upload set expire_time = now() - interval '1 second'`)
-  const tools = { uploads: createUploadStore(around.db), tusUploads: createTusStore(around.db), storage: around.storage }
-  await sweepUploads(tools, new AbortController().signal)
+  const tools = {
+    uploads: createUploadStore(around.db),
+    tusUploads: createTusStore(around.db),
+    storage: around.storage,
+    quota: around.quota,
+  }
+  const { signal } = new AbortController()
+  for (const { remove } of uploadRetention(tools)) await deleteInBatches(remove, { signal })
   expect([await around.objects('tus'), await around.db.query('select 1 from tus_upload')]).toEqual([[], []])
 })

@@ -1,27 +1,28 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { type Call, openChannel, PRINCIPAL_HEADER, type Principal, principalKey, signPrincipal } from '@vitascope/grpc'
+import { type Call, openChannel, type Principal, principalHeaders } from '@vitascope/grpc'
+import { deleteInBatches } from '@vitascope/postgres'
 import { PolicyCondition, UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { waitFor } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { sweepUnclaimed, uploadRetention } from '../src/reconcile/sweep-uploads.ts'
 import { createTusStore } from '../src/tus/tus-store.ts'
-import { sweepUploads } from '../src/upload/sweep-uploads.ts'
 import { createUploadStore } from '../src/upload/upload-store.ts'
-import { SECRET } from './secret.ts'
 import { filesIn, type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
 let channel: ReturnType<typeof openChannel>
-const key = principalKey(SECRET)
 const user = (organisationId: string): Principal => ({ kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' })
+const guestHeaders = (requestId: string) => principalHeaders({ principal: { kind: 'guest' }, requestId }, testPrincipals(), 'encoding')
 const callAs = (principal: Principal): Call => ({ principal, requestId: 'r-1', signal: new AbortController().signal })
 const uploads = () => channel.client(UploadServiceService)
 
 beforeAll(async () => {
   around = await startSurroundings()
   service = await startHere(around)
-  channel = openChannel(service.address, { principalKey: key })
+  channel = openChannel(service.address, { service: 'encoding', principals: testPrincipals() })
 })
 afterEach(async () => {
   await around.storage.deletePrefix('uploads')
@@ -40,7 +41,7 @@ async function signed(objectKey: string, { organisationId = '2', least = 1, most
   const conditions = [
     condition('bucket', 'vitascope'),
     condition('key', objectKey),
-    PolicyCondition.create({ operator: 'content-length-range', value: String(least), most: String(most) }),
+    PolicyCondition.create({ operator: 'content-length-range', value: String(least), max: String(most) }),
     ...(status === '' ? [] : [condition('success_action_status', status)]),
   ]
   const expiration = new Date(Date.now() + 3_600_000).toISOString()
@@ -56,11 +57,11 @@ async function post(form: Map<string, string>, file: Buffer, headers: Record<str
   const body = new FormData()
   for (const [name, value] of form) body.set(name, value)
   body.set('file', new Blob([new Uint8Array(file)]), 'a.mp4')
-  const principal = signPrincipal({ principal: { kind: 'guest' }, requestId: 'r-2' }, key)
+  const principal = await guestHeaders('r-2')
   const response = await fetch(`http://${service.uploadAddress}/object`, {
     method: 'POST',
     body,
-    headers: { [PRINCIPAL_HEADER]: principal, 'vitascope-public-url': 'http://here', ...headers },
+    headers: { ...principal, 'vitascope-public-url': 'http://here', ...headers },
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
@@ -71,7 +72,7 @@ const complete = (objectKey: string, more: { etag?: string; bucket?: string } = 
     callAs(as),
   )
 
-test('a file that was let in is there, and becomes the source of a job', async () => {
+test('an accepted file is stored and becomes the source of a job', async () => {
   const file = randomBytes(3_000_000)
   const name = aKey()
   const answer = await post(await signed(name, { status: '201' }), file)
@@ -89,13 +90,13 @@ test('a file that was let in is there, and becomes the source of a job', async (
   const [source] = await around.objects('source/1')
   expect((await around.storage.stat(String(source)))?.bytes).toBe(file.length)
   const read = await fetch(`http://${service.uploadAddress}/file/${link.uploadId}?expires=${link.expires}&signature=${link.signature}`, {
-    headers: { [PRINCIPAL_HEADER]: signPrincipal({ principal: { kind: 'guest' }, requestId: 'r' }, key) },
+    headers: await guestHeaders('r'),
   })
   expect(Buffer.from(await read.arrayBuffer()).equals(file)).toBe(true)
   expect(read.headers.get('content-disposition')).toContain('Film.mp4')
 })
 
-test('what is no upload of the caller is not found, and a wrong etag is a conflict: no link comes of it', async () => {
+test('an upload of another caller is not found, and a wrong etag is a conflict', async () => {
   const name = aKey()
   await expect(complete(name)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await post(await signed(name), Buffer.from('abc'))
@@ -111,7 +112,7 @@ test('what is no upload of the caller is not found, and a wrong etag is a confli
   await expect(claim({}, '3')).rejects.toMatchObject({ kind: 'invalid' })
 })
 
-test('a random name is bound to the organisation that had it signed first', async () => {
+test('a random name belongs to the organisation that signed it first', async () => {
   const name = `${randomUUID()}.mp4`
   const form = await signed(name)
   await expect(signed(name, { organisationId: '3' })).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'conditions[1]' }] })
@@ -120,7 +121,7 @@ test('a random name is bound to the organisation that had it signed first', asyn
   expect((await complete(name)).signature).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('sizes outside of the policy, other bytes and forged forms leave nothing', async () => {
+test('wrong sizes, wrong checksums and forged forms leave no objects', async () => {
   const name = aKey()
   expect(reasonOf(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
   expect(reasonOf(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
@@ -134,13 +135,13 @@ test('sizes outside of the policy, other bytes and forged forms leave nothing', 
   expect(await around.db.query('select bytes from upload')).toEqual([{ bytes: '3' }])
 })
 
-test('a body that breaks off, or is no form, leaves nothing', async () => {
+test('an interrupted body or one that is not a form leaves no objects', async () => {
   const form = await signed(aKey())
   const boundary = 'cut-here'
   const fields = [...form].map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const opening = `${fields.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: video/mp4\r\n\r\n`
-  const principal = signPrincipal({ principal: { kind: 'guest' }, requestId: 'r-3' }, key)
-  const headers = { [PRINCIPAL_HEADER]: principal, 'content-type': `multipart/form-data; boundary=${boundary}` }
+  const principal = await guestHeaders('r-3')
+  const headers = { ...principal, 'content-type': `multipart/form-data; boundary=${boundary}` }
   const incoming = async () => (await filesIn(`${around.folder}/storage`)).filter((name) => name.startsWith('.incoming/'))
   const cut = httpRequest(`http://${service.uploadAddress}/object`, {
     method: 'POST',
@@ -164,7 +165,7 @@ test('a body that breaks off, or is no form, leaves nothing', async () => {
   expect(reasonOf({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
 })
 
-test('an upload that nobody used goes after a day, one that a job reads does not', async () => {
+test('an upload that no job reads is removed after a day', async () => {
   const [used, unused] = [aKey(), aKey()]
   for (const name of [used, unused]) await post(await signed(name), Buffer.from('abc'))
   const { uploadId } = await complete(used)
@@ -172,8 +173,17 @@ test('an upload that nobody used goes after a day, one that a job reads does not
     `insert into job (job_id, media_id, organisation_id, source_url, state) values (77, '9', '2', 'upload:' || $1, 'encoding')`,
     [uploadId],
   )
-  const tools = { uploads: createUploadStore(around.db), tusUploads: createTusStore(around.db), storage: around.storage }
-  const sweep = () => sweepUploads(tools, new AbortController().signal)
+  const tools = {
+    uploads: createUploadStore(around.db),
+    tusUploads: createTusStore(around.db),
+    storage: around.storage,
+    quota: around.quota,
+  }
+  const sweep = async () => {
+    const { signal } = new AbortController()
+    for (const { remove } of uploadRetention(tools)) await deleteInBatches(remove, { signal })
+    await sweepUnclaimed(tools, signal)
+  }
   await sweep()
   expect((await around.objects('uploads')).sort()).toEqual([used, unused].sort())
   await around.db.query(`update upload set expire_time = now() - interval '1 second'`)

@@ -1,9 +1,11 @@
+import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { findFfmpeg } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
-import { makeFakeFfmpeg, makeVideo } from './fixture.ts'
+import { makeFakeFfmpeg, makeVideo, makeVideoToCopy } from './fixture.ts'
 import { endProcesses, ffmpegsBelow, isAlive, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 
@@ -18,6 +20,7 @@ beforeAll(async () => {
   around = await startSurroundings()
   around.origin.serve('/short.mp4', await makeVideo(join(around.folder, 'short.mp4'), 4))
   around.origin.serve('/long.mp4', await makeVideo(join(around.folder, 'long.mp4'), 9))
+  around.origin.serve('/copy.mp4', await makeVideoToCopy(join(around.folder, 'copy.mp4'), 6))
   around.origin.serve('/text.mp4', Buffer.from('this is no video at all\n'.repeat(50)))
   around.origin.serve('/playlist.mp4', Buffer.from('#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:4,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'))
 })
@@ -32,6 +35,16 @@ async function start(env: Record<string, string> = {}) {
   const service = await startServiceProcess(around, env)
   caller = openCaller(service.address)
   return service
+}
+
+/** Whether a job may copy the picture of its source, and how many renditions of its plan do. */
+async function planOf(jobId: string) {
+  const [row] = await around.db.query<{ can_copy_video: boolean; copied: number }>(
+    `select can_copy_video, jsonb_array_length(jsonb_path_query_array(plan::jsonb, '$.renditions[*].video.copied'))::int as copied
+     from job where job_id = $1`,
+    [jobId],
+  )
+  return row
 }
 
 async function create(path: string): Promise<string> {
@@ -96,7 +109,7 @@ test('a URL becomes a published set', async () => {
   expect(await Promise.all([worker.exited, service.exited])).toEqual([0, 0])
 })
 
-test.each([['/text.mp4'], ['/playlist.mp4']])('%s is refused as no video, once', async (path) => {
+test.each([['/text.mp4'], ['/playlist.mp4']])('%s is rejected as a source without a retry', async (path) => {
   const service = await start()
   await startWorkerProcess(around, service.address)
   const jobId = await create(path)
@@ -111,7 +124,7 @@ describe('an ffmpeg', () => {
     ['that ends well but leaves nothing', 'exit 0', 5003],
     ['that crashes', 'kill -SEGV $$', 5002],
     ['that hangs', 'exec sleep 60', 5002],
-  ])('%s fails the job after three attempts, and nothing is visible', async (_, instead, code) => {
+  ])('%s fails the job after three attempts and publishes nothing', async (_, instead, code) => {
     const service = await start()
     await startWorkerProcess(around, service.address, {
       VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(around.folder, 'fake'), instead),
@@ -126,9 +139,39 @@ describe('an ffmpeg', () => {
   })
 })
 
-describe('in the middle of an encode', () => {
-  // One second is the goal; a machine that is busy with other tests takes longer to end a process.
-  test('a worker that is killed takes its ffmpeg along, and the next one goes on at once', async () => {
+describe('a picture that is to be copied', () => {
+  let canCopy: boolean
+  beforeAll(async () => {
+    canCopy = (await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).copies
+  })
+  const copies = (lines: RunningProcess['lines']) => lines.filter((line) => line['code'] === 5003).length
+  test('is copied', async () => {
+    const service = await start()
+    await startWorkerProcess(around, service.address)
+    const jobId = await create('/copy.mp4')
+    await expectOneSet(jobId)
+    expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
+    expect(await planOf(jobId)).toMatchObject({ can_copy_video: true, copied: canCopy ? 1 : 0 })
+  })
+  test('is encoded in the same attempt if the copy is wrong', async () => {
+    const service = await start()
+    // Of the frames to copy, all but the first three are dropped.
+    const wrong = `for word do shift; case "$word" in noise=*) word="noise=drop='gt(n,3)'";; esac; set -- "$@" "$word"; done`
+    // The script runs as another user, who needs a path to the real program.
+    await chmod(around.folder, 0o755)
+    const ffmpeg = await makeFakeFfmpeg(join(around.folder, 'wrong'), `${wrong}\nexec ${join(around.folder, 'wrong/lib/ffmpeg')} "$@"`)
+    const worker = await startWorkerProcess(around, service.address, { VITASCOPE_FFMPEG: ffmpeg })
+    const jobId = await create('/copy.mp4')
+    await expectOneSet(jobId)
+    expect(copies(worker.lines) > 0).toBe(canCopy)
+    expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
+    expect(await planOf(jobId)).toMatchObject({ can_copy_video: !canCopy, copied: 0 })
+  })
+})
+
+describe('during an encode', () => {
+  // The target is one second. A busy machine needs longer to end a process.
+  test('killing a worker ends its ffmpeg, and the next worker continues at once', async () => {
     // The lease lasts far longer than the test: it is the restart that ends it.
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorkerProcess(around, service.address)
@@ -141,7 +184,7 @@ describe('in the middle of an encode', () => {
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(2)
   })
-  test('an ffmpeg that is killed costs an attempt', async () => {
+  test('killing ffmpeg costs one attempt', async () => {
     const service = await start()
     const worker = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')
@@ -149,7 +192,7 @@ describe('in the middle of an encode', () => {
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(2)
   })
-  test('a worker that stands still past its lease comes back to nothing', async () => {
+  test('a worker that pauses past its lease loses its task', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '4000' })
     const stale = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')
@@ -157,7 +200,7 @@ describe('in the middle of an encode', () => {
     stale.kill('SIGSTOP')
     await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
     await expectOneSet(jobId)
-    // Whether it is still wanted is asked again and again.
+    // Its lease is checked repeatedly.
     const jobs = async () => JSON.stringify(await around.db.query(`select to_jsonb(j) - 'check_time' as job from job j order by job_id`))
     const rows = await jobs()
     stale.kill('SIGCONT')
@@ -166,7 +209,7 @@ describe('in the middle of an encode', () => {
     await expectOneSet(jobId)
     expect(await jobs()).toBe(rows)
   })
-  test('a worker that is told to stop gives its task back, and that counts as no attempt', async () => {
+  test('a stopped worker releases its task, and this counts as no attempt', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')
@@ -178,7 +221,7 @@ describe('in the middle of an encode', () => {
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(1)
   })
-  test('a service that is killed and started again finds the worker still at it', async () => {
+  test('a service that is killed and restarted accepts the result of the running worker', async () => {
     const service = await start()
     const worker = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')
@@ -190,7 +233,7 @@ describe('in the middle of an encode', () => {
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(1)
   })
-  test('a database that drops its connections again and again costs nothing', async () => {
+  test('a database that drops its connections repeatedly costs no attempt', async () => {
     // As long as by default: the short one of these tests may run out while a busy machine connects again.
     const service = await start({ VITASCOPE_FETCH_LEASE_MS: '10000' })
     const worker = await startWorkerProcess(around, service.address)
@@ -225,7 +268,7 @@ describe('in the middle of an encode', () => {
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(1)
   }, 300_000)
-  test('a job that is cancelled stops its ffmpeg and leaves nothing', async () => {
+  test('cancelling a job stops its ffmpeg and leaves no objects', async () => {
     const service = await start()
     const worker = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
-import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
+import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { EncodeInput } from '../src/work/task.ts'
 import type { Surroundings } from './service-under-test.ts'
-import { anAsk, aProbe } from './stand-in-worker.ts'
+import { anAsk, aProbeToCopy, copiedBy } from './stand-in-worker.ts'
 import { lost, type Service, setOf, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
@@ -19,7 +18,7 @@ beforeEach(() => {
 const ended = (state: JobState) => work.ended(jobId, state)
 
 describe('a stale worker', () => {
-  test('whose lease ran out touches nothing, while the other one goes on', async () => {
+  test('whose lease expired changes nothing', async () => {
     await create()
     await aWorker().step()
     const stale = aWorker('w1:a')
@@ -29,7 +28,7 @@ describe('a stale worker', () => {
     const other = aWorker('w2:a')
     const again = await other.lease()
     expect(again.taskId).toBe(task.taskId)
-    expect(again.attempt).toBeGreaterThan(task.attempt)
+    expect(again.fence).toBeGreaterThan(task.fence)
     const rows = async () =>
       JSON.stringify([await around.db.query('select * from chunk'), await around.db.query('select attempt, state from job')])
     const before = await rows()
@@ -41,11 +40,11 @@ describe('a stale worker', () => {
     await other.complete(again, await other.make(again))
     await other.step()
     await ended(JobState.JOB_STATE_OK)
-    // What the stale one put is gone, and with it all work: one set is left.
+    // The objects of the stale worker are removed. One set is left.
     await sweptTo(`work/${jobId}`, [])
     expect(around.catalogue.published(jobId)).toHaveLength(1)
   })
-  test('that wrote a set of its own late leaves no object of it', async () => {
+  test('that stores a set late leaves no objects of it', async () => {
     await create()
     const stale = aWorker('w1:a')
     await stale.step()
@@ -62,7 +61,7 @@ describe('a stale worker', () => {
     await waitFor(async () => (await around.objects(`media/${mediaId}`)).every((name) => name.startsWith(`${prefix}/`)))
     expect(await around.objects(prefix)).toHaveLength(6)
   })
-  test('which is asked for its answer again is told that all is well', async () => {
+  test('whose result is repeated gets the same response', async () => {
     await create()
     const worker = aWorker()
     await worker.step()
@@ -77,29 +76,30 @@ describe('a stale worker', () => {
   })
 })
 
-test('a worker whose answer was lost asks again by the same name and gets its task, at no cost', async () => {
+test('a lease request that is repeated with the same id returns the same task', async () => {
   await create()
-  const ask = (name: string, workerId = 'w1:a') => service.work.leaseTask(anAsk({ workerId, ask: name, waitSeconds: 5 }), service.call)
-  const { task } = await ask('1')
-  expect(await ask('1')).toEqual({ task })
-  await expect(ask('x'.repeat(101))).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'ask' }] })
+  const request = (name: string, workerId = 'w1:a') =>
+    service.work.leaseTask(anAsk({ workerId, requestId: name, waitSeconds: 5 }), service.call)
+  const { task } = await request('1')
+  expect(await request('1')).toEqual({ task })
+  await expect(request('x'.repeat(101))).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'request_id' }] })
   expect((await service.job(jobId)).attempt).toBe(1)
 })
 
-test('a worker that hangs up while its task is made ready holds none, at no cost', async () => {
+test('a lease of a client that disconnects is released without counting an attempt', async () => {
   await create()
   const items = (state: string) => around.db.query(`select 1 from work_item where kind = 'probe' and state = $1`, [state])
   await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task' })
   const hangUp = new AbortController()
   await around.db.transaction(async (tx) => {
-    // What makes a task ready locks its job first.
+    // Preparing a task locks its job first.
     await tx.query('select 1 from job where job_id = $1 for update', [jobId])
-    const asked = service.work.leaseTask(anAsk({ workerId: 'w1:a', waitSeconds: 5 }), { ...service.call, signal: hangUp.signal })
-    asked.catch(() => {})
+    const requested = service.work.leaseTask(anAsk({ workerId: 'w1:a', waitSeconds: 5 }), { ...service.call, signal: hangUp.signal })
+    requested.catch(() => {})
     await waitFor(async () => (await items('leased')).length === 1, { describe: 'the task to be leased' })
     hangUp.abort()
-    await expect(asked).rejects.toBeDefined()
-    // Goes the same way behind it: once this is answered, that was heard.
+    await expect(requested).rejects.toBeDefined()
+    // Uses the same connection: its response means that the service has seen the disconnect.
     await service.job(jobId)
   })
   await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task to wait again' })
@@ -108,8 +108,8 @@ test('a worker that hangs up while its task is made ready holds none, at no cost
   await aWorker('w2:a').beat(task)
 })
 
-describe('a worker that is started again', () => {
-  test('gets its task back at once, and the process before it is refused', async () => {
+describe('a worker that restarts', () => {
+  test('gets its task again at once, and its former process is rejected', async () => {
     await create()
     const before = aWorker('w1:first')
     const task = await before.lease()
@@ -128,7 +128,7 @@ describe('a worker that is started again', () => {
     await service.work.leaseTask(anAsk({ workerId: 'w1:first' }), service.call)
     await other.beat(task)
   })
-  test('by its own will has given its task back, which does not count', async () => {
+  test('after releasing its task gets it again without counting an attempt', async () => {
     await create()
     const worker = aWorker()
     await worker.release(await worker.lease())
@@ -139,7 +139,7 @@ describe('a worker that is started again', () => {
 })
 
 describe('faults', () => {
-  test('a job that kills its worker is given up after three attempts, and others go on', async () => {
+  test('a job that crashes its worker fails after three attempts, and others continue', async () => {
     await create()
     const worker = (life: number) => aWorker(`w1:${life}`)
     for (const life of [1, 2, 3]) await worker(life).lease()
@@ -153,7 +153,7 @@ describe('faults', () => {
     for (let steps = 0; steps < 3; steps++) await worker(4).step()
     await ended(JobState.JOB_STATE_OK)
   })
-  test('a fault of the encoder is tried again twice, with the code of the last', async () => {
+  test('a fault of the encoder is retried twice, and the job has the last code', async () => {
     await create()
     const worker = aWorker()
     await worker.fail(await worker.lease(), 5002)
@@ -170,7 +170,7 @@ describe('faults', () => {
     await ended(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 4002, attempt: 1, message: 'not a video' })
   })
-  test('a set that does not pass its verification is made of new segments', async () => {
+  test('a set that fails its verification is encoded again', async () => {
     await create()
     const worker = aWorker()
     await worker.step()
@@ -181,7 +181,7 @@ describe('faults', () => {
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
   })
-  test('a plan for another build is made again', async () => {
+  test('a plan for another ffmpeg build is made again', async () => {
     await create()
     const worker = aWorker()
     await worker.step()
@@ -191,32 +191,32 @@ describe('faults', () => {
     await ended(JobState.JOB_STATE_OK)
   })
   test.each([
-    ['a chunk', 1, 5007],
-    ['its verification', 2, 5003],
-  ])('a copied picture in which %s finds a fault is encoded', async (_, steps, code) => {
+    ['the copied picture of a chunk has decoding errors', 1, 5007, 'source'],
+    ['a chunk holds other frames than planned', 1, 5003, 'mismatch'],
+    ['a chunk crashes the encoder', 1, 5002, 'encoder'],
+    ['its verification fails', 2, 5003, 'mismatch'],
+  ])('a copied picture is encoded in the same attempt if %s', async (_, steps, code, reason) => {
     await create()
     const worker = aWorker()
-    const { probe, build } = aProbe()
-    const video = probe.video && { ...probe.video, copy: { frames: 125, kbps: 300 } }
-    const found = { probe: { ...probe, ...(video && { video }) }, build }
-    const copied = ({ inputJson }: Task) =>
-      (JSON.parse(inputJson) as EncodeInput).plan.renditions.filter((made) => made.video?.copied).length
+    const found = aProbeToCopy()
     await worker.complete(await worker.lease(), found)
-    if (steps === 2) expect(copied(await worker.step())).toBe(1)
+    if (steps === 2) expect(copiedBy(await worker.step())).toBe(1)
     const failed = await worker.lease()
-    expect(copied(failed)).toBe(1)
+    expect(copiedBy(failed)).toBe(1)
     await worker.fail(failed, code)
     const again = await worker.lease()
     expect(again.kind).toBe(TaskKind.TASK_KIND_PROBE)
     await worker.complete(again, found)
     const encode = await worker.lease()
-    expect(copied(encode)).toBe(0)
+    expect(copiedBy(encode)).toBe(0)
     await worker.complete(encode, await worker.make(encode))
     await worker.step()
     await ended(JobState.JOB_STATE_OK)
-    expect((await service.job(jobId)).attempt).toBe(code === 5007 ? 1 : 2)
+    expect((await service.job(jobId)).attempt).toBe(1)
+    const metrics = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
+    expect(metrics).toMatch(new RegExp(`^vitascope_encoding_copy_fallbacks_total\\{.*reason="${reason}".*\\} 1$`, 'm'))
   })
-  test('a set of which the storage lost a file is never visible', async () => {
+  test('a set with a missing file is never published', async () => {
     await create()
     const worker = aWorker()
     await worker.step()
@@ -230,7 +230,7 @@ describe('faults', () => {
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(1)
   })
-  test('a job whose work was lost begins again', async () => {
+  test('a job whose tasks were lost is planned again', async () => {
     await create()
     await aWorker().lease()
     await around.db.query(`delete from work_item`)
@@ -239,7 +239,7 @@ describe('faults', () => {
     for (let steps = 0; steps < 3; steps++) await worker.step()
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
-    // Nothing of the plan before is mixed with it.
+    // The former plan is not mixed with the new one.
     expect(await around.db.query('select plan_number from job where job_id = $1', [jobId])).toEqual([{ plan_number: 2 }])
   })
 })

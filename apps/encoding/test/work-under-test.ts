@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals'
 import type { JobState } from '@vitascope/proto/encoding/v1/job'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { PackageInput } from '../src/work/task.ts'
+import type { PackageInput } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { standInWorker } from './stand-in-worker.ts'
 
 export type Service = Awaited<ReturnType<typeof startHere>>
 
-/** What is there for one test: a service without work, and the ids of the next job. */
+/** State of one test: a service without work, and the ids of the next job. */
 export interface Work {
   around: Surroundings
   service: Service
@@ -16,11 +16,14 @@ export interface Work {
   mediaId: string
 }
 
-/** Where a task that makes a set was told to put it. */
+/** Returns the prefix of the set that a task writes. */
 export const setOf = (task: Task) => (JSON.parse(task.inputJson) as PackageInput).setPrefix
 export const lost = { kind: 'refused', reason: 'LEASE_LOST' }
 
-/** For the top of a test file: before each test the service begins with nothing, and the test plays its workers. `now` is what there is then. */
+/**
+ * Call it at the top of a test file. Before each test, the service is reset, and the test simulates
+ * the workers. `now` holds the current state.
+ */
 export function workUnderTest() {
   let around: Surroundings
   let service: Service
@@ -42,7 +45,7 @@ export function workUnderTest() {
 
   return {
     now: (): Work => ({ around, service, jobId, mediaId: `9${jobId}` }),
-    /** An id for one more job of a test. */
+    /** Returns ids for another job. */
     another,
     create: (id = jobId, path = '/video.mp4') =>
       service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: around.origin.url(path) }, service.call),
@@ -50,7 +53,7 @@ export function workUnderTest() {
     aWorker: (id = 'w1:a') => standInWorker(service, around.storage, id),
     ended: (id: string, state: JobState) =>
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
-    /** As if a lease had run out: its row is the only clock there is. */
+    /** Lets all leases expire, by changing their rows. */
     runOut: () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
     sweptTo: (prefix: string, left: string[]) =>
       waitFor(async () => (await around.objects(prefix)).join() === left.join(), { describe: `${prefix} to hold ${left.length} objects` }),

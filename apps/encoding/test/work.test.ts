@@ -20,7 +20,7 @@ beforeEach(() => {
 const cancel = (id = jobId) => work.cancel(id)
 const ended = (state: JobState) => work.ended(jobId, state)
 
-test('a video that is longer than the minutes left of the quota of its organisation is not encoded', async () => {
+test('a video longer than the remaining minutes of the quota is not encoded', async () => {
   const sourceUrl = around.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
   await aWorker().step()
@@ -29,7 +29,7 @@ test('a video that is longer than the minutes left of the quota of its organisat
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
 })
 
-test('a video whose chunks come to more than the quota of its organisation leaves is given up, however large its source is', async () => {
+test('a video whose chunks exceed the remaining bytes of the quota fails', async () => {
   const sourceUrl = around.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxBytes: 10 }, service.call)
   const worker = aWorker()
@@ -41,9 +41,9 @@ test('a video whose chunks come to more than the quota of its organisation leave
   for (const kind of ['source', 'work', 'renditions']) await sweptTo(`${kind}/${jobId}`, [])
 })
 
-test('a job that gives way gets nothing done while there is work of others, of whatever kind', async () => {
+test('a low-priority job does not progress while other jobs have tasks', async () => {
   const sourceUrl = around.origin.url('/video.mp4')
-  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, givesWay: true }, service.call)
+  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = aWorker()
   expect(await worker.step()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_PROBE })
   const other = another()
@@ -55,9 +55,9 @@ test('a job that gives way gets nothing done while there is work of others, of w
   await ended(JobState.JOB_STATE_OK)
 })
 
-test('the sound of a job that gives way is not begun beside what waits of others, although sound has places of its own', async () => {
+test('the audio of a low-priority job does not start while other work waits, although audio has its own slots', async () => {
   const sourceUrl = around.origin.url('/video.mp4')
-  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, givesWay: true }, service.call)
+  await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = aWorker()
   await worker.complete(await worker.lease(), aLongProbe())
   const other = another()
@@ -74,7 +74,7 @@ test('the sound of a job that gives way is not begun beside what waits of others
   expect(await sound()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_AUDIO })
 })
 
-test('a job goes from its URL to a reported set, and leaves nothing else in storage but its source', async () => {
+test('a job turns a URL into a reported set and keeps only its source', async () => {
   await create()
   const worker = aWorker()
   const kinds = [(await worker.step()).kind, (await worker.step()).kind, (await worker.step()).kind]
@@ -106,14 +106,14 @@ test('a job goes from its URL to a reported set, and leaves nothing else in stor
   expect(await around.objects(set.prefix)).toHaveLength(6)
 })
 
-describe('taking jobs', () => {
-  test('the same job twice is one job', async () => {
+describe('creating jobs', () => {
+  test('a repeated request creates one job', async () => {
     await Promise.all([create(), create(), create()])
     await create()
     expect(await around.db.query('select 1 from job')).toHaveLength(1)
     expect(await around.db.query(`select 1 from work_item where kind = 'fetch'`)).toHaveLength(1)
   })
-  test('a job that was cancelled before it came never begins', async () => {
+  test('a job that was cancelled before its creation does not start', async () => {
     await cancel()
     await create()
     expect(await around.db.query('select 1 from work_item')).toHaveLength(0)
@@ -125,11 +125,11 @@ describe('taking jobs', () => {
     ['media_id', { mediaId: '../1' }],
     ['organisation_id', { organisationId: '' }],
     ['source_url', { sourceUrl: 'file:///etc/passwd' }],
-  ])('%s is checked: %j', async (field, wrong) => {
+  ])('validates %s: %j', async (field, wrong) => {
     const request = { jobId, mediaId, organisationId: '1', sourceUrl: 'http://example.com/a', ...wrong }
     await expect(service.jobs.createJob(request, service.call)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field }] })
   })
-  test('a job is shown to its organisation and to services only, and taken from services only', async () => {
+  test('only services and the organisation read a job, and only services change it', async () => {
     await create()
     const user = (organisationId: string) => ({
       ...service.call,
@@ -149,7 +149,7 @@ describe('a cancelled job', () => {
     ['while it waits for the worker', 0],
     ['while it encodes', 1],
     ['while it is packaged', 2],
-  ])('%s stops, and leaves nothing', async (_, steps) => {
+  ])('%s stops and leaves no objects', async (_, steps) => {
     await create()
     const worker = aWorker()
     for (let done = 0; done < steps; done++) await worker.step()
@@ -163,7 +163,7 @@ describe('a cancelled job', () => {
     expect(around.catalogue.published(jobId)).toHaveLength(0)
     expect(around.catalogue.failed(jobId)).toHaveLength(0)
   })
-  test('while its source comes in stops the download', async () => {
+  test('during the download of its source stops the download', async () => {
     const closed = new Promise<void>((resolve) =>
       around.origin.answer('/slow.mp4', (response) => {
         response.writeHead(200).write('a little')
@@ -176,7 +176,7 @@ describe('a cancelled job', () => {
     await closed
     await sweptTo(`source/${jobId}`, [])
   })
-  test('after its end stays as it is', async () => {
+  test('after its end is unchanged', async () => {
     await create()
     const worker = aWorker()
     for (let steps = 0; steps < 3; steps++) await worker.step()
@@ -186,14 +186,14 @@ describe('a cancelled job', () => {
   })
 })
 
-describe('a job that catalogue does not want', () => {
-  test('ends with the answer to its next report', async () => {
+describe('a job that the catalogue rejects', () => {
+  test('is cancelled at its next report', async () => {
     around.catalogue.unwanted.add(jobId)
     await create()
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_CANCELLED)
     await sweptTo(`source/${jobId}`, [])
   })
-  test('although it is published loses its objects', async () => {
+  test('after it was published loses its objects', async () => {
     await create()
     const worker = aWorker()
     for (let steps = 0; steps < 2; steps++) await worker.step()
@@ -203,7 +203,7 @@ describe('a job that catalogue does not want', () => {
     await sweptTo(`media/${mediaId}`, [])
     expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
   })
-  test('any more, long after it was published, loses its objects once the answer is the same twice', async () => {
+  test('long after it was published loses its objects after two such responses', async () => {
     await create()
     const worker = aWorker()
     for (let steps = 0; steps < 3; steps++) await worker.step()
@@ -212,7 +212,7 @@ describe('a job that catalogue does not want', () => {
     around.catalogue.unwanted.add(jobId)
     await sweptTo(`media/${mediaId}`, [])
   })
-  test('because it never knew it is dropped', async () => {
+  test('as unknown is dropped', async () => {
     around.catalogue.unknown.add(jobId)
     await create()
     const worker = aWorker()
@@ -223,7 +223,7 @@ describe('a job that catalogue does not want', () => {
 })
 
 describe('reports', () => {
-  test('grow in revision and in progress, and wait for a catalogue that is away', async () => {
+  test('have growing revisions and progress, and are retried while the catalogue is unavailable', async () => {
     await create()
     const worker = aWorker()
     await worker.step()
@@ -257,7 +257,7 @@ test('organisations share the workers', async () => {
   await service.jobs.createJob({ jobId: last, mediaId: '7', organisationId: '2', sourceUrl: around.origin.url('/video.mp4') }, service.call)
   await waiting('probe', 1)
   expect((await worker.step()).jobId).toBe(last)
-  // One whole job of the other organisation at most goes before.
+  // At most one job of the other organisation precedes it.
   const encoded = [await worker.step(), await worker.step(), await worker.step()]
   expect(encoded.map((task) => task.jobId)).toContain(last)
 })

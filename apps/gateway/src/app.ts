@@ -1,30 +1,36 @@
 import type { RequestListener } from 'node:http'
-import type { AddressRules } from '@vitascope/access'
 import type { HttpService } from '@vitascope/grpc'
+import type { TransferLimiter } from '@vitascope/process'
+import type { AddressRules } from '@vitascope/security'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
-import { docsPages } from './docs/docs-pages.ts'
-import { API_VERSION, openApiDocument } from './docs/openapi.ts'
-import { type Dependency, liveness, readiness } from './health/health-pages.ts'
-import { allowOrigins } from './http/cors.ts'
-import { refuseOddRequests } from './http/odd-request.ts'
-import { refusal } from './http/problem.ts'
-import { requestLog } from './http/request-log.ts'
-import { type ProblemSender, problemSender, sendJsonBytes } from './http/send-problem.ts'
-import type { Step } from './http/step.ts'
-import type { Route } from './route.ts'
-import { apiRouter } from './routing/api-router.ts'
-import { directRoutes } from './routing/direct-routes.ts'
-import type { ApiParts } from './routing/serve-target.ts'
-import { deliveryProxy } from './web/delivery-proxy.ts'
-import { page } from './web/page.ts'
-import { playerPages } from './web/player-pages.ts'
-import { uploadPage } from './web/upload-page.ts'
+import { playerPages } from './api/pages/player-pages.ts'
+import { uploadPage } from './api/pages/upload-page.ts'
+import { docsPages } from './server/docs/docs-pages.ts'
+import { API_VERSION, openApiDocument } from './server/docs/openapi.ts'
+import { type Dependency, liveness, readiness } from './server/health/health-pages.ts'
+import { allowOrigins } from './server/http/cors.ts'
+import type { Middleware } from './server/http/middleware.ts'
+import { page } from './server/http/page.ts'
+import { refusal } from './server/http/problem.ts'
+import { rejectAmbiguousRequests } from './server/http/reject-ambiguous-requests.ts'
+import { requestContext } from './server/http/request-context.ts'
+import { requestLog } from './server/http/request-log.ts'
+import { sendJsonBytes } from './server/http/response.ts'
+import { type ProblemSender, problemSender } from './server/http/send-problem.ts'
+import { deliveryProxy } from './server/proxy/delivery-proxy.ts'
+import type { Route } from './server/route/route.ts'
+import { apiRouter } from './server/routing/api-router.ts'
+import { directRoutes } from './server/routing/direct-routes.ts'
+import type { ApiParts } from './server/routing/serve-target.ts'
+import { unknownPaths } from './server/routing/unknown-path.ts'
 
 export interface AppParts extends ApiParts {
   routes: readonly Route[]
   dependencies: readonly Dependency[]
   delivery: HttpService
+  /** Limits files that are proxied to clients. */
+  downloads: TransferLimiter
   webDir: string
   doNotTrack: 'respect' | 'ignore'
   corsOrigins: readonly string[]
@@ -33,11 +39,14 @@ export interface AppParts extends ApiParts {
   metrics: Metrics
 }
 
-/** Everything that the gateway answers: what is told most often in front of Express, all else by it. */
+/**
+ * Builds the gateway's request listener. Hot routes bypass Express, everything else goes through
+ * it.
+ */
 export function createApp(parts: AppParts): RequestListener {
   const { routes, log, metrics, publicUrl } = parts
   const steps = {
-    first: [requestLog({ log, metrics, trusted: parts.trustedProxies }), refuseOddRequests],
+    first: [requestLog({ log, metrics, trusted: parts.trustedProxies, publicUrl }), rejectAmbiguousRequests],
     cors: allowOrigins(parts.corsOrigins),
   }
   const sendProblem = problemSender({ publicUrl, log })
@@ -45,8 +54,12 @@ export function createApp(parts: AppParts): RequestListener {
   return directRoutes(routes, { parts, steps: [...steps.first, steps.cors], sendProblem, others })
 }
 
-/** In the order in which it is looked at. */
-function expressApp(parts: AppParts, steps: { first: readonly Step[]; cors: Step }, sendProblem: ProblemSender): RequestListener {
+/** Builds the Express app. The order of the handlers matters. */
+function expressApp(
+  parts: AppParts,
+  steps: { first: readonly Middleware[]; cors: Middleware },
+  sendProblem: ProblemSender,
+): RequestListener {
   const { routes, log } = parts
   const app = express()
   app.disable('x-powered-by')
@@ -57,7 +70,7 @@ function expressApp(parts: AppParts, steps: { first: readonly Step[]; cors: Step
   const cors = asHandler(steps.cors)
   app.use(...steps.first.map(asHandler))
   app.use('/v2', cors, apiRouter(routes, parts))
-  app.use('/delivery', deliveryProxy(parts.delivery, log))
+  app.use('/delivery', deliveryProxy(parts.delivery, parts.downloads, log))
   app.all('/healthz', page('/healthz', liveness))
   app.all('/readyz', page('/readyz', readiness(parts.dependencies)))
   const document = Buffer.from(JSON.stringify(openApiDocument(routes, API_VERSION)))
@@ -73,21 +86,23 @@ function expressApp(parts: AppParts, steps: { first: readonly Step[]; cors: Step
     '/',
     page('/', (_request, response) => response.redirect(302, '/docs')),
   )
-  app.use(() => {
-    throw refusal('not_found', 'NOT_FOUND', 'there is no such path')
+  const unknown = unknownPaths(routes)
+  app.use((request, response) => {
+    requestContext(response).instance = () => unknown.shown(request.originalUrl)
+    throw refusal('not_found', 'NOT_FOUND', unknown.detail(request.originalUrl))
   })
   app.use(asErrorHandler(sendProblem))
   return app
 }
 
-function asHandler(step: Step): RequestHandler {
+function asHandler(step: Middleware): RequestHandler {
   return (request, response, next) => {
     step(request, response)
     next()
   }
 }
 
-/** Express tells it from a handler by its four parameters. */
+/** Wraps the sender as an error handler. Express recognises one by its four parameters. */
 function asErrorHandler(sendProblem: ProblemSender): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => sendProblem(error, response)
 }

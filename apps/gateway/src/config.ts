@@ -1,15 +1,16 @@
 import { fileURLToPath } from 'node:url'
-import { type AddressRules, parseAddressRules } from '@vitascope/access'
-import { readEnvironment, readOrigin, readRedirectOrigin, readTls } from '@vitascope/config'
+import { readEnvironment, readHttpOrigin, readPrincipalKeys, readRedirectOrigin, readTls } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
-import { principalKey, type TlsSettings } from '@vitascope/grpc'
-import { DEFAULT_LIMITS, type Limits, parseLimits } from './limits/limits.ts'
+import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
+import { type AddressRules, parseAddressRules } from '@vitascope/security'
+import { DEFAULT_LIMITS, type Limits, parseLimits } from './server/limits/limits.ts'
+import type { TransferSettings } from './server/proxy/transfers.ts'
 
-/** What this process can be told. */
+/** Settings of this process. */
 export interface GatewayConfig {
   host: string
   port: number
-  /** What generated addresses begin with, without a slash at the end; undefined for the address bound. */
+  /** Prefix of generated URLs, without a trailing slash. Undefined for the bound address. */
   publicUrl: string | undefined
   metricsListen: string
   authAddress: string
@@ -17,28 +18,39 @@ export interface GatewayConfig {
   encodingAddress: string
   collaborationAddress: string
   analyticsAddress: string
-  /** Origin of delivery, `http://127.0.0.1:4000`. */
+  /** Origin of delivery, such as `http://127.0.0.1:4000`. */
   deliveryUrl: string
-  /** Origin at which encoding takes the bytes of uploads. */
+  /** Origin of encoding's upload server. */
   uploadUrl: string
-  principalKey: Uint8Array
-  /** Between services; undefined for plain text. */
+  /**
+   * The key that signs the gateway's calls, and the keys that verify the calls of other services.
+   */
+  principalKeys: PrincipalKeySettings
+  /** Key of the HMAC hashes that services store for `Idempotency-Key` headers. */
+  idempotencyHashKey: string
+  /** TLS between services. Undefined for plain text. */
   tls?: TlsSettings | undefined
-  /** Where limits are shared with other gateways, and revocations told; undefined for neither. */
+  /** Redis for limits and revocations shared with other gateways. Undefined to share neither. */
   redisUrl: string | undefined
-  /** `off` for none. */
+  /** `off` disables the limits. */
   limits: Limits | 'off'
-  /** Origins whose pages may call; `*` for all. */
+  /** Limits of uploads that are proxied to encoding, multipart forms and tus together. */
+  uploads: TransferSettings
+  /** Limits of files that are proxied to clients. */
+  downloads: TransferSettings
+  /** Origins whose pages may call the API. `*` for all. */
   corsOrigins: readonly string[]
-  /** Proxies in front, whose `X-Forwarded-For` counts. */
+  /** Trusted proxies, whose `X-Forwarded-For` is used. */
   trustedProxies: AddressRules
-  /** Networks that sources may come from although they are not public: CIDRs. */
+  /** Non-public networks from which sources may be downloaded, as CIDRs. */
   sourceAllow: readonly string[]
-  /** Where the player's files come from besides this gateway: the origin that delivery leads to; undefined for none. */
+  /**
+   * Second origin of the player's files: the one that delivery redirects to. Undefined for none.
+   */
   redirectOrigin?: string | undefined
-  /** Whether players tell nothing of viewers whose browser asks not to be tracked. */
+  /** Whether players send no events for viewers whose browser requests not to be tracked. */
   doNotTrack: 'respect' | 'ignore'
-  /** The folder with the built web pages. */
+  /** Folder of the built web pages. */
   webDir: string
 }
 
@@ -63,12 +75,21 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     collaborationAddress: read.address('VITASCOPE_COLLABORATION_ADDRESS'),
     analyticsAddress: read.address('VITASCOPE_ANALYTICS_ADDRESS'),
-    deliveryUrl: readOrigin(read, 'VITASCOPE_DELIVERY_URL'),
-    uploadUrl: readOrigin(read, 'VITASCOPE_ENCODING_UPLOAD_URL'),
-    principalKey: principalKey(read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE')),
+    deliveryUrl: readHttpOrigin(read, 'VITASCOPE_DELIVERY_URL'),
+    uploadUrl: readHttpOrigin(read, 'VITASCOPE_ENCODING_UPLOAD_URL'),
+    principalKeys: readPrincipalKeys(read, { isServer: false }),
+    idempotencyHashKey: read.secretFile('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE'),
     tls: readTls(read),
     redisUrl: read.secretUrl('VITASCOPE_REDIS_URL', ['redis:', 'rediss:']),
     limits: limits.limits ?? DEFAULT_LIMITS,
+    uploads: {
+      perAddress: read.int('VITASCOPE_UPLOADS_PER_ADDRESS', 64, { min: 1, max: 100_000 }),
+      total: read.int('VITASCOPE_UPLOADS_AT_ONCE', 1_000, { min: 1, max: 100_000 }),
+    },
+    downloads: {
+      perAddress: read.int('VITASCOPE_DOWNLOADS_PER_ADDRESS', 256, { min: 1, max: 100_000 }),
+      total: read.int('VITASCOPE_DOWNLOADS_AT_ONCE', 4_096, { min: 1, max: 1_000_000 }),
+    },
     corsOrigins: origins.length === 0 ? ['*'] : origins,
     trustedProxies: proxies.rules ?? [],
     sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),

@@ -1,9 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { API_VERSION, openApiDocument } from './docs/openapi.ts'
+import { API_VERSION, openApiDocument } from './server/docs/openapi.ts'
 import { routes } from './table.ts'
 
-/** Writes docs/openapi.json from the table of routes; with `--check` it only says whether the file is what it would write. */
+/**
+ * Writes docs/openapi.json from the route table. With `--check` it only verifies that the file is
+ * up to date.
+ */
 const file = fileURLToPath(new URL('../../../docs/openapi.json', import.meta.url))
 const text = `${JSON.stringify(openApiDocument(routes, API_VERSION), null, 2)}\n`
 

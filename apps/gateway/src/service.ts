@@ -1,33 +1,39 @@
 import { hostAndPort } from '@vitascope/config'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
-import { httpService, openChannel, openIdentity } from '@vitascope/grpc'
+import { httpService, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
-import { linkAuth } from './access/auth-link.ts'
-import { createKeyChecks } from './access/key-checks.ts'
 import { createApp } from './app.ts'
-import { createAuditLog } from './audit/audit-log.ts'
+import { connectServices } from './clients/services.ts'
 import type { GatewayConfig } from './config.ts'
-import { type Dependency, missingOf } from './health/health-pages.ts'
-import { isAnswering, isServing } from './health/service-health.ts'
-import { createHttpServer } from './http/http-server.ts'
-import { listenWide } from './http/listen.ts'
-import { ownBudgets, sharedBudgets } from './limits/budget.ts'
-import { createDoor } from './limits/door.ts'
-import { createLimiter } from './limits/limiter.ts'
-import { createLoadShed } from './limits/load-shed.ts'
-import { createPasswordTries } from './limits/password-tries.ts'
-import { createBodies } from './payload/bodies.ts'
-import { openRedis } from './redis/redis.ts'
-import type { Route } from './route.ts'
-import { connectServices } from './services.ts'
-import { createUploadProxy } from './upload/upload-proxy.ts'
+import { subscribeToRevocations } from './server/access/auth-subscription.ts'
+import { createApiKeyCache } from './server/access/key-cache.ts'
+import { createAuditLog } from './server/audit/audit-log.ts'
+import { type Dependency, missingOf } from './server/health/health-pages.ts'
+import { isAnswering, isServing } from './server/health/service-health.ts'
+import { createHttpServer } from './server/http/http-server.ts'
+import { listenWide } from './server/http/listen.ts'
+import { createConcurrencyLimit } from './server/limits/adaptive-concurrency-limit.ts'
+import { rejectWhenOverloaded } from './server/limits/admission-control.ts'
+import { ownBudgets, sharedBudgets } from './server/limits/budget.ts'
+import { createEventBudgets } from './server/limits/event-budgets.ts'
+import { createLimiter } from './server/limits/limiter.ts'
+import { createPasswordTries } from './server/limits/password-tries.ts'
+import { boundViewerPaths, createUnknownIds } from './server/limits/viewer-paths.ts'
+import { createBodyLimiter } from './server/payload/body-limiter.ts'
+import { createTransferLimits } from './server/proxy/transfers.ts'
+import { createUploadProxy } from './server/proxy/upload-proxy.ts'
+import { openRedis } from './server/redis/redis.ts'
+import type { Route } from './server/route/route.ts'
 
-/** On one slow core, 32 at once keep everything busy and are still answered in time. */
-const PLACES = { least: 32, usual: 80, most: 512 }
-/** Without these nothing is answered. Where another one is away its own paths are refused, by a gateway that keeps its place. */
+/** On one slow core, 32 concurrent requests saturate the CPU and are still answered in time. */
+const PLACES = { min: 32, initial: 80, max: 512 }
+/**
+ * Without these the gateway is not ready. If another service is unavailable, only its own paths
+ * fail and the gateway stays ready.
+ */
 const VITAL: ReadonlySet<string> = new Set(['gateway', 'auth', 'catalogue', 'resources'])
-/** What still runs then is cut off: `npm start` as a whole has 10 s. */
+/** Remaining requests are aborted after this time. `npm start` as a whole has 10 s. */
 const DRAIN_MS = 5_000
 
 export async function startGateway(
@@ -37,9 +43,9 @@ export async function startGateway(
   { checkAnswers = false }: { checkAnswers?: boolean } = {},
 ): Promise<RunningService & { address: string; metricsAddress: string }> {
   const metrics = createMetrics('gateway')
-  const { principalKey } = config
   const identity = openIdentity(config.tls, { log, metrics })
-  const open = (service: string, address: string) => openChannel(address, { principalKey, peer: identity?.peer(service) })
+  const principals = openPrincipalKeys('gateway', config.principalKeys, { log, metrics })
+  const open = (service: string, address: string) => openChannel(address, { service, principals, identity })
   const channels = {
     auth: open('auth', config.authAddress),
     catalogue: open('catalogue', config.catalogueAddress),
@@ -48,12 +54,12 @@ export async function startGateway(
     analytics: open('analytics', config.analyticsAddress),
   }
   const delivery = httpService(config.deliveryUrl, identity?.peer('delivery'))
-  const services = connectServices(channels)
-  const keys = createKeyChecks(services.apiKeys)
+  const services = connectServices(channels, metrics)
+  const keys = createApiKeyCache(services.apiKeys)
   const audit = createAuditLog({ audit: services.audit, log })
   const redis = config.redisUrl === undefined ? undefined : openRedis(config.redisUrl, log)
   const budgets = redis ? sharedBudgets(redis) : ownBudgets
-  const link = linkAuth({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log, redis })
+  const link = subscribeToRevocations({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log, redis })
 
   let stopping = false
   const dependencies: Dependency[] = [
@@ -69,19 +75,31 @@ export async function startGateway(
   const policy = sourcePolicy({ allow: config.sourceAllow })
   let bound = ''
   const publicUrl = () => config.publicUrl ?? `http://${bound}`
-  const shed = createLoadShed(PLACES)
+  const shed = createConcurrencyLimit(PLACES)
+  const limiter = createLimiter(config.limits, budgets)
+  const unknownIds = createUnknownIds(config.limits)
+  const transfers = createTransferLimits(config, metrics)
   const app = createApp({
     ...config,
     delivery,
+    downloads: transfers.downloads,
     routes,
     services,
     keys,
     audit,
-    limiter: createLimiter(config.limits, budgets),
+    limiter,
+    eventBudgets: createEventBudgets(config.limits, limiter, budgets),
     passwordTries: createPasswordTries(budgets),
-    bodies: createBodies(),
+    bodies: createBodyLimiter(),
     shed,
-    passUpload: createUploadProxy({ to: httpService(config.uploadUrl, identity?.peer('encoding')), principalKey, publicUrl, log }),
+    unknownIds,
+    passUpload: createUploadProxy({
+      to: httpService(config.uploadUrl, identity?.peer('encoding')),
+      transfers,
+      principals,
+      publicUrl,
+      log,
+    }),
     publicUrl,
     checkSource: (url) => checkUrl(url, policy),
     checkAnswers,
@@ -89,7 +107,8 @@ export async function startGateway(
     log,
     metrics,
   })
-  const server = createHttpServer(createDoor(app, { ...config, shed, routes, publicUrl, log, metrics }), publicUrl)
+  const bounded = boundViewerPaths(app, { ...config, unknownIds, publicUrl, log, metrics })
+  const server = createHttpServer(rejectWhenOverloaded(bounded, { ...config, shed, routes, publicUrl, log, metrics }), publicUrl)
   const listening = await listenWide(server, config)
   bound = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
@@ -102,7 +121,7 @@ export async function startGateway(
     async stop(drainMs = DRAIN_MS) {
       stopping = true
       const closed = listening.close()
-      // Connections become idle one by one, as what runs on them ends.
+      // Connections become idle one by one as their requests end.
       const sweep = setInterval(() => server.closeIdleConnections(), 20)
       const timer = setTimeout(() => server.closeAllConnections(), drainMs)
       await closed
@@ -113,12 +132,15 @@ export async function startGateway(
       await audit.stop()
       for (const channel of Object.values(channels)) channel.close()
       identity?.close()
+      principals.close()
       await page.close()
     },
   }
 }
 
-/** A wildcard is no address to call. */
+/**
+ * Returns a host that clients can connect to, because a wildcard address cannot be used in a URL.
+ */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

@@ -5,20 +5,20 @@ import { Media } from '@vitascope/proto/catalogue/v1/media'
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
 import { Theme } from '@vitascope/proto/catalogue/v1/theme'
 import { Video, VideoState } from '@vitascope/proto/catalogue/v1/video'
-import { getApiKey } from './api-key/api-key-routes.ts'
-import { deleteMedia, updateMedia } from './media/media-routes.ts'
-import { type Context, Reply, type Route } from './route.ts'
-import { inputSchemas } from './routing/input.ts'
-import type { Services } from './services.ts'
+import { getApiKey } from './api/api-key/api-key-routes.ts'
+import { deleteMedia, updateMedia } from './api/media/media-routes.ts'
+import { uploadVideo, uploadVideoByScript } from './api/video/upload-routes.ts'
+import { getVideo, listVideosOfOrganisation } from './api/video/video-routes.ts'
+import type { Services } from './clients/services.ts'
+import { type Context, Reply, type Route } from './server/route/route.ts'
+import { inputSchemas } from './server/routing/input.ts'
 import { routes } from './table.ts'
-import { uploadVideo, uploadVideoByScript } from './video/upload-routes.ts'
-import { getVideo, listVideosOfOrganisation } from './video/video-routes.ts'
 
 type Asked = { method: string; request: Record<string, unknown> }
 type Answers = Record<string, (request: Record<string, unknown>) => unknown>
 
-/** Services that answer as told, and write down what they were asked. */
-function services(answers: Answers, asked: Asked[] = []): Services {
+/** Services with the given responses that record their requests. */
+function services(answers: Answers, requested: Asked[] = []): Services {
   const nouns = [
     'organisations',
     'users',
@@ -41,18 +41,18 @@ function services(answers: Answers, asked: Asked[] = []): Services {
     {},
     {
       get: (_, method: string) => async (request: Record<string, unknown>) => {
-        asked.push({ method, request })
+        requested.push({ method, request })
         const answer = answers[method]
         if (!answer) throw new Error(`${method} was not to be called`)
         return answer(request)
       },
     },
   )
-  // Each method that a route may call is there, under the name that the real client has.
+  // The fake has each method that a route may call, under its real name.
   return Object.fromEntries(nouns.map((name) => [name, noun])) as unknown as Services
 }
 
-function asked(by: UserKind | 'guest', answers: Answers) {
+function requested(by: UserKind | 'guest', answers: Answers) {
   const calls: Asked[] = []
   const organisationId = by === 'system' ? '1' : '2'
   const user = { keyId: '5', userId: '7', organisationId }
@@ -67,19 +67,20 @@ function asked(by: UserKind | 'guest', answers: Answers) {
     checkSource: (url) => (url.startsWith('http') ? [] : ['must be an http or https URL']),
     takePasswordTry: async () => {},
     takeSubmission: async () => {},
+    admitEvents: (_events, _sent, send) => send(new Set()),
     from: { address: '203.0.113.1', userAgent: 'test' },
   }
   return { context, calls }
 }
 
-/** Hands a route its input through its own schemas, as the engine does. */
+/** Calls a route with input parsed by its own schemas, as the router does. */
 async function ask(route: Route, came: { params?: unknown; query?: unknown; payload?: unknown }, context: Context): Promise<unknown> {
   const { params, query, payload } = inputSchemas(route)
   return await route.handle(
     {
       params: params.parse(came.params ?? {}),
       query: query.parse(came.query ?? {}),
-      // A handler is given what its own schema makes, as the engine has it.
+      // The payload has the type of the handler's own schema, as in the router.
       payload: payload.parse(came.payload ?? {}) as Record<string, unknown>,
     },
     context,
@@ -99,19 +100,19 @@ test('every route of the table has a section, a summary and a resource of its ar
 describe('reading a video', () => {
   const answers: Answers = { getVideo: () => ({ video }), findPublicVideo: () => ({ video: { ...video, descriptionPrivate: '' } }) }
 
-  test('a guest sees what anybody may see', async () => {
-    const { context, calls } = asked('guest', answers)
+  test('a guest sees the public fields', async () => {
+    const { context, calls } = requested('guest', answers)
     expect(await ask(getVideo, { params: { videoId: '10' } }, context)).not.toHaveProperty('description_private')
     expect(calls.map(({ method }) => method)).toEqual(['findPublicVideo'])
   })
 
   test('its organisation sees the private description too', async () => {
-    const { context } = asked('uploader', answers)
+    const { context } = requested('uploader', answers)
     expect(await ask(getVideo, { params: { videoId: '10' } }, context)).toMatchObject({ description_private: 'private' })
   })
 
   test('a key of another organisation sees what a guest sees', async () => {
-    const { context } = asked('standard', {
+    const { context } = requested('standard', {
       ...answers,
       getVideo: () => {
         throw notFound('video', '10')
@@ -121,7 +122,7 @@ describe('reading a video', () => {
   })
 
   test('another refusal than "not found" is not taken for a foreign video', async () => {
-    const { context } = asked('standard', {
+    const { context } = requested('standard', {
       ...answers,
       getVideo: () => {
         throw new Error('broken')
@@ -132,7 +133,7 @@ describe('reading a video', () => {
 
   test('the player settings are there when asked for', async () => {
     const setting = Setting.create({ settingId: '3', allowDownload: true })
-    const { context } = asked('guest', {
+    const { context } = requested('guest', {
       ...answers,
       findVideoSetting: () => ({ setting, theme: Theme.create({ themeId: '4', textColour: '#112233' }) }),
     })
@@ -141,7 +142,7 @@ describe('reading a video', () => {
     expect(await read({ player_settings: 'true' })).toMatchObject({ theme: { id: '4', text_colour: '#112233', icon_colour: '' } })
     expect(await read({ player_settings: 'false' })).not.toHaveProperty('player_settings')
     await expect(read({ player_settings: '1' })).rejects.toThrow()
-    const without = asked('guest', { ...answers, findVideoSetting: () => ({}) })
+    const without = requested('guest', { ...answers, findVideoSetting: () => ({}) })
     const query = { player_settings: 'true' }
     expect(await ask(getVideo, { params: { videoId: '10' }, query }, without.context)).toHaveProperty('player_settings', null)
   })
@@ -151,7 +152,7 @@ describe('listing the videos of an organisation', () => {
   const answers: Answers = { listVideos: () => ({ videos: [video], nextPageToken: 'more', totalSize: 0 }) }
 
   test('leads on with the order that was asked for', async () => {
-    const { context, calls } = asked('uploader', answers)
+    const { context, calls } = requested('uploader', answers)
     const params = { organisationId: '2', orderBy: 'name', orderType: 'asc' }
     const reply = await ask(listVideosOfOrganisation, { params, query: { limit: '1' } }, context)
     expect(reply).toBeInstanceOf(Reply)
@@ -162,7 +163,7 @@ describe('listing the videos of an organisation', () => {
   })
 
   test.each([['3'], ['abc']])('is refused for organisation %s before any service is asked', async (organisationId) => {
-    const { context, calls } = asked('standard', answers)
+    const { context, calls } = requested('standard', answers)
     await expect(ask(listVideosOfOrganisation, { params: { organisationId } }, context)).rejects.toMatchObject({
       reason: 'FOREIGN_ORGANISATION',
     })
@@ -178,7 +179,7 @@ describe('uploading by URL', () => {
   const payload = { url: 'https://media.example.org/a.mp4', organisation_id: '2' }
 
   test('a new video begins as encoding', async () => {
-    const { context, calls } = asked('uploader', answers)
+    const { context, calls } = requested('uploader', answers)
     expect(await ask(uploadVideo, { payload: { ...payload, tags: '["a"]', notify: 'false', published_width: '640' } }, context)).toEqual({
       id: '10',
       status: { status: 'encoding', progress: 5, code: 2 },
@@ -191,18 +192,18 @@ describe('uploading by URL', () => {
       notify: false,
       publishedWidth: 640,
       startsWaiting: false,
-      givesWay: false,
+      lowPriority: false,
     })
   })
 
   test('one of low priority is handed on as one that gives way', async () => {
-    const { context, calls } = asked('uploader', answers)
+    const { context, calls } = requested('uploader', answers)
     await ask(uploadVideo, { payload: { ...payload, priority: 'low' } }, context)
-    expect(calls[0]?.request).toMatchObject({ givesWay: true })
+    expect(calls[0]?.request).toMatchObject({ lowPriority: true })
   })
 
   test('with a media it replaces the source, and the rest is ignored', async () => {
-    const { context, calls } = asked('uploader', answers)
+    const { context, calls } = requested('uploader', answers)
     const answer = await ask(uploadVideo, { payload: { ...payload, media_id: '11', name: 'ignored' } }, context)
     expect(answer).toMatchObject({ id: '12', job_id: '4', action: 'replace' })
     expect(calls).toEqual([
@@ -211,7 +212,7 @@ describe('uploading by URL', () => {
   })
 
   test('what the address shows to be wrong is refused by the name of its field', async () => {
-    const { context } = asked('uploader', answers)
+    const { context } = requested('uploader', answers)
     await expect(ask(uploadVideo, { payload: { ...payload, url: 'file:///etc/passwd' } }, context)).rejects.toMatchObject({
       kind: 'invalid',
       fields: [{ field: 'url' }],
@@ -219,14 +220,14 @@ describe('uploading by URL', () => {
   })
 
   test('another organisation than its own is refused before the address is looked at', async () => {
-    const { context } = asked('uploader', answers)
+    const { context } = requested('uploader', answers)
     await expect(ask(uploadVideo, { payload: { ...payload, organisation_id: '3', url: 'x:' } }, context)).rejects.toMatchObject({
       reason: 'FOREIGN_ORGANISATION',
     })
   })
 
   test.each([[{}], [{ media_id: '11' }]])('by script it waits (%j)', async (more) => {
-    const { context, calls } = asked('system', answers)
+    const { context, calls } = requested('system', answers)
     const query = { data: JSON.stringify({ ...payload, ...more }), callback: 'a.b' }
     const reply = await ask(uploadVideoByScript, { query }, context)
     const id = calls[0]?.method === 'replaceSource' ? '12' : '10'
@@ -241,7 +242,7 @@ describe('changing a media', () => {
     replaceSource: () => ({ videoId: '12', jobId: '4', status }),
   }
   const change = (payload: object) => {
-    const { context, calls } = asked('system', answers)
+    const { context, calls } = requested('system', answers)
     return { calls, answer: ask(updateMedia, { params: { mediaId: '11' }, payload }, context) }
   }
 
@@ -279,7 +280,7 @@ describe('deleting a media', () => {
     },
   }
   const remove = (by: UserKind, came: { query?: object; payload?: object }) => {
-    const { context, calls } = asked(by, answers)
+    const { context, calls } = requested(by, answers)
     return { calls, answer: ask(deleteMedia, came, context) }
   }
 
@@ -295,7 +296,7 @@ describe('deleting a media', () => {
     expect(calls.at(-1)).toEqual({ method: 'deleteMedia', request: { mediaId: '11', userId: '9', notes: '' } })
   })
 
-  test('on behalf of nobody nothing is deleted', async () => {
+  test('a deletion requires a user', async () => {
     const { answer, calls } = remove('system', { query: { media_id: '11', user_id: '98' } })
     await expect(answer).rejects.toMatchObject({ kind: 'not_found', reason: 'USER_NOT_FOUND' })
     expect(calls.map(({ method }) => method)).toEqual(['getUser'])
@@ -306,7 +307,7 @@ describe('deleting a media', () => {
     ['system' as const, {}, ['media_id', 'user_id']],
     ['uploader' as const, {}, ['media_id']],
     ['uploader' as const, { query: { media_id: '11' }, payload: { media_id: '12' } }, ['media_id']],
-  ])('a %s with %j is told of %j', async (by, came, fields) => {
+  ])('a %s with %j receives %j', async (by, came, fields) => {
     const { answer, calls } = remove(by, came)
     await expect(answer).rejects.toMatchObject({ kind: 'invalid', fields: fields.map((field) => ({ field })) })
     expect(calls).toEqual([])
@@ -317,7 +318,7 @@ describe('reading a key', () => {
   const answers: Answers = { getApiKey: ({ key }) => ({ apiKey: { value: key, resources: [], organisationId: '2', userId: '7' } }) }
 
   test('a user reads the one that it calls with', async () => {
-    const { context } = asked('uploader', answers)
+    const { context } = requested('uploader', answers)
     expect(await ask(getApiKey, { params: { apiKey: 'vs_own' } }, context)).toEqual({
       acl: [],
       key: 'vs_own',
@@ -327,7 +328,7 @@ describe('reading a key', () => {
   })
 
   test('a user is refused every other one, whether or not it exists', async () => {
-    const { context, calls } = asked('standard', answers)
+    const { context, calls } = requested('standard', answers)
     await expect(ask(getApiKey, { params: { apiKey: 'vs_other' } }, context)).rejects.toMatchObject({
       kind: 'forbidden',
       reason: 'OWN_KEY_ONLY',
@@ -336,7 +337,7 @@ describe('reading a key', () => {
   })
 
   test('the system reads any', async () => {
-    const { context } = asked('system', answers)
+    const { context } = requested('system', answers)
     expect(await ask(getApiKey, { params: { apiKey: 'vs_other' } }, context)).toMatchObject({ key: 'vs_other' })
   })
 })

@@ -4,7 +4,7 @@ import { freePort, waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandInKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 const everything = ['sample::get', 'sample::post', 'sample::delete']
 const holder = (more: Partial<StandInKey> = {}): StandInKey => ({
@@ -20,7 +20,7 @@ let gateway: Awaited<ReturnType<typeof startTestGateway>>
 const open: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   gateway = await startTestGateway(sampleRoutes, { authAddress: standIns.address, catalogueAddress: standIns.address })
   await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to listen to revocations' })
 })
@@ -93,7 +93,7 @@ describe('a key', () => {
     expect(statuses(await sendRaw(gateway.address, long))).toEqual([431])
   })
 
-  test('that nobody has is 401, and is looked up once a second at most', async () => {
+  test('that is unknown is 401, and is looked up at most once a second', async () => {
     standIns.lookUps.length = 0
     const key = aKey()
     const answers = [await get('/v2/sample/1', withKey(key)), await get('/v2/sample/all', withKey(key))]
@@ -143,8 +143,8 @@ describe('access', () => {
     ['/v2/sample/all', 'system', 200, undefined],
     ['DELETE /v2/sample/1', 'standard', 403, 'system_only'],
     ['DELETE /v2/sample/1', 'system', 200, undefined],
-  ] as const)('%s as %s answers %i', async (asked, userType, status, code) => {
-    const [path = '', method = 'GET'] = asked.split(' ').reverse()
+  ] as const)('%s as %s answers %i', async (requested, userType, status, code) => {
+    const [path = '', method = 'GET'] = requested.split(' ').reverse()
     const headers = userType === undefined ? {} : withKey(keyOf({ userType }))
     const response = await fetch(`${gateway.url}${path}`, { method, headers })
     expect([response.status, ((await response.json()) as { code?: string }).code]).toEqual([status, code])
@@ -202,7 +202,7 @@ test('the resources of the table are registered when auth comes, and again when 
   const alone = await startTestGateway(sampleRoutes, { authAddress: address })
   open.push(alone.stop)
   for (let time = 0; time < 2; time++) {
-    const auth = await startStandIns(testPrincipalKey, address)
+    const auth = await startStandIns(address)
     await waitFor(() => auth.registered.length > 0, { describe: 'the resources to be registered' })
     expect(auth.registered).toEqual(['sample::delete', 'sample::get', 'sample::post'])
     await auth.stop()

@@ -6,12 +6,13 @@ import { type ExportDaysResponse, ExportFormat, ExportServiceService } from '@vi
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
-import { eventRoutes } from '../src/analytics/event-routes.ts'
-import { exportRoutes } from '../src/analytics/export-routes.ts'
-import { reportRoutes } from '../src/analytics/report-routes.ts'
-import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { eventRoutes } from '../src/api/analytics/event-routes.ts'
+import { exportRoutes } from '../src/api/analytics/export-routes.ts'
+import { reportRoutes } from '../src/api/analytics/report-routes.ts'
+import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
 const routes = [...eventRoutes, ...reportRoutes, ...exportRoutes]
@@ -21,31 +22,32 @@ const event = { video_id: '42', view_id: VIEW, type: 'progress', at }
 
 let standIns: StandIns
 let service: GrpcServer
+let serviceAddress: string
 let gateway: Gateway
 let limited: Gateway
 const key = aKey()
-const asked: { request: unknown; call: Call }[] = []
+const requested: { request: unknown; call: Call }[] = []
 let acceptEvents: (request: AcceptEventsRequest) => Promise<{ accepted: number; rejected: { index: number; message: string }[] }>
 let exported: () => AsyncGenerator<ExportDaysResponse>
 
 beforeAll(async () => {
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['analytics::get'] })
-  service = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('analytics') })
+  service = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('analytics') })
   service.implement(EventServiceService, {
     async acceptEvents(request, call) {
-      asked.push({ request, call })
+      requested.push({ request, call })
       return await acceptEvents(request)
     },
     async acceptEventBatch({ requests }, call) {
-      for (const request of requests) asked.push({ request, call })
+      for (const request of requests) requested.push({ request, call })
       return { responses: await Promise.all(requests.map((request) => acceptEvents(request))) }
     },
   })
   const counts = { playerLoads: 4, videoPlays: 3, completeViews: 2, bouncedViews: 1 }
   const reports: Pick<Handlers<typeof ReportServiceService>, 'listVideos' | 'listLanguages'> = {
     async listVideos(request, call) {
-      asked.push({ request, call })
+      requested.push({ request, call })
       const video = { videoId: '42', counts, durationSeconds: 12.48, titlePublic: 'A', titlePrivate: 'B', description: 'C', language: 'en' }
       const quarter = Array.from({ length: 21 }, (_, place) => (place < 6 ? 3 : 0))
       const watched = { averagePercentageViewed: 25.5, averageViewingTime: 3.18, viewsPerDuration: quarter, maxPercentageViewed: quarter }
@@ -53,18 +55,19 @@ beforeAll(async () => {
       return { videos, nextPageToken: request.pageToken === '' ? 'more' : '', period: request.period }
     },
     async listLanguages(request, call) {
-      asked.push({ request, call })
+      requested.push({ request, call })
       return { languages: [{ language: '', counts }], period: request.period }
     },
   }
   service.implement({ listVideos: ReportServiceService.listVideos, listLanguages: ReportServiceService.listLanguages }, reports)
   service.implement(ExportServiceService, {
     async *exportDays(request, call) {
-      asked.push({ request, call })
+      requested.push({ request, call })
       yield* exported()
     },
   })
-  const config = { authAddress: standIns.address, analyticsAddress: await service.listen('127.0.0.1:0') }
+  serviceAddress = await service.listen('127.0.0.1:0')
+  const config = { authAddress: standIns.address, analyticsAddress: serviceAddress }
   gateway = await startTestGateway(routes, config)
   limited = await startTestGateway(routes, {
     ...config,
@@ -77,7 +80,7 @@ afterAll(async () => {
   await standIns?.stop()
 })
 beforeEach(() => {
-  asked.length = 0
+  requested.length = 0
   acceptEvents = async ({ events }) => ({ accepted: events.length, rejected: [] })
 })
 
@@ -95,7 +98,7 @@ describe('events', () => {
     const answer = await send(JSON.stringify([whole, { ...event, video_id: 43 }]), { 'user-agent': 'A player' })
     expect([answer.status, await answer.json()]).toEqual([202, { accepted: 2, rejected: [] }])
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect(asked).toMatchObject([
+    expect(requested).toMatchObject([
       {
         call: { principal: { kind: 'service', service: 'gateway' } },
         request: {
@@ -129,31 +132,76 @@ describe('events', () => {
       202,
       { accepted: 1, rejected: [{ index: 1, message: 'there is no such video' }] },
     ])
-    expect(asked[0]?.request).toMatchObject({
+    expect(requested[0]?.request).toMatchObject({
       events: [{}, { videoId: 'none', viewId: 'x', positionSeconds: -1, watched: [{ fromSeconds: 5, toSeconds: 1 }] }],
     })
   })
 
-  test('are refused as a whole, by their fields, where they are no events', async () => {
-    const refusals: [string, string[] | undefined][] = [
-      ['[', undefined],
-      ['[]', ['payload']],
-      ['{}', ['payload']],
-      ['"text"', ['payload']],
-      [JSON.stringify(Array(101).fill(event)), ['payload']],
-      [JSON.stringify([{}]), ['[0].at', '[0].type', '[0].video_id', '[0].view_id']],
-      [
-        JSON.stringify([event, { ...event, type: 'seek', at: 'now', watched: [[1]], rewatched: 5, qoe: { stalls: -1, x: 1 }, ip: '1' }]),
-        ['[1].at', '[1].ip', '[1].qoe.stalls', '[1].qoe.x', '[1].rewatched', '[1].type', '[1].watched[0][1]'],
-      ],
-      [JSON.stringify([{ ...event, watched: Array(1_001).fill([0, 1]) }]), ['[0].watched']],
-      [`[{"video_id":"42","view_id":"${VIEW}","type":"play","at":1e999}]`, ['[0].at']],
-    ]
-    for (const [body, fields] of refusals) {
-      const answer = await send(body)
-      expect([body.slice(0, 60), answer.status, await fieldsOf(answer)]).toEqual([body.slice(0, 60), 400, fields])
+  test('that are malformed are rejected by index with every bad field, and the others of the request count', async () => {
+    acceptEvents = async ({ events }) => ({
+      accepted: events.length - 1,
+      rejected: [{ index: 1, message: 'video_id: no such video' }],
+    })
+    const bad = { ...event, type: 'seek', at: 'now', watched: [[1]], rewatched: 5, qoe: { stalls: -1, x: 1 }, ip: '1' }
+    const answer = await send(JSON.stringify([{}, event, 5, bad, { ...event, video_id: '43' }, event, null]))
+    expect([answer.status, await answer.json()]).toEqual([
+      202,
+      {
+        accepted: 2,
+        rejected: [
+          { index: 0, message: 'video_id: is required; view_id: is required; type: is required; at: is required' },
+          { index: 2, message: 'must be an object' },
+          {
+            index: 3,
+            message:
+              'type: must be one of: load, play, progress, ended; at: must be a number of milliseconds since 1970-01-01 00:00 UTC; ' +
+              'watched[0][1]: is required; rewatched: must be an array; qoe.stalls: must be an integer from 0 to 1000000; 2 more problems',
+          },
+          { index: 4, message: 'video_id: no such video' },
+          { index: 6, message: 'must be an object' },
+        ],
+      },
+    ])
+    expect(requested).toMatchObject([{ request: { events: [{ videoId: '42' }, { videoId: '43' }, { videoId: '42' }] } }])
+  })
+
+  test.each([
+    ['a number out of range', `{"video_id":"42","view_id":"${VIEW}","type":"play","at":1e999}`],
+    ['a number that would be rounded', `{"video_id":9007199254740993,"view_id":"${VIEW}","type":"play","at":${at}}`],
+    ['a name twice', `{"video_id":"42","video_id":"43","view_id":"${VIEW}","type":"play","at":${at}}`],
+    ['a NUL', `{"video_id":"4\\u00002","view_id":"${VIEW}","type":"play","at":${at}}`],
+    ['half of a surrogate pair', `{"video_id":"42","view_id":"${VIEW}","type":"play","at":${at},"language":"\\ud800"}`],
+    ['too many intervals', JSON.stringify({ ...event, watched: Array(1_001).fill([0, 1]) })],
+    ['more intervals than any list may have', JSON.stringify({ ...event, watched: Array(6_000).fill([0, 1]) })],
+    ['depth', `{"video_id":${'['.repeat(1_000)}${']'.repeat(1_000)}}`],
+  ])('that have %s are rejected alone', async (_, bad) => {
+    const answer = await send(`[${JSON.stringify(event)},${bad},${JSON.stringify(event)}]`)
+    expect([answer.status, await answer.json()]).toEqual([202, { accepted: 2, rejected: [{ index: 1, message: expect.any(String) }] }])
+  })
+
+  test('that begin beyond 20,000 values of a request are rejected, and those before them count', async () => {
+    const long = { ...event, watched: Array(1_000).fill([0, 1]) }
+    const { accepted, rejected } = (await (await send(JSON.stringify(Array(10).fill(long)))).json()) as {
+      accepted: number
+      rejected: { index: number; message: string }[]
     }
-    expect(asked).toEqual([])
+    expect([accepted, rejected.map(({ index }) => index)]).toEqual([6, [6, 7, 8, 9]])
+    expect(rejected[0]?.message).toMatch(/20000 values/)
+  })
+
+  test('that are all malformed, and no events at all, ask no service', async () => {
+    expect(await (await send('[1,2]')).json()).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
+    expect(await (await send('[]')).json()).toEqual({ accepted: 0, rejected: [] })
+    expect(requested).toEqual([])
+  })
+
+  test('are refused as a whole only where the body is not a list of at most 100 items', async () => {
+    for (const body of ['[', '{}', '"text"', 'null', JSON.stringify(Array(101).fill(event)), `[${'1,'.repeat(5_000)}1]`]) {
+      expect([body.slice(0, 60), (await send(body)).status]).toEqual([body.slice(0, 60), 400])
+    }
+    const { errors } = (await (await send(JSON.stringify(Array(101).fill(event)))).json()) as { errors?: unknown }
+    expect(errors).toEqual([{ field: 'payload', message: 'must have at most 100 events' }])
+    expect(requested).toEqual([])
   })
 
   test.each(['VIDEO_UNCHECKED', 'INTAKE_FULL', 'DATABASE_UNAVAILABLE'])(
@@ -193,6 +241,35 @@ describe('events', () => {
   })
 })
 
+describe('budgets of events', () => {
+  let bounded: Gateway
+  beforeAll(async () => {
+    const config = { authAddress: standIns.address, analyticsAddress: serviceAddress }
+    bounded = await startTestGateway(routes, { ...config, limits: { ...DEFAULT_LIMITS, events: 100, burst: 2, views: 60 } })
+  })
+  afterAll(() => bounded?.stop())
+
+  test('count events, not requests', async () => {
+    const body = JSON.stringify(Array(100).fill(event))
+    const answers = []
+    for (let nth = 0; nth < 3; nth++) answers.push(await send(body, {}, bounded))
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 429])
+    expect(answers[0]?.headers.get('ratelimit')).toMatch(/^"events";r=100;/)
+    expect(answers[2]?.headers.get('ratelimit-policy')).toBe('"events";q=200;w=2')
+    expect(requested).toHaveLength(2)
+  })
+
+  test('beyond the new views of a video, only stored views count', async () => {
+    const sent = Array.from({ length: 70 }, () => ({ ...event, video_id: '43', view_id: crypto.randomUUID() }))
+    // The window of the test before may go on.
+    await waitFor(async () => (await send(JSON.stringify(sent), {}, bounded)).status === 202, {
+      describe: 'the budget of points to be new',
+    })
+    const passedOn = requested.at(-1)?.request as AcceptEventsRequest | undefined
+    expect(passedOn?.events.map(({ knownViewOnly }) => knownViewOnly)).toEqual([...Array(60).fill(false), ...Array(10).fill(true)])
+  })
+})
+
 describe('reports', () => {
   const get = (path: string) => fetch(`${gateway.url}/v2/analytics${path}`, { headers: withKey(key) })
 
@@ -208,7 +285,13 @@ describe('reports', () => {
         ...{ title_public: 'A', title_private: 'B', description: 'C', language: 'en' },
       },
     ])
-    expect(asked[0]?.request).toMatchObject({ organisationId: '2', videoIds: ['42'], languages: ['en', ''], detailed: true, pageSize: 1 })
+    expect(requested[0]?.request).toMatchObject({
+      organisationId: '2',
+      videoIds: ['42'],
+      languages: ['en', ''],
+      detailed: true,
+      pageSize: 1,
+    })
     const link = new URL(/<([^>]*)>/.exec(answer.headers.get('link') ?? '')?.[1] ?? '')
     expect(Object.fromEntries(link.searchParams)).toEqual({
       ...{ date_start: '2030-01-01', date_end: '2030-01-31', filter: '{"video_id":["42"],"language":["en",""]}', detailed: '1' },
@@ -242,7 +325,7 @@ describe('reports', () => {
   ])('%s is refused by its fields', async (path, fields) => {
     const answer = await get(path)
     expect([answer.status, await fieldsOf(answer)]).toEqual([400, fields])
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 })
 
@@ -253,6 +336,20 @@ test('a filter names at most 1,000 videos', async () => {
   const answer = await get(1_001)
   expect([answer.status, await fieldsOf(answer)]).toEqual([400, ['filter.video_id']])
   expect((await get(100_000)).status).toBe(431)
+})
+
+test('a field of the filter as a parameter of its own is refused with how to send it; other unknown parameters are ignored', async () => {
+  const get = (path: string) => fetch(`${gateway.url}/v2/analytics/views/2${path}`, { headers: withKey(key) })
+  for (const name of ['video_id', 'language', 'filter[video_id]', 'filter[language][]', 'filter.video_id', 'video_id[]']) {
+    const answer = await get(`/per-video?${encodeURIComponent(name)}=999`)
+    expect([name, answer.status, await fieldsOf(answer)]).toEqual([name, 400, [name]])
+  }
+  const { errors } = (await (await get('/per-video?video_id=999&video_id=1')).json()) as { errors?: unknown }
+  expect(errors).toEqual([
+    { field: 'video_id', message: 'is a field of filter, which is JSON: filter={"video_id":["42"]}, percent-encoded' },
+  ])
+  expect(requested).toEqual([])
+  expect((await get('/per-video?utm_source=mail&title=x')).status).toBe(200)
 })
 
 describe('the export', () => {
@@ -273,7 +370,7 @@ describe('the export', () => {
       new RegExp(`^attachment; filename="analytics-2-2012-01-01-[0-9-]+[.]${ending}"$`),
     )
     expect((await answer.text()).trimEnd().split('\n')).toHaveLength(1_000)
-    expect(asked[0]?.request).toMatchObject({ organisationId: '2', format })
+    expect(requested[0]?.request).toMatchObject({ organisationId: '2', format })
     const head = await get(query, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
   })

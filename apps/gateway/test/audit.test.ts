@@ -2,16 +2,16 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { waitFor } from '@vitascope/testing'
 import { z } from 'zod'
-import { route } from '../src/route.ts'
+import { route } from '../src/server/route/route.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let handled: string[] = []
 let during: () => Promise<unknown> = async () => undefined
 
-const common = { section: 'Added', access: 'public', answer: z.unknown() } as const
+const common = { section: 'Audit log', access: 'public', answer: z.unknown() } as const
 const handle = async () => {
   handled.push('handled')
   await during()
@@ -21,12 +21,13 @@ const thing = { params: z.object({ thingId: z.string() }), summary: 'a thing', .
 const routes = [
   route({ get: ['/thing/:thingId'], ...thing }),
   route({ post: ['/thing/:thingId'], ...thing, payload: z.strictObject({ colour: z.enum(['red', 'blue']) }), status: 201 }),
-  route({ get: ['/pop'], summary: 'pops', ...common, safe: false, handle }),
-  route({ get: ['/drawn'], summary: 'stores nothing', ...common, safe: false, audited: false, handle }),
+  route({ get: ['/pop'], summary: 'pops', ...common, readOnly: false, handle }),
+  route({ get: ['/secret/:thingId'], ...thing, audited: true }),
+  route({ get: ['/drawn'], summary: 'stores nothing', ...common, readOnly: false, audited: false, handle }),
 ]
 
 beforeAll(async () => {
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   gateway = await startTestGateway(routes, { authAddress: standIns.address, catalogueAddress: standIns.address })
   await waitFor(() => standIns.watchers() === 1)
 })
@@ -59,6 +60,20 @@ const endingOf = async (requestId: string) => {
   return find()
 }
 
+test('a read of secrets is in the log before it is handled, and is refused when it cannot be', async () => {
+  let before: unknown
+  during = async () => (before = entriesOf('s1'))
+  const read = (requestId: string) => fetch(`${gateway.url}/v2/secret/42`, { headers: { 'x-request-id': requestId } })
+  expect((await read('s1')).status).toBe(200)
+  expect(before).toMatchObject([{ action: 'secret::get', object: '/secret/42', address: '127.0.0.1' }])
+  expect(await endingOf('s1')).toMatchObject({ status: 200 })
+  standIns.beforeAppend = async () => {
+    throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')
+  }
+  handled = []
+  expect([(await read('s2')).status, handled]).toEqual([503, []])
+})
+
 test('a write is in the log before it is handled, and its ending comes after', async () => {
   const key = keyOf()
   let before: unknown
@@ -79,12 +94,12 @@ test('a guest has no key, and what is no id is not shown', async () => {
 })
 
 test('reads, bad input and what stores nothing need no entry; a GET that changes something does', async () => {
-  const ask = (path: string, id: string) => fetch(`${gateway.url}/v2${path}`, { headers: { 'x-request-id': id } })
-  expect((await ask('/thing/1', 'r3')).status).toBe(200)
-  expect((await ask('/drawn', 'r4')).status).toBe(200)
+  const call = (path: string, id: string) => fetch(`${gateway.url}/v2${path}`, { headers: { 'x-request-id': id } })
+  expect((await call('/thing/1', 'r3')).status).toBe(200)
+  expect((await call('/drawn', 'r4')).status).toBe(200)
   expect((await post('1', { 'x-request-id': 'r5' }, 'green')).status).toBe(400)
   expect(['r3', 'r4', 'r5'].flatMap(entriesOf)).toEqual([])
-  expect((await ask('/pop', 'r6')).status).toBe(200)
+  expect((await call('/pop', 'r6')).status).toBe(200)
   expect(entriesOf('r6')).toHaveLength(1)
 })
 
@@ -112,7 +127,7 @@ test('without a log nothing is handled: 503, and again when it is back', async (
   expect((await post('1')).status).toBe(201)
 })
 
-test('a log that says nothing holds nobody for long, and no write is handled late', async () => {
+test('an audit log that does not respond delays callers only briefly, and no write is handled late', async () => {
   let release = () => {}
   standIns.beforeAppend = () => new Promise<void>((resolve) => (release = resolve))
   const answer = await post('1')
@@ -143,10 +158,10 @@ test('endings wait for a log that is away, in their order, and are sent when it 
 
 test('a caller who hangs up before the entry is there has nothing done for them', async () => {
   let release = () => {}
-  let asked = false
+  let requested = false
   standIns.beforeAppend = () =>
     new Promise<void>((resolve) => {
-      asked = true
+      requested = true
       release = resolve
     })
   const hangUp = new AbortController()
@@ -156,7 +171,7 @@ test('a caller who hangs up before the entry is there has nothing done for them'
     headers: { 'content-type': 'application/json', 'x-request-id': 'gone' },
     signal: hangUp.signal,
   }).catch(() => 'gone')
-  await waitFor(() => asked)
+  await waitFor(() => requested)
   hangUp.abort()
   expect(await gone).toBe('gone')
   release()

@@ -40,7 +40,7 @@ test('passes path, query, range and answer on as they are', async () => {
   expect([seen?.url, seen?.headers.range]).toEqual([path, 'bytes=0-3'])
 })
 
-test('tells delivery who asks, and nothing that the caller claims', async () => {
+test('sends the verified principal to delivery, and no claim of the caller', async () => {
   let headers: IncomingMessage['headers'] = {}
   answer = (request, response) => {
     headers = request.headers

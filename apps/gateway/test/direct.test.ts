@@ -5,12 +5,13 @@ import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { type AcceptEventsRequest, EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { z } from 'zod'
-import { eventRoutes } from '../src/analytics/event-routes.ts'
-import { route } from '../src/route.ts'
-import { directRoutes } from '../src/routing/direct-routes.ts'
+import { eventRoutes } from '../src/api/analytics/event-routes.ts'
+import { route } from '../src/server/route/route.ts'
+import { directRoutes } from '../src/server/routing/direct-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+import { startTestGateway } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
 
@@ -21,9 +22,9 @@ let pairs: Record<'any' | 'one', { direct: Gateway; express: Gateway }>
 const key = aKey()
 
 beforeAll(async () => {
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['analytics::get'] })
-  service = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('analytics') })
+  service = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('analytics') })
   const accept = ({ events, userAgent }: AcceptEventsRequest) => {
     if (userAgent === 'a fault') throw new Error('a fault of this test')
     if (userAgent === 'away') throw new DomainError('unavailable', 'INTAKE_FULL', 'not now', { retryAfter: 3 })
@@ -34,7 +35,7 @@ beforeAll(async () => {
     acceptEventBatch: async ({ requests }) => ({ responses: requests.map(accept) }),
   })
   const more = { authAddress: standIns.address, analyticsAddress: await service.listen('127.0.0.1:0'), publicUrl: 'https://here.example' }
-  const behind = eventRoutes.map((one) => ({ ...one, direct: false }))
+  const behind = eventRoutes.map((one) => ({ ...one, bypassExpress: false }))
   const pair = async (corsOrigins: string[]) => ({
     direct: await startTestGateway(eventRoutes, { ...more, corsOrigins }),
     express: await startTestGateway(behind, { ...more, corsOrigins }),
@@ -89,7 +90,7 @@ const requests: Record<string, string> = {
   'a path that goes on': post(good, [JSON_TYPE], `${PATH}/x`),
   'a key': post(good, [JSON_TYPE, `Authorization: Bearer ${key}`]),
   'a key that is none': post(good, [JSON_TYPE, 'Authorization: Bearer x']),
-  'a key that nobody has': post(good, [JSON_TYPE, `Authorization: Bearer ${aKey()}`]),
+  'an unknown key': post(good, [JSON_TYPE, `Authorization: Bearer ${aKey()}`]),
   'two keys': post(good, [JSON_TYPE, `Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`]),
   'an idempotency key': post(good, [JSON_TYPE, 'Idempotency-Key: k']),
   'a bad idempotency key': post(good, [JSON_TYPE, `Idempotency-Key: ${'k'.repeat(256)}`]),
@@ -146,7 +147,7 @@ test('only a path without parameters can be answered in front of Express', () =>
     section: 'Samples',
     access: 'public',
     summary: 'Read a sample',
-    direct: true,
+    bypassExpress: true,
     params: z.object({ sampleId: z.string() }),
     answer: z.object({}),
     handle: async () => ({}),

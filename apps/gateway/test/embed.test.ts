@@ -8,17 +8,18 @@ import { Playlist, PlaylistServiceService } from '@vitascope/proto/catalogue/v1/
 import { Video, VideoServiceService, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
-import { embedRoutes } from '../src/embed/embed-routes.ts'
+import { embedRoutes } from '../src/api/embed/embed-routes.ts'
 import { hostileTexts } from './hostile-texts.ts'
-import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+import { startTestGateway } from './started-gateway.ts'
 
 let catalogue: GrpcServer
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let title = 'Launch day'
 
 beforeAll(async () => {
-  catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('embed-test') })
+  catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('embed-test') })
   const found = {
     async findPublicVideo({ videoId }: { videoId: string }) {
       if (videoId !== '42' && videoId !== '43') throw notFound('video', videoId)
@@ -52,7 +53,7 @@ afterAll(async () => {
   await catalogue?.drain(100)
 })
 
-async function ask(path: string, query: Record<string, string> = {}) {
+async function call(path: string, query: Record<string, string> = {}) {
   const response = await fetch(`${gateway.url}/v2/embed/${path}?${new URLSearchParams(query)}`)
   return { status: response.status, body: (await response.json()) as unknown }
 }
@@ -74,11 +75,11 @@ function elementsOf(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapte
 }
 
 const frameAttributes = ['allow', 'allowfullscreen', 'height', 'loading', 'sandbox', 'src', 'style', 'title', 'width']
-const scriptAttributes = ['async', 'data-height', 'data-id', 'data-ratio', 'data-title', 'data-width', 'src']
+const scriptAttributes = ['async', 'data-id', 'data-ratio', 'data-title', 'data-width', 'src']
 
 describe('the codes', () => {
   test('the frame: the player page in a sandbox', async () => {
-    const { status, body } = await ask('42/iframe', { token: 'to.k-en', width: '100%' })
+    const { status, body } = await call('42/iframe', { token: 'to.k-en', width: '100%' })
     expect(status).toBe(200)
     expect(onlyElement((body as string[])[0] ?? '')).toEqual([
       'iframe',
@@ -95,9 +96,23 @@ describe('the codes', () => {
     ])
   })
 
+  test('the frame without a requested size keeps the shape of the picture in pages that are narrower', async () => {
+    const { body } = await call('42/iframe')
+    const [, attributes] = onlyElement((body as string[])[0] ?? '')
+    expect(attributes).toMatchObject({
+      ...{ width: '1280', height: '720', style: 'border:0;max-width:100%;height:auto;aspect-ratio:1280/720' },
+    })
+  })
+
+  test('a requested height is fixed', async () => {
+    const { body } = await call('42/iframe', { width: '400', height: '300' })
+    const [, attributes] = onlyElement((body as string[])[0] ?? '')
+    expect(attributes).toMatchObject({ width: '400', height: '300', style: 'border:0;max-width:100%' })
+  })
+
   test('the script, which is what is asked for when no type is: nothing in it but attributes', async () => {
     const query = { element_id: 'here', referrer_url: 'https://www.example.org/a?b=c&d', player: 'poodle', show_presentation: 'true' }
-    const [plain, typed] = [await ask('42', query), await ask('42/js', query)]
+    const [plain, typed] = [await call('42', query), await call('42/js', query)]
     expect([plain.status, plain.body]).toEqual([200, typed.body])
     expect(onlyElement((plain.body as string[])[0] ?? '')).toEqual([
       'script',
@@ -107,7 +122,6 @@ describe('the codes', () => {
         'data-id': '42',
         'data-title': 'Launch day',
         'data-width': '2560',
-        'data-height': '720',
         'data-ratio': '2560/720',
         'data-element-id': 'here',
         'data-referrer-url': 'https://www.example.org/a?b=c&d',
@@ -118,7 +132,7 @@ describe('the codes', () => {
   })
 
   test('the presentation: the script, with the slides', async () => {
-    const { status, body } = await ask('presentation/42')
+    const { status, body } = await call('presentation/42')
     const [name, attributes] = onlyElement((body as string[])[0] ?? '')
     expect([status, name, attributes['data-presentation'], attributes['data-id']]).toEqual([200, 'script', 'true', '42'])
   })
@@ -139,28 +153,28 @@ describe('the codes', () => {
   })
 
   test('a playlist has its title, and the usual size', async () => {
-    const { status, body } = await ask('77/iframe')
+    const { status, body } = await call('77/iframe')
     const [, attributes] = onlyElement((body as string[])[0] ?? '')
     expect([status, attributes['title'], attributes['width'], attributes['height']]).toEqual([200, 'Launches', '640', '360'])
-    expect((await ask('presentation/77')).status).toBe(404)
+    expect((await call('presentation/77')).status).toBe(404)
   })
 
   test('a video without a presentation has no code with one', async () => {
     const none = { code: 'presentation_not_found', detail: 'this video has no presentation' }
-    expect(await ask('presentation/43')).toMatchObject({ status: 404, body: none })
+    expect(await call('presentation/43')).toMatchObject({ status: 404, body: none })
   })
 
   test.each(['41', '41/js', '41/iframe', 'presentation/41', 'presentation', 'x%3Cy'])('%s is not found', async (path) => {
-    expect((await ask(path)).status).toBe(404)
+    expect((await call(path)).status).toBe(404)
   })
 
   test('every bad parameter is named at once', async () => {
     const bad = { width: '0', height: '101%', element_id: '1a', player: 'cat', referrer_url: 'ftp://x/', show_presentation: 'yes' }
-    const { status, body } = await ask('42/js', { ...bad, token: 'x'.repeat(2_001) })
+    const { status, body } = await call('42/js', { ...bad, token: 'x'.repeat(2_001) })
     expect(status).toBe(400)
     const named = (body as { errors: { field: string }[] }).errors.map(({ field }) => field)
     expect(named.sort()).toEqual(['element_id', 'height', 'player', 'referrer_url', 'show_presentation', 'token', 'width'])
-    expect((await ask('42/html')).status).toBe(400)
+    expect((await call('42/html')).status).toBe(400)
   })
 
   test.each([
@@ -178,7 +192,7 @@ describe('the codes', () => {
     ['referrer_url', 'https://me:secret@h/', 400],
     ['show_presentation', '0', 200],
   ])('a certain %s (%#) is taken or refused', async (name, value, status) => {
-    expect((await ask('42/js', { [name]: value })).status).toBe(status)
+    expect((await call('42/js', { [name]: value })).status).toBe(status)
   })
 })
 
@@ -212,7 +226,7 @@ describe('hostile texts', () => {
     let taken = 0
     for (const path of ['42/js', '42/iframe', 'presentation/42']) {
       for (const hostile of hostileTexts) {
-        const { status, body } = await ask(path, { [parameter]: hostile })
+        const { status, body } = await call(path, { [parameter]: hostile })
         expect([200, 400]).toContain(status)
         if (status === 400) continue
         taken++
@@ -227,7 +241,7 @@ describe('hostile texts', () => {
       for (const hostile of hostileTexts) {
         title = hostile
         for (const path of ['42/js', '42/iframe', 'presentation/42']) {
-          const { status, body } = await ask(path)
+          const { status, body } = await call(path)
           expect(status).toBe(200)
           checkCode((body as string[])[0] ?? '', path, ['title', hostile])
         }

@@ -1,4 +1,4 @@
-/** Texts that have broken out of pages elsewhere: of attributes, elements, scripts, styles, addresses. */
+/** Known XSS payloads, which break out of attributes, elements, scripts, styles and URLs. */
 export const hostileTexts: readonly string[] = [
   '<script>alert(1)</script>',
   '"><script>alert(1)</script>',

@@ -6,7 +6,7 @@ import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startOrigin, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let delivery: Awaited<ReturnType<typeof startOrigin>>
@@ -20,7 +20,7 @@ beforeAll(async () => {
   writeFileSync(join(webDir, 'index.html'), '<!doctype html><title>Video</title>')
   writeFileSync(join(webDir, 'assets', 'main-1a2b.js'), 'export {}\n')
   writeFileSync(join(webDir, 'secret.txt'), 'not for you')
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   standIns.keys.set(systemKey, {
     keyId: '1',
     userType: 'system',
@@ -47,7 +47,7 @@ afterAll(async () => {
   rmSync(webDir, { recursive: true })
 })
 
-const ask = (path: string, init: RequestInit = {}) => fetch(`${gateway.url}${path}`, { redirect: 'manual', ...init })
+const call = (path: string, init: RequestInit = {}) => fetch(`${gateway.url}${path}`, { redirect: 'manual', ...init })
 
 describe('paths', () => {
   test.each([
@@ -67,8 +67,8 @@ describe('paths', () => {
     ['/v2/samples;x', 404],
     ['/v2/sample%2Fall', 404],
     ['/v2/%73ample/12', 404],
-  ])('%s answers %i', async (path, status) => {
-    expect((await ask(path)).status).toBe(status)
+  ])('%s returns %i', async (path, status) => {
+    expect((await call(path)).status).toBe(status)
   })
 
   // fetch would resolve dots itself.
@@ -82,54 +82,54 @@ describe('paths', () => {
     ['/player/assets/../secret.txt', 404],
     ['/docs/../healthz', 404],
     ['/docs/%2e%2e/healthz', 404],
-  ])('%s is taken as it is written and answers %i', async (path, status) => {
+  ])('%s is not resolved and returns %i', async (path, status) => {
     expect(statuses(await sendRaw(gateway.address, `GET ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`))).toEqual([status])
   })
 
-  test('a parameter keeps what its percent-encoding holds', async () => {
-    expect(await (await ask('/v2/sample/a%2F..%2Fb')).json()).toMatchObject({ sample_id: 'a/../b' })
+  test('decodes percent-encoding in a parameter once', async () => {
+    expect(await (await call('/v2/sample/a%2F..%2Fb')).json()).toMatchObject({ sample_id: 'a/../b' })
   })
 
-  test('an optional part may be left out', async () => {
+  test('matches a path without its optional segment', async () => {
     const headers = withKey(systemKey)
-    expect(await (await ask('/v2/samples', { headers })).json()).toEqual(['name'])
-    expect(await (await ask('/v2/samples/age', { headers })).json()).toEqual(['age'])
+    expect(await (await call('/v2/samples', { headers })).json()).toEqual(['name'])
+    expect(await (await call('/v2/samples/age', { headers })).json()).toEqual(['age'])
   })
 })
 
 describe('verbs', () => {
-  test('a known path with another verb is 405 and names those that it takes', async () => {
-    const response = await ask('/v2/sample/12', { method: 'PATCH' })
+  test('returns 405 with Allow for a method that the path does not have', async () => {
+    const response = await call('/v2/sample/12', { method: 'PATCH' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('DELETE, GET, HEAD, OPTIONS')
     expect(await response.json()).toMatchObject({ code: 'method_not_allowed', status: 405 })
   })
-  test('an alias does the same under its own verb', async () => {
+  test('an alias accepts its own method only', async () => {
     const headers = { ...withKey(systemKey), 'content-type': 'application/json' }
-    const response = await ask('/v2/sample/create', { method: 'PUT', headers, body: '{"title":"x"}' })
+    const response = await call('/v2/sample/create', { method: 'PUT', headers, body: '{"title":"x"}' })
     expect(response.status).toBe(201)
-    expect((await ask('/v2/sample/create', { method: 'POST', headers, body: '{"title":"x"}' })).status).toBe(405)
+    expect((await call('/v2/sample/create', { method: 'POST', headers, body: '{"title":"x"}' })).status).toBe(405)
   })
-  test('HEAD answers as GET does, without the body', async () => {
-    const [get, head] = [await ask('/v2/sample/12'), await ask('/v2/sample/12', { method: 'HEAD' })]
+  test('HEAD returns the headers of GET without a body', async () => {
+    const [get, head] = [await call('/v2/sample/12'), await call('/v2/sample/12', { method: 'HEAD' })]
     expect(head.status).toBe(200)
     expect(head.headers.get('etag')).toBe(get.headers.get('etag'))
     expect(head.headers.get('content-length')).toBe(String((await get.text()).length))
     expect(await head.text()).toBe('')
   })
-  test('HEAD is 405 where GET makes something', async () => {
-    const response = await ask('/v2/sample/id', { method: 'HEAD' })
+  test('HEAD returns 405 if GET creates something', async () => {
+    const response = await call('/v2/sample/id', { method: 'HEAD' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('GET, OPTIONS')
   })
-  test('what GET makes is not to be stored', async () => {
-    const response = await ask('/v2/sample/id')
+  test('a GET that creates something returns no-store', async () => {
+    const response = await call('/v2/sample/id')
     expect(await response.json()).toEqual({ id: '7' })
     expect(response.headers.get('cache-control')).toBe('no-store')
     expect(response.headers.get('etag')).toBeNull()
   })
-  test('OPTIONS answers a preflight', async () => {
-    const response = await ask('/v2/sample', {
+  test('OPTIONS responds to a preflight', async () => {
+    const response = await call('/v2/sample', {
       method: 'OPTIONS',
       headers: {
         origin: 'https://www.example.org',
@@ -142,9 +142,9 @@ describe('verbs', () => {
     expect(response.headers.get('access-control-allow-methods')).toBe('OPTIONS, POST')
     expect(response.headers.get('access-control-allow-headers')).toContain('Authorization')
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
-    expect((await ask('/v2/unknown', { method: 'OPTIONS' })).status).toBe(404)
+    expect((await call('/v2/unknown', { method: 'OPTIONS' })).status).toBe(404)
   })
-  test('only the origins that may are named', async () => {
+  test('allows only the configured origins', async () => {
     const strict = await startTestGateway(sampleRoutes, { corsOrigins: ['https://good.example'] })
     const from = async (origin: string) => (await fetch(`${strict.url}/v2/sample/1`, { headers: { origin } })).headers
     expect((await from('https://good.example')).get('access-control-allow-origin')).toBe('https://good.example')
@@ -154,45 +154,45 @@ describe('verbs', () => {
   })
 })
 
-describe('an answer', () => {
-  test('of a record has a strong tag that saves sending it again', async () => {
-    const first = await ask('/v2/sample/12')
+describe('a response', () => {
+  test('has a strong ETag, and is 304 for a matching If-None-Match', async () => {
+    const first = await call('/v2/sample/12')
     const tag = first.headers.get('etag') ?? ''
     expect(tag).toMatch(/^"[\w-]{27}"$/)
     expect(first.headers.get('cache-control')).toBe('public, max-age=0, must-revalidate')
     expect(first.headers.get('vary')).toBe('Authorization')
     for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const again = await ask('/v2/sample/12', { headers: { 'if-none-match': known } })
+      const again = await call('/v2/sample/12', { headers: { 'if-none-match': known } })
       expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tag, ''])
     }
-    expect((await ask('/v2/sample/12', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
-    expect((await ask('/v2/sample/13', { headers: { 'if-none-match': tag } })).status).toBe(200)
+    expect((await call('/v2/sample/12', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+    expect((await call('/v2/sample/13', { headers: { 'if-none-match': tag } })).status).toBe(200)
   })
-  test('to a key is private', async () => {
-    const response = await ask('/v2/sample/12', { headers: withKey(systemKey) })
+  test('to a request with a key is private', async () => {
+    const response = await call('/v2/sample/12', { headers: withKey(systemKey) })
     expect(response.headers.get('cache-control')).toBe('private, no-cache')
     expect(await response.json()).toMatchObject({ caller: 'user' })
   })
   test.each(['/v2/sample/12', '/v2/unknown', '/healthz', '/v2/sample/all', '/docs', '/player/12'])(
-    'of %s has the caller’s request id, and is taken for what it says it is',
+    'of %s has the request id of the client and nosniff',
     async (path) => {
-      const response = await ask(path, { headers: { 'x-request-id': 'my-request.1' } })
+      const response = await call(path, { headers: { 'x-request-id': 'my-request.1' } })
       expect(response.headers.get('x-request-id')).toBe('my-request.1')
       expect(response.headers.get('x-content-type-options')).toBe('nosniff')
       expect(response.headers.get('x-powered-by')).toBeNull()
     },
   )
-  test('gets an id of its own where the caller’s is none', async () => {
+  test('has a new request id if the one of the client is invalid', async () => {
     for (const bad of ['', 'a b', 'x'.repeat(65), '<script>']) {
-      const response = await ask('/v2/sample/12', { headers: { 'x-request-id': bad } })
+      const response = await call('/v2/sample/12', { headers: { 'x-request-id': bad } })
       expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     }
   })
 })
 
 describe('a problem', () => {
-  test('has the eight members, and the request’s id', async () => {
-    const response = await ask('/v2/sample/12?limit=x')
+  test('has eight members, including the request id', async () => {
+    const response = await call('/v2/sample/12?limit=x')
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     expect(await response.json()).toEqual({
       type: `${gateway.url}/docs#invalid_input`,
@@ -205,17 +205,17 @@ describe('a problem', () => {
       errors: [{ field: 'limit', message: expect.any(String) }],
     })
   })
-  test('of our own fault says nothing of itself', async () => {
-    const response = await ask('/v2/sample/12/password/hunter2-is-it')
+  test('for an internal error has no details', async () => {
+    const response = await call('/v2/sample/12/password/hunter2-is-it')
     const problem = await response.json()
     expect(problem).toMatchObject({ status: 500, code: 'internal', instance: '/v2/sample/12/password/:password' })
     expect(JSON.stringify(problem)).not.toMatch(/hunter2|fault that|\.ts/)
   })
-  test('does not repeat what stood where an id belongs', async () => {
-    expect(await (await ask(`/v2/sample/${systemKey}?limit=x`)).json()).toMatchObject({ instance: '/v2/sample/:sample_id' })
-    expect(await (await ask(`/v2/unknown/${systemKey}`)).json()).toMatchObject({ instance: '/v2' })
+  test('does not repeat the value of a path parameter', async () => {
+    expect(await (await call(`/v2/sample/${systemKey}?limit=x`)).json()).toMatchObject({ instance: '/v2/sample/:sample_id' })
+    expect(await (await call(`/v2/unknown/${systemKey}`)).json()).toMatchObject({ instance: '/v2/unknown/…' })
   })
-  test('says when to try again while a service is away', async () => {
+  test('has Retry-After while a service is unavailable', async () => {
     const alone = await startTestGateway(sampleRoutes)
     const response = await fetch(`${alone.url}/v2/sample/id`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
@@ -224,50 +224,50 @@ describe('a problem', () => {
   })
 })
 
-describe('what is no request as it should be', () => {
+describe('a malformed request', () => {
   const request = (line: string, ...headers: string[]) => [line, ...headers, '', ''].join('\r\n')
   const get = 'GET /v2/sample/12 HTTP/1.1'
   test.each([
-    ['two lengths', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Content-Length: 1', 'Content-Length: 2')}ab`],
+    ['with two Content-Length headers', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Content-Length: 1', 'Content-Length: 2')}ab`],
     [
-      'a length and a transfer coding',
+      'with Content-Length and Transfer-Encoding',
       `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
     ],
-    ['a transfer coding that is unknown', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Transfer-Encoding: xchunked')}0\r\n\r\n`],
-    ['two transfer codings', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n`],
+    ['with an unknown Transfer-Encoding', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Transfer-Encoding: xchunked')}0\r\n\r\n`],
+    ['with two transfer codings', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n`],
     [
-      'two headers of transfer codings',
+      'with two Transfer-Encoding headers',
       `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity')}0\r\n\r\n`,
     ],
-    ['a blank before the colon', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Transfer-Encoding : chunked')}0\r\n\r\n`],
-    ['a length with a sign', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Content-Length: +1')}a`],
+    ['with a space before the colon', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Transfer-Encoding : chunked')}0\r\n\r\n`],
+    ['with a signed Content-Length', `${request('POST /v2/sample HTTP/1.1', 'Host: h', 'Content-Length: +1')}a`],
     [
-      'a chunk size that is none',
+      'with an invalid chunk size',
       request('POST /v2/sample HTTP/1.1', 'Host: h', 'Content-Type: application/json', systemHeader(), 'Transfer-Encoding: chunked') +
         '0x2\r\n{}\r\n0\r\n\r\n',
     ],
-    ['lines that end in LF alone', `${get}\nHost: h\n\n`],
-    ['a folded header', request(get, 'Host: h', 'X-Folded: a', ' b')],
-    ['a NUL in a header', request(get, 'Host: h', 'X-Nul: a\0b')],
-    ['no host', request(get)],
-    ['two hosts', request(get, 'Host: h', 'Host: evil')],
-    ['a whole address', request('GET http://evil/v2/sample/12 HTTP/1.1', 'Host: h')],
-    ['a percent-encoded NUL in the path', request('GET /v2/sample/a%00b HTTP/1.1', 'Host: h')],
-    ['a percent-encoded NUL in the path of nothing', request('GET /nothing/a%00b HTTP/1.1', 'Host: h')],
-    ['a percent-encoded NUL in a query that nobody knows', request('GET /v2/sample/12?x=%00 HTTP/1.1', 'Host: h')],
-    ['an invalid percent-encoding in the path', request('GET /v2/sample/%E0%A4%A HTTP/1.1', 'Host: h')],
-    ['an invalid percent-encoding in the query', request('GET /v2/sample/12?x=%zz HTTP/1.1', 'Host: h')],
-    ['raw bytes in the path', Buffer.from(request('GET /v2/sample/\xe9 HTTP/1.1', 'Host: h'), 'latin1')],
-    ['a fragment', request('GET /v2/sample/12#x HTTP/1.1', 'Host: h')],
-    ['an asterisk', request('OPTIONS * HTTP/1.1', 'Host: h')],
-    ['no HTTP at all', 'hello\r\n\r\n'],
-  ])('%s is 400', async (_, raw) => {
+    ['with lines that end in LF only', `${get}\nHost: h\n\n`],
+    ['with a folded header', request(get, 'Host: h', 'X-Folded: a', ' b')],
+    ['with a NUL in a header', request(get, 'Host: h', 'X-Nul: a\0b')],
+    ['without Host', request(get)],
+    ['with two Host headers', request(get, 'Host: h', 'Host: evil')],
+    ['with an absolute URL', request('GET http://evil/v2/sample/12 HTTP/1.1', 'Host: h')],
+    ['with %00 in the path', request('GET /v2/sample/a%00b HTTP/1.1', 'Host: h')],
+    ['with %00 in an unknown path', request('GET /nothing/a%00b HTTP/1.1', 'Host: h')],
+    ['with %00 in an unknown query parameter', request('GET /v2/sample/12?x=%00 HTTP/1.1', 'Host: h')],
+    ['with invalid percent-encoding in the path', request('GET /v2/sample/%E0%A4%A HTTP/1.1', 'Host: h')],
+    ['with invalid percent-encoding in the query', request('GET /v2/sample/12?x=%zz HTTP/1.1', 'Host: h')],
+    ['with raw bytes in the path', Buffer.from(request('GET /v2/sample/\xe9 HTTP/1.1', 'Host: h'), 'latin1')],
+    ['with a fragment', request('GET /v2/sample/12#x HTTP/1.1', 'Host: h')],
+    ['with an asterisk as its path', request('OPTIONS * HTTP/1.1', 'Host: h')],
+    ['that is not HTTP', 'hello\r\n\r\n'],
+  ])('%s returns 400', async (_, raw) => {
     const answer = await sendRaw(gateway.address, raw)
     expect(statuses(answer)[0]).toBe(400)
-    // What follows in the same bytes was not taken for a request of its own.
+    // The rest of the bytes is not parsed as a second request.
     expect(statuses(answer)).toHaveLength(1)
   })
-  test('headers of 17 KB are 431', async () => {
+  test('with 17 KB of headers returns 431', async () => {
     const answer = await sendRaw(gateway.address, request(get, 'Host: h', `X-Long: ${'x'.repeat(17 * 1024)}`))
     expect(statuses(answer)).toEqual([431])
     expect(answer).toContain('application/problem+json')
@@ -279,7 +279,7 @@ function systemHeader(): string {
 }
 
 describe('pages', () => {
-  test('readiness names what is missing', async () => {
+  test('/readyz names the unavailable services', async () => {
     const alone = await startTestGateway(sampleRoutes)
     const response = await fetch(`${alone.url}/readyz`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
@@ -296,12 +296,12 @@ describe('pages', () => {
     expect((await fetch(`${alone.url}/healthz`)).status).toBe(200)
     await alone.stop()
   })
-  test('/readyz and /healthz take no other verbs', async () => {
-    expect((await ask('/readyz', { method: 'POST' })).status).toBe(405)
-    expect((await ask('/healthz', { method: 'HEAD' })).status).toBe(200)
+  test('/readyz and /healthz accept GET and HEAD only', async () => {
+    expect((await call('/readyz', { method: 'POST' })).status).toBe(405)
+    expect((await call('/healthz', { method: 'HEAD' })).status).toBe(200)
   })
   test('/openapi.json describes every route in OpenAPI 3.1', async () => {
-    const document = (await (await ask('/openapi.json')).json()) as { openapi: string; paths: Record<string, Record<string, unknown>> }
+    const document = (await (await call('/openapi.json')).json()) as { openapi: string; paths: Record<string, Record<string, unknown>> }
     expect(document.openapi).toBe('3.1.0')
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining(['/sample/{sample_id}', '/sample/all', '/samples', '/samples/{order}', '/sample', '/sample/create']),
@@ -314,34 +314,34 @@ describe('pages', () => {
       requestBody: { content: { 'application/json': {}, 'application/x-www-form-urlencoded': {}, 'multipart/form-data': {} } },
     })
   })
-  test('/docs is titled, explains codes, and needs no other host', async () => {
-    const response = await ask('/docs')
+  test('/docs explains the codes and loads nothing from other hosts', async () => {
+    const response = await call('/docs')
     const html = await response.text()
     expect(html).toContain('<title>Vitascope API</title>')
     expect(html).toContain('id="sample_taken"')
     expect(html).not.toMatch(/(src|href)="(https?:)?\/\//)
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
-    for (const [, path = ''] of html.matchAll(/(?:src|href)="(\/[^"]+)"/g)) expect((await ask(path)).status).toBe(200)
-    expect((await ask('/docs/swagger-ui-bundle.js.map')).status).toBe(404)
+    for (const [, path = ''] of html.matchAll(/(?:src|href)="(\/[^"]+)"/g)) expect((await call(path)).status).toBe(200)
+    expect((await call('/docs/swagger-ui-bundle.js.map')).status).toBe(404)
   })
-  test('/player/{id} is the page, its files are kept for good', async () => {
-    const response = await ask('/player/12?token=x')
+  test('/player/{id} returns the page, and its assets are immutable', async () => {
+    const response = await call('/player/12?token=x')
     expect(response.status).toBe(404)
     expect(await response.text()).toContain('<title>Not available</title>')
     expect(response.headers.get('content-security-policy')).toContain(`connect-src 'self' ${gateway.url}`)
-    const file = await ask('/player/assets/main-1a2b.js')
+    const file = await call('/player/assets/main-1a2b.js')
     expect(file.headers.get('cache-control')).toContain('immutable')
     expect(file.headers.get('content-type')).toContain('javascript')
-    const missing = await ask('/player/assets/other.js')
+    const missing = await call('/player/assets/other.js')
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
   })
-  test('/player/{id} is 404 where the pages are not built', async () => {
+  test('/player/{id} returns 404 if the pages are not built', async () => {
     const bare = await startTestGateway(sampleRoutes)
     expect((await fetch(`${bare.url}/player/12`)).status).toBe(404)
     await bare.stop()
   })
-  test('/ leads to the docs', async () => {
-    const response = await ask('/')
+  test('/ redirects to the docs', async () => {
+    const response = await call('/')
     expect([response.status, response.headers.get('location')]).toEqual([302, '/docs'])
   })
 })

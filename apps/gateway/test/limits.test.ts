@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { parseAddressRules } from '@vitascope/access'
 import { DomainError } from '@vitascope/errors'
-import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
+import { parseAddressRules } from '@vitascope/security'
+import { waitFor } from '@vitascope/testing'
+import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 const key = aKey()
 
 beforeAll(async () => {
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   standIns.keys.set(key, { keyId: '1', userType: 'system', organisationId: '1', resources: ['sample::get'] })
   gateway = await startTestGateway(sampleRoutes, {
     authAddress: standIns.address,
@@ -24,7 +25,7 @@ afterAll(async () => {
   await standIns.stop()
 })
 
-const ask = (path: string, address: string, headers: Record<string, string> = {}) =>
+const call = (path: string, address: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': address, ...headers } })
 async function statusesOf(times: number, send: () => Promise<Response>): Promise<number[]> {
   const found: number[] = []
@@ -32,46 +33,71 @@ async function statusesOf(times: number, send: () => Promise<Response>): Promise
   return found
 }
 
-test('a guest’s budget is that of the address, which only the trusted proxy tells', async () => {
-  expect(await statusesOf(6, () => ask('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
-  expect(await statusesOf(1, () => ask('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
-  expect(await statusesOf(1, () => ask('/v2/sample/1', '203.0.113.2'))).toEqual([200])
+test('the budget of a guest belongs to the address that the trusted proxy sends', async () => {
+  expect(await statusesOf(6, () => call('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
+  expect(await statusesOf(1, () => call('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
+  expect(await statusesOf(1, () => call('/v2/sample/1', '203.0.113.2'))).toEqual([200])
 })
 
-test('a key’s budget is its own, wherever it comes from', async () => {
+test('the budget of a key is independent of the client address', async () => {
   let next = 0
-  const found = await statusesOf(10, () => ask('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
+  const found = await statusesOf(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
   expect(found.filter((status) => status === 200)).toHaveLength(8)
 })
 
-test('429 says when to try again', async () => {
-  let response = await ask('/v2/sample/1', '203.0.113.3')
+test('429 has Retry-After', async () => {
+  let response = await call('/v2/sample/1', '203.0.113.3')
   expect(response.headers.get('ratelimit-policy')).toBe('"address";q=4;w=4')
   expect(response.headers.get('ratelimit')).toMatch(/^"address";r=3;t=\d$/)
-  while (response.status === 200) response = await ask('/v2/sample/1', '203.0.113.3')
+  while (response.status === 200) response = await call('/v2/sample/1', '203.0.113.3')
   expect(response.headers.get('retry-after')).toMatch(/^[1-4]$/)
   expect(response.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d$/)
   expect(await response.json()).toMatchObject({ status: 429, code: 'rate_limited' })
 })
 
-test('keys that turn out bad are looked up only so often, and a good one that is known still works', async () => {
-  await ask('/v2/sample/all', '203.0.113.4', withKey(key))
+const sendBadKeys = (times: number, address: string) => statusesOf(times, () => call('/v2/sample/all', address, withKey(aKey())))
+function aGoodKey(): string {
+  const fresh = aKey()
+  standIns.keys.set(fresh, { keyId: String(standIns.keys.size + 1), userType: 'system', organisationId: '1', resources: ['sample::get'] })
+  return fresh
+}
+
+test('invalid keys above the budget return 429, with a limited number of look-ups', async () => {
   standIns.lookUps.length = 0
-  expect(await statusesOf(8, () => ask('/v2/sample/all', '203.0.113.4', withKey(aKey())))).toEqual([401, 401, 401, 401, 429, 429, 429, 429])
-  expect(standIns.lookUps).toHaveLength(4)
-  expect([200, 429]).toContain((await ask('/v2/sample/all', '203.0.113.4', withKey(key))).status)
+  const found = await sendBadKeys(50, '203.0.113.4')
+  expect(found.slice(0, 4)).toEqual([401, 401, 401, 401])
+  expect(new Set(found.slice(4))).toEqual(new Set([429]))
+  // 4 bad keys, and 40 look-ups beyond them.
+  expect(standIns.lookUps).toHaveLength(44)
 })
 
-test('so are guesses at a system key of a form of its own, which auth calls malformed', async () => {
+test('a valid, unused key works although its address sent many invalid keys', async () => {
+  expect((await sendBadKeys(20, '203.0.113.7')).at(-1)).toBe(429)
+  expect((await call('/v2/sample/all', '203.0.113.7', withKey(aGoodKey()))).status).toBe(200)
+})
+
+test('a cached key works although its address has no look-ups left', async () => {
+  const good = aGoodKey()
+  const send = () => call('/v2/sample/all', '203.0.113.8', withKey(good))
+  expect((await send()).status).toBe(200)
+  expect((await sendBadKeys(60, '203.0.113.8')).at(-1)).toBe(429)
+  // Changed keys are looked up again.
+  standIns.revoke(standIns.keys.get(good)?.keyId ?? '')
+  standIns.lookUps.length = 0
+  await waitFor(async () => (await send()).status === 200 && standIns.lookUps.includes(good), { describe: 'the key to be looked up again' })
+  expect((await call('/v2/sample/all', '203.0.113.8', withKey(aGoodKey()))).status).toBe(429)
+})
+
+test('keys that auth calls malformed use the budget of failed keys', async () => {
   standIns.authFailure = new DomainError('unauthenticated', 'KEY_MALFORMED', 'this is no key of ours')
   const answers = []
-  for (let i = 0; i < 5; i++) answers.push(await ask('/v2/sample/all', '203.0.113.6', withKey(`guess_at_the_system_key_${i}`)))
+  for (let i = 0; i < 5; i++) answers.push(await call('/v2/sample/all', '203.0.113.6', withKey(`guess_at_the_system_key_${i}`)))
   standIns.authFailure = undefined
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429])
   expect(answers[4]?.headers.get('ratelimit-policy')).toBe('"failed";q=4;w=4')
 })
 
-test('pages beside /v2 have no limit', async () => {
-  expect(new Set(await statusesOf(20, () => ask('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
-  expect(new Set(await statusesOf(20, () => ask('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
+test('pages outside /v2 do not use the budgets of /v2', async () => {
+  expect(new Set(await statusesOf(20, () => call('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
+  expect(new Set(await statusesOf(20, () => call('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
 })

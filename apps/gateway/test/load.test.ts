@@ -1,23 +1,23 @@
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { parseAddressRules } from '@vitascope/access'
+import { parseAddressRules } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
 import { z } from 'zod'
-import { route } from '../src/route.ts'
+import { route } from '../src/server/route/route.ts'
 import { sendRaw } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let open: () => void
 let waiting: number
 
-// What GET /v2/sample/id waits for is in the hands of the test.
+// GET /v2/sample/id waits until the test responds.
 beforeEach(async () => {
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   const trustedProxies = parseAddressRules(['127.0.0.1']).rules ?? []
   const { address } = standIns
   gateway = await startTestGateway(sampleRoutes, { authAddress: address, catalogueAddress: address, trustedProxies })
@@ -56,15 +56,15 @@ function get(path: string, agent: Agent, headers: Record<string, string> = {}, u
   })
 }
 
-test('more requests than can be under way are told so at once, reads before writes, and all others are answered', async () => {
+test('rejects requests over the limit at once, reads before writes, and answers all others', async () => {
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const agent = new Agent({ keepAlive: true })
   const answers: Answer[] = []
-  // Ten callers, of whom none comes near the share of one.
+  // Ten callers, each far below its share.
   const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n % 10}` })
   const asking = Array.from({ length: 560 }, (_, n) => get('/v2/sample/id', agent, from(n)).then((answer) => answers.push(answer)))
-  // More than 480 where this machine is so slow that the deadline of some is over meanwhile.
+  // More than 480 if the machine is so slow that some requests reach their deadline.
   await waitFor(() => answers.length >= 480, { describe: () => `480 to be turned away (${answers.length} are)` })
   expect(new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['503 1']))
   const headers = { ...withKey(key), 'content-type': 'application/json' }
@@ -77,13 +77,13 @@ test('more requests than can be under way are told so at once, reads before writ
   agent.destroy()
 })
 
-test('one caller leaves a quarter of the places: more at once is 429, and everybody else is answered, and its writes', async () => {
+test('a single caller is limited to three quarters of the slots, and gets 429 beyond', async () => {
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const agent = new Agent({ keepAlive: true })
   const answers: Answer[] = []
   const asking = Array.from({ length: 140 }, () => get('/v2/sample/id', agent, withKey(key)).then((answer) => answers.push(answer)))
-  // More than 80 where this machine is so slow that the deadline of some is over meanwhile.
+  // More than 80 if the machine is so slow that some requests reach their deadline.
   await waitFor(() => answers.length >= 80, { describe: () => `80 to be turned away (${answers.length} are)` })
   expect(new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['429 1']))
   const write = await fetch(`${gateway.url}/v2/sample`, { method: 'POST', headers: withKey(key), body: new URLSearchParams('title=t') })
@@ -98,13 +98,13 @@ test('one caller leaves a quarter of the places: more at once is 429, and everyb
   agent.destroy()
 })
 
-test('who is turned away at the door is told as everywhere else; writes, preflights and pages are let in', async () => {
+test('an overload rejection has the usual format, and writes, preflights and pages are admitted', async () => {
   const taking = route({
     get: ['/taking/:id'],
     section: 'Samples',
     access: 'public',
     cost: 'write',
-    safe: false,
+    readOnly: false,
     audited: false,
     summary: 'Take a sample',
     params: z.object({ id: z.string() }),
@@ -112,7 +112,7 @@ test('who is turned away at the door is told as everywhere else; writes, preflig
     handle: async () => ({}),
   })
   const trustedProxies = parseAddressRules(['127.0.0.1']).rules ?? []
-  const beside = await startTestGateway([...sampleRoutes, taking], {
+  const others = await startTestGateway([...sampleRoutes, taking], {
     authAddress: standIns.address,
     catalogueAddress: standIns.address,
     trustedProxies,
@@ -120,10 +120,10 @@ test('who is turned away at the door is told as everywhere else; writes, preflig
   })
   const agent = new Agent({ keepAlive: true })
   const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n % 10}` })
-  const asking = Array.from({ length: 80 }, (_, n) => get('/v2/sample/id', agent, from(n), beside.url))
+  const asking = Array.from({ length: 80 }, (_, n) => get('/v2/sample/id', agent, from(n), others.url))
   await waitFor(() => waiting === 80)
   const headers = { 'x-request-id': 'mine', origin: 'https://www.example.org' }
-  const refused = await fetch(`${beside.url}/v2/sample/1`, { headers })
+  const refused = await fetch(`${others.url}/v2/sample/1`, { headers })
   expect(refused.status).toBe(503)
   expect(Object.fromEntries(refused.headers)).toMatchObject({
     'content-type': 'application/problem+json',
@@ -134,15 +134,15 @@ test('who is turned away at the door is told as everywhere else; writes, preflig
     vary: 'Origin',
   })
   expect(await refused.json()).toEqual({
-    type: `${beside.url}/docs#overloaded`,
+    type: `${others.url}/docs#overloaded`,
     title: 'Overloaded',
     status: 503,
-    detail: 'too many requests are under way: try again',
+    detail: 'too many requests are active; try again',
     instance: '/v2',
     code: 'overloaded',
     request_id: 'mine',
   })
-  const status = async (method: string, path: string) => (await fetch(`${beside.url}${path}`, { method })).status
+  const status = async (method: string, path: string) => (await fetch(`${others.url}${path}`, { method })).status
   expect(await status('HEAD', '/v2/sample/1')).toBe(503)
   expect(await status('GET', '/v2/sample/1?x=/v2/taking/1')).toBe(503)
   expect(await status('GET', '/v2/nothing')).toBe(503)
@@ -150,16 +150,16 @@ test('who is turned away at the door is told as everywhere else; writes, preflig
   expect(await status('POST', '/v2/sample')).toBe(401)
   expect(await status('OPTIONS', '/v2/sample')).toBe(204)
   expect(await status('GET', '/healthz')).toBe(200)
-  const metrics = await (await fetch(`http://${beside.metricsAddress}/metrics`)).text()
-  expect(metrics).toMatch(/^vitascope_http_turned_away_total\{.*kind="read".*\} 4$/m)
+  const metrics = await (await fetch(`http://${others.metricsAddress}/metrics`)).text()
+  expect(metrics).toMatch(/^vitascope_http_requests_rejected_total\{.*kind="read".*\} 4$/m)
   open()
   expect(new Set((await Promise.all(asking)).map((answer) => answer.status))).toEqual(new Set([200]))
   expect(await status('GET', '/v2/sample/1')).toBe(200)
   agent.destroy()
-  await beside.stop()
+  await others.stop()
 })
 
-test('stopping lets what runs end, and takes nothing new', async () => {
+test('stop finishes running requests and accepts no new ones', async () => {
   const agent = new Agent({ keepAlive: true })
   const running = get('/v2/sample/id', agent)
   await waitFor(() => waiting === 1)
@@ -173,7 +173,7 @@ test('stopping lets what runs end, and takes nothing new', async () => {
   agent.destroy()
 })
 
-test('bodies that come slowly take no place of other requests', async () => {
+test('slow bodies use no slots of other requests', async () => {
   const submit = route({
     post: ['/sample/submission'],
     section: 'Samples',
@@ -183,34 +183,34 @@ test('bodies that come slowly take no place of other requests', async () => {
     answer: z.object({}),
     handle: async () => ({}),
   })
-  const beside = await startTestGateway([...sampleRoutes, submit], { authAddress: standIns.address, catalogueAddress: standIns.address })
+  const others = await startTestGateway([...sampleRoutes, submit], { authAddress: standIns.address, catalogueAddress: standIns.address })
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
-  const [host, port] = beside.address.split(':')
+  const [host, port] = others.address.split(':')
   // More than all places: as many bodies of one address as are kept wait, for each other one the oldest goes.
-  let begun = 0
+  let started = 0
   const sockets = Array.from({ length: 660 }, () =>
     connect(Number(port), host)
       .on('error', () => {})
       .on('connect', function (this: Socket) {
-        this.resume().write('POST /v2/sample/submission HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{', () => begun++)
+        this.resume().write('POST /v2/sample/submission HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{', () => started++)
       }),
   )
-  await waitFor(() => begun === sockets.length)
+  await waitFor(() => started === sockets.length)
   const headers = { ...withKey(key), 'content-type': 'application/json' }
   const statuses = []
   for (let i = 0; i < 20; i++) {
-    statuses.push((await fetch(`${beside.url}/v2/sample/1`)).status)
-    statuses.push((await fetch(`${beside.url}/v2/sample`, { method: 'POST', headers, body: '{"title":"t"}' })).status)
+    statuses.push((await fetch(`${others.url}/v2/sample/1`)).status)
+    statuses.push((await fetch(`${others.url}/v2/sample`, { method: 'POST', headers, body: '{"title":"t"}' })).status)
     const guest = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-    statuses.push((await fetch(`${beside.url}/v2/sample/submission`, guest)).status)
+    statuses.push((await fetch(`${others.url}/v2/sample/submission`, guest)).status)
   }
   expect(new Set(statuses)).toEqual(new Set([200, 201]))
   for (const socket of sockets) socket.destroy()
-  await beside.stop()
+  await others.stop()
 })
 
-test('a body that does not come is waited for a few seconds, then told so', async () => {
+test('rejects a body that does not arrive within a few seconds', async () => {
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000\r\n\r\n{`

@@ -3,7 +3,7 @@ import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 const key = aKey()
 const otherKey = aKey()
@@ -11,7 +11,7 @@ let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 
 beforeAll(async () => {
-  standIns = await startStandIns(testPrincipalKey)
+  standIns = await startStandIns()
   for (const [keyId, value] of [key, otherKey].entries()) {
     standIns.keys.set(value, {
       keyId: String(keyId),
@@ -66,31 +66,31 @@ test.each<[string, () => [Body | undefined, Record<string, string>, string?]]>([
   ['data of a multipart form', () => [multipart({ data: text }), {}]],
   ['data of the query', () => [undefined, {}, `?data=${encodeURIComponent(text)}`]],
   [
-    'flat fields, a list repeated',
+    'form fields with a repeated list field',
     () => [new URLSearchParams([...Object.entries(flat)].flatMap(([n, v]) => [v].flat().map((one): [string, string] => [n, one]))), {}],
   ],
-  ['flat fields, a list in JSON', () => [new URLSearchParams({ ...flat, tags: '["a","b"]' }), {}]],
-  ['flat fields of a multipart form', () => [multipart(flat), {}]],
-])('%s is the same payload', async (_, sent) => {
+  ['form fields with a list in JSON', () => [new URLSearchParams({ ...flat, tags: '["a","b"]' }), {}]],
+  ['fields of a multipart form', () => [multipart(flat), {}]],
+])('parses the same payload from %s', async (_, sent) => {
   const { status, answer } = await post(...sent())
   expect([status, answer.got]).toEqual([201, payload])
 })
 
-test('in a flat form one text is a list of one, nothing is an empty list, and null is null', async () => {
+test('form fields: one text is a list of one, an empty text an empty list, null is null', async () => {
   const got = async (fields: Record<string, string>) => (await post(new URLSearchParams({ title: 't', ...fields }))).answer.got
   expect(await got({ tags: 'a' })).toEqual({ title: 't', tags: ['a'] })
   expect(await got({ tags: '' })).toEqual({ title: 't', tags: [] })
   expect(await got({ place: 'null' })).toEqual({ title: 't', place: null })
 })
 
-describe('refused with every field named', () => {
-  test('unknown fields, wrong types and missing ones at once', async () => {
+describe('rejects, with every field named,', () => {
+  test('unknown, invalid and missing fields', async () => {
     const body = JSON.stringify({ titel: 'x', count: 'many', tags: [1, 'a'], place: { city: 1, town: 2 }, organisation_id: '3' })
     expect((await refused(post(body, json))).sort()).toEqual(
       [400, 'invalid_input', 'title', 'titel', 'count', 'tags[0]', 'place.city', 'place.town', 'organisation_id'].sort(),
     )
   })
-  test('names that objects have anyway', async () => {
+  test('names of the object prototype', async () => {
     const body = '{"title":"t","__proto__":{"a":1},"constructor":1,"hasOwnProperty":2}'
     expect(await refused(post(body, json))).toEqual([400, 'invalid_input', '__proto__', 'constructor', 'hasOwnProperty'])
     expect(await refused(post('title=t&__proto__=1&a[__proto__][x]=1', form))).toEqual([
@@ -101,7 +101,7 @@ describe('refused with every field named', () => {
     ])
     expect(({} as { a?: unknown }).a).toBeUndefined()
   })
-  test('fields that are there twice', async () => {
+  test('repeated fields', async () => {
     expect(await refused(post('title=a&title=b&count=1&count=2&tags=1&tags=2', form))).toEqual([400, 'invalid_input', 'title', 'count'])
     expect(await refused(post('{"title":"a","title":"b"}', json))).toEqual([400, 'invalid_input', 'title'])
     expect(await refused(post(`data=${text}&data=${text}`, form))).toEqual([400, 'invalid_input', 'data'])
@@ -109,17 +109,17 @@ describe('refused with every field named', () => {
     expect(await refused(post(text, json, `?data=${text}`))).toEqual([400, 'invalid_input', 'data'])
     expect(await refused(post(`title=x&data={}&count=1`, form))).toEqual([400, 'invalid_input', 'title', 'count'])
   })
-  test('NUL, half of a pair, and numbers that would be rounded', async () => {
+  test('NUL, unpaired surrogates and numbers that lose precision', async () => {
     expect(await refused(post('{"title":"a\\u0000b","tags":["\\ud800"]}', json))).toEqual([400, 'invalid_input', 'title', 'tags[0]'])
     expect(await refused(post('title=a%00b', form))).toEqual([400, 'invalid_input', 'title'])
     expect(await refused(post(multipart({ title: 'a\0b' })))).toEqual([400, 'invalid_input', 'title'])
     expect(await refused(post('{"title":"t","count":9007199254740993}', json))).toEqual([400, 'invalid_input', 'count'])
   })
-  test('no payload where one is needed', async () => {
+  test('a missing payload', async () => {
     expect(await refused(post(undefined))).toEqual([400, 'invalid_input', 'title'])
     expect(await refused(post('', form))).toEqual([400, 'invalid_input', 'title'])
   })
-  test('anything where none is taken', async () => {
+  test('fields in the payload of an endpoint without one', async () => {
     const remove = (body: string) => fetch(`${gateway.url}/v2/sample/1`, { method: 'DELETE', headers: { ...withKey(key), ...json }, body })
     expect((await remove('{}')).status).toBe(200)
     const response = await remove('{"user_id":"1"}')
@@ -131,9 +131,9 @@ describe('refused with every field named', () => {
 })
 
 test.each<[string, Body, Record<string, string>, number, string]>([
-  ['JSON that is none', '{"title":', json, 400, 'malformed_payload'],
-  ['JSON that is no object', '[1]', json, 400, 'invalid_input'],
-  ['JSON that is too deep', `{"title":${'['.repeat(33)}`, json, 400, 'malformed_payload'],
+  ['invalid JSON', '{"title":', json, 400, 'malformed_payload'],
+  ['JSON that is not an object', '[1]', json, 400, 'invalid_input'],
+  ['JSON nested too deeply', `{"title":${'['.repeat(33)}`, json, 400, 'malformed_payload'],
   ['JSON in Latin-1', Buffer.from('{"title":"\xe9"}', 'latin1'), json, 400, 'malformed_payload'],
   ['a form with an invalid percent-encoding', 'title=%E0%A4%A', form, 400, 'invalid_input'],
   ['a form with a percent-encoded surrogate', 'title=%ED%A0%80', form, 400, 'invalid_input'],
@@ -145,23 +145,23 @@ test.each<[string, Body, Record<string, string>, number, string]>([
     400,
     'malformed_payload',
   ],
-  ['data that is no JSON', 'data={title', form, 400, 'invalid_input'],
+  ['data that is not JSON', 'data={title', form, 400, 'invalid_input'],
   ['no content type', Buffer.from('title=t'), {}, 415, 'unsupported_media_type'],
   ['XML', '<title/>', { 'content-type': 'application/xml' }, 415, 'unsupported_media_type'],
   ['another charset', text, { 'content-type': 'application/json; charset=utf-16' }, 415, 'unsupported_media_type'],
   ['a compressed body', text, { ...json, 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
   ['more than a MiB', `{"title":"${'x'.repeat(1024 * 1024)}"}`, json, 413, 'payload_too_large'],
-])('%s is refused', async (_, body, headers, status, code) => {
+])('rejects %s', async (_, body, headers, status, code) => {
   expect((await refused(post(body, headers))).slice(0, 2)).toEqual([status, code])
 })
 
-test('a body that grows past a MiB is refused while it still comes', async () => {
+test('rejects a chunked body as soon as it exceeds 1 MiB', async () => {
   const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
   const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
   expect(statuses(await sendRaw(gateway.address, head + chunk.repeat(17)))).toEqual([413])
 })
 
-test('a caller who hangs up in the middle of a body leaves the gateway well', async () => {
+test('a client that disconnects during a body does not affect other requests', async () => {
   const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"ti`
   await sendRaw(gateway.address, head, { wait: 100 })
   expect((await post(text, json)).status).toBe(201)
@@ -176,26 +176,26 @@ describe('a payload that is a list', () => {
     })
     return { status: response.status, answer: (await response.json()) as Answer }
   }
-  const ask = async (...sent: Parameters<typeof put>) => (await put(...sent)).answer.got
+  const request = async (...sent: Parameters<typeof put>) => (await put(...sent)).answer.got
   const rows = [{ name: 'a', count: 1 }, { name: '__proto__' }]
 
-  test('comes as JSON and as data', async () => {
-    expect(await ask('rows', JSON.stringify(rows), json)).toEqual(rows)
-    expect(await ask('rows', new URLSearchParams({ data: JSON.stringify(rows) }))).toEqual(rows)
-    expect(await ask('rows', multipart({ data: JSON.stringify(rows) }))).toEqual(rows)
-    expect(await ask('order', '["3","1"]', json)).toEqual(['3', '1'])
-    expect(await ask('order', new URLSearchParams({ data: '["3","1"]' }))).toEqual(['3', '1'])
+  test('is accepted as JSON and as data', async () => {
+    expect(await request('rows', JSON.stringify(rows), json)).toEqual(rows)
+    expect(await request('rows', new URLSearchParams({ data: JSON.stringify(rows) }))).toEqual(rows)
+    expect(await request('rows', multipart({ data: JSON.stringify(rows) }))).toEqual(rows)
+    expect(await request('order', '["3","1"]', json)).toEqual(['3', '1'])
+    expect(await request('order', new URLSearchParams({ data: '["3","1"]' }))).toEqual(['3', '1'])
   })
-  test('comes as the flat fields of its one item', async () => {
-    expect(await ask('rows', new URLSearchParams({ name: 'a', count: '1' }))).toEqual([{ name: 'a', count: 1 }])
-    expect(await ask('rows', multipart({ name: 'a' }))).toEqual([{ name: 'a' }])
+  test('is accepted as form fields of its only item', async () => {
+    expect(await request('rows', new URLSearchParams({ name: 'a', count: '1' }))).toEqual([{ name: 'a', count: 1 }])
+    expect(await request('rows', multipart({ name: 'a' }))).toEqual([{ name: 'a' }])
   })
-  test('comes in its field, in JSON, in data and in forms', async () => {
-    expect(await ask('order', '{"order":["3","1"]}', json)).toEqual(['3', '1'])
-    expect(await ask('order', new URLSearchParams({ data: '{"order":["3"]}' }))).toEqual(['3'])
-    expect(await ask('order', new URLSearchParams({ order: '["3","1"]' }))).toEqual(['3', '1'])
+  test('is accepted in a field, as JSON, data and form', async () => {
+    expect(await request('order', '{"order":["3","1"]}', json)).toEqual(['3', '1'])
+    expect(await request('order', new URLSearchParams({ data: '{"order":["3"]}' }))).toEqual(['3'])
+    expect(await request('order', new URLSearchParams({ order: '["3","1"]' }))).toEqual(['3', '1'])
     expect(
-      await ask(
+      await request(
         'order',
         new URLSearchParams([
           ['order', '3'],
@@ -204,7 +204,7 @@ describe('a payload that is a list', () => {
       ),
     ).toEqual(['3', '1'])
   })
-  test('is refused by the place of what is wrong', async () => {
+  test('is rejected with the index of each invalid item', async () => {
     const of = (...sent: Parameters<typeof put>) => refused(put(...sent))
     expect(await of('rows', '[{"name":1},{"nam":"a"}]', json)).toEqual([400, 'invalid_input', '[0].name', '[1].name', '[1].nam'])
     expect(await of('rows', '{"name":"a"}', json)).toEqual([400, 'invalid_input', 'payload'])
@@ -215,23 +215,23 @@ describe('a payload that is a list', () => {
     expect(await of('order', '{"order":[],"more":1}', json)).toEqual([400, 'invalid_input', 'more'])
     expect(await of('order', '{}', json)).toEqual([400, 'invalid_input', 'order'])
   })
-  test.each([10_000, 100_000])('of %i items is refused at once', async (count) => {
+  test.each([10_000, 100_000])('of %i items is rejected within 500 ms', async (count) => {
     const body = JSON.stringify(Array.from({ length: count }, () => 1))
     const started = performance.now()
     expect((await refused(put('rows', body, json))).slice(0, 2)).toEqual([400, 'invalid_input'])
     expect(performance.now() - started).toBeLessThan(500)
   })
-  test('of more items than it takes is refused as a whole', async () => {
-    expect(await ask('rows', JSON.stringify(Array(3).fill({ name: 'a' })), json)).toHaveLength(3)
+  test('with too many items is rejected', async () => {
+    expect(await request('rows', JSON.stringify(Array(3).fill({ name: 'a' })), json)).toHaveLength(3)
     expect(await refused(put('rows', JSON.stringify(Array(4).fill({ name: 'a' })), json))).toEqual([400, 'invalid_input', 'payload'])
   })
-  test('or a record takes any names but the one that no object can have', async () => {
-    expect(await ask('record', '{"constructor":"1","toString":"2","a b":"3"}', json)).toEqual({
+  test('or a record accepts any name except __proto__', async () => {
+    expect(await request('record', '{"constructor":"1","toString":"2","a b":"3"}', json)).toEqual({
       constructor: '1',
       toString: '2',
       'a b': '3',
     })
-    expect(await ask('record', new URLSearchParams({ any: '1', hasOwnProperty: '2' }))).toEqual({ any: '1', hasOwnProperty: '2' })
+    expect(await request('record', new URLSearchParams({ any: '1', hasOwnProperty: '2' }))).toEqual({ any: '1', hasOwnProperty: '2' })
     expect(await refused(put('record', '{"__proto__":"1"}', json))).toEqual([400, 'invalid_input', '__proto__'])
     expect(await refused(put('record', '[1]', json))).toEqual([400, 'invalid_input', 'payload'])
   })
@@ -239,14 +239,14 @@ describe('a payload that is a list', () => {
 
 describe('a query', () => {
   const read = (query: string) => fetch(`${gateway.url}/v2/sample/1${query}`)
-  test('may have parameters that nobody knows', async () => {
+  test('may have unknown parameters', async () => {
     expect((await read('?unknown=1&unknown=2&limit=3')).status).toBe(200)
   })
-  test('must not have a known one twice', async () => {
+  test('must not repeat a known parameter', async () => {
     const response = await read('?limit=1&limit=2')
     expect([response.status, await response.json()]).toEqual([
       400,
-      expect.objectContaining({ errors: [{ field: 'limit', message: 'must be there once' }] }),
+      expect.objectContaining({ errors: [{ field: 'limit', message: 'must not be repeated' }] }),
     ])
   })
 })
@@ -256,7 +256,7 @@ describe('an idempotency key', () => {
     const { status, answer } = await post(body, { ...withKey(as), ...headers, ...(header !== undefined && { 'idempotency-key': header }) })
     return { status, ...answer }
   }
-  test('is hashed with caller and path, what was asked apart from it', async () => {
+  test('is hashed with caller and path; the payload has its own fingerprint', async () => {
     const first = await send('k-1')
     expect(first).toMatchObject({ key: expect.stringMatching(/^[0-9a-f]{64}$/), fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const reordered = JSON.stringify(Object.fromEntries(Object.entries({ ...payload, count: '3' }).reverse()))
@@ -273,12 +273,12 @@ describe('an idempotency key', () => {
     expect((await send('k-1', text, otherKey)).key).not.toBe(first.key)
     expect((await send(undefined)).key).toBe('')
   })
-  test('means nothing but on POST', async () => {
+  test('is ignored unless the method is POST', async () => {
     const headers = { ...withKey(key), ...json, 'idempotency-key': 'k-1' }
     const response = await fetch(`${gateway.url}/v2/sample/create`, { method: 'PUT', headers, body: text })
     expect(await response.json()).toMatchObject({ key: '' })
   })
-  test('has 1 to 255 printable ASCII characters, and comes once', async () => {
+  test('has 1 to 255 printable ASCII characters and is not repeated', async () => {
     expect((await send('x'.repeat(255))).status).toBe(201)
     for (const bad of ['', 'x'.repeat(256), 'a\tb', 'é']) expect(await send(bad)).toMatchObject({ status: 400 })
     const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\n\r\n`
@@ -286,12 +286,12 @@ describe('an idempotency key', () => {
   })
 })
 
-test('a caller who hangs up ends the call behind', async () => {
+test('a client that disconnects cancels the call to the service', async () => {
   let ended = false
-  const begun = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
   standIns.nextId = (call) =>
     new Promise((_, reject) => {
-      begun.resolve()
+      started.resolve()
       call.signal.addEventListener('abort', () => {
         ended = true
         reject(new Error('nobody waits any more'))
@@ -299,13 +299,13 @@ test('a caller who hangs up ends the call behind', async () => {
     })
   const hangUp = new AbortController()
   const asking = fetch(`${gateway.url}/v2/sample/id`, { signal: hangUp.signal })
-  await begun.promise
+  await started.promise
   hangUp.abort()
   await expect(asking).rejects.toThrow()
   await waitFor(() => ended, { timeout: 1_900, describe: 'the call to end before its time is over' })
 })
 
-test('a service that takes too long is given up after the time for a read, with 503', async () => {
+test('a service that does not respond before the deadline results in 503', async () => {
   standIns.nextId = () => new Promise(() => {})
   const started = performance.now()
   const response = await fetch(`${gateway.url}/v2/sample/id`)

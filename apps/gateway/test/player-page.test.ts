@@ -8,25 +8,34 @@ import { Playlist, PlaylistServiceService } from '@vitascope/proto/catalogue/v1/
 import { Setting, SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createMetrics } from '@vitascope/telemetry'
-import { testLog, waitFor } from '@vitascope/testing'
-import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+import { patient, testLog, waitFor } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
+import { startTestGateway } from './started-gateway.ts'
 
 const webDir = mkdtempSync(join(tmpdir(), 'vitascope-player-page-'))
 let catalogue: GrpcServer
+let catalogueAddress: string
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let alone: Awaited<ReturnType<typeof startTestGateway>>
 
-/** 42 is open, 43 has a password, 44 is past its time, 77 is a playlist of 43. */
+/** 42 is public, 43 has a password, 44 has expired, 77 is a playlist of 43. */
 const aVideo = (videoId: string) =>
   Video.create({ videoId, title: `Video ${videoId}`, deliveryVersion: 'v1', renditions: { posterPath: 'poster.jpg' } })
 const uploadHtml = '<!doctype html><html><head><title>Upload</title></head><body></body></html>'
 
+/** Ids that were requested from the catalogue, and those that became public. */
+const requested: string[] = []
+const published = new Set<string>()
+
 beforeAll(async () => {
   writeFileSync(join(webDir, 'upload.html'), uploadHtml)
   writeFileSync(join(webDir, 'index.html'), '<!doctype html><html><head><title>Video</title></head><body></body></html>')
-  catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('player-page-test') })
+  catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('player-page-test') })
   const found = {
     async findPublicVideo({ videoId }: { videoId: string }) {
+      requested.push(videoId)
+      if (published.has(videoId)) return { video: aVideo(videoId) }
       if (videoId === '44') throw new DomainError('not_found', 'VIDEO_EXPIRED', 'The "sale" is over.')
       if (videoId === '45') throw new DomainError('unavailable', 'OVERLOADED', 'try again')
       if (!['42', '43'].includes(videoId)) throw notFound('video', videoId)
@@ -47,18 +56,19 @@ beforeAll(async () => {
   catalogue.implement(VideoServiceService, found as unknown as Handlers<typeof VideoServiceService>)
   catalogue.implement(PlaylistServiceService, listed as unknown as Handlers<typeof PlaylistServiceService>)
   catalogue.implement(SettingServiceService, kept as unknown as Handlers<typeof SettingServiceService>)
-  gateway = await startTestGateway([], { webDir, catalogueAddress: await catalogue.listen('127.0.0.1:0') })
+  catalogueAddress = await catalogue.listen('127.0.0.1:0')
+  gateway = await startTestGateway([], { webDir, catalogueAddress })
   alone = await startTestGateway([], { webDir })
 })
-/** A page is not kept waiting for a slow catalogue: until it has answered, it stands as it is built. */
+/** A slow catalogue does not delay a page: it is sent as built until the catalogue has responded. */
 async function pageOf(id: string, method = 'GET') {
   let page = { status: 0, type: '', html: '' }
-  const ask = async () => {
+  const call = async () => {
     const response = await fetch(`${gateway.url}/player/${id}`, { method })
     page = { status: response.status, type: response.headers.get('content-type') ?? '', html: await response.text() }
     return method === 'HEAD' || page.html.includes('vitascope:')
   }
-  await waitFor(ask, { timeout: 20_000, describe: 'a page that the catalogue was asked for' })
+  await waitFor(call, { timeout: 20_000, describe: 'a page that the catalogue was asked for' })
   return page
 }
 afterAll(async () => {
@@ -76,7 +86,7 @@ test.each([
   ['41', 404, '<title>Not available</title>', 'none'],
   ['launch', 404, '<title>Not available</title>', 'none'],
 ])(
-  'the page of %s is answered %i',
+  'the page of %s returns %i',
   async (id, status, part, shows) => {
     const { html, ...head } = await pageOf(id)
     expect(head).toEqual({ status, type: 'text/html; charset=utf-8' })
@@ -87,7 +97,31 @@ test.each([
   30_000,
 )
 
-test('the upload page stands by itself, and in no frame, since keys are typed into it', async () => {
+test('pages send no Referer and no permission for camera, microphone or location', async () => {
+  for (const path of ['/player/42?token=secret', '/upload', '/docs']) {
+    const { headers } = await fetch(`${gateway.url}${path}`)
+    expect([path, headers.get('referrer-policy')]).toEqual([path, 'no-referrer'])
+    const permissions = headers.get('permissions-policy') ?? ''
+    expect(permissions).toMatch(/camera=\(\).*geolocation=\(\).*microphone=\(\)/)
+    // An embedded player keeps what its frame grants.
+    expect(permissions).not.toMatch(/autoplay|fullscreen|picture-in-picture|encrypted-media/)
+    expect(headers.get('strict-transport-security')).toBeNull()
+  }
+})
+
+test('a platform with an https address sends Strict-Transport-Security', async () => {
+  const secure = await startTestGateway([], { webDir, publicUrl: 'https://video.example.org' })
+  try {
+    for (const path of ['/player/42', '/upload', '/docs', '/v2/nothing', '/healthz', '/openapi.json']) {
+      const { headers } = await fetch(`${secure.url}${path}`)
+      expect([path, headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000'])
+    }
+  } finally {
+    await secure.stop()
+  }
+})
+
+test('the upload page cannot be framed, because keys are typed into it', async () => {
   const page = await fetch(`${gateway.url}/upload`)
   expect([page.status, await page.text()]).toEqual([200, uploadHtml])
   expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self';.*frame-ancestors 'none'/)
@@ -97,24 +131,46 @@ test('the upload page stands by itself, and in no frame, since keys are typed in
   expect([missing.status, /npm run generate/.test(await missing.text())]).toEqual([404, true])
 })
 
-test('a catalogue that cannot say leaves the page to ask for itself', async () => {
+test('if the catalogue is unavailable, the page is sent without facts', async () => {
   for (const url of [`${gateway.url}/player/45`, `${alone.url}/player/42`]) {
     const response = await fetch(url)
     expect([response.status, /vitascope:/.test(await response.text())]).toEqual([200, false])
   }
 })
 
-test('a video that has a password shows no picture to other sites, nor does a playlist that begins with it', async () => {
+test('a video with a password has no share image, nor has a playlist that starts with it', async () => {
   const pictures = async (id: string) =>
     ((await (await fetch(`${gateway.url}/player/${id}`)).text()).match(/(og|twitter):image/g) ?? []).length
   expect([await pictures('42'), await pictures('43'), await pictures('77')]).toEqual([2, 0, 0])
 }, 60_000)
 
-test('a page tells its player to tell of everybody only where the platform is set up so', async () => {
+test('a page enables tracking of all viewers only where the platform is configured for it', async () => {
   const all = '<meta name="vitascope:events" content="all" />'
   const everybody = await startTestGateway([], { webDir, doNotTrack: 'ignore' })
   const pageFrom = async (url: string) => (await fetch(`${url}/player/42`)).text()
   expect(await pageFrom(everybody.url)).toContain(all)
   expect(await pageFrom(alone.url)).not.toContain(all)
   await everybody.stop()
+})
+
+test('an unknown id is looked up once for concurrent requests, and is found within 5 s of publishing', async () => {
+  requested.length = 0
+  const get = async () => (await fetch(`${gateway.url}/player/700`)).status
+  expect(await Promise.all(Array.from({ length: 20 }, get))).toEqual(Array(20).fill(404))
+  expect(requested.filter((id) => id === '700').length).toBeLessThanOrEqual(2)
+  published.add('700')
+  const since = performance.now()
+  await waitFor(async () => (await get()) === 200, { timeout: 20_000, describe: 'the video to show' })
+  expect(performance.now() - since).toBeLessThan(patient(5_000))
+})
+
+test('an address that requests many unknown ids still gets pages, with a limited number of look-ups', async () => {
+  const limits = { ...DEFAULT_LIMITS, unknown: 1, burst: 60 }
+  const bounded = await startTestGateway([], { webDir, catalogueAddress, limits })
+  requested.length = 0
+  const statuses = new Set<number>()
+  for (let nth = 0; nth < 300; nth++) statuses.add((await fetch(`${bounded.url}/player/80${nth}`)).status)
+  await bounded.stop()
+  expect(statuses).toEqual(new Set([404, 200]))
+  expect(requested.length).toBeLessThanOrEqual(60)
 })

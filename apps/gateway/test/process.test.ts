@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { principalKey } from '@vitascope/grpc'
 import { freePort, waitFor } from '@vitascope/testing'
+import { testKeyEnvironment } from '@vitascope/testing/principal-keys'
 import { aKey, type StandIns, startOrigin, startStandIns } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 
@@ -15,13 +15,13 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 let folder: string
 let standIns: StandIns
 let delivery: Awaited<ReturnType<typeof startOrigin>>
-/** Files that are asked for, until a test answers. */
+/** Requested files, pending until a test responds. */
 const held: ServerResponse[] = []
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vitascope-gateway-'))
-  writeFileSync(join(folder, 'principal-key'), 'a secret between the services\n')
-  standIns = await startStandIns(principalKey('a secret between the services'))
+  writeFileSync(join(folder, 'idempotency-hash-key'), 'a secret between the gateways\n')
+  standIns = await startStandIns()
   delivery = await startOrigin((request, response) => {
     if (request.url === '/delivery/slow') held.push(response)
     else response.end('ok\n')
@@ -51,7 +51,8 @@ const neighbours = () => {
     VITASCOPE_ANALYTICS_ADDRESS: address,
     VITASCOPE_DELIVERY_URL: delivery.url,
     VITASCOPE_ENCODING_UPLOAD_URL: delivery.url,
-    VITASCOPE_PRINCIPAL_KEY_FILE: join(folder, 'principal-key'),
+    ...testKeyEnvironment('gateway'),
+    VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE: join(folder, 'idempotency-hash-key'),
   }
 }
 
@@ -90,7 +91,7 @@ test('serves the table from settings of the environment, logs templates only, an
   expect(await once(child, 'exit')).toEqual([0, null])
 })
 
-test('told to stop it is not ready at once, takes nothing new, and ends when what runs is answered', async () => {
+test('after SIGTERM it is unready at once, accepts nothing new, and ends when running requests are answered', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   const operations = `127.0.0.1:${await freePort()}`
   const { child, output } = start({
@@ -124,9 +125,9 @@ test('a service that is away is named to who asks what is missing, and takes no 
     VITASCOPE_ANALYTICS_ADDRESS: `127.0.0.1:${await freePort()}`,
   })
   await waitFor(async () => (await fetch(`http://${operations}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
-  const asked = await fetch(`${url}/readyz`)
-  const { errors } = (await asked.json()) as { errors: { field: string }[] }
-  expect([asked.status, errors.map(({ field }) => field)]).toEqual([503, ['analytics']])
+  const requested = await fetch(`${url}/readyz`)
+  const { errors } = (await requested.json()) as { errors: { field: string }[] }
+  expect([requested.status, errors.map(({ field }) => field)]).toEqual([503, ['analytics']])
   child.kill('SIGTERM')
   await waitFor(() => child.exitCode === 0)
 }, 60_000)
@@ -139,11 +140,12 @@ test('names every bad setting, and ends', async () => {
   })
   expect(await once(child, 'exit')).toEqual([2, null])
   for (const problem of [
-    'VITASCOPE_PORT must be a whole number',
+    'VITASCOPE_PORT must be an integer',
     'VITASCOPE_LIMITS: keys is no limit',
-    'VITASCOPE_LIMITS: key must be a whole number',
+    'VITASCOPE_LIMITS: key must be an integer',
     'VITASCOPE_AUTH_ADDRESS is missing',
-    'VITASCOPE_PRINCIPAL_KEY_FILE is missing',
+    'VITASCOPE_SIGNING_KEY_FILE is missing',
+    'VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE is missing',
     'VITASCOPE_DELIVERY_URL is missing',
     'VITASCOPE_ENCODING_UPLOAD_URL is missing',
   ])

@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 
-/** Sends bytes as they are and reads what comes back until the peer closes, or as many answers as are wanted. */
+/**
+ * Sends raw bytes and returns the received bytes, until the peer closes or the expected number of
+ * responses has arrived.
+ */
 export function sendRaw(address: string, text: string | Buffer, { wait = 3_000 } = {}): Promise<string> {
   const [host, port] = address.split(':')
   return new Promise((resolve, reject) => {
@@ -13,7 +16,7 @@ export function sendRaw(address: string, text: string | Buffer, { wait = 3_000 }
     const timer = setTimeout(done, wait)
     socket.on('data', (chunk) => {
       chunks.push(chunk)
-      // One answer is enough, unless more were asked for by not closing.
+      // One response is sufficient, unless the request keeps the connection open for more.
       if (/\r\n\r\n[\s\S]/.test(Buffer.concat(chunks).toString('latin1'))) setTimeout(done, 20)
     })
     socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? done() : reject(error)))
@@ -25,7 +28,7 @@ export function sendRaw(address: string, text: string | Buffer, { wait = 3_000 }
   })
 }
 
-/** The statuses of all answers in what came back. */
+/** Returns the status codes of all responses in the received bytes. */
 export function statuses(raw: string): number[] {
   return [...raw.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
 }

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
-import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
+import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
 const withRedis = redisPath() === undefined ? describe.skip : describe
@@ -20,7 +20,7 @@ withRedis('two gateways with one Redis', () => {
     redis = await startRedis()
     admin = new Redis(redis.url, { retryStrategy: () => 50 })
     admin.on('error', () => {})
-    standIns = await startStandIns(testPrincipalKey)
+    standIns = await startStandIns()
     const start = () =>
       startTestGateway(sampleRoutes, {
         authAddress: standIns.address,
@@ -35,7 +35,7 @@ withRedis('two gateways with one Redis', () => {
   })
   afterEach(async () => {
     await waitFor(async () => (await admin.ping()) === 'PONG', { timeout: 20_000, describe: 'Redis to be back' })
-    // Each gateway uses it again: what one counts, the other sees.
+    // Both gateways use Redis again and share their counts.
     await waitFor(async () => (await shared()) === true, { timeout: 20_000, describe: 'both gateways to count together' })
   })
   afterAll(async () => {
@@ -45,9 +45,9 @@ withRedis('two gateways with one Redis', () => {
     await redis?.stop()
   })
 
-  const ask = (gateway: number, sent = key) => fetch(`${gateways[gateway]?.url}/v2/sample/1`, { headers: withKey(sent) })
+  const call = (gateway: number, sent = key) => fetch(`${gateways[gateway]?.url}/v2/sample/1`, { headers: withKey(sent) })
   const left = async (gateway: number, sent = key) => {
-    const response = await ask(gateway, sent)
+    const response = await call(gateway, sent)
     await response.arrayBuffer()
     return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
   }
@@ -56,13 +56,13 @@ withRedis('two gateways with one Redis', () => {
     standIns.keys.set(fresh, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
     return (await left(0, fresh)) === 9 && (await left(1, fresh)) === 8
   }
-  /** 200 requests one after another at both; answers their statuses and times. */
+  /** Sends 200 sequential requests alternating between both; returns statuses and slow requests. */
   async function drive(meanwhile: (nth: number) => Promise<void> | void) {
     const [statuses, times]: [number[], number[]] = [[], []]
     for (let nth = 0; nth < 200; nth++) {
       await meanwhile(nth)
       const started = performance.now()
-      const response = await ask(nth % 2)
+      const response = await call(nth % 2)
       await response.arrayBuffer()
       times.push(performance.now() - started)
       statuses.push(response.status)
@@ -70,9 +70,9 @@ withRedis('two gateways with one Redis', () => {
     return { statuses, slow: times.filter((ms) => ms > 1_000).length }
   }
 
-  test('a key has one budget at both', async () => {
+  test('a key has one budget for both gateways', async () => {
     const found: number[] = []
-    for (let nth = 0; nth < 14; nth++) found.push((await ask(nth % 2)).status)
+    for (let nth = 0; nth < 14; nth++) found.push((await call(nth % 2)).status)
     expect(found).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
   })
 
@@ -82,42 +82,42 @@ withRedis('two gateways with one Redis', () => {
     ['emptied', () => admin.flushall().then(() => {}), () => {}],
     ['full', () => admin.config('SET', 'maxmemory', '1').then(() => {}), () => admin.config('SET', 'maxmemory', '0').then(() => {})],
   ] as [string, () => Promise<void> | void, () => Promise<void> | void][])(
-    '%s meanwhile, it changes no answer but how much is left',
+    'requests are answered and limited while Redis is %s',
     async (_, away, back) => {
       const { statuses, slow } = await drive((nth) => (nth === 50 ? away() : undefined))
       await back()
       expect([...new Set(statuses)].toSorted()).toEqual([200, 429])
-      // Each gateway lets ten through in a window at most, and the requests may last for three of them.
+      // Each gateway admits at most ten requests per window; the requests may last three windows.
       expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(60)
       expect(slow).toBe(0)
     },
     60_000,
   )
 
-  test('one whose link to auth is broken hears of a revoked key within a second', async () => {
-    for (const gateway of [0, 1]) expect((await ask(gateway)).status).toBe(200)
+  test('a gateway without a connection to auth is notified of a revoked key within a second', async () => {
+    for (const gateway of [0, 1]) expect((await call(gateway)).status).toBe(200)
     const keyId = String(keys)
     standIns.keys.delete(key)
     const started = performance.now()
     await admin.publish('vitascope:revoked', JSON.stringify([keyId]))
     for (const gateway of [0, 1]) {
-      await waitFor(async () => (await ask(gateway)).status === 401, { timeout: 4_000, interval: 20, describe: 'the key to be refused' })
+      await waitFor(async () => (await call(gateway)).status === 401, { timeout: 4_000, interval: 20, describe: 'the key to be refused' })
     }
     expect(performance.now() - started).toBeLessThan(1_000)
   })
 
-  test('what one hears from auth, the other hears too', async () => {
-    const heard: string[] = []
+  test('a revocation that one gateway receives is published to the other', async () => {
+    const received: string[] = []
     const ear = new Redis(redis.url)
     await ear.subscribe('vitascope:revoked')
-    ear.on('message', (_, message) => heard.push(message))
+    ear.on('message', (_, message) => received.push(message))
     standIns.revoke('7', '8')
-    await waitFor(() => heard.includes('["7","8"]'), { describe: 'the revocation to be told' })
+    await waitFor(() => received.includes('["7","8"]'), { describe: 'the revocation to be published' })
     ear.disconnect()
   })
 
-  test('nonsense on the channel harms nobody', async () => {
+  test('invalid messages on the channel have no effect', async () => {
     for (const message of ['', '{', '[1,{}]', '"x"', 'null']) await admin.publish('vitascope:revoked', message)
-    expect((await ask(0)).status).toBe(200)
+    expect((await call(0)).status).toBe(200)
   })
 })

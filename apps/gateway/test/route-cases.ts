@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { flatFields } from '../src/payload/payload-form.ts'
-import type { PayloadShape } from '../src/payload/payload-shape.ts'
-import type { Route } from '../src/route.ts'
-import { indexRoutes, type PathEntry, type Target, targetsOf } from '../src/routing/route-index.ts'
+import type { PayloadShape } from '../src/server/payload/payload-schema.ts'
+import { flatFields } from '../src/server/payload/payload-schema.ts'
+import type { Route } from '../src/server/route/route.ts'
+import { indexRoutes, type PathEntry, type Target, targetsOf } from '../src/server/route/route-index.ts'
 
-/** One verb and path of the table with what its tests need. */
+/** One verb and path of the route table, with test data. */
 export interface RouteCase {
   /** `GET /v2/video/:videoId` */
   name: string
   target: Target
   route: Route
   method: string
-  /** With a value for every parameter, below `/v2`. */
+  /** Path below `/v2` with a value for every parameter. */
   path: string
 }
 
@@ -28,9 +28,9 @@ export function routeCases(routes: readonly Route[]): RouteCase[] {
 export interface PathCase {
   name: string
   path: string
-  /** Verbs that the path takes, HEAD and OPTIONS among them. */
+  /** Methods that the path accepts, including HEAD and OPTIONS. */
   allowed: string[]
-  /** Verbs that it does not take. */
+  /** Methods that it rejects. */
   refused: string[]
 }
 
@@ -48,10 +48,13 @@ export function pathCases(routes: readonly Route[]): PathCase[] {
 
 function allowedVerbs({ targets }: PathEntry): string[] {
   const verbs = [...targets.keys()].map((verb) => verb.toUpperCase())
-  return [...verbs, ...(targets.get('get')?.route.safe ? ['HEAD'] : []), 'OPTIONS'].sort()
+  return [...verbs, ...(targets.get('get')?.route.readOnly ? ['HEAD'] : []), 'OPTIONS'].sort()
 }
 
-/** The path with `1` for every parameter, or a word where only words are taken; one of them may have a value of its own. */
+/**
+ * Returns the path with `1` for every parameter, or with a word if the parameter only accepts
+ * words. One parameter can have its own value.
+ */
 export function filledPath({ path, route }: Target, name?: string, value = ''): string {
   const { properties = {} } = z.toJSONSchema(route.params, { io: 'input', unrepresentable: 'any' })
   const plain = (param: string) => {
@@ -63,31 +66,33 @@ export function filledPath({ path, route }: Target, name?: string, value = ''): 
 
 const UNLIKELY: unknown[] = [{ an: { un: 'likely' } }, [[[1]]], -1.5, true, 'x'.repeat(100_000), '\u200b?']
 
-/** For each field of a schema something that it does not take; fields that take anything are left out. */
+/**
+ * Returns an invalid value for each field of a schema, without the fields that accept any value.
+ */
 export function wrongValues(schema: z.ZodObject, candidates: readonly unknown[] = UNLIKELY): Record<string, unknown> {
   const found = Object.entries(schema.shape).map(([name, field]) => [name, candidates.find((value) => !isTaken(field, value))] as const)
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))
 }
 
-/** The same among the texts that a query can hold. */
+/** Same as `wrongValues`, limited to texts that a query can contain. */
 export function wrongTexts(schema: z.ZodObject): Record<string, string> {
   return wrongValues(schema, ['?', '-1.5', '{', 'x'.repeat(5_000)]) as Record<string, string>
 }
 
-/** The fields that a payload, or the one item of a list, has by name. */
+/** Returns the fields of a payload, or of the items of a list, by name. */
 export function payloadFields(route: Route): PayloadFields {
   return flatFields(route)?.shape ?? {}
 }
 type PayloadFields = z.ZodObject['shape']
 
-/** What a payload must have, each field with the example that the API document shows for it. */
+/** Returns the required fields of a payload with the examples of the API document. */
 export function exampleFields(route: Route): Record<string, unknown> {
   const fields = z.object(payloadFields(route))
   const { properties = {}, required = [] } = z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' })
   return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]) ?? 'example']))
 }
 
-/** Fields as the payload holds them: a list of fields has one item. */
+/** Returns the payload with these fields; a list gets one item. */
 export function withFields(route: Route, fields: Record<string, unknown>): unknown {
   return isListOfFields(route.payload, route.payloadField) ? [fields] : fields
 }
@@ -105,7 +110,10 @@ function isTaken(field: z.core.$ZodType, value: unknown): boolean {
   return (field as z.ZodType).safeParse(value).success
 }
 
-/** The first name in the path to each bad field: `tags` of `tags[2]`, and of `[0].tags` where the payload is a list. */
+/**
+ * Returns the top-level name of each invalid field: `tags` for `tags[2]`, and for `[0].tags` in a
+ * list payload.
+ */
 export function topFields(problem: { errors?: { field: string }[] }): string[] {
   return [...new Set((problem.errors ?? []).map(({ field }) => field.replace(/^\[\d+\]\./, '').split(/[.[]/, 1)[0] ?? ''))]
 }

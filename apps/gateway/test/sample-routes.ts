@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { Reply, type Route, route } from '../src/route.ts'
+import { Reply, type Route, route } from '../src/server/route/route.ts'
 
 const got = z.object({ got: z.unknown() })
 const row = z.strictObject({ name: z.string().max(20), count: z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).optional() })
 
-/** Routes of every kind, for what holds of any table. */
+/** Routes of every kind, for tests that apply to any route table. */
 export const sampleRoutes: Route[] = [
   route({
     get: ['/sample/:sampleId'],
@@ -30,7 +30,7 @@ export const sampleRoutes: Route[] = [
     get: ['/sample/id'],
     section: 'Samples',
     access: 'public',
-    safe: false,
+    readOnly: false,
     summary: 'Take a number',
     answer: z.object({ id: z.string() }),
     handle: async (_input, { services, call }) => services.ids.nextId({}, call),
@@ -102,8 +102,8 @@ export const sampleRoutes: Route[] = [
     section: 'Samples',
     access: 'system',
     resource: 'sample::post',
-    safe: false,
-    keyFromQuery: 'api_key',
+    readOnly: false,
+    apiKeyParam: 'api_key',
     summary: 'Create a sample from a script',
     query: z.object({ callback: z.string().optional() }),
     answer: z.object({}),

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type FaultProxy, redisPath, startFaultProxy, startRedis, type TestRedis, testLog, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
-import { type Budget, sharedBudgets } from '../src/limits/budget.ts'
-import { openRedis, type SharedRedis } from '../src/redis/redis.ts'
+import { type Budget, sharedBudgets } from '../src/server/limits/budget.ts'
+import { openRedis, type SharedRedis } from '../src/server/redis/redis.ts'
 
 const withRedis = redisPath() === undefined ? describe.skip : describe
 const POINTS = 10
@@ -45,7 +45,7 @@ withRedis('budgets that two gateways share', () => {
 
   const keyOf = (name: string) => `vitascope:test:${name}`
   const areUp = () => waitFor(() => links.every((link) => link.isUp()), { timeout: 20_000, describe: 'both to have Redis' })
-  const ask = async (nth: number, name: string): Promise<boolean> => {
+  const call = async (nth: number, name: string): Promise<boolean> => {
     const left = await budgets[nth]?.consume(name, 1).catch((error) => error)
     if (left instanceof Error) throw left
     return left.consumedPoints <= POINTS
@@ -53,7 +53,7 @@ withRedis('budgets that two gateways share', () => {
   /** Asks both in turn; answers how often each let it through. */
   async function had(name: string, times: number): Promise<[number, number]> {
     const through: [number, number] = [0, 0]
-    for (let nth = 0; nth < times; nth++) if (await ask(nth % 2, name)) through[nth % 2 === 0 ? 0 : 1]++
+    for (let nth = 0; nth < times; nth++) if (await call(nth % 2, name)) through[nth % 2 === 0 ? 0 : 1]++
     return through
   }
   /** Begins with a new name while both have Redis: where the machine makes it late, one counts by itself for a second, as it should. */
@@ -115,19 +115,19 @@ withRedis('budgets that two gateways share', () => {
       if (left?.consumedPoints !== POINTS) failures++
     })
     await waitFor(async () => (await admin.exists(keyOf(name))) === 0, { describe: 'the window to end' })
-    for (let nth = 0; nth < POINTS; nth++) expect(await ask(1, name)).toBe(true)
-    expect(await ask(1, name)).toBe(false)
+    for (let nth = 0; nth < POINTS; nth++) expect(await call(1, name)).toBe(true)
+    expect(await call(1, name)).toBe(false)
   })
 
   test('what is left is what the scarcer count says', async () => {
     const { found } = await together(async (fresh) => {
       await budgets[0]?.consume(fresh, 4)
       await budgets[1]?.consume(fresh, 3)
-      const given = await budgets[1]?.giveBack(fresh, 2)
+      const input = await budgets[1]?.giveBack(fresh, 2)
       const shared = await budgets[0]?.get(fresh)
       await admin.del(keyOf(fresh))
       const own = [await budgets[0]?.get(fresh), await budgets[1]?.get(fresh)]
-      return [given, shared, ...own].map((left) => left?.remainingPoints)
+      return [input, shared, ...own].map((left) => left?.remainingPoints)
     })
     expect(found).toEqual([5, 5, 6, 9])
     expect(await budgets[0]?.get('nobody')).toBeNull()

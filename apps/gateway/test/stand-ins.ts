@@ -38,9 +38,10 @@ import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
-import { checksum } from '../src/access/key-form.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { checksum } from '../src/server/access/key-form.ts'
 
-/** A key that the stand-in of auth knows. */
+/** A key that the replacement of auth knows. */
 export interface StandInKey {
   keyId: string
   userType: UserKind
@@ -50,35 +51,35 @@ export interface StandInKey {
 }
 
 /**
- * Stands in for auth, catalogue and encoding, as far as the gateway's own business goes: one gRPC server with a few methods; all others find
- * nothing.
+ * Replaces auth, catalogue and encoding for tests of the gateway: one gRPC server with a few
+ * methods. All other methods return not found.
  */
 export interface StandIns {
   address: string
   keys: Map<string, StandInKey>
   /** Keys that were looked up, in order. */
   lookUps: string[]
-  /** What was appended to the audit log, call by call. */
+  /** Appended audit log entries, per call. */
   audit: { entries: AuditEntry[]; outcomes: AuditOutcome[] }[]
-  /** Runs before an answer to such a call; fails it by throwing. */
+  /** Runs before the response of an append; throwing fails the call. */
   beforeAppend: () => Promise<void>
   /** Resources that the gateway registered last. */
   registered: string[]
-  /** What `NextId` answers. */
+  /** Response of `NextId`. */
   nextId: (call: Call) => Promise<string>
-  /** Tells the gateways what was revoked; without ids ends their streams. */
+  /** Notifies the gateways of revoked keys. Without ids, it ends their streams. */
   revoke: (...keyIds: string[]) => void
-  /** How many gateways listen. */
+  /** Number of subscribed gateways. */
   watchers: () => number
-  /** Makes the look-up of keys fail with this, while set. */
+  /** While set, key look-ups fail with this error. */
   authFailure: Error | undefined
   stop(): Promise<void>
 }
 
 const TYPES = { uploader: UserType.USER_TYPE_UPLOADER, standard: UserType.USER_TYPE_STANDARD, system: UserType.USER_TYPE_SYSTEM }
 
-export async function startStandIns(principalKey: Uint8Array, listen = '127.0.0.1:0'): Promise<StandIns> {
-  const server: GrpcServer = createGrpcServer({ principalKey, log: testLog, metrics: createMetrics('stand-ins') })
+export async function startStandIns(listen = '127.0.0.1:0'): Promise<StandIns> {
+  const server: GrpcServer = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('stand-ins') })
   const watchers = new Set<{ ids: string[][]; wake: () => void; ended: boolean }>()
   const standIns: StandIns = {
     address: '',
@@ -196,7 +197,8 @@ function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {
   const noRows = async function* () {
     yield refuse()
   }
-  // A method for each of the definition's names; none answers, so no type of an answer is missed.
+  // Defines every method of the service. No method returns a response, so the response types are
+  // not required.
   return Object.fromEntries(
     Object.entries(service).map(([method, { responseStream }]) => [method, responseStream ? noRows : nothing]),
   ) as unknown as Handlers<S>
@@ -204,13 +206,13 @@ function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {
 
 let made = 0
 
-/** A key in the form that keys have. */
+/** Returns a key in the valid format. */
 export function aKey(): string {
   const random = String(++made).padStart(32, 'k')
   return `vs_${random}${checksum(random)}`
 }
 
-/** An HTTP server of the test's own, standing in for delivery. */
+/** Starts an HTTP server that replaces delivery. */
 export async function startOrigin(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,12 +1,13 @@
-import { principalKey } from '@vitascope/grpc'
 import { testLog } from '@vitascope/testing'
+import { testKeyFiles } from '@vitascope/testing/principal-keys'
 import type { GatewayConfig } from '../src/config.ts'
-import type { Route } from '../src/route.ts'
+import type { Route } from '../src/server/route/route.ts'
 import { startGateway } from '../src/service.ts'
 
-export const testPrincipalKey = principalKey('a secret of these tests, long enough')
-
-/** A gateway on a free port; nothing is there behind it unless `config` says where. */
+/**
+ * Starts a gateway on a free port. Its services are unreachable unless `config` sets their
+ * addresses.
+ */
 export async function startTestGateway(routes: readonly Route[], config: Partial<GatewayConfig> = {}, log = testLog) {
   const nowhere = '127.0.0.1:9'
   const running = await startGateway(
@@ -22,9 +23,12 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
       analyticsAddress: nowhere,
       deliveryUrl: `http://${nowhere}`,
       uploadUrl: `http://${nowhere}`,
-      principalKey: testPrincipalKey,
+      principalKeys: testKeyFiles('gateway'),
+      idempotencyHashKey: 'a key of these tests',
       redisUrl: undefined,
       limits: 'off',
+      uploads: { perAddress: 64, total: 1_000 },
+      downloads: { perAddress: 256, total: 4_096 },
       corsOrigins: ['*'],
       trustedProxies: [],
       sourceAllow: [],
@@ -39,7 +43,7 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
   return { ...running, url: `http://${running.address}` }
 }
 
-/** The header of a key. */
+/** Returns the authorization header of a key. */
 export function withKey(key: string): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${key}:x`).toString('base64')}` }
 }

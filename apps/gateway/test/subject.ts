@@ -1,27 +1,28 @@
 import { waitFor } from '@vitascope/testing'
-import type { Route } from '../src/route.ts'
+import type { Route } from '../src/server/route/route.ts'
 import { aKey, startOrigin, startStandIns } from './stand-ins.ts'
-import { startTestGateway, testPrincipalKey, withKey } from './started-gateway.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
 
-/** What the generated tests are run against: a gateway, and keys of every kind for it. */
+/** Target of the generated tests: a gateway, and keys of every kind. */
 export interface Subject {
   url: string
   keys: {
-    /** Of a system user, with every resource of the table. */
+    /** Key of a system user with every resource of the route table. */
     system: string
-    /** Of a super user of an organisation, with every resource that it may hold. */
+    /** Key of an organisation's super user, with every resource that this type may hold. */
     standard: string
-    /** Of an uploader of the same organisation, the same. */
+    /** Key of an uploader of the same organisation, with every resource that this type may hold. */
     uploader: string
-    /** Of a system user, without any resource. */
+    /** Key of a system user without resources. */
     bare: string
   }
   stop(): Promise<void>
 }
 
 /**
- * The platform at VITASCOPE_TEST_URL where it is given (with its system key in VITASCOPE_SYSTEM_KEY, and VITASCOPE_LIMITS off), else a
- * gateway with stand-ins behind it.
+ * Returns the platform at VITASCOPE_TEST_URL if it is set (with its system key in
+ * VITASCOPE_SYSTEM_KEY, and VITASCOPE_LIMITS off). Otherwise starts a gateway with replaced
+ * services.
  */
 export function openSubject(routes: readonly Route[]): Promise<Subject> {
   const url = process.env['VITASCOPE_TEST_URL']
@@ -29,7 +30,7 @@ export function openSubject(routes: readonly Route[]): Promise<Subject> {
 }
 
 async function withStandIns(routes: readonly Route[]): Promise<Subject> {
-  const standIns = await startStandIns(testPrincipalKey)
+  const standIns = await startStandIns()
   const delivery = await startOrigin((_request, response) => response.end())
   const { address } = standIns
   const gateway = await startTestGateway(routes, {

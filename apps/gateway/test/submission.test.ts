@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { parseAddressRules } from '@vitascope/access'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { parseAddressRules } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
-import { submitContactForm } from '../src/contact-form/submission-routes.ts'
-import { DEFAULT_LIMITS } from '../src/limits/limits.ts'
-import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { submitContactForm } from '../src/api/contact-form/submission-routes.ts'
+import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
+import { startTestGateway } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
 
@@ -16,7 +17,7 @@ let limited: Gateway
 let unlimited: Gateway
 let kept = 0
 beforeAll(async () => {
-  catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('catalogue') })
+  catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
   catalogue.implement(
     { submitContactForm: ContactFormServiceService.submitContactForm },
     {

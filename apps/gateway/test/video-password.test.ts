@@ -6,9 +6,10 @@ import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { type CheckVideoPasswordRequest, SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { pino } from 'pino'
-import { videoPasswordRoutes } from '../src/video/video-password-routes.ts'
-import { startTestGateway, testPrincipalKey } from './started-gateway.ts'
+import { videoPasswordRoutes } from '../src/api/video/video-password-routes.ts'
+import { startTestGateway } from './started-gateway.ts'
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 const lines: string[] = []
@@ -25,18 +26,18 @@ const log = pino(
 let catalogue: GrpcServer
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let answer: (request: CheckVideoPasswordRequest) => boolean
-const asked: CheckVideoPasswordRequest[] = []
+const requested: CheckVideoPasswordRequest[] = []
 let next = 1
-/** Of its own for each test, since tries are counted by video. */
+/** Unique for each test, because attempts are counted per video. */
 let video: string
 
 beforeAll(async () => {
-  catalogue = createGrpcServer({ principalKey: testPrincipalKey, log: testLog, metrics: createMetrics('catalogue') })
+  catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
   catalogue.implement(
     { checkVideoPassword: SettingServiceService.checkVideoPassword },
     {
       async checkVideoPassword(request) {
-        asked.push(request)
+        requested.push(request)
         return { matches: answer(request) }
       },
     },
@@ -50,7 +51,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   video = String(next++)
-  asked.length = 0
+  requested.length = 0
   lines.length = 0
   answer = ({ password }) => password === sha1('correct horse 🐎/?')
 })
@@ -65,8 +66,8 @@ test('only the raw password is the right one, and only its digest goes on from h
   for (const wrong of ['wrong', sha1('correct horse 🐎/?'), sha1('correct horse 🐎/?').toUpperCase(), 'CORRECT HORSE 🐎/?']) {
     expect(await (await attempt(wrong)).json()).toEqual([false])
   }
-  expect(asked.map(({ videoId }) => videoId)).toEqual(Array(5).fill(video))
-  expect(asked.every(({ password }) => /^[0-9a-f]{40}$/.test(password))).toBe(true)
+  expect(requested.map(({ videoId }) => videoId)).toEqual(Array(5).fill(video))
+  expect(requested.every(({ password }) => /^[0-9a-f]{40}$/.test(password))).toBe(true)
 })
 
 test('the eleventh try in a minute is refused without a look, though all other limits are off', async () => {
@@ -77,7 +78,7 @@ test('the eleventh try in a minute is refused without a look, though all other l
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(refused?.headers.get('ratelimit-policy')).toBe('"password";q=10;w=60')
   expect(await refused?.json()).toMatchObject({ code: 'rate_limited', status: 429 })
-  expect(asked).toHaveLength(10)
+  expect(requested).toHaveLength(10)
 })
 
 test('HEAD counts as a try', async () => {

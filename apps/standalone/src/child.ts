@@ -4,28 +4,28 @@ import { backoff } from './backoff.ts'
 import type { LogPrinter } from './log-printer.ts'
 import { StartRefused } from './start-refused.ts'
 
-/** How to run one service as a process. */
+/** How to run a service as a process. */
 export interface ChildSpec {
   name: string
   /** The file that Node runs. */
   main: string
   env: Record<string, string>
-  /** Options of Node. */
+  /** Node options. */
   options?: readonly string[]
 }
 
-/** A service process that is started again whenever it ends. */
+/** A service process that is restarted whenever it ends. */
 export interface Child {
   name: string
   pid(): number | undefined
-  /** Settles with the first readiness; rejects when the service refuses its settings. */
+  /** Resolves when the service is first ready. Rejects if the service rejects its settings. */
   ready: Promise<void>
-  /** SIGTERM, then SIGKILL after the grace time. */
+  /** Sends SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>
 }
 
 const GRACE_MS = 7_000
-/** After this long a process counts as healthy, and its next death as its first. */
+/** After this time a process counts as healthy, and its next crash as the first one. */
 const HEALTHY_MS = 30_000
 
 export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
@@ -72,7 +72,8 @@ export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
 function launch(spec: ChildSpec, print: LogPrinter): ChildProcess {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...(spec.options ?? []), spec.main], {
     env: spec.env,
-    // A process group of its own: Ctrl-C reaches the supervisor alone, which stops them in order.
+    // A separate process group, so that Ctrl-C reaches only the supervisor, which stops the
+    // services in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -1,25 +1,28 @@
 import { resolve } from 'node:path'
 import { type Reader, readEnvironment } from '@vitascope/config'
 
-/** What `npm start` can be told. */
+/** Settings of `npm start`. */
 export interface StandaloneConfig {
   host: string
   port: number
   opsPort: number
   dataDir: string
   publicUrl: string
-  /** A PostgreSQL of the operator's own, as a role that may create roles; else an embedded one is started. */
+  /**
+   * URL of an external PostgreSQL, with a role that may create roles. Undefined to start an
+   * embedded one.
+   */
   databaseUrl: string | undefined
   systemKey: string | undefined
-  /** Files of secrets that are not to be made in the data folder. */
-  secretFiles: { principalKey: string | undefined; masterKey: string | undefined; tokenKeys: string | undefined }
-  /** Settings that belong to single services and are handed on as they are. */
+  /** Secret files that replace those in the data folder. */
+  secretFiles: Partial<Record<'masterKey' | 'tokenKeys' | 'uploadSigningKey' | 'idempotencyHashKey', string | undefined>>
+  /** Settings of single services, passed on unchanged. */
   passedOn: Record<string, string>
 }
 
 const SERVICES = ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'ANALYTICS', 'DELIVERY', 'GATEWAY', 'WORKER']
 
-/** Told to their services as values, wherever they come from: NAME or the file of NAME_FILE. */
+/** Passed to the services as values, whether they come from NAME or from the file in NAME_FILE. */
 const SECRETS = [
   'VITASCOPE_REDIS_URL',
   'VITASCOPE_SMTP_URL',
@@ -33,6 +36,7 @@ const PASSED_ON = [
   'VITASCOPE_TLS_CALLERS',
   'VITASCOPE_GRPC_CONNECTION_SECONDS',
   'VITASCOPE_GRPC_CONNECTION_GRACE_SECONDS',
+  'VITASCOPE_GRPC_REFLECTION',
   'VITASCOPE_LIMITS',
   'VITASCOPE_AUDIT_DAYS',
   'VITASCOPE_CORS_ORIGINS',
@@ -45,24 +49,36 @@ const PASSED_ON = [
   'VITASCOPE_S3_SECRET_KEY_FILE',
   'VITASCOPE_S3_VIRTUAL_HOST',
   'VITASCOPE_DELIVERY_S3',
+  'VITASCOPE_DELIVERY_STORAGE_READS',
   'VITASCOPE_MAIL_FROM',
   ...['MAX_BYTES', 'TIMEOUT_SECONDS', 'MIN_BYTES_PER_SECOND', 'MAX_SECONDS'].map((what) => `VITASCOPE_SOURCE_${what}`),
-  ...['SOURCES_PARALLEL', 'SOURCES_AHEAD', 'SOURCES_KEPT', 'LEASE_MS', 'FETCH_LEASE_MS', 'RECONCILE_MS', 'RETRY_MS'].map(
-    (what) => `VITASCOPE_${what}`,
-  ),
+  ...[
+    'SOURCES_PARALLEL',
+    'SOURCES_AHEAD',
+    'SOURCES_KEPT',
+    'LEASE_MS',
+    'FETCH_LEASE_MS',
+    'RECONCILE_MS',
+    'RETRY_MS',
+    'LOW_PRIORITY_MAX_WAIT_SECONDS',
+  ].map((what) => `VITASCOPE_${what}`),
   ...['SLOTS', 'MEMORY_MIB', 'BEAT_MS', 'STALL_SECONDS'].map((what) => `VITASCOPE_WORKER_${what}`),
   'VITASCOPE_ENCODING_UPLOAD_LISTEN',
   'VITASCOPE_ENCODING_UPLOAD_URL',
   'VITASCOPE_UPLOAD_KEPT_SECONDS',
+  'VITASCOPE_UPLOADS_PER_ORGANISATION',
+  ...['UPLOADS', 'DOWNLOADS'].flatMap((what) => [`VITASCOPE_${what}_PER_ADDRESS`, `VITASCOPE_${what}_AT_ONCE`]),
   ...['SPOOL_DIR', 'SPOOL_BYTES', 'RETENTION_DAYS'].map((what) => `VITASCOPE_ANALYTICS_${what}`),
   'VITASCOPE_FFMPEG',
   'VITASCOPE_LIBREOFFICE',
   'VITASCOPE_STORAGE_DIR',
-  'VITASCOPE_SCRATCH_DIR',
+  ...['DIR', 'BYTES', 'SPARE_PERCENT'].map((what) => `VITASCOPE_SCRATCH_${what}`),
   ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS'].map((what) => `VITASCOPE_${s}_${what}`)),
 ]
 
-/** Their services judge them in full; what is plainly wrong stops the start before anything runs. */
+/**
+ * Rejects obviously invalid settings before anything is started. The services validate them fully.
+ */
 function checkPassedOn(read: Reader): void {
   read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 })
   read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', 90, { min: 2, max: 36_500 })
@@ -101,9 +117,10 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
     databaseUrl: read.secretUrl('VITASCOPE_DATABASE_URL', ['postgres:', 'postgresql:']),
     systemKey,
     secretFiles: {
-      principalKey: read.optional('VITASCOPE_PRINCIPAL_KEY_FILE'),
       masterKey: read.optional('VITASCOPE_MASTER_KEY_FILE'),
       tokenKeys: read.optional('VITASCOPE_TOKEN_KEYS_FILE'),
+      uploadSigningKey: read.optional('VITASCOPE_UPLOAD_SIGNING_KEY_FILE'),
+      idempotencyHashKey: read.optional('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE'),
     },
     passedOn: Object.fromEntries(
       [...SECRETS, ...PASSED_ON].flatMap((name) => {

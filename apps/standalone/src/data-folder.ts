@@ -1,29 +1,35 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdir, open, readFile, statfs } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile, rename, statfs } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { makeTokenKeys } from '@vitascope/access'
+import { makeTokenKeys } from '@vitascope/security'
 import type { StandaloneConfig } from './config.ts'
+import { createPrincipalKeys, type PrincipalKeyFiles } from './principal-keys.ts'
 import { StartRefused } from './start-refused.ts'
 
-/** The data folder, held by this process: nobody else starts on it until `release`. */
+/** The data folder, locked by this process until `release`. */
 export interface DataFolder {
   path: string
-  secrets: { principalKey: string; masterKey: string; tokenKeys: string; postgresPassword: string }
+  /** File paths. */
+  secrets: { masterKey: string; tokenKeys: string; uploadSigningKey: string; idempotencyHashKey: string; postgresPassword: string }
+  principalKeys: PrincipalKeyFiles
   release(): Promise<void>
 }
 
-/** Below this, PostgreSQL and encoding could not work. */
-const LEAST_FREE_BYTES = 256 * 1024 * 1024
+/** Minimum free disk space for PostgreSQL and encoding. */
+const MIN_FREE_BYTES = 256 * 1024 * 1024
 
-/** Makes the folder and its secrets where they are missing, and holds it. Refuses when another one runs on it or its disk is full. */
+/**
+ * Creates the folder and its secrets if they are missing, and locks it. Throws if another process
+ * uses it or its disk is full.
+ */
 export async function openDataFolder(config: StandaloneConfig): Promise<DataFolder> {
   const path = config.dataDir
   const guard = await explained(path, async () => {
     await mkdir(join(path, 'secrets'), { recursive: true, mode: 0o700 })
     const held = await hold(path)
     const { bavail, bsize } = await statfs(path)
-    if (bavail * bsize < LEAST_FREE_BYTES) {
+    if (bavail * bsize < MIN_FREE_BYTES) {
       await close(held)
       const free = Math.floor((bavail * bsize) / 1024 / 1024)
       throw new StartRefused(
@@ -33,23 +39,26 @@ export async function openDataFolder(config: StandaloneConfig): Promise<DataFold
     return held
   })
   const secret = (name: string, given: string | undefined, make: () => string) =>
-    given === undefined ? explained(path, () => keptSecret(join(path, 'secrets', name), make)) : Promise.resolve(given)
+    given === undefined ? explained(path, () => storedSecret(join(path, 'secrets', name), make)) : Promise.resolve(given)
   const random = () => randomBytes(32).toString('base64url')
   return {
     path,
     secrets: {
-      principalKey: await secret('principal-key', config.secretFiles.principalKey, random),
       masterKey: await secret('master-key', config.secretFiles.masterKey, random),
       tokenKeys: await secret('token-keys', config.secretFiles.tokenKeys, makeTokenKeys),
+      uploadSigningKey: await secret('upload-signing-key', config.secretFiles.uploadSigningKey, random),
+      idempotencyHashKey: await secret('idempotency-hash-key', config.secretFiles.idempotencyHashKey, random),
       postgresPassword: await secret('postgres-password', undefined, random),
     },
+    principalKeys: await explained(path, () => createPrincipalKeys(join(path, 'secrets'))),
     release: () => close(guard),
   }
 }
 
 /**
- * A listening socket named after the folder: the kernel gives the name to one process, and frees it with that process's end,
- * however it ends. Who connects is told the process id.
+ * Locks the folder with a listening socket named after it. The kernel assigns the name to one
+ * process, and releases it when that process ends for any reason. The socket sends the process id
+ * to each client.
  */
 async function hold(path: string): Promise<Server> {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
@@ -79,8 +88,8 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-/** The path of a file that holds a secret, made with mode 0600 when it is not there; half-written ones cannot be. */
-async function keptSecret(file: string, make: () => string): Promise<string> {
+/** Returns the file with a secret that it creates if there is none. A crash leaves no part of a secret under the name of the file. */
+async function storedSecret(file: string, make: () => string): Promise<string> {
   try {
     if ((await readFile(file, 'utf8')).trim() !== '') {
       await chmod(file, 0o600)
@@ -89,10 +98,12 @@ async function keptSecret(file: string, make: () => string): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  const handle = await open(file, 'w', 0o600)
+  const partial = `${file}.part`
+  const handle = await open(partial, 'w', 0o600)
   await handle.writeFile(`${make()}\n`)
   await handle.sync()
   await handle.close()
+  await rename(partial, file)
   return file
 }
 

@@ -7,11 +7,11 @@ import { backoff } from './backoff.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { LogPrinter } from './log-printer.ts'
 
-/** The database, kept running; and the login of each service in it. */
+/** The database, which is restarted when it ends, and the logins of the services. */
 export interface Database {
-  /** By service: the URL of its own role, whose schema has the service's name. */
+  /** Database URL per service, with a role of its own. The schema is named after the service. */
   urls: Record<string, string>
-  /** The embedded server's process, for tests of its death; undefined for an operator's own. */
+  /** Process id of the embedded server, for crash tests. Undefined for an external database. */
   pid(): number | undefined
   stop(): Promise<void>
 }
@@ -32,7 +32,10 @@ export async function startDatabase(options: {
   return { urls, pid: server.pid, stop: server.stop }
 }
 
-/** Starts the embedded server, and again after each death, on the port that the services know. */
+/**
+ * Starts the embedded server and restarts it after each crash, always on the port that the services
+ * use.
+ */
 async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
   const dir = join(folder.path, 'postgres')
   const password = (await readFile(folder.secrets.postgresPassword, 'utf8')).trim()
@@ -53,7 +56,7 @@ async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
         if (stopping.signal.aborted) return
         try {
           server = await start()
-          // `stop` found the one before, which had ended already.
+          // `stop` was called during the start and has only stopped the earlier server.
           if (stopping.signal.aborted) return server.stop()
           break
         } catch (error) {
@@ -75,7 +78,10 @@ async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
   }
 }
 
-/** A role and a schema for each service, with a password of this start; other roles cannot enter the schema. */
+/**
+ * Creates a role and a schema for each service, with a new password per start. Other roles have no
+ * access to the schema.
+ */
 async function prepareLogins(url: string, services: readonly string[]): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -85,7 +91,8 @@ async function prepareLogins(url: string, services: readonly string[]): Promise<
       const role = `vitascope_${service}`
       const password = randomBytes(24).toString('base64url')
       const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role])
-      // Utility statements take no parameters: names are constants of ours, the password is base64url.
+      // Utility statements take no parameters. The names are constants of this program, and the
+      // password is base64url.
       await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} login password '${password}'`)
       await client.query(`grant ${role} to current_user`)
       await client.query(`create schema if not exists ${service} authorization ${role}`)
@@ -113,7 +120,10 @@ async function createDatabase(url: string): Promise<void> {
   }
 }
 
-/** What the server says of itself is of interest only when it is a complaint. */
+/** Messages of migrations that wait for each other. Migrations retry, and log what does not succeed. */
+const LOCK_WAIT = /lock timeout|you don't own a lock/
+
+/** Logs errors and warnings of the server. */
 function logLine(print: LogPrinter, line: string): void {
-  if (/^(ERROR|FATAL|PANIC|WARNING):/.test(line)) print.own('warn', `postgres: ${line}`)
+  if (/^(ERROR|FATAL|PANIC|WARNING):/.test(line) && !LOCK_WAIT.test(line)) print.own('warn', `postgres: ${line}`)
 }

@@ -1,8 +1,8 @@
-/** Shows what the processes say, each line under the name of its process. */
+/** Prints the output of all processes, each line with the name of its process. */
 export interface LogPrinter {
-  /** A line of a child: JSON of the logger, or anything else that it printed. */
+  /** Prints a line of a child: JSON of the logger, or any other output. */
   line(service: string, text: string): void
-  /** A line of the supervisor itself. */
+  /** Prints a line of the supervisor. */
   own(level: string, message: string): void
 }
 
@@ -23,7 +23,7 @@ export function createLogPrinter(out: { write(text: string): unknown; isTTY?: bo
       const fields = Object.entries(entry).filter(([name]) => !HIDDEN.has(name))
       const rest = fields.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`).join(' ')
       const error = entry['err'] as { stack?: string; message?: string } | undefined
-      // A stack is for faults; what passes by itself is told in a sentence.
+      // Only faults print a stack. Transient errors print their message.
       const isFault = entry['level'] === 'error' || entry['level'] === 'fatal'
       const cause = error ? `: ${isFault ? (error.stack ?? error.message) : error.message}` : ''
       write(service, String(entry['level']), clock(String(entry['time'])), [entry['msg'], rest].filter(Boolean).join(' ') + cause)

@@ -8,10 +8,12 @@ import { type Platform, readSystemKey, startPlatform } from './platform.ts'
 import { StartRefused } from './start-refused.ts'
 
 const STOP_LIMIT_MS = 9_500
-/** The terminal, npm and the wrapper each pass one Ctrl-C on: within this time it is still the same one. */
+/**
+ * The terminal, npm and the wrapper each forward one Ctrl-C. Signals within this time count as one.
+ */
 const SAME_SIGNAL_MS = 1_000
 
-/** `npm start`: the platform until Ctrl-C. */
+/** `npm start`: runs the platform until Ctrl-C. */
 export async function main(began = Date.now()): Promise<void> {
   const print = createLogPrinter(process.stdout)
   let platform: Platform | undefined
@@ -60,7 +62,7 @@ async function readyTable(config: StandaloneConfig, platform: Platform, ms: numb
   return `\n  Vitascope is ready (${(ms / 1000).toFixed(1)} s). Ctrl-C stops it.\n\n${lines.join('\n')}\n\n`
 }
 
-/** As a path from here, where it lies below here. */
+/** Returns a relative path for a folder below the working directory. */
 function shownFolder(folder: string): string {
   const path = relative(process.cwd(), folder) || '.'
   return path.startsWith('..') ? folder : path

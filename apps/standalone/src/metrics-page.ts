@@ -1,6 +1,9 @@
 import { createServer } from 'node:http'
 
-/** Joins the metrics of all services on the operations port: one page in which each family stands once. */
+/**
+ * Serves the combined metrics of all services on the operations port. Each metric family appears
+ * once.
+ */
 export async function serveMetricsPage(
   listen: { host: string; port: number },
   sources: readonly string[],
@@ -23,7 +26,10 @@ export async function serveMetricsPage(
   }
 }
 
-/** A service that is away just now has no numbers; its `up` says so. */
+/**
+ * Returns the metrics of a service. `source` is its name, a space and its URL. If the service is
+ * unavailable, the metrics consist of `up 0`.
+ */
 async function readPage(source: string): Promise<string> {
   const [name, url] = source.split(' ')
   const up = (value: number) => `# HELP up Whether the service answered.\n# TYPE up gauge\nup{service="${name}"} ${value}\n`

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { FfmpegNotFound, findFfmpeg } from '@vitascope/media'
 import { type Child, superviseChild } from './child.ts'
 import type { StandaloneConfig } from './config.ts'
 import { openDataFolder } from './data-folder.ts'
@@ -11,20 +12,23 @@ import { runToEnd } from './run-to-end.ts'
 import { planServices, STATEFUL } from './services.ts'
 import { StartRefused } from './start-refused.ts'
 
-/** The whole house, running on this machine. */
+/** The whole platform, running on this machine. */
 export interface Platform {
   url: string
   metricsUrl: string
   dataDir: string
   systemKeyFile: string
-  /** The process of a service, or of the embedded database (`postgres`), of this moment. */
+  /** Current process id of a service, or of the embedded database (`postgres`). */
   pid(name: string): number | undefined
   stop(): Promise<void>
 }
 
 const READY_MS = 120_000
 
-/** Starts database, migrations and services, and waits until the gateway says that all of it is ready. */
+/**
+ * Starts database, migrations and services. Waits until every service is ready and the gateway
+ * reports that it reaches those that it calls.
+ */
 export async function startPlatform(config: StandaloneConfig, print: LogPrinter): Promise<Platform> {
   const undo: (() => Promise<void>)[] = []
   const stop = async () => {
@@ -35,6 +39,7 @@ export async function startPlatform(config: StandaloneConfig, print: LogPrinter)
     undo.push(folder.release)
     await portIsFree(config.host, config.port, 'VITASCOPE_PORT')
     await portIsFree(config.host, config.opsPort, 'VITASCOPE_OPS_PORT')
+    await requireFfmpeg(config.passedOn['VITASCOPE_FFMPEG'])
     const database = await startDatabase({
       folder,
       databaseUrl: config.databaseUrl,
@@ -49,7 +54,7 @@ export async function startPlatform(config: StandaloneConfig, print: LogPrinter)
     const children = plan.services.map((spec) => superviseChild(spec, print))
     undo.push(() => stopChildren(children))
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
-    await Promise.race([answers(`${url}/readyz`), ...children.map(refusal)])
+    await Promise.all([answers(`${url}/readyz`), ...children.map(isReady)])
     return {
       url,
       metricsUrl: `http://${config.host}:${config.opsPort}/metrics`,
@@ -64,15 +69,23 @@ export async function startPlatform(config: StandaloneConfig, print: LogPrinter)
   }
 }
 
-/** The door first, so that nothing new comes in, and the worker, which gives its tasks back to encoding; then all behind them at once. */
+/**
+ * Stops the gateway first, so that no requests arrive, and the worker, which releases its tasks to
+ * encoding. Then it stops all others at once.
+ */
 async function stopChildren(children: readonly Child[]): Promise<void> {
   await Promise.all(children.filter(({ name }) => name === 'gateway' || name === 'worker').map((child) => child.stop()))
   await Promise.all(children.map((child) => child.stop()))
 }
 
-/** Never settles but when the child refuses its settings. */
-function refusal(child: Child): Promise<never> {
-  return new Promise((_, reject) => child.ready.catch(reject))
+/** Waits until the service is ready. Rejects if it rejects its settings, or after 120 s. */
+async function isReady(child: Child): Promise<void> {
+  const timeout = new AbortController()
+  const late = delay(READY_MS, undefined, { signal: timeout.signal }).then(() => {
+    throw new StartRefused(`${child.name} did not become ready within ${READY_MS / 1000} s`)
+  })
+  late.catch(() => {})
+  await Promise.race([child.ready, late]).finally(() => timeout.abort())
 }
 
 async function answers(url: string): Promise<void> {
@@ -91,6 +104,16 @@ async function answers(url: string): Promise<void> {
   throw new StartRefused(`the platform did not become ready within ${READY_MS / 1000} s: ${last}`)
 }
 
+/**
+ * Throws if ffmpeg is missing. Otherwise the worker would restart forever, and jobs would stay in
+ * `probing`.
+ */
+async function requireFfmpeg(path: string | undefined): Promise<void> {
+  await findFfmpeg({ path }).catch((error: unknown) => {
+    throw error instanceof FfmpegNotFound ? new StartRefused(error.message) : error
+  })
+}
+
 async function portIsFree(host: string, port: number, setting: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const probe = createServer()
@@ -104,7 +127,10 @@ async function portIsFree(host: string, port: number, setting: string): Promise<
   })
 }
 
-/** The system key of a first start: shown once on a terminal, else left in its file. */
+/**
+ * Returns the system key of a first start, or undefined. It is printed once on a terminal,
+ * otherwise it is only in its file.
+ */
 export async function readSystemKey(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim()

@@ -3,7 +3,10 @@ import type { ChildSpec } from './child.ts'
 import type { LogPrinter } from './log-printer.ts'
 import { StartRefused } from './start-refused.ts'
 
-/** Runs a process that brings tables up to date; what it says is shown when it has ended. */
+/**
+ * Runs a migration process to its end. Its output is printed afterwards. Rejects with
+ * `StartRefused` if it fails.
+ */
 export function runToEnd(spec: ChildSpec, print: LogPrinter): Promise<void> {
   return new Promise((resolve, reject) => {
     const said: string[] = []

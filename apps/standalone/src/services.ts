@@ -7,21 +7,24 @@ import type { DataFolder } from './data-folder.ts'
 
 const APPS = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Services with a schema of their own. */
+/** Services with a schema. */
 export const STATEFUL = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
 
 export interface ServicePlan {
-  /** In the order of their start; all start at once, and find each other when they are up. */
+  /** In start order. All start at once and connect to each other when they are up. */
   services: ChildSpec[]
-  /** One process each, to be run to its end before the services start. */
+  /** One process per schema, run to completion before the services start. */
   migrations: ChildSpec[]
   /** `NAME URL` of each process's metrics. */
   metrics: string[]
-  /** Where auth leaves the system key of a first start. */
+  /** File to which auth writes the system key of a first start. */
   systemKeyFile: string
 }
 
-/** What each process is told: addresses chosen now, its own database login, the folders of the data folder. */
+/**
+ * Returns the settings of each process: newly chosen addresses, its database login, and paths in
+ * the data folder.
+ */
 export async function planServices(
   config: StandaloneConfig,
   folder: DataFolder,
@@ -35,13 +38,11 @@ export async function planServices(
   const metrics: string[] = []
 
   const secrets = {
-    VITASCOPE_PRINCIPAL_KEY_FILE: folder.secrets.principalKey,
     VITASCOPE_MASTER_KEY_FILE: folder.secrets.masterKey,
     VITASCOPE_TOKEN_KEYS_FILE: folder.secrets.tokenKeys,
   }
   const shared = {
     ...pick(process.env, ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS']),
-    VITASCOPE_PRINCIPAL_KEY_FILE: secrets.VITASCOPE_PRINCIPAL_KEY_FILE,
     VITASCOPE_AUTH_ADDRESS: `${address['auth']}`,
     VITASCOPE_CATALOGUE_ADDRESS: `${address['catalogue']}`,
     VITASCOPE_ENCODING_ADDRESS: `${address['encoding']}`,
@@ -55,7 +56,11 @@ export async function planServices(
     const listen = `127.0.0.1:${await freePort()}`
     metrics.push(`${name} http://${listen}/metrics`)
     const metricsName = `VITASCOPE_${name.toUpperCase()}_METRICS_LISTEN`
-    return { name, main: join(APPS, main), env: { ...shared, ...own, [metricsName]: listen, ...config.passedOn } }
+    const keys = {
+      VITASCOPE_SIGNING_KEY_FILE: folder.principalKeys.signingKeyFile(name),
+      VITASCOPE_PUBLIC_KEYS_DIR: folder.principalKeys.publicKeysDir,
+    }
+    return { name, main: join(APPS, main), env: { ...shared, ...keys, ...own, [metricsName]: listen, ...config.passedOn } }
   }
   const stateful = (name: string) => ({
     [`VITASCOPE_${name.toUpperCase()}_LISTEN`]: `${address[name]}`,
@@ -70,7 +75,16 @@ export async function planServices(
       ...(config.systemKey !== undefined && { VITASCOPE_SYSTEM_KEY: config.systemKey }),
     }),
     await child('catalogue', { ...stateful('catalogue'), ...secrets, VITASCOPE_MAIL_DIR: join(folder.path, 'mail') }),
-    await child('encoding', { ...stateful('encoding'), VITASCOPE_ENCODING_UPLOAD_LISTEN: uploadListen }),
+    {
+      ...(await child('encoding', {
+        ...stateful('encoding'),
+        VITASCOPE_ENCODING_UPLOAD_LISTEN: uploadListen,
+        VITASCOPE_UPLOAD_SIGNING_KEY_FILE: folder.secrets.uploadSigningKey,
+      })),
+      // Buffers of forms and upload parts are short-lived, so a small young generation limits their
+      // garbage.
+      options: ['--max-semi-space-size=4'],
+    },
     await child('collaboration', stateful('collaboration')),
     await child('analytics', { ...stateful('analytics'), VITASCOPE_ANALYTICS_SPOOL_DIR: join(folder.path, 'events') }),
     { ...(await child('worker', { VITASCOPE_WORKER_NAME: 'worker-1' }, 'encoding/src/worker/main.ts')), options: ['--single-threaded-gc'] },
@@ -81,6 +95,7 @@ export async function planServices(
     await child('gateway', {
       VITASCOPE_HOST: config.host,
       VITASCOPE_PORT: String(config.port),
+      VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE: folder.secrets.idempotencyHashKey,
       VITASCOPE_DELIVERY_URL: `http://${address['delivery']}`,
       VITASCOPE_ENCODING_UPLOAD_URL: `http://${uploadListen}`,
     }),

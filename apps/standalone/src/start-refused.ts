@@ -1,4 +1,4 @@
-/** Why a start cannot be: a sentence for the person who typed it. */
+/** Thrown when a start is not possible. The message is for the user. */
 export class StartRefused extends Error {
   constructor(message: string) {
     super(message)

@@ -11,7 +11,7 @@ import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
-/** Browsers without a window say so, and would be taken for robots. */
+/** Headless browsers identify themselves and would be counted as bots. */
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
 
 let folder: string
@@ -21,7 +21,7 @@ let tenant: Tenant
 let browser: Browser
 let videoId: string
 
-/** As much of a `<video>` as is used here. */
+/** The properties of a `<video>` that the tests use. */
 interface Picture {
   muted: boolean
   currentTime: number
@@ -44,7 +44,7 @@ inBrowser('what a browser plays', () => {
     await makeSource(folder, 'good.mp4')
     platform = await startTestPlatform()
     tenant = await aTenant(platform.system)
-    // For all of it: what a page that closes still sends is not told of a name that only the page has.
+    // One server for the whole file: a closing page still sends events to it.
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments, `--user-agent=${userAgent}`] })
     const api = platform.withKey(tenant.key)
     videoId = (await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch' })).id
@@ -57,7 +57,7 @@ inBrowser('what a browser plays', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** Plays from one second to about another; answers where the picture then stands. */
+  /** Plays from one second to about another. Returns the current time of the video. */
   const play = (page: Page, from: number, to: number): Promise<number> =>
     page.locator('video').evaluate(
       async (video: Picture, [from = 0, to = 0]) => {
@@ -80,7 +80,7 @@ inBrowser('what a browser plays', () => {
   const cells = (length: number, parts: readonly (readonly [number, number])[]) =>
     Array.from({ length }, (_, cell) => (parts.some(([from, to]) => from < cell + 1 && to > cell) ? 1 : 0))
 
-  test('report and heatmap show exactly the parts that were watched, and watched again', async () => {
+  test('report and heatmap show the watched and rewatched parts', async () => {
     const api = platform.withKey(tenant.key)
     const page = await browser.newPage()
     const complaints: string[] = []
@@ -122,7 +122,7 @@ inBrowser('what a browser plays', () => {
     await page.close()
   }, 240_000)
 
-  test('how it began to play is measured, and one viewer is one viewer', async () => {
+  test('the startup time is measured, and a viewer is counted once', async () => {
     const api = platform.withKey(tenant.key)
     const page = await browser.newPage()
     await page.goto(`${platform.url}/player/${videoId}?autoplay=1&muted=1`)

@@ -45,7 +45,7 @@ const withoutEntry = () =>
     return rows.map(({ name }) => name)
   })
 
-test('an empty queue asked for work is no write, and a revoked key is told by its start', async () => {
+test('a lease of an empty queue is not logged, and a revoked key is logged by its prefix', async () => {
   const api = platform.system
   for (let polls = 0; polls < 3; polls++) expect((await api.get('/queue-job')).body).toBeNull()
   expect((await api.post('/queue-job', { job_name: 'one', priority: 1 })).status).toBe(200)
@@ -65,7 +65,7 @@ test('an empty queue asked for work is no write, and a revoked key is told by it
 }, 60_000)
 
 test.each(['gateway', 'auth', 'catalogue'])(
-  '%s killed in the middle of many writes leaves none without its entry',
+  'killing %s during writes leaves no write without its entry',
   async (victim) => {
     await ready()
     const api = platform.withKey(tenant.key)
@@ -103,7 +103,7 @@ test.each(['gateway', 'auth', 'catalogue'])(
   240_000,
 )
 
-test('a write without an ending is listed, and so is every write that was answered', async () => {
+test('the log lists every answered write, and writes without an outcome', async () => {
   await ready()
   interface Page {
     entries: { request_id: string }[]

@@ -54,7 +54,7 @@ const named = (name: string) => join(folder, name)
 const jobCount = (of: TestPlatform) =>
   asSuperuser(of, async (client) => Number((await client.query(`select count(*) as n from encoding.job`)).rows[0].n))
 
-/** Makes videos until told to stop; answers those that were accepted before `mark`, and all. */
+/** Creates videos until stopped. Returns those accepted before `mark`, and all. */
 function writers() {
   const api = platform.withKey(tenant.key)
   const [before, all] = [new Set<string>(), new Set<string>()]
@@ -81,7 +81,7 @@ function writers() {
   }
 }
 
-test('a backup under load is the platform at one moment: restored elsewhere it plays, and goes on', async () => {
+test('a backup under load restores to a consistent platform', async () => {
   const load = writers()
   await waitFor(() => load.all.size >= 6, { timeout: 30_000, describe: 'the writers to begin' })
   load.mark()
@@ -130,7 +130,7 @@ test('a backup under load is the platform at one moment: restored elsewhere it p
   expect((await settled(api, next.id)).status.status).toBe('ok')
 }, 240_000)
 
-test('a backup goes into a database in which each service has a login of its own, as in a cluster, and is made of it again', async () => {
+test('a backup is restored into a database with one login per service, and made from it again', async () => {
   const name = 'elsewhere'
   const urls = await loginsIn(platform, name)
   const settings = Object.fromEntries(
@@ -145,8 +145,8 @@ test('a backup goes into a database in which each service has a login of its own
   // No server of its own was started for it.
   expect(await readdir(named(name))).not.toContain('postgres')
   const secrets = Object.fromEntries(
-    ['principal-key', 'master-key', 'token-keys'].map((key) => [
-      `VITASCOPE_${key.toUpperCase().replace('-', '_')}_FILE`,
+    ['master-key', 'token-keys', 'upload-signing-key', 'idempotency-hash-key'].map((key) => [
+      `VITASCOPE_${key.toUpperCase().replaceAll('-', '_')}_FILE`,
       join(named(name), 'secrets', key),
     ]),
   )
@@ -156,11 +156,11 @@ test('a backup goes into a database in which each service has a login of its own
     VITASCOPE_STORAGE_DIR: join(named(name), 'storage'),
   })
   expect(again).toMatchObject({ code: 0, stderr: '' })
-  const objectsOf = (said: string) => /objects: (\d+ of \d+) bytes/.exec(said)?.[1]
+  const objectsOf = (output: string) => /objects: (\d+ of \d+) bytes/.exec(output)?.[1]
   expect(objectsOf(again.stdout)).toBe(objectsOf(restored.stdout))
 }, 120_000)
 
-test('a second backup into the folder copies what is new, and a platform that is stopped can be backed up', async () => {
+test('a second backup copies new files only, and a stopped platform can be backed up', async () => {
   await platform.stop()
   const again = await backUp()
   expect(again).toMatchObject({ code: 0, stderr: '' })
@@ -170,7 +170,7 @@ test('a second backup into the folder copies what is new, and a platform that is
   expect(await jobCount(platform)).toBeGreaterThan(2)
 }, 120_000)
 
-test('nothing is restored over what is there, and nothing that has changed', async () => {
+test('restore rejects a non-empty target and a changed backup', async () => {
   const over = await restoreInto(platform.dataDir)
   expect(over.code).toBe(1)
   expect(over.stderr).toMatch(/the storage is not empty|there is a database in/)
@@ -196,7 +196,7 @@ test.each([
   ['restore', ['--from', '/nowhere'], 1, 'there is no complete backup in /nowhere'],
   ['restore', ['--form', 'x'], 2, "Unknown option '--form'"],
 ])(
-  '%s %j is answered with a sentence',
+  '%s %j prints an error message',
   async (tool, args, code, sentence) => {
     const end = await runTool(tool, args, { VITASCOPE_DATA_DIR: platform.dataDir })
     expect([end.code, end.stderr]).toEqual([code, expect.stringContaining(sentence)])

@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => platform?.remove())
 
-/** Strings that have broken somebody's software before; all of them are fine titles. */
+/** Strings that have broken other software. All of them are valid titles. */
 const TITLES = [
   'Ω≈ç√∫˜µ≤≥÷ åß∂ƒ©˙∆˚¬…æ',
   '田中さんにあげて下さい 社會科學院語學研究所 울란바토르',
@@ -52,12 +52,12 @@ const TITLES = [
 ]
 
 describe('text', () => {
-  test.each(TITLES)('%j comes back as it went', async (title) => {
+  test.each(TITLES)('%j is returned unchanged', async (title) => {
     expect((await api.patch(`/video/${videoId}`, { video_title: title, tags: [title.replace(/\s/g, '').slice(0, 50)] })).status).toBe(200)
     const { body } = await api.get<VideoRecord>(`/video/${videoId}`)
     expect([body.video_title, body['tags']]).toEqual([title, [title.replace(/\s/g, '').slice(0, 50)]])
   })
-  test('of every two of them together comes back too', async () => {
+  test('combined in pairs is returned unchanged', async () => {
     const pairs = TITLES.flatMap((one) => TITLES.map((other) => `${one} ${other}`))
     expect(pairs.length).toBeGreaterThan(450)
     for (const title of pairs) {
@@ -69,11 +69,11 @@ describe('text', () => {
   test.each([
     ['a NUL', '{"video_title": "a\\u0000b"}'],
     ['half of a surrogate pair', '{"video_title": "a\\ud800b"}'],
-  ])('%s is refused by its field', async (_, body) => {
+  ])('%s is rejected with its field', async (_, body) => {
     const answer = await api.send<Problem>('PATCH', `/video/${videoId}`, { body, headers: { 'content-type': 'application/json' } })
     expect([answer.status, answer.body.errors?.map(({ field }) => field)]).toEqual([400, ['video_title']])
   })
-  test('that is not UTF-8 is refused', async () => {
+  test('that is not UTF-8 is rejected', async () => {
     const body = Buffer.from('{"video_title": "caf\xe9"}', 'latin1')
     expect((await api.send('PATCH', `/video/${videoId}`, { body, headers: { 'content-type': 'application/json' } })).status).toBe(400)
   })
@@ -81,7 +81,7 @@ describe('text', () => {
 
 describe('numbers', () => {
   const odd = ['-1', '0', '1.5', '1e309', '0x10', ' 5', '1e3', '５', '2147483648', '9007199254740993', '12345678901234567890', '']
-  test.each(odd)('limit=%j and start=%j are refused, or the default', async (text) => {
+  test.each(odd)('limit=%j and start=%j are rejected or default', async (text) => {
     for (const name of ['limit', 'start']) {
       const { status, body } = await api.get<{ start: number; videos: unknown[] }>(`/video?${name}=${encodeURIComponent(text)}`)
       if (status === 200) expect([body.start, text]).toEqual([1, ''])
@@ -96,10 +96,10 @@ describe('numbers', () => {
     ['sort_by=name', 200],
     ['sort_by=name;select+pg_sleep(5)', 400],
     ["sort_order=descending'--", 400],
-  ])('%s is answered %i', async (query, status) => {
+  ])('%s returns %i', async (query, status) => {
     expect((await api.get(`/video?${query}`)).status).toBe(status)
   })
-  test('SQL in any parameter of a list is refused, or finds nothing, and never takes time', async () => {
+  test('SQL in a list parameter is rejected or matches nothing, without delay', async () => {
     const payloads = [
       "'",
       '"',
@@ -141,14 +141,14 @@ describe('numbers', () => {
       }
     }
   }, 60_000)
-  test('an id as a JSON number that cannot be held exactly is refused with the advice to send a string', async () => {
+  test('the error for an unsafe JSON number as an id says to send a string', async () => {
     const body = `{"url": "https://example.org/a.mp4", "organisation_id": 9007199254740993}`
     const answer = await api.send<Problem>('POST', '/video/upload', { body, headers: { 'content-type': 'application/json' } })
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining('strings')])
   })
 })
 
-describe('a source address that shows by itself that it is forbidden is refused with 400 on url', () => {
+describe('rejects a forbidden source address with 400 on url', () => {
   test.each([
     'file:///etc/passwd',
     'ftp://example.org/a.mp4',
@@ -180,7 +180,7 @@ describe('a source address that shows by itself that it is forbidden is refused 
   })
 })
 
-describe('the three forms of a payload mean the same', () => {
+describe('the three payload formats are equivalent', () => {
   const fields = { video_title: 'Formed', enabled: '1', tags: ['one', 'two'] }
   const forms: [string, () => { body: RequestInit['body']; query?: string; headers?: Record<string, string> }][] = [
     ['a JSON body', () => ({ body: JSON.stringify(fields), headers: { 'content-type': 'application/json' } })],
@@ -240,7 +240,7 @@ describe('the three forms of a payload mean the same', () => {
     ],
     ['100,000 levels of brackets', { body: '['.repeat(100_000), headers: { 'content-type': 'application/json' } }, 400],
     ['data twice', { body: 'data=%7B%7D&data=%7B%7D', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 400],
-  ])('%s is refused', async (_, init, status) => {
+  ])('rejects %s', async (_, init, status) => {
     expect((await api.send('PATCH', `/video/${videoId}`, init)).status).toBe(status)
   })
   test('__proto__ as a field is an unknown field and changes no object', async () => {
@@ -254,12 +254,12 @@ describe('the three forms of a payload mean the same', () => {
 
 describe('JSONP', () => {
   const data = () => encodeURIComponent(JSON.stringify({ url: 'http://127.0.0.1:9999/none.mp4', organisation_id: tenant.organisationId }))
-  const ask = (callback: string | undefined, key = 'system-key-of-the-tests-0001') =>
+  const request = (callback: string | undefined, key = 'system-key-of-the-tests-0001') =>
     platform.guest.get<string>(
       `/video/upload?data=${data()}&api_key=${key}${callback === undefined ? '' : `&callback=${encodeURIComponent(callback)}`}`,
     )
-  test('wraps the answer in the callback, as a script that nobody keeps', async () => {
-    const answer = await ask('my.app.done')
+  test('wraps the response in the callback, as a script that is not cached', async () => {
+    const answer = await request('my.app.done')
     expect(answer.status).toBe(200)
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
     expect(text).toMatch(/^\/\*\*\/my\.app\.done\(\{.*"code":1,"message":"waiting for encoding".*\}\);?\s*$/)
@@ -309,19 +309,19 @@ describe('JSONP', () => {
     'a~b',
     '\ufeffa',
     '%2561',
-  ])('%j is no callback', async (callback) => {
-    expect((await ask(callback)).status).toBe(400)
+  ])('rejects the callback %j', async (callback) => {
+    expect((await request(callback)).status).toBe(400)
   })
-  test('is for system keys alone', async () => {
-    expect((await ask('done', tenant.key)).status).toBe(403)
-    expect((await ask('done', 'vs_nothing')).status).toBe(401)
+  test('requires a system key', async () => {
+    expect((await request('done', tenant.key)).status).toBe(403)
+    expect((await request('done', 'vs_nothing')).status).toBe(401)
   })
-  test('does not make anything for HEAD', async () => {
+  test('creates nothing on HEAD', async () => {
     expect((await platform.guest.send('HEAD', `/video/upload?data=${data()}&api_key=system-key-of-the-tests-0001`)).status).toBe(405)
   })
 })
 
-test('after all of this no process has died or met a fault', async () => {
+test('afterwards no process has ended or logged an error', async () => {
   const log = platform.log()
   expect(log).not.toMatch(/starting it again/)
   expect(log).not.toMatch(/ (error|fatal) /)

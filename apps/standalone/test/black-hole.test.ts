@@ -46,14 +46,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Asks without a pause until told to stop; keeps what was answered and how long that took. */
-function asking(ask: (nth: number) => Promise<{ status: number }>) {
+/** Sends requests without a pause until stopped. Records the responses and their durations. */
+function asking(call: (nth: number) => Promise<{ status: number }>) {
   let stopped = false
   const answers: { status: number; ms: number }[] = []
   const loop = async () => {
     for (let nth = 0; !stopped; nth++) {
       const began = performance.now()
-      const { status } = await ask(nth)
+      const { status } = await call(nth)
       answers.push({ status, ms: performance.now() - began })
       await delay(50)
     }
@@ -68,7 +68,7 @@ function asking(ask: (nth: number) => Promise<{ status: number }>) {
   }
 }
 
-test('deadlines hold while services hear nothing of each other, and nothing is lost or made twice', async () => {
+test('deadlines hold during network partitions between services, and nothing is lost or duplicated', async () => {
   const api = platform.withKey(tenant.key)
   const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/minute.mp4`)
   await waitFor(async () => (await api.get<VideoRecord>(`/video/${id}`)).body.status.progress > 5, {
@@ -78,7 +78,7 @@ test('deadlines hold while services hear nothing of each other, and nothing is l
   for (const proxy of proxies) proxy.delayMs = HOLE_MS
   const began = performance.now()
   const reads = asking(() => api.get(`/video?organisation_id=${tenant.organisationId}`))
-  // One name for all tries: whoever got no answer asks again for the same.
+  // All attempts share one idempotency key: a client without a response repeats its request.
   const body = { url: `${sources.url}/other.mp4`, organisation_id: tenant.organisationId, name: 'once only' }
   const writes = asking(() => api.post<Accepted>('/video/upload', body, { 'idempotency-key': 'once only' }))
   await delay(HOLE_MS)

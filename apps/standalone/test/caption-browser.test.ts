@@ -29,7 +29,7 @@ let sources: SourceServer
 let api: Api
 let video: VideoRecord
 
-/** A line for each second, to be told by its number. */
+/** One line for each second, identified by its number. */
 const vtt = (say: (second: number) => string) =>
   `WEBVTT\n\n${Array.from({ length: 12 }, (_, n) => `00:${String(n).padStart(2, '0')}.100 --> 00:${String(n).padStart(2, '0')}.900\n${say(n)}\n`).join('\n')}`
 const english = vtt((n) => `Good evening, this is <i>second ${n}</i>\nof a test card &amp; of its sound`)
@@ -77,7 +77,7 @@ describe('the HLS of a video', () => {
   const tracks = async () => [...(await master()).matchAll(/TYPE=SUBTITLES.*/g)].map(([tag]) => tag)
   const addressOf = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
 
-  test('lists its captions with their languages, and those that show on load as the default', async () => {
+  test('lists captions with languages, and the default ones', async () => {
     expect((await tracks()).map((tag) => tag.replace(/.*NAME="([^"]*)",LANGUAGE="([^"]*)",DEFAULT=(\w+),.*/, '$1 $2 $3'))).toEqual([
       'Deutsch de NO',
       'English en YES',
@@ -86,7 +86,7 @@ describe('the HLS of a video', () => {
     expect(variants.length).toBeGreaterThanOrEqual(6)
     for (const variant of variants) expect(variant).toMatch(/,SUBTITLES="captions"$/)
   })
-  test('leads to subtitles that ffprobe reads, and its picture and sound are as they were', async () => {
+  test('has subtitles that ffprobe reads, with unchanged video and audio', async () => {
     for (const tag of await tracks()) {
       const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', addressOf(tag)])
       expect(streams.map(({ codec_name }) => codec_name)).toEqual(['webvtt'])
@@ -95,7 +95,7 @@ describe('the HLS of a video', () => {
     const { streams } = await ffprobe(['-show_streams', video.uri.hls])
     expect(streams.filter(({ codec_name }) => codec_name === 'h264').length).toBeGreaterThanOrEqual(6)
   }, 60_000)
-  test('has captions that come and go within 5 s, under the address that it has', async () => {
+  test('has added and removed captions within 5 s under the same URL', async () => {
     const id = await create('Brief', 'fr', english)
     await listed('Brief')
     const tag = (await tracks()).find((one) => one.includes('Brief')) ?? ''
@@ -109,7 +109,7 @@ describe('the HLS of a video', () => {
     const after = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body
     expect(after.uri.hls).toBe(video.uri.hls)
   }, 30_000)
-  test('gives no captions without the token that the video wants', async () => {
+  test('requires the token of the video for captions', async () => {
     const { body: second } = await api.post<{ video_id: string; media_id: string }>(`/media/${video.media_id}/publish`)
     const publish = (await api.get<VideoRecord>(`/video/${second.video_id}`)).body
     const files = async (uri: string) => {
@@ -177,7 +177,7 @@ inBrowser('captions in a browser', () => {
   const item = (name: string) => page.getByRole('menuitemradio', { name })
   const inEnglish = (n: number) => `Good evening, this is <i>second ${n}</i>\nof a test card & of its sound`
 
-  test('the default ones show, each at its time, and another language or none can be chosen', async () => {
+  test('default captions are shown on time, and the viewer can choose another language or none', async () => {
     await open()
     for (const second of [3, 8]) {
       await still(second + 0.5)
@@ -201,7 +201,7 @@ inBrowser('captions in a browser', () => {
     expect(complaints).toEqual([])
   }, 90_000)
 
-  test('all of it goes by keys alone', async () => {
+  test('captions can be chosen by keyboard', async () => {
     await open()
     await still(5.5)
     await button().focus()
@@ -224,7 +224,7 @@ inBrowser('captions in a browser', () => {
     expect(await picture().evaluate((element: Picture) => element.volume)).toBe(1)
   }, 60_000)
 
-  test('ones that are deleted or replaced under a player do not disturb it', async () => {
+  test('deleting or replacing captions does not interrupt playback', async () => {
     const gone = await create('Gone', 'fr', english)
     const other = await create('Other', 'nl', english)
     await listed('Other')

@@ -15,7 +15,7 @@ import type { TwoGateways } from './support/two-gateways.ts'
 import { filesOf } from './support/upload-ways.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
-/** Without a Redis on this machine everything else is tried all the same. */
+/** Without Redis on this machine, all other parts are tested. */
 const withRedis = redisPath() === undefined ? test.skip : test
 
 let folder: string
@@ -46,7 +46,7 @@ const ready = () =>
   })
 
 test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway', 'postgres'])(
-  '%s killed alone comes back, and the platform with it',
+  'the platform recovers after %s is killed',
   async (name) => {
     await ready()
     const before = platform.pid(name)
@@ -64,7 +64,7 @@ test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worke
   60_000,
 )
 
-test('ffmpeg dies with its worker, and the job is finished by the next one', async () => {
+test('ffmpeg ends with its worker, and the next worker completes the job', async () => {
   await ready()
   const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/good.mp4`)
   await waitFor(() => ffmpegsOf(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
@@ -87,7 +87,7 @@ withRedis(
   240_000,
 )
 
-test('an object without a row is seen, wherever it lies', async () => {
+test('an object without a row is detected in every folder', async () => {
   await ready()
   const strays = [`tus/${randomUUID()}/1-0`, `uploads/${tenant.organisationId}/stray.mp4`, 'media/1/1-1-abc/stray.mp4', 'stray']
   const paths = strays.map((name) => join(platform.dataDir, 'storage', name))
@@ -99,7 +99,7 @@ test('an object without a row is seen, wherever it lies', async () => {
   for (const path of paths) await rm(path, { force: true })
 })
 
-test('uploads survive 30 s of kills: each settles, what plays is complete, nothing is left over', async () => {
+test('uploads survive 30 s of kills: each ends, playable videos are complete, no objects are left', async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   const report = await crashRun(platform, {
     seed,

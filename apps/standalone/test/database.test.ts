@@ -23,7 +23,7 @@ afterEach(async () => {
 /** Of the server that has, or had, the folder last. */
 const serverPid = async () => Number((await readFile(join(path, 'postgres/postmaster.pid'), 'utf8')).split('\n', 1)[0])
 
-test('a stop while PostgreSQL is being started again after its death ends the new one, too', async () => {
+test('a stop during a restart of PostgreSQL also ends the new process', async () => {
   const database = await startDatabase({ folder, databaseUrl: undefined, services: [], print: { line: () => {}, own: () => {} } })
   const first = await serverPid()
   process.kill(first, 'SIGKILL')

@@ -12,7 +12,7 @@ import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord 
 
 const run = promisify(execFile)
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
-/** From the moment that there is room again. */
+/** Measured from the moment at which there is free space again. */
 const RESUMED_MS = 30_000
 const FULL_MS = 8_000
 
@@ -41,7 +41,7 @@ interface SmallDisk {
 async function onSmallDisk(part: string, megabytes: number): Promise<SmallDisk> {
   const data = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
   const [disk, before] = [join(data, part), join(data, `${part}-before`)]
-  // Once without it: a database is made beside its place and then moved there, which cannot be done onto another file system.
+  // The first start runs without it: PostgreSQL creates a database in a temporary folder and moves it, which fails across file systems.
   await (await startTestPlatform({}, data)).stop()
   await rename(disk, before)
   await mkdir(disk)

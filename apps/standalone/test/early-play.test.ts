@@ -60,7 +60,7 @@ const segmentsOf = (playlist: string) => playlist.split('\n').filter((line) => /
 const secondsOf = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
 
 test(
-  'the beginning plays while the rest is encoded, at addresses that stay, without a refusal on the way',
+  'the beginning plays during the encode under stable URLs without failed requests',
   async () => {
     const { id } = await start()
     const video = await playable(id)
@@ -89,7 +89,7 @@ test(
     }
     expect((await record(id)).status.status).toBe('encoding')
 
-    // Whoever watches asks again and again, and finds more each time until all of it is there.
+    // A player requests the playlist repeatedly and finds more segments each time.
     const [watched = ''] = tracks.filter((url) => url.includes('h264_1200'))
     let seconds = 0
     let grown = 0
@@ -138,7 +138,7 @@ async function tellOfView(videoId: string): Promise<() => Promise<void>> {
   }
 }
 
-test('what is cancelled, or deleted, is closed like any other', async () => {
+test('a cancelled or deleted preview is no longer delivered', async () => {
   const { id, job_id } = await start()
   const video = await playable(id)
   expect((await platform.withKey(tenant.key).delete(`/job/${job_id}`)).status).toBe(202)
@@ -148,7 +148,7 @@ test('what is cancelled, or deleted, is closed like any other', async () => {
 
 inBrowser('in a browser', () => {
   test(
-    'the player shows the beginning while the rest is encoded, from its first second',
+    'the player plays the preview from its first second',
     async () => {
       const browser = await chromium.launch({ executablePath: browserPath() ?? '', args: [...browserArguments] })
       try {

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type FrameLocator, type Page } from 'playwright-core'
-import { type ForeignSite, startForeignSite } from './support/foreign-site.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { startThirdPartySite, type ThirdPartySite } from './support/third-party-site.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
 const browserFile = browserPath()
@@ -19,7 +19,7 @@ inBrowser('embed codes on a page of another origin', () => {
   let folder: string
   let platform: TestPlatform
   let sources: SourceServer
-  let site: ForeignSite
+  let site: ThirdPartySite
   let tenant: Tenant
   let browser: Browser
   let videoId: string
@@ -27,7 +27,7 @@ inBrowser('embed codes on a page of another origin', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
-    site = await startForeignSite()
+    site = await startThirdPartySite()
     await makeSource(folder, 'small.mp4')
     platform = await startTestPlatform()
     tenant = await aTenant(platform.system)
@@ -69,9 +69,9 @@ inBrowser('embed codes on a page of another origin', () => {
       describe: `the picture to pass ${seconds} s`,
     })
   }
-  const news = '<style>body { font: 16px/1.5 system-ui; margin: 2rem } h1 { color: #a33 }</style><h1>The news of somebody else</h1>'
+  const updates = '<style>body { font: 16px/1.5 system-ui; margin: 2rem } h1 { color: #a33 }</style><h1>News of a third party</h1>'
 
-  test('the script fills its element, under a policy that lets in nothing but the platform, and the video plays', async () => {
+  test('the script works under a Content-Security-Policy that allows the platform only', async () => {
     const code = await codeOf(`/embed/${videoId}?width=640&element_id=film`)
     const policy = `default-src 'none'; script-src ${platform.url}; frame-src ${platform.url}`
     site.serve('/js', `<h1>News</h1><p>Before</p><div id="film">It loads …</div><p>After</p>${code}`, policy)
@@ -89,9 +89,9 @@ inBrowser('embed codes on a page of another origin', () => {
     await page.close()
   }, 90_000)
 
-  test('several scripts stand in one page, each where it is put or in an element that comes later', async () => {
+  test('several scripts work in one page, also with target elements that are added later', async () => {
     const [here, there] = [await codeOf(`/embed/${videoId}?width=50%25`), await codeOf(`/embed/${videoId}?width=320&element_id=later`)]
-    site.serve('/many', `${news}<section>${here}</section>${there}<div id="later"></div>`)
+    site.serve('/many', `${updates}<section>${here}</section>${there}<div id="later"></div>`)
     const { page, complaints } = await open('/many')
     await page.locator('#later > iframe').waitFor({ timeout: 20_000 })
     const [half, small] = [await page.locator('section > iframe').boundingBox(), await page.locator('#later > iframe').boundingBox()]
@@ -102,8 +102,23 @@ inBrowser('embed codes on a page of another origin', () => {
     await page.close()
   }, 90_000)
 
-  test('the frame plays, and is the same one that the script makes', async () => {
-    site.serve('/iframe', `${news}<p>${await codeOf(`/embed/${videoId}/iframe?width=640`)}</p>`)
+  test.each(['js', 'iframe'])(
+    'the %s code without a size keeps the aspect ratio on a phone',
+    async (type) => {
+      site.serve(`/phone-${type}`, `${updates}<div>${await codeOf(`/embed/${videoId}/${type}`)}</div>`)
+      const { page } = await open(`/phone-${type}`)
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.locator('iframe').waitFor({ timeout: 20_000 })
+      const box = await page.locator('iframe').boundingBox()
+      expect([Math.round(box?.width ?? 0), Math.round(box?.height ?? 0)]).toEqual([326, 183])
+      await screenshot(page, `embed-phone-${type}`)
+      await page.close()
+    },
+    60_000,
+  )
+
+  test('the frame plays and equals the one that the script creates', async () => {
+    site.serve('/iframe', `${updates}<p>${await codeOf(`/embed/${videoId}/iframe?width=640`)}</p>`)
     const { page, complaints } = await open('/iframe')
     await playIn(page.frameLocator('iframe'))
     await screenshot(page, 'embed-iframe')
@@ -122,7 +137,7 @@ inBrowser('embed codes on a page of another origin', () => {
     await page.close()
   }, 90_000)
 
-  test('a protected video plays with the token of its code, and not without one', async () => {
+  test('a protected video plays with the token of its embed code only', async () => {
     const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
     await settled(api(), id)
     expect((await api().patch(`/video/${id}`, { security: { token_required_platform: true } })).status).toBe(200)
@@ -139,7 +154,7 @@ inBrowser('embed codes on a page of another origin', () => {
     await page.close()
   }, 150_000)
 
-  test('a profile asks for a password, starts the video and allows the download; code of an overlay runs nowhere', async () => {
+  test('a setting requires a password, autoplays and allows downloads; overlay code is never executed', async () => {
     const password = createHash('sha1').update('open sesame').digest('hex')
     const fields = { title: 'Locked', password, is_auto_play: 1, allow_download: 1, allow_sharing: 1, show_title_bar: 1 }
     const setting = await api().post<{ message: { created: string } }>(`/setting/${tenant.organisationId}`, fields)
@@ -160,7 +175,7 @@ inBrowser('embed codes on a page of another origin', () => {
     })
     expect(overlay.status).toBe(201)
 
-    site.serve('/locked', news + (await codeOf(`/embed/${id}`)))
+    site.serve('/locked', updates + (await codeOf(`/embed/${id}`)))
     const { page, complaints } = await open('/locked')
     const dialogs: string[] = []
     page.on('dialog', (dialog) => {
@@ -193,10 +208,10 @@ inBrowser('embed codes on a page of another origin', () => {
     await page.close()
   }, 90_000)
 
-  test('a playlist plays from its code', async () => {
+  test('a playlist plays from its embed code', async () => {
     const made = await api().post<{ playlist_id: string }>(`/playlist/create/${tenant.organisationId}`, { title: 'All of it' })
     await api().put(`/playlist/${made.body.playlist_id}/add/video/${videoId}`)
-    site.serve('/list', news + (await codeOf(`/embed/${made.body.playlist_id}`)))
+    site.serve('/list', updates + (await codeOf(`/embed/${made.body.playlist_id}`)))
     const { page } = await open('/list')
     expect(await page.locator('iframe').getAttribute('title')).toBe('All of it')
     await playIn(page.frameLocator('iframe'))
@@ -204,7 +219,7 @@ inBrowser('embed codes on a page of another origin', () => {
     expect(await (await fetch(`${platform.url}/player/${made.body.playlist_id}`)).text()).toContain('<title>All of it</title>')
   }, 90_000)
 
-  test('disabled and expired videos have no code for guests, and the player shows the message', async () => {
+  test('guests get no embed code of disabled and expired videos, and the player shows the message', async () => {
     const record = await api().get<{ media_id: string }>(`/video/${videoId}`)
     const publish = await api().post<{ video_id: string }>(`/media/${record.body.media_id}/publish`, {})
     const id = publish.body.video_id
@@ -222,7 +237,7 @@ inBrowser('embed codes on a page of another origin', () => {
     await page.close()
   }, 60_000)
 
-  test('other sites are told what they may show of a player page', async () => {
+  test('other sites receive the public data of a player page', async () => {
     const head = async () => (await (await fetch(`${platform.url}/player/${videoId}`)).text()).split('</head>', 1)[0] ?? ''
     await api().patch(`/video/${videoId}`, { sharing: { text: 'See "this"', embed_within_social: 0 } })
     const shown = await head()

@@ -79,7 +79,7 @@ async function partsOf(playlist: string): Promise<{ file: Buffer; seconds: strin
   return { file: Buffer.concat(parts), seconds: text.split('\n').filter((line) => line.startsWith('#EXTINF')) }
 }
 
-test('AV1 and HEVC are added to what plays, beside it, and made again of a later source', async () => {
+test('AV1 and HEVC renditions are added to a playable video, and encoded again after a source replacement', async () => {
   const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
   const before = await settled(api(), id)
   const hashes = async ({ uri }: VideoRecord) =>
@@ -147,7 +147,7 @@ test('AV1 and HEVC are added to what plays, beside it, and made again of a later
   )
   expect(renewed.uri.http['av1_250']).not.toBe(av1)
   expect(await codecOf(renewed.uri.http['av1_250'] ?? '')).toBe('av1')
-  // Whoever has begun goes on with what was added to the set of before.
+  // A running player continues with the files that were added to the previous set.
   expect(await hashOf(av1)).toMatch(/^[0-9a-f]{64}$/)
 
   expect((await platform.system.delete(`/media?media_id=${before.media_id}&user_id=${tenant.userId}`)).status).toBe(200)

@@ -19,8 +19,8 @@ const VICTIMS = ['gateway', 'analytics', 'postgres']
 const A_REQUEST = 20
 const EVENTS_A_SECOND = 500
 /** Requests under way, those that are tried again among them: a machine that cannot follow is offered less. */
-const MOST_UNDER_WAY = 400
-/** Nobody is killed sooner while no event is taken. */
+const MAX_IN_FLIGHT = 400
+/** No further process is killed before events are accepted again. */
 const COMES_BACK_MS = 15_000
 /** Of a request that gets no answer: with twice the time before each, a minute in all. */
 const TRIES = 12
@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 
 test(
-  'what was acknowledged of events is in the reports, once, whatever of gateway, analytics and PostgreSQL is killed',
+  'acknowledged events are counted once although gateway, analytics or PostgreSQL is killed',
   async () => {
     const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
     const random = seeded(seed)
@@ -85,7 +85,7 @@ test(
       const began = Date.now()
       for (let nth = 0; Date.now() < until && failures.length === 0; ) {
         for (const due = ((Date.now() - began) / 1_000) * (EVENTS_A_SECOND / A_REQUEST); nth < due; nth++) {
-          if (underWay.size >= MOST_UNDER_WAY) continue
+          if (underWay.size >= MAX_IN_FLIGHT) continue
           const sending = send(nth)
             .catch((failure: unknown) => failures.push(failure))
             .finally(() => underWay.delete(sending))

@@ -48,7 +48,7 @@ interface Event {
 }
 
 /**
- * A house of which some services stand on a database with a stale standby: `early` plays, `late` was accepted before the cut and plays since,
+ * A platform of which some services use a database with a stale standby: `early` plays, `late` was accepted before the cut and plays since,
  * `lost` was accepted after it and plays.
  */
 interface Scene {
@@ -66,7 +66,7 @@ interface Scene {
   close(): Promise<void>
 }
 
-/** Up to the moment at which the platform has been led to the standby. `settings` tells it which services stand on the pair. */
+/** Runs until the platform uses the standby. `settings` selects the services that use the pair. */
 async function failOver(settings: (pair: PostgresPair) => Record<string, string>): Promise<Scene> {
   const pair = await startPostgresPair()
   const platform = await startTestPlatform({ ...TIMES, ...settings(pair) }).catch(async (error: unknown) => {
@@ -103,7 +103,7 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     const isTold = async () => events.length === 3 && (await mailsOf(platform)).length === 3
     await waitFor(isTold, { timeout: 20_000, describe: 'the events and mails of the others' })
     expect([early, late, lost].map(({ status }) => status.status)).toEqual(['ok', 'ok', 'ok'])
-    // What a finished job needed no more is removed: nobody who begins again finds it.
+    // The intermediate files of a finished job are removed: a restarted job does not find them.
     await waitFor(async () => !(await objectsOf(platform)).some((name) => /^(source|work)\//.test(name)), { timeout: 20_000 })
     await pair.failOver()
     return {
@@ -117,7 +117,7 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
   }
 }
 
-/** Leaves requests for a file unanswered until told. */
+/** Leaves requests for a file unanswered until released. */
 function hold(path: string) {
   const waiting: ServerResponse[] = []
   let isOpen = false
@@ -170,7 +170,7 @@ async function expectPlays(video: VideoRecord): Promise<void> {
 /** Each service says that its database went back in time, and counts it; the others do not. */
 async function expectReported({ platform }: Scene, services: readonly string[]): Promise<void> {
   const counted = (page: string, service: string) =>
-    Number(new RegExp(`^vitascope_${service}_database_failovers_total\\S* (\\d+)$`, 'm').exec(page)?.[1])
+    Number(new RegExp(`^vitascope_database_failovers_total\\{.*service="${service}".*\\} (\\d+)$`, 'm').exec(page)?.[1])
   const counts = async () => {
     const page = await (await fetch(platform.metricsUrl)).text()
     return SERVICES.map((service) => counted(page, service))
@@ -180,13 +180,13 @@ async function expectReported({ platform }: Scene, services: readonly string[]):
     timeout: 30_000,
     describe: 'each service to count its failover',
   })
-  const said = platform.log().split('the database went back in time').length - 1
-  expect(said).toBe(services.length)
+  const output = platform.log().split('the database went back in time').length - 1
+  expect(output).toBe(services.length)
 }
 
 /** The failover is over for a service: all was looked through. */
-const settledIn = ({ ask }: Scene, service: string) =>
-  waitFor(async () => (await ask(`select from ${service}.failover where settle_time is null`)).length === 0, {
+const settledIn = ({ ask: call }: Scene, service: string) =>
+  waitFor(async () => (await call(`select from ${service}.failover where settle_time is null`)).length === 0, {
     timeout: 30_000,
     describe: `${service} to have looked through everything`,
   })
@@ -217,7 +217,7 @@ async function expectNewUploads(now: Scene): Promise<void> {
   await waitFor(() => eventsOf(now, 'video.ready', video) === 1, { timeout: 20_000 })
 }
 
-test('a house that goes back in time: what was accepted before plays, each set is published once, and nothing is left of what was lost', async () => {
+test('a failover to a stale standby keeps accepted videos playable, publishes each set once and leaves no lost files', async () => {
   const now = await failOver(({ url }) => ({ VITASCOPE_DATABASE_URL: url }))
   scene = now
   const before = await now.objects()
@@ -255,7 +255,7 @@ test('a house that goes back in time: what was accepted before plays, each set i
   await expectNewUploads(now)
 }, 180_000)
 
-test('encoding alone goes back: what is published plays on untouched, and nothing is made or told twice', async () => {
+test('a stale standby of encoding changes no published video, and no work is repeated or reported twice', async () => {
   const now = await failOver(({ url }) => ({ VITASCOPE_ENCODING_DATABASE_URL: url }))
   scene = now
   const before = (await now.objects()).filter((name) => name.startsWith('media/'))
@@ -282,7 +282,7 @@ test('encoding alone goes back: what is published plays on untouched, and nothin
   await expectNewUploads(now)
 }, 180_000)
 
-test('the catalogue alone goes back: what encoding has made is reported again, not made again, and what nobody knows goes', async () => {
+test('a stale standby of the catalogue receives the results of encoding again, and unknown files are removed', async () => {
   const now = await failOver(({ url }) => ({ VITASCOPE_CATALOGUE_DATABASE_URL: url }))
   scene = now
   const before = await now.objects()

@@ -5,7 +5,7 @@ import { runOnFaultyStore } from './support/faulty-store-run.ts'
 const withS3 = s3Path() === undefined ? test.skip : test
 
 withS3(
-  'a minute each of failing, breaking off and dawdling, with the times of a platform that is told nothing',
+  'a minute each of errors, resets and delays, with the default timeouts',
   async () => {
     const { states, complaints, problems } = await runOnFaultyStore({ times: { seconds: 60 }, videos: 3, env: {} })
     expect(states).toEqual(Array(9).fill('ok'))

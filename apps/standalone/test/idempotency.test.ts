@@ -1,39 +1,39 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { nouns } from './rows/index.ts'
+import { nouns } from './endpoint-cases/index.ts'
 import type { Answer } from './support/api.ts'
 import { asSuperuser, dump } from './support/database.ts'
-import { type OpenHouse, openHouse } from './support/house.ts'
 import { fillPath, type Operation, operationsOf, type Values } from './support/operations.ts'
+import { type Platform, startPlatform } from './support/platform.ts'
 import type { Samples } from './support/table-row.ts'
 import { settled } from './support/video-steps.ts'
 
 type Payload = Record<string, unknown>
 type Call = (payload: Payload, key: string) => Promise<Answer<unknown>>
 
-let house: OpenHouse
+let fixture: Platform
 let posts: Operation[]
 let values: Values
 
 beforeAll(async () => {
-  house = await openHouse()
-  posts = (await operationsOf(house.platform)).filter(({ method, path }) => method === 'POST' && !OWN_WAYS.includes(path))
+  fixture = await startPlatform()
+  posts = (await operationsOf(fixture.platform)).filter(({ method, path }) => method === 'POST' && !OWN_WAYS.includes(path))
   values = {}
-  for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(house)) }
+  for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
 }, 120_000)
-afterAll(() => house?.close())
+afterAll(() => fixture?.close())
 
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 const nameOf = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
-/** Ways of their own to be repeated: a name is taken once, an offset goes on, an event counts once; and what an object must lie there for. */
+/** Routes with their own idempotency: a unique name, an offset, an event id, or a required object. */
 const OWN_WAYS = ['/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
 
-/** What the samples leave out, because there it never comes to a call that works. */
+/** Routes without a successful sample call. */
 const MORE: Record<string, () => Payload> = {
   'POST /user': () => ({ email: `${Math.random().toString(36).slice(2)}@example.org` }),
   'POST /folder': () => ({ name: `Folder ${Math.random()}` }),
-  'POST /video/upload': () => ({ url: `${house.sources.url}/none.mp4` }),
+  'POST /video/upload': () => ({ url: `${fixture.sources.url}/none.mp4` }),
 }
 
 /** Another call that would work as well. Routes that take no payload have their other one refused for a field too many. */
@@ -69,8 +69,8 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
   const ofOrganisation = /^POST \/(setting|theme)\/\{\}$/.test(name)
   const own = values['organisation_id'] ?? ''
   const path = fillPath(operation, ofOrganisation ? { ...values, setting_id: own, theme_id: own } : values)
-  if (name === 'POST /folder/{}/video/{}/delete') await house.as.owner.post(path.replace(/delete$/, 'add'))
-  const api = operation.access === 'system' ? house.as.system : operation.access === 'public' ? house.as.guest : house.as.owner
+  if (name === 'POST /folder/{}/video/{}/delete') await fixture.as.owner.post(path.replace(/delete$/, 'add'))
+  const api = operation.access === 'system' ? fixture.as.system : operation.access === 'public' ? fixture.as.guest : fixture.as.owner
   const payload = { ...PAYLOADS[name]?.(values), ...MORE[name]?.() }
   const call: Call = (sent, key) => {
     const body = operation.list ? [sent] : sent
@@ -82,12 +82,12 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
 /** The rows of the services that callers cause; what runs in the background is its own cause, and each call has an entry in the audit log. */
 const rows = async () => {
   const background =
-    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|job|event|media_spoken)/
-  return Object.fromEntries([...(await dump(house.platform, background))].filter(([, text]) => text !== ''))
+    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|job|event|caption_search)/
+  return Object.fromEntries([...(await dump(fixture.platform, background))].filter(([, text]) => text !== ''))
 }
 const show = ({ status, body }: Answer<unknown>) => `${status} ${JSON.stringify(body)}`
 
-test('every POST route repeats its first answer to the same key and payload, refuses another payload, and has an effect once', async () => {
+test('every POST route with an idempotency key has its effect once, repeats its response and rejects another payload', async () => {
   const failures: string[] = []
   for (const operation of posts) {
     const name = nameOf(operation)
@@ -103,8 +103,8 @@ test('every POST route repeats its first answer to the same key and payload, ref
       continue
     }
     // Its job ends in the background, and leaves its mark on the media.
-    if (name === 'POST /video/upload') await settled(house.as.owner, (first.body as { id: string }).id)
-    if (name === 'POST /job/{}/retry') await settled(house.as.owner, (first.body as { video_id: string }).video_id)
+    if (name === 'POST /video/upload') await settled(fixture.as.owner, (first.body as { id: string }).id)
+    if (name === 'POST /job/{}/retry') await settled(fixture.as.owner, (first.body as { video_id: string }).video_id)
     const before = await rows()
     const second = await call(payload, key)
     if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)
@@ -119,24 +119,24 @@ test('every POST route repeats its first answer to the same key and payload, ref
   expect(failures).toEqual([])
 }, 240_000)
 
-test('every POST route that takes a payload is here with another one', () => {
+test('the test has a second payload for every POST route with a payload', () => {
   const taking = posts.filter(({ fields, path }) => fields !== undefined && !path.includes('{tags}')).map(nameOf)
   expect(taking.toSorted()).toEqual(Object.keys(OTHERS).toSorted())
 })
 
-test('a call that was refused keeps nothing: the same call works with its key once nothing stands against it', async () => {
-  const { owner } = house.as
-  const payload = { organisation_id: house.owner.organisationId, name: 'Taken' }
+test('a rejected call stores no response: the same call works with its key later', async () => {
+  const { owner } = fixture.as
+  const payload = { organisation_id: fixture.owner.organisationId, name: 'Taken' }
   const key = { 'idempotency-key': 'refused first' }
   const taken = await owner.post<{ created: string }>('/folder', payload)
   expect(await owner.post('/folder', payload, key)).toMatchObject({ status: 409, body: { code: 'folder_exists' } })
-  await owner.delete(`/folder/${taken.body.created}/delete/${house.owner.organisationId}`)
+  await owner.delete(`/folder/${taken.body.created}/delete/${fixture.owner.organisationId}`)
   expect(await owner.post('/folder', payload, key)).toMatchObject({ status: 200 })
 })
 
-test('a retry gets the first answer, also where the thing was changed since, or is gone', async () => {
-  const { system } = house.as
-  const payload = { organisation_id: house.owner.organisationId, title: 'As it was' }
+test('a retry returns the first response even if the record was changed or deleted', async () => {
+  const { system } = fixture.as
+  const payload = { organisation_id: fixture.owner.organisationId, title: 'As it was' }
   const key = { 'idempotency-key': 'as it was' }
   const first = await system.post<Payload>('/presentation', payload, key)
   expect(first.status).toBe(201)
@@ -147,24 +147,24 @@ test('a retry gets the first answer, also where the thing was changed since, or 
   expect(show(await system.post('/presentation', payload, key))).toBe(show(first))
 })
 
-test('a key holds for one caller and one path', async () => {
-  const payload = { organisation_id: house.owner.organisationId, title: 'Of one caller' }
+test('an idempotency key applies to one caller and one path', async () => {
+  const payload = { organisation_id: fixture.owner.organisationId, title: 'Of one caller' }
   const key = { 'idempotency-key': 'shared' }
-  const at = `/playlist/create/${house.owner.organisationId}`
+  const at = `/playlist/create/${fixture.owner.organisationId}`
   const made = [
-    await house.as.owner.post<Payload>('/overlay', payload, key),
-    await house.as.uploader.post<Payload>('/overlay', payload, key),
-    await house.as.owner.post<Payload>(at, { title: 'Of one caller' }, key),
+    await fixture.as.owner.post<Payload>('/overlay', payload, key),
+    await fixture.as.uploader.post<Payload>('/overlay', payload, key),
+    await fixture.as.owner.post<Payload>(at, { title: 'Of one caller' }, key),
   ]
   expect(made.map(({ status }) => status)).toEqual([201, 201, 200])
   expect(made[0]?.body['overlay_id']).not.toBe(made[1]?.body['overlay_id'])
 })
 
-test('of many at once with one key one has its effect; the others get its answer, or 409 while it runs', async () => {
+test('of concurrent requests with one key, one has an effect; the others return its response or 409', async () => {
   const payload = { title: 'At once' }
   const key = { 'idempotency-key': 'at once' }
-  const path = `/theme/${house.owner.organisationId}`
-  const answers = await Promise.all(Array.from({ length: 20 }, () => house.as.owner.post<Payload>(path, payload, key)))
+  const path = `/theme/${fixture.owner.organisationId}`
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.as.owner.post<Payload>(path, payload, key)))
   const [made, refused] = [answers.filter(({ status }) => status < 300), answers.filter(({ status }) => status >= 300)]
   expect(new Set(made.map(show)).size).toBe(1)
   for (const answer of refused) expect(answer).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
@@ -172,4 +172,4 @@ test('of many at once with one key one has its effect; the others get its answer
 })
 
 const count = (table: 'catalogue.theme', title: string) =>
-  asSuperuser(house.platform, async (client) => (await client.query(`select from ${table} where title = $1`, [title])).rowCount)
+  asSuperuser(fixture.platform, async (client) => (await client.query(`select from ${table} where title = $1`, [title])).rowCount)

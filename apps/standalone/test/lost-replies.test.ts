@@ -94,7 +94,7 @@ test(`${UPLOADS} uploads of which ${LOST * 100} % of the replies are lost, and s
   const mismatch = await platform.system.post('/video/upload', other, { 'idempotency-key': 'lost-0' })
   expect(mismatch).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
 
-  // What follows from each is told once: the upload, and the source that is not there.
+  // Each event is delivered once: the upload, and the missing source.
   const events = () =>
     asSuperuser(platform, async (client) => {
       const { rows } = await client.query<{ type: string; count: number; videos: number }>(

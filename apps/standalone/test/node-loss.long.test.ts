@@ -14,16 +14,16 @@ import { makeSource } from './support/sources.ts'
 import { filesOf, insistently, type Uploader, uploadWays } from './support/upload-ways.ts'
 import { aTenant, settled, type VideoRecord } from './support/video-steps.ts'
 
-/** Of the lease that work is under, as it is when nobody says otherwise. */
+/** The default duration of a task lease. */
 const LEASE_MS = 30_000
 const BOUND_MS = LEASE_MS + 30_000
 const UPLOADS = 8
 
-/** Tells of views until it is ended, each until it is acknowledged; answers those that were. */
+/** Sends events of views until it is stopped, each until it is acknowledged. Returns the acknowledged ones. */
 function tellViews(uploader: Uploader, videoId: string): () => Promise<Set<string>> {
   const acknowledged = new Set<string>()
   let running = true
-  const telling = (async () => {
+  const sendingEvents = (async () => {
     while (running) {
       const ids = Array.from({ length: 10 }, () => randomUUID())
       const events = ids.map((view_id) => ({
@@ -42,7 +42,7 @@ function tellViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
   })()
   return async () => {
     running = false
-    await telling
+    await sendingEvents
     return acknowledged
   }
 }
@@ -60,7 +60,7 @@ async function checkCounted(platform: ReplicatedPlatform, organisationId: string
   expect(new Set((await stored()).map(({ view_id }) => view_id))).toEqual(acknowledged)
 }
 
-test('a node that is lost with one of each service, in the middle of encodes, uploads and events, costs nothing but time', async () => {
+test('losing a node with one replica of each service loses no encode, upload or event', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sources-'))
   const sources = await startSourceServer(folder)
   for (const kind of ['small.mp4', 'good.mp4'] as const) await makeSource(folder, kind)

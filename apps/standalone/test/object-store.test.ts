@@ -51,7 +51,7 @@ withS3('with a bucket of an S3 store', () => {
   }
   const start = () => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/small.mp4`)
 
-  test('a video is made, delivered with ranges, and leaves nothing when it is deleted', async () => {
+  test('a video is encoded, delivered with ranges, and leaves no objects after its deletion', async () => {
     const video = await settled(platform.system, (await start()).id)
     expect(video.status.status).toBe('ok')
     const mp4 = video.uri.http['h264_1200'] ?? ''
@@ -68,7 +68,7 @@ withS3('with a bucket of an S3 store', () => {
     await waitFor(async () => (await objects()).length === 0, { timeout: 60_000, describe: 'the bucket to be empty' })
   }, 150_000)
 
-  test('a backup of a bucket is restored into another one, where it plays', async () => {
+  test('a backup of a bucket is restored into another bucket and plays', async () => {
     const made = await settled(platform.system, (await start()).id)
     expect(made.status.status).toBe('ok')
     const to = join(folder, 'backup')
@@ -92,10 +92,10 @@ withS3('with a bucket of an S3 store', () => {
     }
   }, 240_000)
 
-  test('a store that is away for a while delays videos, and loses none', async () => {
+  test('an outage of the object store delays videos and loses none', async () => {
     const { id } = await start()
     await store.kill()
-    await waitFor(() => /STORAGE_UNAVAILABLE|not to be reached|could not be stored|storage failed/.test(platform.log()), {
+    await waitFor(() => /STORAGE_UNAVAILABLE|object store is unreachable|could not be stored|storage failed/.test(platform.log()), {
       timeout: 60_000,
     })
     expect((await platform.system.get<{ status: { status: string } }>(`/video/${id}`)).body.status.status).toBe('encoding')

@@ -97,7 +97,7 @@ inBrowser('a playlist in a browser', () => {
     await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
   }
 
-  test('plays its videos one after another to the end, in one player, without a host outside or a complaint', async () => {
+  test('plays its videos in order in one player, without console errors or requests to other hosts', async () => {
     await change({ open_in_playlist_view: 1, randomise: 0, video_limit: 0 })
     const hosts = new Set<string>()
     page.on('request', (request) => hosts.add(new URL(request.url()).host))
@@ -121,7 +121,7 @@ inBrowser('a playlist in a browser', () => {
     expect(complaints).toEqual([])
   }, 120_000)
 
-  test('is worked by keys and buttons, and waits for one without autoplay', async () => {
+  test('is controlled by keys and buttons, and waits for one without autoplay', async () => {
     await change({ open_in_playlist_view: 1, randomise: 0, video_limit: 0 })
     await open('')
     expect(await current()).toBe(TITLES[0])
@@ -146,7 +146,7 @@ inBrowser('a playlist in a browser', () => {
     expect(complaints).toEqual([])
   }, 120_000)
 
-  test('opens with its list closed unless it says otherwise, and stands on a phone with the list below', async () => {
+  test('opens with its list closed by default, and shows the list below the video on a phone', async () => {
     await change({ open_in_playlist_view: 0, randomise: 0, video_limit: 3 })
     await page.setViewportSize({ width: 390, height: 844 })
     await open()
@@ -160,13 +160,13 @@ inBrowser('a playlist in a browser', () => {
     expect(list?.y).toBeGreaterThan((screen?.y ?? 0) + (screen?.height ?? 0) - 1)
     expect([screen?.width, list?.width]).toEqual([390, 390])
     await screenshot('playlist-phone')
-    // As low as a small frame: the list beside the video.
+    // As low as a small frame: the list is next to the video.
     await page.setViewportSize({ width: 640, height: 360 })
     expect((await page.locator('.list').boundingBox())?.x).toBeGreaterThan(300)
     await screenshot('playlist-frame')
   }, 120_000)
 
-  test('randomised, it comes in other orders, each with all of its videos', async () => {
+  test('plays all of its videos in varying order if it is randomised', async () => {
     await change({ open_in_playlist_view: 1, randomise: 1, video_limit: 0 })
     const orders = new Set<string>()
     for (let load = 0; load < 12; load++) {
@@ -180,7 +180,7 @@ inBrowser('a playlist in a browser', () => {
     expect(orders.size).toBeGreaterThan(1)
   }, 120_000)
 
-  test('that is empty says so, and an id of nothing is no video', async () => {
+  test('shows a message if it is empty or does not exist', async () => {
     await change({ videos: [] })
     await page.goto(`${platform.url}/player/${playlistId}`)
     await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })

@@ -11,9 +11,9 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { type Accepted, aTenant, settled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
-/** From the death of the server to an answer of the new one. */
+/** From the end of the server to the first response of the new one. */
 const REVIVED_MS = 15_000
-/** From the moment that the database answers again to the last refusal. */
+/** From the first response of the database to the last rejection. */
 const CALM_MS = 5_000
 const EVERY_MS = 3_000
 const SECONDS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30 : 9
@@ -43,7 +43,7 @@ const isGood = (status: number) => status === 200 || status === 201
 const pids = () => SERVICES.map((name) => `${name} ${platform.pid(name)}`)
 const answers = () => asSuperuser(platform, (client) => client.query('select 1')).then(() => true)
 
-/** Writes and reads without a pause until told to stop; keeps what was acknowledged, and when something was refused, and how. */
+/** Writes and reads without a pause until stopped. Records acknowledged writes, and the time and error of rejections. */
 function callers() {
   let stopped = false
   const made: { organisation_id: string; name: string }[] = []
@@ -115,7 +115,7 @@ test.each([
   ['killed', 'SIGKILL'],
   ['stopped in immediate mode', 'SIGQUIT'],
 ] as const)(
-  'a PostgreSQL that is %s is started again, and nothing acknowledged is lost',
+  'a PostgreSQL that is %s is restarted, and no acknowledged write is lost',
   async (how, signal) => {
     const before = pids()
     const upload = await accept(`before it was ${how}`)
@@ -136,7 +136,7 @@ test.each([
   60_000,
 )
 
-test(`connections that are ended every ${EVERY_MS / 1_000} s for ${SECONDS} s cost neither a process nor anything acknowledged`, async () => {
+test(`terminating connections every ${EVERY_MS / 1_000} s for ${SECONDS} s ends no process and loses no acknowledged write`, async () => {
   const before = pids()
   calls = callers()
   await calls.calm(3)

@@ -67,7 +67,7 @@ const withToken = (url: string, token: string) => url.replace(/(\/delivery\/\d+\
 const closes = (urls: readonly string[]) =>
   waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old address to be closed' })
 
-test('a video that wants a token gives nothing without it, at any address, and everything with it', async () => {
+test('a video that requires a token delivers its files only with a valid token', async () => {
   const [video, other] = [await aPlayingVideo(), await aPlayingVideo()]
   const open = await crawl(video.uri)
   expect(open.length).toBeGreaterThan(30)
@@ -103,7 +103,7 @@ test('a video that wants a token gives nothing without it, at any address, and e
   expect(await served(forged.map((one) => withToken(base[0] ?? '', one)))).toBe(0)
 }, 120_000)
 
-test('a video for some addresses is closed for all others', async () => {
+test('a video with allowed addresses is not delivered to others', async () => {
   const video = await aPlayingVideo()
   const open = await crawl(video.uri)
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
@@ -125,12 +125,12 @@ test('a video for some addresses is closed for all others', async () => {
 test.each([
   ['disabled', (id: string) => api.patch(`/video/${id}`, { enabled: '0' })],
   [
-    'past its time',
+    'expired',
     (id: string) => api.patch(`/video/${id}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'It was here until 2020' } }),
   ],
   ['deleted', async (id: string) => api.delete(`/media?media_id=${(await record(id)).media_id}`)],
 ])(
-  'a video that is %s is closed within 5 s, for guests in the API too',
+  'a video that is %s is not delivered after 5 s, and guests get 404',
   async (_, change) => {
     const video = await aPlayingVideo()
     const open = [video.uri.hls, video.uri.poster_frame, ...Object.values(video.uri.http)]
@@ -141,7 +141,7 @@ test.each([
   60_000,
 )
 
-test('an inactive organisation has neither keys nor videos', async () => {
+test('the keys and videos of an inactive organisation are rejected', async () => {
   const video = await aPlayingVideo()
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'inactive' })
   await waitFor(async () => (await api.get('/video')).status === 403, { timeout: 5_000, describe: 'its key to be refused' })

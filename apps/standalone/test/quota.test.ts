@@ -36,24 +36,24 @@ const record = async ({ organisationId }: Tenant) => (await platform.system.get<
 const usage = async (tenant: Tenant) => (await record(tenant)).usage
 const as = ({ key }: Tenant) => platform.withKey(key)
 const small = () => `${sources.url}/small.mp4`
-/** Answers an upload with whatever comes. */
+/** Returns the response to an upload, whatever its status. */
 const send = (tenant: Tenant, url = small()) => as(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
 
-/** An upload of which nothing comes. */
+/** An upload whose body never arrives. */
 const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
 
 /** What is answered to the last byte, to HEAD with its offset, to DELETE, and to HEAD then. */
 async function refusedInParts(tenant: Tenant): Promise<(number | string | null)[]> {
   const tus = { 'tus-resumable': '1.0.0' }
-  const ask = (method: string, path: string, more: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
+  const call = (method: string, path: string, more: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
     as(tenant).send(method, path, { headers: { ...tus, ...more }, ...(body && { body }) })
-  const { headers } = await ask('POST', '/upload/tus', { 'upload-length': '3' })
+  const { headers } = await call('POST', '/upload/tus', { 'upload-length': '3' })
   const path = `/upload/tus/${headers.get('location')?.split('/').at(-1)}`
   const parts = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
-  const last = await ask('PATCH', path, parts, new Uint8Array(3))
-  const head = await ask('HEAD', path)
-  const deleted = await ask('DELETE', path)
-  return [last.status, head.status, head.headers.get('upload-offset'), deleted.status, (await ask('HEAD', path)).status]
+  const last = await call('PATCH', path, parts, new Uint8Array(3))
+  const head = await call('HEAD', path)
+  const deleted = await call('DELETE', path)
+  return [last.status, head.status, head.headers.get('upload-offset'), deleted.status, (await call('HEAD', path)).status]
 }
 
 /** Sets a quota, and waits until the catalogue knows it. */
@@ -69,7 +69,7 @@ async function limit(tenant: Tenant, quota: Record<string, number>, answer: numb
 }
 
 describe('bytes and minutes', () => {
-  test('are counted by what an upload came to, refused by every way to upload when they are used up, and given back', async () => {
+  test('are counted per upload, enforced by every upload method, and released', async () => {
     const tenant = await aTenant(platform.system)
     expect(await usage(tenant)).toEqual({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0', minutes_reserved: '0', jobs: '0' })
     const { id } = await upload(as(tenant), tenant.organisationId, small())
@@ -103,9 +103,11 @@ describe('bytes and minutes', () => {
       expect(body.detail).toContain(`${stored.bytes} are used`)
     }
     expect((await as(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
-    expect(await refusedInParts(tenant)).toEqual([413, 413, null, 204, 404])
+    const started = await as(tenant).send('POST', '/upload/tus', { headers: { 'tus-resumable': '1.0.0', 'upload-length': '3' } })
+    expect(started.status).toBe(413)
 
     await limit(tenant, { minutes_per_month: 0 }, 'quota_minutes')
+    expect(await refusedInParts(tenant)).toEqual([413, 413, null, 204, 404])
     expect((await as(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() })).status).toBe(413)
     const deleted = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
     expect(deleted.status).toBe(200)
@@ -113,7 +115,21 @@ describe('bytes and minutes', () => {
     expect(Number((await usage(tenant)).minutes_this_month)).toBeCloseTo((2 * Number(video.duration)) / 60, 1)
   }, 150_000)
 
-  test('that are left bound what is made, not its source', async () => {
+  test('are reserved while an upload is in progress', async () => {
+    const tenant = await aTenant(platform.system)
+    await limit(tenant, { bytes: 0 }, 413)
+    await limit(tenant, { bytes: 1_000 }, 200)
+    const tus = { 'tus-resumable': '1.0.0' }
+    const begin = (length: number) => as(tenant).send('POST', '/upload/tus', { headers: { ...tus, 'upload-length': String(length) } })
+    const started = await begin(900)
+    expect([started.status, (await usage(tenant)).bytes_reserved]).toEqual([201, '900'])
+    const refused = await begin(101)
+    expect([refused.status, (refused.body as Problem).code]).toEqual([413, 'quota_bytes'])
+    await as(tenant).send('DELETE', `/upload/tus/${started.headers.get('location')?.split('/').at(-1)}`, { headers: tus })
+    expect((await usage(tenant)).bytes_reserved).toBe('0')
+  }, 60_000)
+
+  test('limit the encoded files, not the source', async () => {
     const tenant = await aTenant(platform.system)
     const { size } = await stat(join(folder, 'small.mp4'))
     await limit(tenant, { bytes: 0 }, 413)
@@ -126,7 +142,7 @@ describe('bytes and minutes', () => {
   }, 90_000)
 })
 
-test('jobs under way are as many as the quota says, and another organisation does not wait for them', async () => {
+test('concurrent jobs are limited by the quota, independently of other organisations', async () => {
   const [busy, other] = [await aTenant(platform.system), await aTenant(platform.system)]
   await limit(busy, { concurrent_jobs: 0 }, 429)
   await limit(busy, { concurrent_jobs: 20 }, 200)

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { redisPath, startRedis, type TestRedis } from '@vitascope/testing'
-import { nouns } from './rows/index.ts'
-import { openHouse } from './support/house.ts'
+import { nouns } from './endpoint-cases/index.ts'
+import { startPlatform } from './support/platform.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { describeRows } from './support/row-suite.ts'
 
@@ -31,17 +31,17 @@ afterAll(() => redis?.stop())
 
 describeRows(picked, async () => {
   redis = redisPath() === undefined ? undefined : await startRedis()
-  return openHouse(redis ? { VITASCOPE_REDIS_URL: redis.url } : {}, async (env) => {
+  return startPlatform(redis ? { VITASCOPE_REDIS_URL: redis.url } : {}, async (env) => {
     platform = await startReplicas(env)
     return platform
   })
 })
 
-test('both of each service have answered', async () => {
+test('both replicas of each service have responded', async () => {
   const answered = await platform.answered()
   process.stderr.write(`answered by each of two: ${JSON.stringify(answered)}\n`)
   // Those that some of the rows have nothing to do with are asked by the rest of them.
-  const asked = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
-  expect(asked.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)
-  for (const [name, counts] of asked) expect([name, Math.min(...counts) > 0]).toEqual([name, true])
+  const requested = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
+  expect(requested.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)
+  for (const [name, counts] of requested) expect([name, Math.min(...counts) > 0]).toEqual([name, true])
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { nouns } from './rows/index.ts'
+import { nouns } from './endpoint-cases/index.ts'
 import { fingerprint } from './support/database.ts'
-import { type OpenHouse, openHouse } from './support/house.ts'
 import { fillPath, type Operation, operationsOf, type Values } from './support/operations.ts'
+import { type Platform, startPlatform } from './support/platform.ts'
 import type { Samples } from './support/table-row.ts'
 import { SYSTEM_KEY, type TestPlatform } from './support/test-platform.ts'
 import { aUser, type Tenant } from './support/video-steps.ts'
@@ -12,9 +12,12 @@ interface Problem {
   title: string
   status: number
   errors?: { field: string; message: string }[]
+  /** Of events only. */
+  accepted?: number
+  rejected?: { index: number; message: string }[]
 }
 
-let house: OpenHouse
+let fixture: Platform
 let platform: TestPlatform
 let operations: Operation[]
 let stranger: Tenant
@@ -24,17 +27,17 @@ let owner: Tenant
 let values: Values
 
 beforeAll(async () => {
-  house = await openHouse()
-  ;({ platform, owner, stranger } = house)
+  fixture = await startPlatform()
+  ;({ platform, owner, stranger } = fixture)
   operations = await operationsOf(platform)
   strangerUploader = await aUser(platform.system, stranger.organisationId, 'uploader')
   powerless = await aUser(platform.system, owner.organisationId, 'uploader', [])
   values = {}
-  for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(house)) }
+  for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
 }, 120_000)
-afterAll(() => house?.close())
+afterAll(() => fixture?.close())
 
-/** A payload that each writing route takes, so that what is refused is refused for the caller and not for the payload. */
+/** A payload that each writing route accepts, so that a rejection is due to the caller. */
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 
 const nameOf = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
@@ -49,13 +52,13 @@ function payloadOf(operation: Operation, v: Values): Record<string, unknown> | u
 function call(operation: Operation, key: string | undefined, v: Values, payload = payloadOf(operation, v)) {
   const api = key === undefined ? platform.guest : platform.withKey(key)
   const query = new URLSearchParams({ organisation_id: v['organisation_id'] ?? '', media_id: v['media_id'] ?? '' })
-  if (operation.keyFromQuery)
+  if (operation.apiKeyParam)
     query.set('data', JSON.stringify(payload ?? { url: 'https://example.org/a.mp4', organisation_id: v['organisation_id'] }))
-  if (operation.keyFromQuery && key !== undefined) query.set('api_key', key)
+  if (operation.apiKeyParam && key !== undefined) query.set('api_key', key)
   const path = `${fillPath(operation, v)}?${query}`
   const sent = operation.list && payload !== undefined ? [payload] : payload
   const body = sent === undefined ? {} : { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } }
-  return (operation.keyFromQuery ? platform.guest : api).send<Problem>(operation.method, path, body)
+  return (operation.apiKeyParam ? platform.guest : api).send<Problem>(operation.method, path, body)
 }
 
 /** Runs `check` over all operations that `which` picks and names every one that fails. */
@@ -73,11 +76,23 @@ async function forAll(
   expect(failures).toEqual([])
 }
 
+/** Player events are rejected one by one, within a response of status 202. */
+function isRejected(operation: Operation, { status, body }: { status: number; body: Problem }): boolean {
+  if (nameOf(operation) !== 'POST /analytics/events') return status === 400
+  return status === 202 && body.accepted === 0 && body.rejected?.length === 1
+}
+
+/** Returns the names of the invalid fields of a payload, or of the first item of a list. */
+function invalidFields({ errors = [], rejected = [] }: Problem): string[] {
+  const ofEvent = rejected.flatMap(({ message }) => message.split('; ').map((sentence) => sentence.split(': ')[0] ?? ''))
+  return [...errors.map(({ field }) => field.replace('[0].', '')), ...ofEvent]
+}
+
 const show = (answer: { status: number; body: Problem }) => `${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`
 const rows = () => fingerprint(platform, /outbox|idempotency|encoding|audit|api_key_use/)
 
 describe('every route', () => {
-  test('asks a guest for a key, unless it is public', () =>
+  test('rejects a guest, unless it is public', () =>
     forAll(
       (o) => o.access !== 'public',
       async (o) => {
@@ -87,7 +102,7 @@ describe('every route', () => {
       },
     ))
 
-  test('refuses a bad key, public or not', () =>
+  test('rejects an invalid key, public or not', () =>
     forAll(
       () => true,
       async (o) => {
@@ -96,16 +111,16 @@ describe('every route', () => {
       },
     ))
 
-  test('refuses a key that lacks its resource', () =>
+  test('rejects a key without its resource', () =>
     forAll(
-      (o) => o.access === 'user' && !o.keyFromQuery,
+      (o) => o.access === 'user' && !o.apiKeyParam,
       async (o) => {
         const answer = await call(o, powerless.key, values)
         return answer.status === 403 ? undefined : show(answer)
       },
     ))
 
-  test('refuses a user type that it is not for, and changes nothing', async () => {
+  test('rejects a user type that may not call it', async () => {
     const before = await rows()
     await forAll(
       (o) => o.access === 'system' || o.access === 'super',
@@ -117,12 +132,12 @@ describe('every route', () => {
     expect(await rows()).toBe(before)
   })
 
-  test('does not reach what another organisation owns, and changes nothing of it', async () => {
+  test('changes no record of another organisation', async () => {
     const before = await rows()
     const named = (o: Operation) => Object.keys(payloadOf(o, values) ?? {}).some((name) => /^(organisation|video|media)_id$/.test(name))
     const own = (o: Operation) => /id\}|\{api_key|\{email/.test(o.path) || /^(\/media|\/user)$/.test(o.path) || named(o)
     await forAll(
-      (o) => (o.access === 'user' || o.access === 'super') && own(o) && !o.keyFromQuery,
+      (o) => (o.access === 'user' || o.access === 'super') && own(o) && !o.apiKeyParam,
       async (o) => {
         const answer = await call(o, stranger.key, values)
         return answer.status === 403 || answer.status === 404 ? undefined : show(answer)
@@ -131,7 +146,7 @@ describe('every route', () => {
     expect(await rows()).toBe(before)
   }, 60_000)
 
-  test('answers for a foreign id exactly as for one that is missing', async () => {
+  test('returns the same response for a foreign id as for a missing one', async () => {
     const isId = (name: string) => /_id$/.test(name) && name !== 'organisation_id'
     const missing: Values = Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, isId(name) ? '4611686018427387905' : value]),
@@ -146,31 +161,33 @@ describe('every route', () => {
     )
   })
 
-  test('refuses an unknown field by its name', () =>
+  test('rejects an unknown field and names it', () =>
     forAll(
       (o) => o.fields !== undefined,
       async (o) => {
-        const answer = await call(o, SYSTEM_KEY, values, { ...payloadOf(o, values), colour_of_moon: 'red' })
-        const named = answer.body.errors?.some(({ field }) => /^(\[0\]\.)?colour_of_moon$/.test(field))
-        return answer.status === 400 && named ? undefined : show(answer)
+        const response = await call(o, SYSTEM_KEY, values, { ...payloadOf(o, values), colour_of_moon: 'red' })
+        return isRejected(o, response) && invalidFields(response.body).includes('colour_of_moon') ? undefined : show(response)
       },
     ))
 
-  test('refuses fields of a wrong type, every one of them by its name', () =>
+  test('rejects fields of a wrong type and names each', () =>
     forAll(
       (o) => o.fields !== undefined && nameOf(o) !== 'PUT /media/{}',
       async (o) => {
         const names = Object.keys(o.fields ?? {})
         // No field takes a list that holds a list of a list.
         const payload = Object.fromEntries(names.map((name) => [name, [[['wrong']]]]))
-        const answer = await call(o, SYSTEM_KEY, values, payload)
-        const named = new Set(answer.body.errors?.map(({ field }) => field.replace('[0].', '').split(/[.[]/)[0]))
-        const missed = names.filter((name) => !named.has(name))
-        return answer.status === 400 && missed.length === 0 ? undefined : `${answer.status}, not named: ${missed.join(', ')}`
+        const response = await call(o, SYSTEM_KEY, values, payload)
+        const invalid = new Set(invalidFields(response.body).map((field) => field.split(/[.[]/)[0]))
+        const missing = names.filter((name) => !invalid.has(name))
+        // The message of an event names its first five problems and counts the others.
+        const counted = Number(/(\d+) more problems?$/.exec(response.body.rejected?.[0]?.message ?? '')?.[1] ?? 0)
+        if (isRejected(o, response) && missing.length <= counted) return undefined
+        return `${response.status}, not named: ${missing.join(', ')}: ${show(response)}`
       },
     ))
 
-  test('answers a verb that its path does not have with 405 and the ones it has', async () => {
+  test('returns 405 with Allow for other methods', async () => {
     const paths = new Map<string, string[]>()
     for (const { path, method } of operations) paths.set(path, [...(paths.get(path) ?? []), method])
     const failures: string[] = []
@@ -185,7 +202,7 @@ describe('every route', () => {
     expect(failures).toEqual([])
   })
 
-  test('says the id of the request in every answer, also where it refuses', () =>
+  test('has the request id in every response', () =>
     forAll(
       () => true,
       async (o) => {
@@ -194,7 +211,7 @@ describe('every route', () => {
       },
     ))
 
-  test('refuses a NUL, broken percent-encoding and text that is no path of it, never with a fault', async () => {
+  test('returns no 5xx for NUL, invalid percent-encoding and invalid parameters', async () => {
     await forAll(
       (o) => o.path.includes('{'),
       async (o) => {

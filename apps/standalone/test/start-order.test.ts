@@ -13,7 +13,7 @@ import { createLogPrinter } from '../src/log-printer.ts'
 import { runToEnd } from '../src/run-to-end.ts'
 import { planServices, type ServicePlan, STATEFUL } from '../src/services.ts'
 
-// The processes of the house as a cluster starts them: in any order, each for itself, the database when it pleases.
+// Starts the processes like a cluster: independently, in any order, with a database that starts at any time.
 
 const IS_LONG = process.env['VITASCOPE_LONG_TESTS'] === '1'
 const ORDERS = IS_LONG ? 20 : 2
@@ -70,7 +70,7 @@ const stopServer = async () => {
 }
 const deaths = () => printed.filter((line) => / ended \(/.test(line))
 
-/** What each process answers to a probe, by its name. */
+/** Returns the probe response of each process, by name. */
 async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boolean>> {
   const pages = plan.metrics.map((line) => line.split(' ') as [string, string])
   const answers = pages.map(async ([name, url]) => {
@@ -92,7 +92,7 @@ function startShuffled(random: () => number): string[] {
   return order.map(({ spec }) => spec.name)
 }
 
-test(`in ${ORDERS} orders of start, with a database that comes late, nobody ends, and everything is ready soon after it (seed ${seed})`, async () => {
+test(`in ${ORDERS} start orders with a late database no process ends, and all become ready soon after it (seed ${seed})`, async () => {
   const random = seeded(seed)
   const took: number[] = []
   for (let nth = 0; nth < ORDERS; nth++) {
@@ -118,7 +118,7 @@ test(`in ${ORDERS} orders of start, with a database that comes late, nobody ends
   process.stderr.write(`ready after the database, in ms: ${took.join(', ')}\n`)
 }, 1_800_000)
 
-test(`a database that is away makes everybody unready and nobody dead, and ready again when it is back`, async () => {
+test(`a database outage makes all processes unready, ends none, and all become ready again after it`, async () => {
   printed.length = 0
   await startServer()
   startShuffled(seeded(seed))

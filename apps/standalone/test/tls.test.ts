@@ -9,7 +9,7 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, settled } from './support/video-steps.ts'
 
-const HOUSE = ['auth', 'catalogue', 'encoding', 'worker', 'collaboration', 'analytics', 'delivery', 'gateway']
+const SERVICES = ['auth', 'catalogue', 'encoding', 'worker', 'collaboration', 'analytics', 'delivery', 'gateway']
 
 let authority: TestAuthority
 let certificates: Awaited<ReturnType<typeof certificateFolder>>
@@ -20,10 +20,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vitascope-tls-'))
   authority = await createTestAuthority()
   // One certificate with every name: the processes share a folder here.
-  certificates = await certificateFolder(await authority.issue(HOUSE))
+  certificates = await certificateFolder(await authority.issue(SERVICES))
   platform = await startTestPlatform({
     VITASCOPE_TLS_DIR: certificates.folder,
-    VITASCOPE_TLS_CALLERS: HOUSE.join(','),
+    VITASCOPE_TLS_CALLERS: SERVICES.join(','),
     VITASCOPE_GRPC_CONNECTION_SECONDS: '2',
   })
 }, 120_000)
@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a video is uploaded, encoded and played with all services behind mutual TLS, while their certificates change', async () => {
+test('with mutual TLS a video is uploaded, encoded and played while certificates change', async () => {
   const tenant = await aTenant(platform.system)
   const api = platform.withKey(tenant.key)
   await makeSource(folder, 'small.mp4')
@@ -52,14 +52,14 @@ test('a video is uploaded, encoded and played with all services behind mutual TL
     })
     upload.start()
   })
-  await certificates.replace(await authority.issue(HOUSE))
-  const taken = () => platform.log().split('new certificates were taken').length - 1
+  await certificates.replace(await authority.issue(SERVICES))
+  const taken = () => platform.log().split('certificates reloaded').length - 1
   const failures: number[] = []
   await waitFor(
     async () => {
       const { status } = await api.get(`/video/${videoId}`)
       if (status !== 200) failures.push(status)
-      return taken() === HOUSE.length
+      return taken() === SERVICES.length
     },
     { timeout: 30_000, describe: () => `all processes to take the new certificates, not ${taken()}` },
   )

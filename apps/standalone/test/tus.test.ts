@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A video that plays, with a box of so many bytes behind it that nobody reads. */
+/** A playable video, followed by an unused box of the given size in bytes. */
 async function longFile(more: number): Promise<Buffer> {
   await makeSource(folder, 'small.mp4')
   const box = Buffer.alloc(more, 'unread')
@@ -28,7 +28,7 @@ async function longFile(more: number): Promise<Buffer> {
   return Buffer.concat([await readFile(join(folder, 'small.mp4')), box])
 }
 
-test('an upload goes on where it was when gateway and encoding are killed under it, and becomes one video', async () => {
+test('an upload resumes after gateway and encoding are killed, and becomes one video', async () => {
   const tenant = await aTenant(platform.system)
   const api = platform.withKey(tenant.key)
   const file = await longFile(24_000_000)

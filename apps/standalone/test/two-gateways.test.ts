@@ -23,7 +23,7 @@ withRedis('a second gateway beside the first, with Redis', () => {
 
   const both = (key: string): Api[] => platform.gateways.map((url) => createApi(`${url}/v2`, key))
 
-  test('refuses a revoked key within a second, as the first does', async () => {
+  test('rejects a revoked key within a second, as the first does', async () => {
     for (let round = 0; round < 3; round++) {
       const { key } = await aTenant(platform.system)
       const gateways = both(key)
@@ -37,7 +37,7 @@ withRedis('a second gateway beside the first, with Redis', () => {
     }
   }, 60_000)
 
-  test('takes from the same budget of a key', async () => {
+  test('shares the budget of a key', async () => {
     const answersToOneKey = async () => {
       const { key } = await aTenant(platform.system)
       const gateways = both(key)
@@ -55,7 +55,7 @@ withRedis('a second gateway beside the first, with Redis', () => {
     expect(statuses.slice(100)).toEqual(Array(10).fill(429))
   }, 60_000)
 
-  test('goes on alone without Redis', async () => {
+  test('works without Redis', async () => {
     await redis.kill()
     const { key } = await aTenant(platform.system)
     for (const gateway of both(key)) {

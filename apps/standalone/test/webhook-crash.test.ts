@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a catalogue that is killed while events are under way loses none of them', async () => {
+test('killing the catalogue while events are sent loses no event', async () => {
   const api = platform.withKey(tenant.key)
   const taken: { type: string; data: { video_id: string } }[] = []
   let secret = ''

@@ -1,5 +1,5 @@
+import { addStyles } from './add-styles.ts'
 import styles from './captions-menu.css?inline'
-import { addStyles } from './stage-extras.ts'
 
 interface Choice {
   value: number
@@ -7,8 +7,9 @@ interface Choice {
 }
 
 /**
- * A button CC with a menu, there as long as there is something to choose; gives the function that sets the choices. Enter, space and the
- * arrows open it, the arrows lead through it, Escape leaves it.
+ * Adds a CC button with a menu, which is visible while there are choices. Returns the function that
+ * sets the choices. Enter, space and the arrow keys open the menu, the arrow keys move in it, and
+ * Escape closes it.
  */
 export function captionsMenu(
   frame: HTMLElement,
@@ -47,13 +48,13 @@ export function captionsMenu(
     'keydown',
     (event) => {
       const used = isOpen() ? onMenuKey(event, items(), pick, close) : onButtonKey(event, open)
-      // The arrows of a menu are not those of the video.
+      // Arrow keys in the menu must not control the video.
       if (used || isOpen()) event.stopPropagation()
       if (used) event.preventDefault()
     },
     { signal },
   )
-  // Leaving it by Tab or by a click elsewhere.
+  // Closes the menu when the focus leaves it, by Tab or by a click elsewhere.
   place.addEventListener(
     'focusout',
     ({ relatedTarget }) => !(relatedTarget instanceof Node && place.contains(relatedTarget)) && close(false),
@@ -66,7 +67,7 @@ export function captionsMenu(
     place.hidden = choices.length === 0
     const all = items()
     const same = all.length === choices.length && all.every((item, at) => item.textContent === choices[at]?.label)
-    // An open menu is not pulled away from under the viewer.
+    // An open menu keeps its items unless the choices have changed.
     if (!same) {
       close(isOpen())
       list.replaceChildren(...choices.map(itemOf))
@@ -75,7 +76,7 @@ export function captionsMenu(
   }
 }
 
-/** Made once for a stage: another video in the same place takes over what is there. */
+/** Builds the elements once per player. Later videos in the same player reuse them. */
 function build(place: HTMLElement): { button: HTMLButtonElement; list: HTMLElement } {
   const button = document.createElement('button')
   button.type = 'button'

@@ -1,19 +1,19 @@
 import type Hls from 'hls.js'
 import { type CaptionWish, wishedTrack } from './show-on-load.ts'
 
-/** The captions of what plays: which there are, which show, and another choice. */
+/** Caption tracks of a playback: list, current choice and selection. */
 export interface CaptionTracks {
-  /** Off first; empty where there are none. */
+  /** The first choice is "off". Empty without captions. */
   choices(): { value: number; label: string }[]
-  /** -1 for none. */
+  /** Index of the shown track; -1 if captions are off. */
   chosen(): number
   choose(value: number): void
 }
 
-/** Which of the tracks shows from the start; -1 for none. */
+/** Returns the index of the track that shows at the start; -1 for none. */
 export type CaptionsOnLoad = (tracks: readonly { name: string; language: string }[]) => number
 
-/** Those of hls.js. What the viewer chose stays chosen when the list is made anew. */
+/** Caption tracks of hls.js. The viewer's choice survives a new list of tracks. */
 export function captionsByLibrary(
   hls: Hls,
   Library: typeof Hls,
@@ -29,7 +29,8 @@ export function captionsByLibrary(
     show(wishedTrack(tracks(), wish, () => onLoad(tracks())))
     changed()
   }
-  // Once it has told of the tracks, it sets the default one itself: the choice comes after that.
+  // After this event, hls.js selects the default track itself. The viewer's choice is applied after
+  // that.
   hls.on(Library.Events.SUBTITLE_TRACKS_UPDATED, () => queueMicrotask(begin))
   return {
     choices: () => captionChoices(tracks().map(({ name, language }) => name || language)),
@@ -41,7 +42,10 @@ export function captionsByLibrary(
   }
 }
 
-/** Those that the browser found by itself, of which it shows the default one by itself. Its own controls may change the choice, too. */
+/**
+ * Caption tracks that the browser found. The browser shows the default one by itself, and its
+ * native controls may change the choice.
+ */
 export function captionsByBrowser(video: HTMLVideoElement, wish: CaptionWish, changed: () => void, signal: AbortSignal): CaptionTracks {
   const tracks = () => [...video.textTracks].filter(({ kind }) => kind === 'subtitles' || kind === 'captions')
   const named = () => tracks().map(({ label, language }) => ({ name: label, language }))

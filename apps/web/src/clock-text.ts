@@ -1,4 +1,4 @@
-/** Seconds as `4:07` or `1:02:03`. */
+/** Formats seconds as `4:07` or `1:02:03`. */
 export function clockText(seconds: number): string {
   const whole = Number.isFinite(seconds) && seconds > 0 ? Math.floor(seconds) : 0
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
@@ -6,7 +6,10 @@ export function clockText(seconds: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }
 
-/** A whole length. Players and servers measure it a few hundredths apart: rounded, all of them say the same. */
+/**
+ * Formats a duration, rounded to seconds: players and servers measure it with a difference of a few
+ * hundredths.
+ */
 export function lengthText(seconds: number): string {
   return clockText(Math.round(seconds))
 }

@@ -1,15 +1,19 @@
 import { captionsMenu } from './captions-menu.ts'
 import { clockText, lengthText } from './clock-text.ts'
+import { focusInPlayer } from './focus-in-player.ts'
 import type { Choice, Playback } from './playback.ts'
 import { onPlayerKey, seekTo, setVolume } from './player-keys.ts'
 import { wirePointers } from './player-pointers.ts'
-import { part } from './stage.ts'
+import { part } from './player-shell.ts'
 import { playableLength, wholeLength } from './whole-length.ts'
 
-/** Milliseconds without a movement after which the controls of a playing video go. */
+/** Milliseconds without pointer movement after which the controls of a playing video are hidden. */
 const idleAfter = 2_500
 
-/** The bar below the video: buttons, sliders, menus, keys. `refresh` reads the choices anew. */
+/**
+ * Wires the control bar: buttons, sliders, menus and keys. `refresh` updates the choices of the
+ * menus.
+ */
 export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playback: () => Playback | undefined, signal: AbortSignal) {
   const seek = part(frame, '.seek', HTMLInputElement)
   const volume = part(frame, '.volume', HTMLInputElement)
@@ -57,15 +61,17 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
     frame.dataset['playing'] = String(!video.paused)
     if (!video.paused) hideStart(frame, start)
     frame.dataset['muted'] = String(loudness === 0)
-    frame.dataset['waiting'] = String(!video.paused && video.readyState < video.HAVE_FUTURE_DATA)
+    // The browser pauses a video that it cannot load any further.
+    const hasFailed = video.error !== null
+    frame.dataset['waiting'] = String(hasFailed || (!video.paused && video.readyState < video.HAVE_FUTURE_DATA))
     for (const button of frame.querySelectorAll('[data-does=play]')) button.setAttribute('aria-label', video.paused ? 'Play' : 'Pause')
     part(frame, '[data-does=mute]', HTMLElement).setAttribute('aria-label', loudness === 0 ? 'Unmute' : 'Mute')
   }
-  for (const event of ['timeupdate', 'durationchange', 'play', 'pause', 'playing', 'waiting', 'volumechange', 'seeked', 'ended']) {
+  for (const event of ['timeupdate', 'durationchange', 'play', 'pause', 'playing', 'waiting', 'volumechange', 'seeked', 'ended', 'error']) {
     video.addEventListener(event, show, { signal })
   }
   frame.addEventListener('lengthchange', show, { signal })
-  // A playlist that goes on to its next video has ended these listeners by then.
+  // If a playlist continues with its next video, these listeners have already been removed.
   const offerStart = () => {
     frame.dataset['started'] = 'false'
   }
@@ -77,12 +83,14 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   return {
     refresh: () => {
       captions(playback()?.captions.choices() ?? [], playback()?.captions.chosen() ?? -1)
-      quality(playback()?.qualities() ?? [])
+      quality(playback()?.qualities() ?? [], playback()?.chosenQuality())
     },
   }
 }
 
-/** A menu that is there as long as there is something to choose; gives the function that sets its choices. */
+/**
+ * Wires a menu that is visible while there are choices. Returns the function that sets the choices.
+ */
 function menu(
   frame: HTMLElement,
   name: string,
@@ -100,7 +108,10 @@ function menu(
   }
 }
 
-/** Gone with the focus on it, it leaves that to the button which does the same. */
+/**
+ * Hides the start button. If it has the focus, the focus moves to the play button, which has the
+ * same function.
+ */
 function hideStart(frame: HTMLElement, start: HTMLButtonElement): void {
   const hasFocus = start.matches(':focus')
   frame.dataset['started'] = 'true'
@@ -108,10 +119,10 @@ function hideStart(frame: HTMLElement, start: HTMLButtonElement): void {
 }
 
 export function focusPlay(frame: HTMLElement): void {
-  part(frame, '.row [data-does=play]', HTMLButtonElement).focus()
+  focusInPlayer(part(frame, '.row [data-does=play]', HTMLButtonElement))
 }
 
-/** Phones put only the video itself in full screen, with their own controls. */
+/** Phones can only show the `<video>` itself in full screen, with native controls. */
 function enterFullscreen(frame: HTMLElement, video: HTMLVideoElement): void {
   if (frame.requestFullscreen) void frame.requestFullscreen().catch(() => {})
   else if ('webkitEnterFullscreen' in video && typeof video.webkitEnterFullscreen === 'function') video.webkitEnterFullscreen()

@@ -1,4 +1,4 @@
-/** Reading of what a server sent: what is missing or of another type reads as empty. */
+/** Reads JSON of a server. A missing value, or one of another type, reads as empty. */
 export function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
 }
@@ -12,7 +12,7 @@ export function asNumber(value: unknown): number {
   return Number.isFinite(number) ? number : 0
 }
 
-/** Stored flags are `"0"` and `"1"`; what is not there has the default. */
+/** Stored flags are `"0"` and `"1"`. A missing flag reads as `missing`. */
 export function asFlag(value: unknown, missing = false): boolean {
   if (value === undefined || value === null || value === '') return missing
   return value === true || value === 1 || value === '1'

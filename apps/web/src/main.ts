@@ -13,14 +13,15 @@ player.autoplay = autoplay
 player.muted = muted
 player.presentation = presentation
 player.known = missing
-// Only those who open a playlist load its page.
+// The playlist script is loaded for playlists only.
 const showPlaylist = async (place: Element) => (await import('./playlist-page.ts')).showPlaylist(videoId, place, { token, autoplay, muted })
 
 if (shows === 'playlist') {
   const place = document.body.appendChild(document.createElement('div'))
   if (!(await showPlaylist(place))) place.replaceWith(player)
 } else {
-  // Videos and playlists share this address: without a word of the server, both are asked for.
+  // Videos and playlists share this address. If the server did not say which one it is, the page
+  // requests both.
   if (shows === '') player.whenMissing = () => showPlaylist(player)
   document.body.append(player)
 }

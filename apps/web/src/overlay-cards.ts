@@ -1,8 +1,10 @@
+import { addStyles } from './add-styles.ts'
 import { type Overlay, shownOverlays } from './overlay.ts'
 import styles from './overlay-cards.css?inline'
-import { addStyles } from './stage-extras.ts'
 
-/** Shows the overlays of a video over its picture, each in its time, until the signal aborts. */
+/**
+ * Shows the overlays of a video over its picture, each during its time, until the signal aborts.
+ */
 export function showOverlays(frame: HTMLElement, video: HTMLVideoElement, overlays: readonly Overlay[], signal: AbortSignal): void {
   if (overlays.length === 0) return
   addStyles(frame, 'overlays', styles)
@@ -13,7 +15,7 @@ export function showOverlays(frame: HTMLElement, video: HTMLVideoElement, overla
   const show = () => {
     const shown = shownOverlays(overlays, { seconds: video.currentTime, ended: video.ended }, navigator.languages)
     const wanted = shown.flatMap((overlay) => cards.get(overlay) ?? [])
-    // A card that stands there stays the same element: focus and pointer rest on it.
+    // A visible card keeps its element, so that it keeps focus and hover.
     if (wanted.length !== layer.children.length || wanted.some((one, place) => layer.children[place] !== one))
       layer.replaceChildren(...wanted)
   }

@@ -1,19 +1,22 @@
 import { asFlag, asNumber, asObject, asText } from './json-values.ts'
 
-/** A card over the picture. The code that may come with one is not read: no player of ours runs it. */
+/**
+ * A card over the picture. The `code` field of an overlay is ignored: this player does not execute
+ * it.
+ */
 export interface Overlay {
   title: string
   description: string
-  /** On this host; empty for none. */
+  /** URL on this host; empty for none. */
   image: string
   linkText: string
-  /** http or https; empty for none. */
+  /** An http or https URL; empty for none. */
   link: string
   language: string
   atEnd: boolean
-  /** Seconds; undefined when it does not show while the video plays. */
+  /** Seconds; undefined if the overlay does not show during playback. */
   during: { start: number; end: number } | undefined
-  /** Pixels; 0 for its own size. */
+  /** Pixels; 0 for the natural size. */
   width: number
 }
 
@@ -38,7 +41,10 @@ function readOverlay(overlay: Record<string, unknown>, page: string): Overlay {
   }
 }
 
-/** Those that show at a moment, for a second at least, to a viewer who reads these languages. */
+/**
+ * Returns the overlays that show at a position, each for at least one second, to a viewer who reads
+ * these languages.
+ */
 export function shownOverlays(
   overlays: readonly Overlay[],
   { seconds, ended }: { seconds: number; ended: boolean },
@@ -50,7 +56,7 @@ export function shownOverlays(
   return overlays.filter((overlay) => isNow(overlay) && isRead(overlay))
 }
 
-/** `MM:SS`. */
+/** Parses `MM:SS`. */
 function secondsOf(time: unknown): number | undefined {
   const [, minutes, seconds] = /^(\d{1,4}):(\d{2})$/.exec(asText(time)) ?? []
   return minutes === undefined ? undefined : Number(minutes) * 60 + Number(seconds)
@@ -60,7 +66,7 @@ function linkOf(address: string): string {
   return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? new URL(address).href : ''
 }
 
-/** The page's policy lets no other host's pictures in. */
+/** Returns '' for images of other hosts, which the Content-Security-Policy of the page blocks. */
 function imageOf(path: string, page: string): string {
   if (path === '' || !URL.canParse(path, page)) return ''
   const image = new URL(path, page)

@@ -1,10 +1,12 @@
-/** What the address of the page says: `/player/{id}?token=…&autoplay=1&muted=1&presentation=1`. */
+/**
+ * Parameters in the address of the page: `/player/{id}?token=…&autoplay=1&muted=1&presentation=1`.
+ */
 export interface PageAddress {
   videoId: string
   token: string | undefined
   autoplay: boolean
   muted: boolean
-  /** Shows the slides of the video's presentation beside it. */
+  /** Shows the slides of the video's presentation next to the video. */
   presentation: boolean
 }
 
@@ -19,7 +21,10 @@ export function readPageAddress(href: string): PageAddress {
   }
 }
 
-/** The address of media with the token in it; delivery moves it into the path, from where playlists pass it on. */
+/**
+ * Adds the token to a media URL. The delivery service moves it into the path, so that playlists
+ * pass it on.
+ */
 export function withToken(address: string, token: string | undefined, page: string): string {
   if (address === '' || token === undefined) return address
   const url = new URL(address, page)
@@ -35,7 +40,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // No id has such characters: the server says that there is no such video.
+    // No id has such characters. The server answers that the video does not exist.
     return text
   }
 }

@@ -1,13 +1,19 @@
 import type { VideoAnswer } from './page-state.ts'
 
-/** What the server wrote into the page of what its address leads to; empty where it could not say. */
+/**
+ * Facts about the video or playlist that the server wrote into the page; empty if the server did
+ * not know.
+ */
 export interface PageFacts {
   shows: 'video' | 'playlist' | 'none' | ''
-  /** The answer that the question for the video would bring, where there is none. */
+  /** Response that a request for the video would get, if the video is not available. */
   missing: VideoAnswer | undefined
 }
 
-/** `<meta name="vitascope:shows" content="video" />`; for an expired video `vitascope:expired` has the message for viewers. */
+/**
+ * Reads `<meta name="vitascope:shows" content="video" />`. For an expired video,
+ * `vitascope:expired` has the message for viewers.
+ */
 export function readPageFacts(page: ParentNode): PageFacts {
   const said = (name: string) => page.querySelector(`meta[name="vitascope:${name}"]`)?.getAttribute('content') ?? undefined
   const shows = (['video', 'playlist', 'none'] as const).find((kind) => kind === said('shows')) ?? ''

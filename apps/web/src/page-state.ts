@@ -1,16 +1,16 @@
 import type { VideoRecord } from './video-record.ts'
 
-/** What the server answered to the question for the video. */
+/** Result of a request for the video. */
 export type VideoAnswer = { record: VideoRecord } | { status: number; code: string; detail: string } | { unreachable: true }
 
 interface Message {
   kind: 'message'
   heading: string
   detail: string
-  again: boolean
+  canRetry: boolean
 }
 
-/** What the page shows, and whether it asks again. */
+/** State of the page; `canRetry`: the page requests the video again after a delay. */
 export type PageState =
   | { kind: 'playable'; record: VideoRecord; encoding: boolean }
   | { kind: 'encoding'; record: VideoRecord; text: string }
@@ -28,7 +28,22 @@ export function pageState(answer: VideoAnswer, hasToken: boolean): PageState {
   return message('This video cannot be shown', failure(record.code), false)
 }
 
-/** For a player that was refused the media themselves. */
+/**
+ * Returns the message for a viewer whose media files are rejected. `code` is the code of the
+ * problem document of the delivery service.
+ */
+export function refusedMedia(code: string): Message {
+  if (code === 'address_refused') return wrongAddress
+  return needsPersonalLink
+}
+
+const wrongAddress: Message = message(
+  'This video is not available here',
+  'Its owner allows it on certain networks only, and yours is not one of them.',
+  false,
+)
+
+/** Message for a viewer without a valid token. */
 export const needsPersonalLink: Message = message(
   'This video is protected',
   'It opens with a personal link. Ask whoever sent you here for one that is still valid.',
@@ -44,7 +59,10 @@ function refused({ status, code, detail }: { status: number; code: string; detai
 
 const expired = 'This video is no longer available'
 
-/** An owner who wrote no message leaves the server's own, which says no more than the heading. */
+/**
+ * If the owner wrote no message, the response has the default text of the server, which repeats the
+ * heading.
+ */
 function isTheSame(detail: string, heading: string): boolean {
   return detail.toLowerCase().replace(/\.$/, '') === heading.toLowerCase()
 }
@@ -64,6 +82,6 @@ function failure(code: number): string {
   return reasons[code] ?? 'It could not be prepared.'
 }
 
-function message(heading: string, detail: string, again: boolean): Message {
-  return { kind: 'message', heading, detail, again }
+function message(heading: string, detail: string, canRetry: boolean): Message {
+  return { kind: 'message', heading, detail, canRetry }
 }

@@ -1,23 +1,27 @@
+import { addStyles } from './add-styles.ts'
+import { focusInPlayer } from './focus-in-player.ts'
 import styles from './password-gate.css?inline'
-import type { Stage } from './stage.ts'
-import { addStyles } from './stage-extras.ts'
+import type { PlayerShell } from './player-shell.ts'
 
 type Answer = 'right' | 'wrong' | 'too often' | 'no answer'
 
-/** Asks for the password of a video until it is right; `open` when the last one was, undefined when the signal aborts before. */
+/**
+ * Asks for the password of a video until it is correct. Resolves with `open` if the last correct
+ * password fits this video, too, and with undefined if the signal aborts first.
+ */
 export async function askPassword(
-  stage: Stage,
+  shell: PlayerShell,
   videoId: string,
   title: string,
   signal: AbortSignal,
 ): Promise<'open' | 'asked' | undefined> {
-  // The videos of a playlist mostly have one password.
+  // The videos of a playlist often have the same password.
   if (lastRight !== undefined && (await checkPassword(videoId, lastRight, signal)) === 'right') return signal.aborted ? undefined : 'open'
-  addStyles(stage.frame, 'password', styles)
-  stage.notice(title || 'Video', texts.first)
+  addStyles(shell.frame, 'password', styles)
+  shell.notice(title || 'Video', texts.first)
   const { field, button, row } = passwordField()
-  stage.frame.querySelector('.notice')?.append(row)
-  field.focus()
+  shell.frame.querySelector('.notice')?.append(row)
+  focusInPlayer(field)
   const gone = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
   try {
     while (!signal.aborted) {
@@ -30,9 +34,9 @@ export async function askPassword(
         lastRight = password
         return signal.aborted ? undefined : 'asked'
       }
-      stage.notice(title || 'Video', texts[answer])
+      shell.notice(title || 'Video', texts[answer])
       field.select()
-      field.focus()
+      focusInPlayer(field)
     }
     return undefined
   } finally {
@@ -40,7 +44,7 @@ export async function askPassword(
   }
 }
 
-/** For as long as the page is open. */
+/** Last correct password. It is kept in memory while the page is open. */
 let lastRight: string | undefined
 
 const texts = {
@@ -50,7 +54,7 @@ const texts = {
   'no answer': 'The server cannot be reached just now. Try again.',
 } as const
 
-/** No form: a frame that allows none asks all the same. */
+/** This is no `<form>`: a sandboxed frame without `allow-forms` must still be able to submit. */
 function passwordField() {
   const row = document.createElement('div')
   row.className = 'password'

@@ -1,19 +1,20 @@
-import type Hls from 'hls.js'
-import { type CaptionsOnLoad, type CaptionTracks, captionsByBrowser, captionsByLibrary } from './captions-tracks.ts'
-import { playedLevels, type QualityRule } from './quality-rule.ts'
+import type { CaptionsOnLoad, CaptionTracks } from './captions-tracks.ts'
+import type { QualityRule } from './quality-rule.ts'
+import type { ConnectionRecovery } from './recovery/connection-recovery.ts'
+import type { RejectionVerdict } from './recovery/recovering-loader.ts'
 import type { CaptionWish } from './show-on-load.ts'
 
-/** What there is to play, with the token in it where one is needed. */
+/** URLs of the media to play, with a token if one is required. */
 export interface Source {
   hls: string
   mp4: string
-  /** Which of the tracks shows from the start; -1 for none. */
+  /** Returns the index of the track that shows at the start; -1 for none. */
   captionsOnLoad: CaptionsOnLoad
   captionWish: CaptionWish
   quality: QualityRule
 }
 
-/** A choice of a menu; `auto` and `off` are the first ones. */
+/** Item of a menu. The first item is `auto` or `off`. */
 export interface Choice {
   value: number
   label: string
@@ -22,106 +23,70 @@ export interface Choice {
 /** A source that plays in a `<video>`. */
 export interface Playback {
   qualities(): Choice[]
-  /** -1 lets the player choose by the speed of the line. */
+  /** Sets the quality; -1 selects it by the bandwidth. */
   chooseQuality(value: number): void
+  chosenQuality(): number
   captions: CaptionTracks
-  /** The language of the sound that is played; empty where it does not say. */
+  /** Returns the language of the current audio track; empty if unknown. */
   heard(): string
+  /** Returns the viewer's choices, for another source of the same video. */
+  choices(): SourceChoices
   end(): void
 }
 
+export interface SourceChoices {
+  /** Undefined while the player selects the quality. */
+  quality?: { height: number; bitrate: number } | undefined
+  sound?: { name: string; language: string } | undefined
+}
+
+/** State from which an interrupted playback resumes. */
+export interface ResumePoint extends SourceChoices {
+  seconds: number
+  rate: number
+  isPlaying: boolean
+}
+
+/**
+ * `missing`: the server rejected this file although the record of the video is unchanged.
+ * `media`: the browser cannot decode the file.
+ * `script`: a part of the page's own script cannot be loaded.
+ */
+export type PlaybackFailure = { kind: 'missing'; address: string } | { kind: 'media' } | { kind: 'script' }
+
 export interface PlaybackEvents {
-  /** The choices are others than before. */
+  /** Called when the choices of the menus have changed. */
   changed: () => void
-  /** It cannot be played; `refused` when the server does not hand it out. */
-  failed: (refused: boolean) => void
+  failed: (failure: PlaybackFailure, resume: ResumePoint) => void
+  /** Called when a file was rejected (401, 403, 404, 410). */
+  rejected: () => Promise<RejectionVerdict>
 }
 
-/** HLS by hls.js, by the browser itself where that has no media source (iPhones), else the MP4. */
-export async function play(video: HTMLVideoElement, source: Source, events: PlaybackEvents): Promise<Playback> {
-  if (source.hls !== '') {
-    const { default: Library } = await import('hls.js')
-    if (Library.isSupported())
-      return playByLibrary(new Library({ enableWorker: false, autoStartLoad: false }), Library, video, source, events)
-    if (video.canPlayType('application/vnd.apple.mpegurl') !== '') return playByBrowser(video, source.hls, source.captionWish, events)
-  }
-  return playByBrowser(video, source.mp4, source.captionWish, events)
+export interface PlaybackOptions {
+  video: HTMLVideoElement
+  source: Source
+  events: PlaybackEvents
+  recovery: ConnectionRecovery
+  resume?: ResumePoint | undefined
 }
 
-function playByLibrary(hls: Hls, Library: typeof Hls, video: HTMLVideoElement, source: Source, events: PlaybackEvents): Playback {
-  let instead: Playback | undefined
-  let mended = false
-  const wanted = { onLoad: source.captionsOnLoad, wish: source.captionWish }
-  const captions = captionsByLibrary(hls, Library, wanted, events.changed)
-  hls.on(Library.Events.MANIFEST_PARSED, () => {
-    keepLevels(hls, source.quality)
-    // From the beginning: of a video that is still being encoded, the library would take the newest part, as of a live one.
-    hls.startLoad(0)
-    // From here on it loads by itself again: after a media error that was mended.
-    hls.config.autoStartLoad = true
-    events.changed()
-  })
-  hls.on(Library.Events.LEVELS_UPDATED, events.changed)
-  hls.on(Library.Events.ERROR, (_, { fatal, type, response }) => {
-    if (!fatal) return
-    if (type === Library.ErrorTypes.MEDIA_ERROR && !mended) {
-      mended = true
-      hls.recoverMediaError()
-      return
-    }
-    const status = response?.code ?? 0
-    hls.destroy()
-    if (status === 401 || status === 403) events.failed(true)
-    else if (source.mp4 === '') events.failed(false)
-    else {
-      instead = playByBrowser(video, source.mp4, source.captionWish, events)
-      events.changed()
-    }
-  })
-  hls.loadSource(source.hls)
-  hls.attachMedia(video)
+/**
+ * Reads the state. Call it before the source is detached, which resets position, rate and play
+ * state.
+ */
+export function resumePoint(video: HTMLVideoElement, playback: Playback | undefined): ResumePoint {
   return {
-    qualities: () => (instead ? [] : qualityChoices(hls.levels)),
-    chooseQuality: (value) => {
-      hls.currentLevel = value
-    },
-    get captions() {
-      return instead ? instead.captions : captions
-    },
-    heard: () => (instead ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
-    end: () => (instead ? instead.end() : hls.destroy()),
+    seconds: video.currentTime,
+    rate: video.playbackRate,
+    isPlaying: !video.paused,
+    ...playback?.choices(),
   }
 }
 
-/** Leaves the levels that the rule lets through, before the first of them is loaded. */
-function keepLevels(hls: Hls, rule: QualityRule): void {
-  const levels = hls.levels.map(({ width, height, bitrate, uri }) => ({ width, height, bitrate, address: uri }))
-  const kept = playedLevels(levels, rule)
-  for (const place of [...levels.keys()].reverse()) if (!kept.includes(place)) hls.removeLevel(place)
-  // They stand in the order of their rates.
-  if (rule.bestFirst) hls.startLevel = hls.levels.length - 1
-}
-
-function playByBrowser(video: HTMLVideoElement, address: string, wish: CaptionWish, events: PlaybackEvents): Playback {
-  const ended = new AbortController()
-  const failed = () => events.failed(false)
-  video.addEventListener('error', failed)
-  video.src = address
-  return {
-    qualities: () => [],
-    chooseQuality: () => {},
-    captions: captionsByBrowser(video, wish, events.changed, ended.signal),
-    heard: () => '',
-    end: () => {
-      video.removeEventListener('error', failed)
-      ended.abort()
-      video.removeAttribute('src')
-      video.load()
-    },
-  }
-}
-
-/** The highest first; two of one height, and those that are sound alone, are told apart by their rate. */
+/**
+ * Returns the choices, the highest first. Levels of the same height, and levels without video, have
+ * their bit rate in the label.
+ */
 export function qualityChoices(levels: readonly { height: number; bitrate: number }[]): Choice[] {
   if (levels.length < 2) return []
   const heights = levels.map((level) => level.height)

@@ -1,14 +1,17 @@
-/** What the keys of the player do beside seeking and loudness. */
+/** Actions of keys, except for seeking and volume. */
 export interface PlayerActions {
   play: () => void
   mute: () => void
   fullscreen: () => void
 }
 
-/** Seconds by which an arrow moves the position. */
+/** Seconds that an arrow key seeks. */
 const step = 5
 
-/** A key pressed anywhere in the page, which has no other player. What has the focus keeps the keys that it uses itself. */
+/**
+ * Handles a key press anywhere in the page, which has only one player. Keys that the focused
+ * element uses itself are ignored.
+ */
 export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions): void {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || frame.dataset['shows'] !== 'video') return
   const [target] = event.composedPath()
@@ -32,11 +35,11 @@ export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTM
   action()
 }
 
-/** The keys that an element takes for itself. */
+/** Returns the keys that an element handles itself. */
 function usedBy(target: Element): 'all' | 'space' | 'arrows' | '' {
   if (target.matches('select, textarea, input:not([type=range]), [contenteditable]')) return 'all'
   if (target.matches('a, button')) return 'space'
-  // Cards with long texts scroll by them.
+  // Arrow keys scroll cards with long texts.
   return target.matches('input:not(.seek), .overlay, .overlay *') ? 'arrows' : ''
 }
 

@@ -1,11 +1,12 @@
 import type { PlayerActions } from './player-keys.ts'
 
-/** Milliseconds that a click on the picture waits for a second one. */
+/** Milliseconds that a click on the picture waits for a second click. */
 const doubleClickWithin = 250
 
 /**
- * Clicks on the picture: one plays or pauses, two go to full screen and leave the video as it was. A touch has no pointer to move before it:
- * while the controls are away, the first one only brings them back.
+ * Handles clicks on the picture. One click plays or pauses. A double click toggles full screen and
+ * does not change playback. While the controls are hidden, the first touch only shows them, because
+ * a finger has no hover.
  */
 export function wirePointers(frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions, signal: AbortSignal): void {
   let byTouch = false
@@ -15,7 +16,7 @@ export function wirePointers(frame: HTMLElement, video: HTMLVideoElement, action
     byTouch = pointerType === 'touch'
     onlyWakes = byTouch && controlsAreAway(frame)
   }
-  // Before anything else: the finger may be where a button has just come back.
+  // Registered in the capture phase: a button may have appeared under the finger.
   const swallow = (event: MouseEvent) => {
     const [target] = event.composedPath()
     const isCard = target instanceof Element && target.closest('.overlay') !== null
@@ -33,7 +34,7 @@ export function wirePointers(frame: HTMLElement, video: HTMLVideoElement, action
   }
   const doubleClick = () => {
     if (byTouch) return
-    // A slow second click: the first one has played or paused already.
+    // If the second click is slow, the first one has played or paused already.
     if (timer === undefined) actions.play()
     clearTimeout(timer)
     timer = undefined

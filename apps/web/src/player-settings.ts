@@ -1,21 +1,21 @@
 import { asFlag, asNumber, asObject } from './json-values.ts'
 
-/** What the player honours of the player settings profile. */
+/** Fields of the player settings profile that the player supports. */
 export interface PlayerSettings {
   autoplay: boolean
   controls: boolean
-  /** False keeps the controls on the picture while it plays. */
+  /** If false, the controls stay visible during playback. */
   autohide: boolean
   titleBar: boolean
   captionsOn: boolean
   sharing: boolean
-  /** kbit/s, as in the names of the renditions: `h264_1200`. */
+  /** kbit/s, as in the names of renditions: `h264_1200`. */
   lowestQuality: number
   highestQuality: number
   passwordProtected: boolean
 }
 
-/** A video without a profile has everything but what must be allowed. */
+/** Reads the profile. Without a profile, every feature is on, except those that must be allowed. */
 export function readPlayerSettings(json: unknown): PlayerSettings {
   const profile = asObject(json)
   return {

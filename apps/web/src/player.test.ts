@@ -120,9 +120,9 @@ test.each([
   [
     'one that failed here',
     aRecord({ ...playing, state: 'failed', code: 5001 }),
-    { kind: 'message', detail: 'It could not be prepared.', again: false },
+    { kind: 'message', detail: 'It could not be prepared.', canRetry: false },
   ],
-  ['a protected one', aRecord({ tokenRequired: true }), { kind: 'message', heading: 'This video is protected', again: false }],
+  ['a protected one', aRecord({ tokenRequired: true }), { kind: 'message', heading: 'This video is protected', canRetry: false }],
 ])('%s is shown as such', (_, record, expected) => {
   expect(pageState({ record }, false)).toMatchObject(expected)
 })
@@ -135,27 +135,27 @@ test.each([
   [
     'an expired one, in the words of its owner',
     { status: 404, code: 'video_expired', detail: 'The sale is over.' },
-    { heading: 'This video is no longer available', detail: 'The sale is over.', again: false },
+    { heading: 'This video is no longer available', detail: 'The sale is over.', canRetry: false },
   ],
   [
     'an expired one whose owner wrote nothing',
     { status: 404, code: 'video_expired', detail: 'this video is no longer available' },
-    { heading: 'This video is no longer available', detail: '', again: false },
+    { heading: 'This video is no longer available', detail: '', canRetry: false },
   ],
   [
     'one that is not there, in our words',
     { status: 404, code: 'video_not_found', detail: 'no video 6009' },
-    { heading: 'This video is not available', detail: 'It may have been removed, or its address is wrong.', again: false },
+    { heading: 'This video is not available', detail: 'It may have been removed, or its address is wrong.', canRetry: false },
   ],
-  ['a busy server', { status: 503, code: '', detail: 'shed' }, { again: true }],
-  ['too many questions', { status: 429, code: '', detail: '' }, { again: true }],
+  ['a busy server', { status: 503, code: '', detail: 'shed' }, { canRetry: true }],
+  ['too many questions', { status: 429, code: '', detail: '' }, { canRetry: true }],
   ['a refusal', { status: 403, code: '', detail: '' }, { heading: 'This video is protected' }],
-  ['no answer', { unreachable: true } as const, { again: true }],
-])('%s is told', (_, answer, expected) => {
+  ['no answer', { unreachable: true } as const, { canRetry: true }],
+])('returns the view state of %s', (_, answer, expected) => {
   expect(pageState(answer, false)).toMatchObject({ kind: 'message', ...expected })
 })
 
-test('qualities: the highest first, those of one height told apart', () => {
+test('qualities are listed highest first, and those of one height are distinguished', () => {
   const levels = [
     { height: 360, bitrate: 360_000 },
     { height: 720, bitrate: 1_200_000 },

@@ -1,16 +1,22 @@
 import { type PlaylistRecord, readPlaylistRecord } from './playlist-record.ts'
+import { pause } from './recovery/pause.ts'
 
-/** Milliseconds until a server that is busy or away is asked again. */
+/** Milliseconds between requests while the server is overloaded or unreachable. */
 const askAgainAfter = 2_000
 
-/** The public record of a playlist, or undefined where there is none of this id. Waits for a server that is busy. */
-export async function askPlaylist(playlistId: string): Promise<PlaylistRecord | undefined> {
+/**
+ * Returns the public record of a playlist, or undefined if it does not exist. Retries while the
+ * server is unavailable. Before each wait, it calls `onWaiting` with a function that ends the wait.
+ */
+export async function askPlaylist(playlistId: string, onWaiting: (retry: () => void) => void): Promise<PlaylistRecord | undefined> {
   for (;;) {
     const answer = await ask(`/v2/playlist/${encodeURIComponent(playlistId)}`)
     if (answer?.ok) return readPlaylistRecord(await answer.json().catch(() => ({})))
     const isBusy = answer === undefined || answer.status === 429 || answer.status >= 500
     if (!isBusy) return undefined
-    await new Promise((wake) => window.setTimeout(wake, askAgainAfter))
+    const retry = new AbortController()
+    onWaiting(() => retry.abort())
+    await pause(askAgainAfter, retry.signal)
   }
 }
 
@@ -18,7 +24,7 @@ async function ask(address: string): Promise<Response | undefined> {
   try {
     return await fetch(address, { headers: { accept: 'application/json' }, cache: 'no-cache', signal: AbortSignal.timeout(10_000) })
   } catch {
-    // Not to be reached: asked again.
+    // Network error: the caller retries.
     return undefined
   }
 }

@@ -1,11 +1,11 @@
+import { buildShell, part } from './player-shell.ts'
 import styles from './playlist-element.css?inline'
 import { buildList } from './playlist-list.ts'
 import { placeAfter, playOrder } from './playlist-order.ts'
 import type { PlaylistEntry, PlaylistRecord } from './playlist-record.ts'
-import { buildStage, part } from './stage.ts'
 import { VitascopePlayer } from './vitascope-player.ts'
 
-/** What the address of the page says of how to play. */
+/** Playback parameters in the address of the page. */
 export interface PlayWishes {
   token: string | undefined
   autoplay: boolean
@@ -27,7 +27,10 @@ const markup = `
   <ol id="list" class="list" aria-label="Videos"></ol>
 </div>`
 
-/** `<vitascope-playlist>`: the videos of a playlist one after another in one player, with their list beside or below it. */
+/**
+ * `<vitascope-playlist>` plays the videos of a playlist one after another in one player. The list
+ * is next to the player or below it.
+ */
 export class VitascopePlaylist extends HTMLElement {
   readonly #record: PlaylistRecord
   readonly #wishes: PlayWishes
@@ -71,7 +74,7 @@ export class VitascopePlaylist extends HTMLElement {
     const show = () => {
       list.mark(current)
       status.textContent = `${current + 1} of ${entries.length}: ${entries[current]?.title ?? ''}`
-      // Not `disabled`: that would take the focus from who has just pressed it.
+      // `disabled` would remove the focus from the button that was just pressed.
       previous.setAttribute('aria-disabled', String(current === 0))
       next.setAttribute('aria-disabled', String(current === entries.length - 1))
     }
@@ -99,7 +102,7 @@ export class VitascopePlaylist extends HTMLElement {
   }
 }
 
-/** Closed or open from the beginning; the list stays out of the way of the keyboard while it is closed. */
+/** Wires the button that shows and hides the list. A hidden list is not reachable by keyboard. */
 function wireListButton(root: ShadowRoot, isOpen: boolean): void {
   const page = part(root, '.page', HTMLElement)
   const button = part(root, '[data-does=list]', HTMLButtonElement)
@@ -114,7 +117,7 @@ function wireListButton(root: ShadowRoot, isOpen: boolean): void {
 function showEmpty(root: ShadowRoot): void {
   const place = document.createElement('div')
   part(root, '.screen', HTMLElement).append(place)
-  buildStage(place.attachShadow({ mode: 'open' })).notice('Nothing to play', 'There are no videos in it just now.')
+  buildShell(place.attachShadow({ mode: 'open' })).notice('Nothing to play', 'There are no videos in it just now.')
   for (const button of root.querySelectorAll('.bar button')) button.remove()
 }
 
@@ -126,7 +129,7 @@ function onKey(event: KeyboardEvent, moves: { previous: () => void; next: () => 
   else if (event.key === 'P') moves.previous()
 }
 
-/** The keys of headphones, keyboards and lock screens. */
+/** Handles media keys of headphones, keyboards and lock screens. */
 function wireMediaKeys(moves: { previous: () => void; next: () => void }): void {
   if (!('mediaSession' in navigator)) return
   navigator.mediaSession.setActionHandler('previoustrack', moves.previous)

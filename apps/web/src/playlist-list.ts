@@ -2,7 +2,10 @@ import { lengthText } from './clock-text.ts'
 import { withToken } from './page-address.ts'
 import type { PlaylistEntry } from './playlist-record.ts'
 
-/** The list of a playlist: a button for each entry; `choose` is told the place of the one that was pressed. */
+/**
+ * Builds the list of a playlist: one button per entry. `choose` receives the index of the pressed
+ * entry.
+ */
 export function buildList(
   list: HTMLElement,
   entries: readonly PlaylistEntry[],
@@ -28,9 +31,20 @@ export function buildList(
         if (index === place) button.setAttribute('aria-current', 'true')
         else button.removeAttribute('aria-current')
       }
-      buttons[place]?.scrollIntoView({ block: 'nearest' })
+      const chosen = buttons[place]
+      if (chosen) scrollWithin(list, chosen)
     },
   }
+}
+
+/**
+ * Scrolls only the list. `scrollIntoView` would also scroll the page, and the page of another site
+ * that embeds the player in a frame.
+ */
+function scrollWithin(list: HTMLElement, entry: HTMLElement): void {
+  const [box, row] = [list.getBoundingClientRect(), entry.getBoundingClientRect()]
+  if (row.top < box.top) list.scrollTop -= box.top - row.top
+  else if (row.bottom > box.bottom) list.scrollTop += row.bottom - box.bottom
 }
 
 function entryButton(entry: PlaylistEntry, place: number, token: string | undefined): HTMLButtonElement {
@@ -49,7 +63,7 @@ function entryButton(entry: PlaylistEntry, place: number, token: string | undefi
 
 function picture(entry: PlaylistEntry, token: string | undefined): HTMLElement {
   const frame = labelled('picture', '')
-  // One that the server would refuse is not asked for.
+  // A thumbnail that the server would reject is not requested.
   if (entry.thumbnail !== '' && (token !== undefined || !entry.tokenRequired)) {
     const image = new Image()
     image.alt = ''
@@ -75,13 +89,13 @@ function labelled(name: string, text: string): HTMLElement {
   return element
 }
 
-/** Up and down go from entry to entry, beside the tabulator. */
+/** The up and down keys move from entry to entry, in addition to Tab. */
 function moveFocus(event: KeyboardEvent, buttons: readonly HTMLButtonElement[]): void {
   const place = event.target instanceof HTMLButtonElement ? buttons.indexOf(event.target) : -1
   const places: Record<string, number> = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: buttons.length - 1 }
   const to = places[event.key]
   if (place === -1 || to === undefined) return
-  // Also at the ends: the arrows of the list are not those of the video.
+  // Also at the ends of the list: arrow keys in the list must not control the video.
   event.preventDefault()
   buttons[to]?.focus()
 }

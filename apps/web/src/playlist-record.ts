@@ -1,30 +1,30 @@
 import { asNumber, asObject, asText } from './json-values.ts'
 
-/** What the page reads of the public playlist record. */
+/** Fields of the public playlist record that the page uses. */
 export interface PlaylistRecord {
   title: string
   randomise: boolean
-  /** How many are played; 0 for all. */
+  /** Number of entries that are played; 0 for all. */
   videoLimit: number
   openInPlaylistView: boolean
   entries: PlaylistEntry[]
 }
 
-/** One place of the list. */
+/** Entry of a playlist. */
 export interface PlaylistEntry {
   videoId: string
   title: string
-  /** Empty until there is one. */
+  /** Empty if there is none yet. */
   thumbnail: string
   /** Seconds; 0 if unknown. */
   duration: number
-  /** Something can be played already. */
+  /** True if at least a part of the video can be played. */
   plays: boolean
   failed: boolean
   tokenRequired: boolean
 }
 
-/** Takes whatever the server sent; what is missing or of another type reads as empty. */
+/** Parses a server response. A missing value, or one of another type, reads as empty. */
 export function readPlaylistRecord(json: unknown): PlaylistRecord {
   const record = asObject(json)
   const videos: unknown = record['videos']

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { type Level, playedLevels, type QualityRule } from './quality-rule.ts'
 
-/** The renditions of a source of 1080p, as a master playlist lists them. */
+/** The renditions of a 1080p source, as a master playlist lists them. */
 const sizes: [number, number, number][] = [
   [100, 256, 144],
   [250, 426, 240],
@@ -14,7 +14,7 @@ const sizes: [number, number, number][] = [
 const levels: Level[] = sizes.map(([kbits, width, height]) => ({
   width,
   height,
-  // What a picture needs at its peak is another number than that of its name.
+  // The peak bit rate differs from the bit rate in the name.
   bitrate: kbits * 1700,
   address: `http://localhost/delivery/7/v/hls/h264_${kbits}/index.m3u8?token=a/b_5/c`,
 }))

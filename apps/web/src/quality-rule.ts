@@ -1,33 +1,36 @@
 import type { VideoRecord } from './video-record.ts'
 
-/** Which renditions of a video its owner wants to be played. */
+/** Renditions that the owner of a video allows. */
 export interface QualityRule {
-  /** kbit/s, as in the names of the renditions. */
+  /** kbit/s, as in the names of renditions. */
   lowest: number
   highest: number
-  /** False leaves out high definition. */
+  /** False excludes high definition. */
   hdAllowed: boolean
-  /** Begins with the best one, in place of one that suits the line for certain. */
+  /** Starts with the best rendition instead of a conservative one. */
   bestFirst: boolean
 }
 
 export interface Level {
   width: number
   height: number
-  /** Bits a second. */
+  /** Bits per second. */
   bitrate: number
-  /** Where its playlist is: the name of the rendition is the last folder. */
+  /** URL of the playlist of the level. The last folder is the name of the rendition. */
   address: string
 }
 
-/** Lines of the shorter side. */
+/** Pixels of the shorter side from which a rendition is high definition. */
 const highDefinition = 720
 
 export function qualityRule({ hd, settings }: VideoRecord): QualityRule {
   return { lowest: settings.lowestQuality, highest: settings.highestQuality, hdAllowed: hd.allow, bestFirst: hd.allow && hd.auto }
 }
 
-/** The places of the levels that may be played; where the rule leaves none, the one that comes closest from below, else the smallest. */
+/**
+ * Returns the indexes of the levels that may be played. If the rule excludes all, it returns the
+ * level with the highest bit rate up to the maximum, else the smallest one.
+ */
 export function playedLevels(levels: readonly Level[], rule: QualityRule): number[] {
   const places = levels.map((level, place) => ({ place, kbits: kbitsOf(level), hd: Math.min(level.width, level.height) >= highDefinition }))
   const small = places.filter(({ hd }) => rule.hdAllowed || !hd)
@@ -38,7 +41,9 @@ export function playedLevels(levels: readonly Level[], rule: QualityRule): numbe
   return closest ? [closest.place] : []
 }
 
-/** `…/h264_1200/index.m3u8` is of 1,200 kbit/s, whatever its picture needs. */
+/**
+ * `…/h264_1200/index.m3u8` is a rendition of 1,200 kbit/s, whatever the `bitrate` of its level is.
+ */
 function kbitsOf({ address, bitrate }: Level): number {
   const [, named] = /\/[a-z0-9]+_(\d+)\/[^/]*$/.exec(address.replace(/[?#].*$/, '')) ?? []
   return named === undefined ? bitrate / 1000 : Number(named)

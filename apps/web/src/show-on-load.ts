@@ -1,4 +1,7 @@
-/** The track that shows from the start: `1` is the first, a language code the first of that language; -1 is none. */
+/**
+ * Returns the index of the track that shows at the start: `1` is the first track, a language code
+ * is the first track of that language. -1 means none.
+ */
 export function trackOnLoad(tracks: readonly { name: string; language: string }[], showOnLoad: string, defaultOn: boolean): number {
   const asked = showOnLoad.trim().toLowerCase()
   if (asked === '0' || asked === 'false') return -1
@@ -8,12 +11,15 @@ export function trackOnLoad(tracks: readonly { name: string; language: string }[
   return exact >= 0 ? exact : tracks.findIndex(({ language }) => primary(language) === primary(asked))
 }
 
-/** What the viewer chose of captions: it outlives the list that it was chosen from. */
+/** The viewer's choice of captions. It survives the list that it was chosen from. */
 export interface CaptionWish {
   chosen: { name: string; language: string } | 'off' | undefined
 }
 
-/** The chosen track in another list: of the same name and language, else of the language. Where there is none, what shows on load. */
+/**
+ * Returns the index of the chosen track in another list: same name and language, else same
+ * language. Without a match, the default of the video applies.
+ */
 export function wishedTrack(tracks: readonly { name: string; language: string }[], { chosen }: CaptionWish, onLoad: () => number): number {
   if (chosen === undefined) return onLoad()
   if (chosen === 'off') return -1

@@ -1,16 +1,25 @@
+import { addStyles } from './add-styles.ts'
+import type { PlayerShell } from './player-shell.ts'
+import { type ConnectionRecovery, isOutageStatus } from './recovery/connection-recovery.ts'
+import { loadAfterOutage } from './recovery/load-after-outage.ts'
 import { readSlides, type Slide, slideAt } from './slide.ts'
 import styles from './slide-panel.css?inline'
-import type { Stage } from './stage.ts'
-import { addStyles } from './stage-extras.ts'
 
-/** Shows the slides of a presentation beside its video, each in its time, until the signal aborts. Without any the video stands alone. */
-export async function showSlides(
-  { frame, video }: Stage,
-  presentationId: string,
-  address: (media: string) => string,
-  signal: AbortSignal,
-): Promise<void> {
-  const slides = await askSlides(presentationId, signal)
+export interface SlideOptions {
+  shell: PlayerShell
+  presentationId: string
+  /** Returns the URL of a picture with the viewer's token. */
+  address: (media: string) => string
+  recovery: ConnectionRecovery
+}
+
+/**
+ * Shows the slides of a presentation next to its video, each at its time, until the signal aborts.
+ * Without slides, only the video is shown.
+ */
+export async function showSlides({ shell, presentationId, address, recovery }: SlideOptions, signal: AbortSignal): Promise<void> {
+  const { frame, video } = shell
+  const slides = await loadSlides(presentationId, recovery, signal)
   if (slides.length === 0 || signal.aborted) return
   addStyles(frame, 'slides', styles)
   const panel = document.createElement('aside')
@@ -26,6 +35,13 @@ export async function showSlides(
     picture.src = address(slide.url)
     picture.alt = `Slide ${slide.number} of ${slides.length}`
   }
+  const showAgain = () => {
+    delete picture.dataset['number']
+    show()
+  }
+  picture.addEventListener('error', () => {
+    recovery.waitForEnd(recovery.endedRecoveries, signal).then(showAgain, () => {})
+  })
   for (const event of ['timeupdate', 'seeking', 'seeked']) video.addEventListener(event, show, { signal })
   const leave = () => {
     panel.remove()
@@ -35,15 +51,18 @@ export async function showSlides(
   show()
 }
 
-async function askSlides(presentationId: string, signal: AbortSignal): Promise<Slide[]> {
-  try {
-    const answer = await fetch(`/v2/presentation/${encodeURIComponent(presentationId)}`, {
+/**
+ * Returns the slides, after an outage if necessary. Returns none on failure, because the video
+ * plays without them.
+ */
+async function loadSlides(presentationId: string, recovery: ConnectionRecovery, signal: AbortSignal): Promise<Slide[]> {
+  const load = async () => {
+    const response = await fetch(`/v2/presentation/${encodeURIComponent(presentationId)}`, {
       headers: { accept: 'application/json' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
     })
-    return answer.ok ? readSlides(await answer.json()) : []
-  } catch {
-    // The video plays without them.
-    return []
+    if (isOutageStatus(response.status)) throw new Error(`the slides were answered ${response.status}`)
+    return response.ok ? readSlides(await response.json()) : []
   }
+  return loadAfterOutage(load, recovery, signal).catch(() => [])
 }

@@ -2,17 +2,17 @@ import { asNumber, asObject, asText } from './json-values.ts'
 
 export interface Slide {
   number: number
-  /** Of the video, from which it shows. */
+  /** Position in the video from which the slide shows. */
   seconds: number
   url: string
 }
 
-/** The last one whose time has come; before that, the first. */
+/** Returns the last slide that is due. Before the first one is due, it returns the first one. */
 export function slideAt(slides: readonly Slide[], seconds: number): Slide | undefined {
   return slides.findLast((slide) => slide.seconds <= seconds) ?? slides[0]
 }
 
-/** In the order of their times; those that have no time yet come at none. */
+/** Returns the slides sorted by time, without those that have no time yet. */
 export function readSlides(json: unknown): Slide[] {
   return Object.entries(asObject(asObject(json)['slides']))
     .map(([number, slide]) => ({

@@ -1,4 +1,4 @@
-/** A part of a picture that shows a stretch of the video. */
+/** Part of a picture that previews a range of the video. */
 export interface StoryboardTile {
   /** Seconds. */
   start: number
@@ -10,7 +10,10 @@ export interface StoryboardTile {
   height: number
 }
 
-/** Reads the WebVTT of a storyboard; `address` is where it came from, since what it names stands beside it. What cannot be read is left out. */
+/**
+ * Parses the WebVTT of a storyboard. `address` is its URL, which resolves the relative image names.
+ * Invalid cues are skipped.
+ */
 export function readStoryboard(vtt: string, address: string): StoryboardTile[] {
   return vtt.split(/\r?\n\r?\n/).flatMap((block) => {
     const [, from, to, name, ...place] = cue.exec(block) ?? []
@@ -26,7 +29,7 @@ function secondsOf(clock: string): number {
   return clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
 }
 
-/** What shows a moment: the last tile that begins by then. */
+/** Returns the tile of a position: the last tile that starts at or before it. */
 export function tileAt(tiles: readonly StoryboardTile[], seconds: number): StoryboardTile | undefined {
   return tiles.findLast(({ start }) => start <= seconds) ?? tiles[0]
 }

@@ -1,6 +1,6 @@
 import { asObject, asText } from './json-values.ts'
 
-/** Colours by the names of the style sheets' variables; those that a theme leaves out are not there. */
+/** Colours by CSS variable name, without those that the theme does not set. */
 export type Theme = Readonly<Record<string, string>>
 
 const variables: Readonly<Record<string, string>> = {
@@ -19,5 +19,5 @@ export function readTheme(json: unknown): Theme {
   return Object.fromEntries(colours.filter(([, colour]) => /^#[0-9a-f]{6}$/i.test(colour)))
 }
 
-/** Every variable that a theme may set. */
+/** Every CSS variable that a theme can set. */
 export const themeVariables: readonly string[] = Object.values(variables)

@@ -2,42 +2,42 @@ import { asFlag, asNumber, asObject, asText } from './json-values.ts'
 import { type PlayerSettings, readPlayerSettings } from './player-settings.ts'
 import { readTheme, type Theme } from './theme.ts'
 
-/** What the player reads of the public video record. */
+/** Fields of the public video record that the player uses. */
 export interface VideoRecord {
   title: string
   poster: string
-  /** WebVTT of the pictures above the seek bar; empty where there are none. */
+  /** URL of the WebVTT of the storyboard; empty if there is none. */
   storyboard: string
-  /** Empty as long as nothing can be played. */
+  /** Empty while nothing can be played. */
   hls: string
-  /** A progressive MP4, for browsers that play no HLS. */
+  /** A progressive MP4 for browsers without HLS support. */
   mp4: string
-  /** Seconds; 0 where it is not known. */
+  /** Seconds; 0 if unknown. */
   duration: number
   state: string
   /** Percent. */
   progress: number
   code: number
   tokenRequired: boolean
-  /** `1`, a language code, or empty for what the profile says. */
+  /** `1` or a language code. If empty, the settings profile decides. */
   captionsOnLoad: string
   /** Language code; empty if unknown. */
   language: string
   hd: { allow: boolean; auto: boolean }
-  /** Empty where downloads are not allowed. */
+  /** Empty if downloads are not allowed. */
   downloadLink: string
   shareAddress: string
-  /** As they came: `readOverlays` reads them. */
+  /** Unparsed; `readOverlays` parses them. */
   overlays: unknown
   presentationId: string
   settings: PlayerSettings
   theme: Theme
 }
 
-/** Middle sizes first: a browser that needs this has no means to change over to another. */
+/** Middle sizes first: a browser that plays the MP4 cannot switch to another rendition. */
 const mp4Keys = ['h264_500', 'h264_360', 'h264_800', 'h264_250', 'h264_1200', 'h264_100']
 
-/** Takes whatever the server sent; what is missing or of another type reads as empty. */
+/** Parses a server response. A missing value, or one of another type, reads as empty. */
 export function readVideoRecord(json: unknown): VideoRecord {
   const record = asObject(json)
   const uri = asObject(record['uri'])

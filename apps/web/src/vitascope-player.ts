@@ -1,204 +1,161 @@
-import { askVideo } from './ask-video.ts'
-import { focusPlay, wireControls } from './controls.ts'
-import { dress } from './dress.ts'
-import { readOverlays } from './overlay.ts'
-import { showOverlays } from './overlay-cards.ts'
+import { focusPlay } from './controls.ts'
+import { fetchVideo } from './fetch-video.ts'
 import { withToken } from './page-address.ts'
 import { needsPersonalLink, type PageState, pageState, type VideoAnswer } from './page-state.ts'
 import { askPassword } from './password-gate.ts'
-import { type Playback, play } from './playback.ts'
-import { qualityRule } from './quality-rule.ts'
-import { wireSeekPeek } from './seek-peek.ts'
-import { type CaptionWish, trackOnLoad } from './show-on-load.ts'
-import { showSlides } from './slide-panel.ts'
-import { buildStage, type Stage } from './stage.ts'
-import { tellView } from './telling/tell-view.ts'
+import { playVideo } from './play-video.ts'
+import { buildShell, type PlayerShell } from './player-shell.ts'
+import { pause } from './recovery/pause.ts'
+import type { CaptionWish } from './show-on-load.ts'
 import type { VideoRecord } from './video-record.ts'
 
-/** Milliseconds between two questions while the video is encoded. */
+/** Milliseconds between two requests for the record while the video is encoded. */
 const pollEvery = 2_000
+/** Milliseconds between two requests after a failure, during playback. */
+const POLL_AFTER_FAILURE_MS = 5_000
 
-/** `<vitascope-player>`: shows one video of this server, from its encoding on. */
+/** `<vitascope-player>` shows one video of this server, from the start of its encoding. */
 export class VitascopePlayer extends HTMLElement {
   videoId = ''
   token: string | undefined
   autoplay = false
   muted = false
-  /** Shows the slides of the video's presentation beside it. */
+  /** Shows the slides of the video's presentation next to the video. */
   presentation = false
-  /** What is known of the video without asking for it. */
+  /** Answer that is known without a request. */
   known: VideoAnswer | undefined
-  /** Asked before the player says that there is no such video; true when something else is shown in its place. */
+  /**
+   * Called before the player reports that the video does not exist. Returns true if another element
+   * was shown instead.
+   */
   whenMissing: () => Promise<boolean> = async () => false
-  /** Told what the player shows, at each look at the video. */
+  /** Called with the page state after each request for the video. */
   onState: (state: PageState) => void = () => {}
   #stop = new AbortController()
-  #stage: Stage | undefined
+  #shell: PlayerShell | undefined
   readonly #captionWish: CaptionWish = { chosen: undefined }
-  /** Two that begin at once would pull the picture from each other. */
-  #begun: Promise<unknown> = Promise.resolve()
   #endPlayback = () => {}
-  /** Tells the seek bar where its pictures are. */
-  #peekAt: (storyboard: string) => void = () => {}
+  /** Sets the URL of the storyboard for the seek bar. */
+  #setStoryboard: (storyboard: string) => void = () => {}
 
   connectedCallback(): void {
-    this.#stage = buildStage(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
-    this.#stage.video.muted = this.muted
-    this.#stage.video.addEventListener('ended', () => this.dispatchEvent(new Event('ended')))
+    this.#shell = buildShell(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
+    this.#shell.video.muted = this.muted
+    this.#shell.video.addEventListener('ended', () => this.dispatchEvent(new Event('ended')))
     this.open(this.videoId, this.autoplay)
   }
 
-  /** Shows another video in the same place: loudness, full screen and the leave to play and the choice of captions stay. */
+  /**
+   * Opens another video in the same player. Volume, full screen, the permission for autoplay and
+   * the choice of captions are kept.
+   */
   open(videoId: string, autoplay: boolean): void {
     this.videoId = videoId
     this.autoplay = autoplay
-    if (!this.#stage) return
+    if (!this.#shell) return
     this.#stop.abort()
     this.#stop = new AbortController()
     this.#endPlayback = () => {}
-    this.#stage.badge('')
-    void this.#follow(this.#stage, this.#stop.signal)
+    this.#shell.badge('')
+    void this.#follow(this.#shell, this.#stop.signal)
   }
 
   disconnectedCallback(): void {
     this.#stop.abort()
   }
 
-  /** Asks for the video until there is nothing more to learn: it plays and is complete, or will never play. */
-  async #follow(stage: Stage, signal: AbortSignal): Promise<void> {
+  /**
+   * Polls the video until its state is final: playable and complete, or permanently unavailable.
+   */
+  async #follow(shell: PlayerShell, signal: AbortSignal): Promise<void> {
     let plays = false
-    let waited = false
+    let askNow = new AbortController()
     while (!signal.aborted) {
-      const answer = this.known ?? (await askVideo(this.videoId, signal))
+      const answer = this.known ?? (await fetchVideo(this.videoId, signal))
       if ('status' in answer && answer.status === 404 && (await this.whenMissing())) return
       if (signal.aborted) return
       const state = pageState(answer, this.token !== undefined)
       const title = 'record' in answer ? answer.record.title : ''
-      if ('record' in answer) name(stage, title)
+      if ('record' in answer) name(shell, title)
       this.onState(state)
       if (state.kind === 'playable') {
-        const opened = plays ? 'open' : await passGate(stage, this.videoId, state.record, signal)
+        const opened = plays ? 'open' : await passGate(shell, this.videoId, state.record, signal)
         if (opened === undefined) return
-        if (!plays) this.#play(stage, state.record, this.autoplay || waited || startsAtOnce(state.record), signal)
-        // The field that had the focus is gone.
-        if (opened === 'asked') focusPlay(stage.frame)
+        if (!plays) this.#play(shell, state.record, this.autoplay || hasAutoplaySetting(state.record), signal)
+        // The focused password field has been removed.
+        if (opened === 'asked') focusPlay(shell.frame)
         plays = true
-        this.#peekAt(withToken(state.record.storyboard, this.token, location.href))
-        stage.length(state.encoding ? state.record.duration : 0)
-        stage.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
+        this.#setStoryboard(withToken(state.record.storyboard, this.token, location.href))
+        shell.length(state.encoding ? state.record.duration : 0)
+        shell.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.encoding) return
       } else if (!plays || isTheEnd(state)) {
-        // Of what could be watched while it was encoded, nothing is left when that fails.
+        // If encoding fails, the part that could be played during encoding is no longer available.
         this.#endPlayback()
-        show(stage, state, title)
-        waited ||= state.kind === 'encoding'
+        show(shell, state, title, isTheEnd(state) ? undefined : () => askNow.abort())
         if (isTheEnd(state)) return
       }
-      await pause(pollEvery, signal)
+      await pause(plays && state.kind === 'message' ? POLL_AFTER_FAILURE_MS : pollEvery, AbortSignal.any([signal, askNow.signal]))
+      if (askNow.signal.aborted) askNow = new AbortController()
     }
   }
 
-  #play(stage: Stage, record: VideoRecord, atOnce: boolean, signal: AbortSignal): void {
-    const address = (media: string) => withToken(media, this.token, location.href)
-    const { video } = stage
-    let playback: Playback | undefined
-    this.#endPlayback = () => playback?.end()
-    stage.showVideo()
-    dress(stage, record, address, signal)
-    showOverlays(stage.frame, video, readOverlays(record.overlays, location.href), signal)
-    if (this.presentation && record.presentationId !== '') void showSlides(stage, record.presentationId, address, signal)
-    video.poster = address(record.poster)
-    if (atOnce) video.addEventListener('canplay', () => void begin(video), { once: true, signal })
-    this.#peekAt = wireSeekPeek(stage, signal)
-    const view = tellView(
-      { video, videoId: this.videoId, language: () => playback?.heard() || record.language, startsAtOnce: atOnce },
+  #play(shell: PlayerShell, record: VideoRecord, shouldAutoplay: boolean, signal: AbortSignal): void {
+    const { end, setStoryboard } = playVideo(
+      {
+        shell,
+        record,
+        videoId: this.videoId,
+        token: this.token,
+        shouldAutoplay,
+        showsSlides: this.presentation,
+        captionWish: this.#captionWish,
+        onUnplayable: () => this.open(this.videoId, this.autoplay),
+        onMessage: (state, retry) => show(shell, state, record.title, retry),
+      },
       signal,
     )
-    const controls = wireControls(stage.frame, video, () => playback, signal)
-    const events = {
-      changed: () => controls.refresh(),
-      failed: (refused: boolean) => {
-        view.failed(refused ? 'refused' : 'media')
-        playback?.end()
-        show(
-          stage,
-          refused
-            ? needsPersonalLink
-            : { kind: 'message', heading: 'This video cannot be played', detail: 'Its files could not be read.', again: false },
-          record.title,
-        )
-      },
-    }
-    const source = {
-      hls: address(record.hls),
-      mp4: address(record.mp4),
-      captionsOnLoad: (tracks: readonly { name: string; language: string }[]) =>
-        trackOnLoad(tracks, record.captionsOnLoad, record.settings.captionsOn),
-      captionWish: this.#captionWish,
-      quality: qualityRule(record),
-    }
-    const start = async () => {
-      if (signal.aborted) return
-      playback = await play(video, source, events)
-      if (signal.aborted) playback.end()
-      signal.addEventListener('abort', () => playback?.end())
-      controls.refresh()
-    }
-    this.#begun = this.#begun.then(start).catch(() => events.failed(false))
+    this.#endPlayback = end
+    this.#setStoryboard = setStoryboard
   }
 }
 
-/** Asking again would change nothing. */
+/** Returns whether another request cannot change the state. */
 function isTheEnd(state: PageState): boolean {
-  return state.kind === 'message' && !state.again
+  return state.kind === 'message' && !state.canRetry
 }
 
-/** Its profile says so, or it was opened by its password. */
-function startsAtOnce({ settings }: VideoRecord): boolean {
+/**
+ * Playback starts automatically if the settings profile says so, or after the password was entered.
+ */
+function hasAutoplaySetting({ settings }: VideoRecord): boolean {
   return settings.autoplay || settings.passwordProtected
 }
 
-/** `open` at once without a password, `asked` when it was typed in; undefined when the signal aborts before. */
-async function passGate(stage: Stage, videoId: string, record: VideoRecord, signal: AbortSignal): Promise<'open' | 'asked' | undefined> {
-  return record.settings.passwordProtected ? askPassword(stage, videoId, record.title, signal) : 'open'
+/**
+ * Returns `open` if no password has to be entered, `asked` if the viewer entered it, and undefined
+ * if the signal aborts first.
+ */
+async function passGate(
+  shell: PlayerShell,
+  videoId: string,
+  record: VideoRecord,
+  signal: AbortSignal,
+): Promise<'open' | 'asked' | undefined> {
+  return record.settings.passwordProtected ? askPassword(shell, videoId, record.title, signal) : 'open'
 }
 
-/** Cards name the video that they are about, where it is known. */
-function show(stage: Stage, state: Exclude<PageState, { kind: 'playable' }>, title: string): void {
-  if (state.kind === 'encoding') stage.notice(title || 'Video', state.text, state.record.progress)
-  else if (title !== '') stage.notice(title, `${state.heading}. ${state.detail}`)
+/** Shows a card. It has the title of the video if the title is known. */
+function show(shell: PlayerShell, state: Exclude<PageState, { kind: 'playable' }>, title: string, retry?: () => void): void {
+  if (state.kind === 'encoding') shell.notice(title || 'Video', state.text, { progress: state.record.progress })
+  else if (title !== '') shell.notice(title, `${state.heading}. ${state.detail}`, { retry })
   else {
-    stage.notice(state.heading, state.detail)
-    if (!state.again) document.title = state === needsPersonalLink ? 'Protected' : 'Not available'
+    shell.notice(state.heading, state.detail, { retry })
+    if (!state.canRetry) document.title = state === needsPersonalLink ? 'Protected' : 'Not available'
   }
 }
 
-function name(stage: Stage, title: string): void {
-  stage.title(title)
+function name(shell: PlayerShell, title: string): void {
+  shell.title(title)
   document.title = title || 'Video'
-}
-
-/** Browsers let a page that nobody has touched play without sound only. */
-async function begin(video: HTMLVideoElement): Promise<void> {
-  try {
-    await video.play()
-  } catch (error) {
-    if (!(error instanceof DOMException) || error.name !== 'NotAllowedError') return
-    video.muted = true
-    await video.play().catch(() => {})
-  }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((wake) => {
-    const timer = window.setTimeout(wake, milliseconds)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        wake()
-      },
-      { once: true },
-    )
-  })
 }

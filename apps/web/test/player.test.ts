@@ -45,7 +45,7 @@ inBrowser('the player page', () => {
   const position = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
   const text = () => page.locator('.notice').textContent()
 
-  test('plays by itself when it is told to, with its title, and nothing is refused by a strict policy', async () => {
+  test('autoplays when requested, with its title, under a strict policy', async () => {
     platform.answer('whole', complete())
     await page.goto(`${platform.url}/player/whole?autoplay=1&muted=1`)
     await waitFor(async () => (await position()) > 2, { timeout: 20_000, describe: 'the video to pass 2 s' })
@@ -71,21 +71,37 @@ inBrowser('the player page', () => {
     await page.locator('.seek').focus()
     await page.keyboard.press('k')
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.paused), { describe: 'the key to stop it' })
-    // The button hears of it by an event, a little later.
+    // The button is updated by an event, a little later.
     const label = () => page.locator('.row [data-does=play]').getAttribute('aria-label')
     await waitFor(async () => (await label()) === 'Play', { describe: 'the button to say so' })
   }, 40_000)
 
-  test('shows the progress while the video is encoded, then plays by itself', async () => {
+  test('does not start by itself after an encode unless autoplay is requested', async () => {
+    for (const query of ['', '?autoplay=1']) {
+      platform.answer('young', { video_title: 'Young', status: status('encoding', 42, 2) })
+      await page.goto(`${platform.url}/player/young${query}`)
+      await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
+      platform.answer('young', complete())
+      await waitFor(() => page.locator('[data-menu=quality] option').count(), { timeout: 20_000, describe: 'the video' })
+      const video = page.locator('video')
+      await waitFor(() => video.evaluate((element: HTMLVideoElement) => element.readyState >= 3), { timeout: 20_000, describe: 'data' })
+      if (query === '') {
+        await page.locator('.start').waitFor()
+        expect(await video.evaluate((element: HTMLVideoElement) => [element.paused, element.played.length])).toEqual([true, 0])
+      } else await waitFor(async () => (await position()) > 0.2, { describe: 'the video to play' })
+    }
+  }, 60_000)
+
+  test('shows the progress while the video is encoded, then plays', async () => {
     platform.answer('young', { video_title: 'Young', status: status('encoding', 42, 2) })
-    await page.goto(`${platform.url}/player/young`)
+    await page.goto(`${platform.url}/player/young?autoplay=1`)
     await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
     expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('42')
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'encoding.png') })
     platform.answer('young', { video_title: 'Young', duration: '600.00', uri: uri(), status: status('encoding', 60, 2) })
     await waitFor(async () => (await position()) > 0.2, { describe: 'the first segments to play' })
     expect(await page.locator('.badge').textContent()).toBe('Encoding: 60 %')
-    // Of its ten minutes six seconds can be played.
+    // Six seconds of its ten minutes can be played.
     expect(await page.locator('.total').textContent()).toBe(' / 10:00')
     const bar = page.locator('.seek')
     expect([await bar.getAttribute('max'), await bar.evaluate((input) => input.style.getPropertyValue('--made'))]).toEqual([
@@ -110,7 +126,7 @@ inBrowser('the player page', () => {
     expect(platform.asked).toContain('/media/poster.jpg?token=to.ken')
   }, 40_000)
 
-  test('plays the MP4 where the playlist cannot be had', async () => {
+  test('plays the MP4 where the playlist is unavailable', async () => {
     platform.answer('whole', { ...complete(), uri: { ...uri(), hls: `${platform.url}/media/missing.m3u8` } })
     await page.goto(`${platform.url}/player/whole?autoplay=1`)
     await waitFor(async () => (await position()) > 0.2, { timeout: 20_000, describe: 'the MP4 to play' })
@@ -126,4 +142,14 @@ inBrowser('the player page', () => {
     await waitFor(async () => (await text())?.includes('Its source could not be reached.'), { describe: 'the reason' })
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'failed.png') })
   })
+
+  test('a playlist whose server does not answer says so, and shows as soon as it does', async () => {
+    platform.head('list', '<meta name="vitascope:shows" content="playlist">')
+    platform.answer('list', {}, 503)
+    await page.goto(`${platform.url}/player/list`)
+    await page.getByText('The server cannot be reached just now').waitFor({ timeout: 20_000 })
+    platform.answer('list', { title: 'All', videos: [] })
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })
+  }, 60_000)
 })

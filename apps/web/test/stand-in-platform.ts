@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
@@ -15,14 +15,18 @@ const types: Record<string, string> = {
   '.m3u8': 'application/vnd.apple.mpegurl',
   '.mp4': 'video/mp4',
   '.m4s': 'video/iso.segment',
+  '.vtt': 'text/vtt',
 }
 
-/** As strict as a gateway may be: nothing from elsewhere, nothing inline. hls.js begins each track of captions with `data:,WEBVTT`. */
+/**
+ * A strict Content-Security-Policy: no other origins, nothing inline. hls.js starts each caption
+ * track with `data:,WEBVTT`.
+ */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self' blob: data:; base-uri 'none'; form-action 'none'"
 
-/** An event of a view, as players send it. */
-export interface ToldEvent {
+/** A view event, as players send it. */
+export interface ReceivedEvent {
   video_id: string
   view_id: string
   type: string
@@ -35,24 +39,39 @@ export interface ToldEvent {
   qoe?: { startup_ms?: number; stalls?: number; stalled_ms?: number; error?: string }
 }
 
-/** What stands in for the gateway: the built page, the records that a test sets, and media from a folder. */
+/**
+ * Starts a replacement for the gateway: the built page, the records that a test sets, and media
+ * from a folder.
+ */
 export async function startPlatform(media: string) {
   const answers = new Map<string, { status: number; json: unknown }>()
-  const asked: string[] = []
+  const requested: string[] = []
   const heads = new Map<string, string>()
-  const told: ToldEvent[] = []
+  const pages = new Map<string, string>()
+  const rejections = new Map<string, { status: number; code: string }>()
+  const received: ReceivedEvent[] = []
   const events = { status: 202 }
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
     if (pathname === '/v2/analytics/events') {
       const { status } = events
       void text(request).then((body) => {
-        if (status === 202) told.push(...(JSON.parse(body) as ToldEvent[]))
+        if (status === 202) received.push(...(JSON.parse(body) as ReceivedEvent[]))
         response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
       })
       return
     }
-    asked.push(pathname + search)
+    requested.push(pathname + search)
+    const page = pages.get(pathname)
+    if (page !== undefined) {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+      return
+    }
+    const rejection = [...rejections].find(([start]) => pathname.startsWith(start))?.[1]
+    if (rejection) {
+      response.writeHead(rejection.status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(rejection))
+      return
+    }
     const video = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
     if (video !== undefined) {
       const { status, json } = answers.get(video) ?? { status: 404, json: { detail: '' } }
@@ -64,23 +83,30 @@ export async function startPlatform(media: string) {
       response.writeHead(404).end()
       return
     }
-    response.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-security-policy': policy })
+    const caching = pathname.startsWith('/player/assets/') ? { 'cache-control': 'public, max-age=3600' } : {}
+    const headers = { ...caching, 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-security-policy': policy }
     const head = heads.get(pathname)
-    response.end(head === undefined ? readFileSync(file) : readFileSync(file, 'utf8').replace('</head>', `${head}</head>`))
+    if (head !== undefined) response.writeHead(200, headers).end(readFileSync(file, 'utf8').replace('</head>', `${head}</head>`))
+    else sendFile(response, readFileSync(file), { headers, range: request.headers.range })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Paths with their queries, in order. */
-    asked,
-    /** What players told of views, in the order in which it came. */
-    told,
-    /** How it is answered. */
+    /** Requested paths with their queries, in order. */
+    asked: requested,
+    /** Received view events, in order. */
+    receivedEvents: received,
+    /** How the events endpoint answers. */
     events,
-    /** What the gateway writes into the page of an id. */
+    /** Sets the tags that the gateway writes into the page of an id. */
     head: (id: string, tags: string) => heads.set(`/player/${id}`, tags),
+    /** Adds a page that embeds the player. */
+    page: (path: string, html: string) => pages.set(path, html),
+    /** Rejects media whose path starts with `start`, until `admit`. */
+    reject: (start: string, status: number, code: string) => rejections.set(start, { status, code }),
+    admit: (start: string) => rejections.delete(start),
     answer: (id: string, json: unknown, status = 200) => answers.set(id, { status, json }),
     stop: async () => {
       server.closeAllConnections()
@@ -90,6 +116,23 @@ export async function startPlatform(media: string) {
   }
 }
 
+/** Sends the whole file, or the part that the `Range` header requests. */
+function sendFile(
+  response: ServerResponse,
+  file: Buffer,
+  { headers, range }: { headers: Record<string, string>; range: string | undefined },
+) {
+  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? []
+  if (first === undefined) {
+    response.writeHead(200, { ...headers, 'accept-ranges': 'bytes', 'content-length': file.length }).end(file)
+    return
+  }
+  const end = last ? Math.min(Number(last), file.length - 1) : file.length - 1
+  const part = file.subarray(Number(first), end + 1)
+  const partHeaders = { 'content-range': `bytes ${first}-${end}/${file.length}`, 'content-length': part.length }
+  response.writeHead(206, { ...headers, ...partHeaders }).end(part)
+}
+
 function fileOf(pathname: string, media: string): string {
   if (pathname.startsWith('/player/assets/')) return join(dist, pathname.slice('/player/'.length))
   if (pathname === '/player/embed.js') return join(dist, 'embed.js')
@@ -97,7 +140,7 @@ function fileOf(pathname: string, media: string): string {
   return join(media, pathname.slice('/media/'.length))
 }
 
-/** Two renditions of 6 s with a master playlist, an MP4 and a poster. */
+/** Creates two renditions of 6 s with a master playlist, an MP4 and a poster. */
 export function makeMedia(ffmpeg: string, folder: string): void {
   const source = ['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=25:duration=6', '-f', 'lavfi', '-i', 'sine=frequency=440:duration=6']
   const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50', '-keyint_min', '50', '-c:a', 'aac']

@@ -12,7 +12,7 @@ const inBrowser = browserFile === undefined ? describe.skip : describe
 const languages = ['en', 'de', 'fr', 'nl', 'es', 'it', 'pt', 'pl']
 const long = 'Words of an owner who has much to say about it. '.repeat(10)
 
-/** Every viewer's hands and screens: keys, fingers, and players that are small. */
+/** Input and screens of all kinds: keyboard, touch and small players. */
 inBrowser('viewing', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-viewing-'))
   let platform: Awaited<ReturnType<typeof startPlatform>>
@@ -63,7 +63,7 @@ inBrowser('viewing', () => {
     const folder = process.env['VITASCOPE_SCREENSHOTS']
     if (folder) await page.screenshot({ path: join(folder, `viewing-${name}.png`) })
   }
-  /** Parts of the page that stand outside of it. */
+  /** Returns the parts of the page that lie outside of the visible area. */
   const outside = (...selectors: string[]) =>
     page.evaluate((all) => {
       const root = document.querySelector('vitascope-player')?.shadowRoot
@@ -96,7 +96,7 @@ inBrowser('viewing', () => {
     expect(Math.round(await of((video) => video.currentTime))).toBe(0)
     await page.keyboard.press('ArrowUp')
     expect([Math.round(await of((video) => video.currentTime)), await of((video) => video.volume)]).toEqual([5, 0.9])
-    // A button takes the space bar for itself.
+    // A focused button handles the space key itself.
     await page.locator('[data-does=mute]').focus()
     await page.keyboard.press('Space')
     expect([await of((video) => video.muted), await paused()]).toEqual([true, true])
@@ -182,7 +182,7 @@ inBrowser('viewing', () => {
   }, 90_000)
 
   test.each([1280, 390, 320, 272, 200])(
-    'at a width of %i full screen is to be had, and nothing stands outside',
+    'at a width of %i full screen is available, and nothing overflows',
     async (width) => {
       platform.answer('v', everything())
       await page.setViewportSize({ width, height: Math.max(200, Math.round((width * 9) / 16)) })
@@ -198,7 +198,7 @@ inBrowser('viewing', () => {
     [480, 270],
     [360, 203],
   ])(
-    'in %i × %i the menu of eight captions is whole, and a card stands over no caption and keeps its link',
+    'in %i × %i the menu of eight captions fits, and a card covers no caption and keeps its link',
     async (width, height) => {
       const card = { title: 'Tickets for it', description: long, link_text: 'To the shop', link_url: 'https://shop.example/' }
       platform.answer('v', { ...everything(), overlays: [{ ...card, show: { during: { start: '00:00', end: '00:06' } } }] })
@@ -262,7 +262,7 @@ inBrowser('viewing', () => {
     expect(await page.locator('.notice').textContent()).not.toContain('6009')
   }, 60_000)
 
-  test('a page that is told what its address leads to asks for nothing that is not there', async () => {
+  test('a page with known contents requests no missing files', async () => {
     platform.head('list', '<meta name="vitascope:shows" content="playlist">')
     platform.answer('list', { title: 'All', videos: [] })
     await page.goto(`${platform.url}/player/list`)
@@ -300,7 +300,7 @@ inBrowser('viewing', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
-  test('above the bar stands what the video shows there: under the pointer, a finger, and where keys go', async () => {
+  test('a preview of the video appears above the bar for pointer, touch and keyboard', async () => {
     const tile = (second: number) => `00:00:0${second}.000 --> 00:00:0${second + 2}.000\nposter.jpg#xywh=${80 * second},0,160,90\n`
     writeFileSync(join(media, 'storyboard.vtt'), `WEBVTT\n\n${[0, 2, 4].map(tile).join('\n')}`)
     platform.answer('v', { ...aVideo(), uri: { ...aVideo().uri, storyboard: `${platform.url}/media/storyboard.vtt` } })
@@ -355,7 +355,7 @@ inBrowser('viewing', () => {
   }, 60_000)
 })
 
-/** `captioned.m3u8`: the same video with a track in each of the languages. */
+/** Creates `captioned.m3u8`: the same video with one track per language. */
 function addCaptions(folder: string): void {
   const cue = 'WEBVTT\n\n00:00.000 --> 00:06.000\nGood evening, this is a line of captions\nand a second one\n'
   writeFileSync(join(folder, 'cues.vtt'), cue)

@@ -1,5 +1,6 @@
-// The controllers of cert-manager that make Certificates of Issuers which are an authority or sign themselves, as it has them. Its own program, which has those of
-// ACME, Vault and others as well, is in no module that can be fetched.
+// Controllers of cert-manager that issue Certificates of CA issuers and self-signed issuers. The
+// program of cert-manager, which also has the ACME and Vault controllers, is not part of a module
+// that Go can fetch.
 package main
 
 import (
@@ -58,7 +59,7 @@ func run(stopped context.Context, kubeconfig, authorities string) error {
 		}
 		running.Go(func() error { return one.Run(5, stopped) })
 	}
-	// All controllers look at the same objects.
+	// All controllers watch the same objects.
 	shared.SharedInformerFactory.Start(stopped.Done())
 	shared.KubeSharedInformerFactory.Start(stopped.Done())
 	return running.Wait()

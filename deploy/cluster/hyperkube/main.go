@@ -1,4 +1,5 @@
-// hyperkube is every server of Kubernetes, with etcd and kubectl, as one program: the name it is called by picks one.
+// hyperkube is every Kubernetes server, etcd and kubectl as one program: the name of the executable
+// selects one.
 package main
 
 import (

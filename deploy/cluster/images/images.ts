@@ -5,14 +5,14 @@ import { root, runCommand } from '../../../tools/run-command.ts'
 import { BUILT, type GoProgram, provideGoModule, provideGoProgram } from '../go-program.ts'
 import { run } from '../run.ts'
 
-/** An image as a file that containerd takes. */
+/** An image as an archive for containerd. */
 export interface ImageArchive {
   name: string
   digest: string
   file: string
 }
 
-/** The images of a cluster, by what they are for. */
+/** Images of a cluster by purpose. */
 export const IMAGES = {
   pause: 'localhost/pause:3',
   names: 'localhost/coredns:1',
@@ -23,7 +23,10 @@ export const IMAGES = {
   objects: 'localhost/versitygw:1',
 } as const
 
-/** What compose.yaml names, in its order of services: ours, and stand-ins that begin as the public images of these do. */
+/**
+ * Images of compose.yaml in the order of its services: our own, and replacements with the entry
+ * points of the public images.
+ */
 export const COMPOSE_IMAGES = {
   server: IMAGES.server,
   encoding: IMAGES.encoding,
@@ -36,21 +39,22 @@ const BUILD = ['bud', '--layers', '--quiet', '--isolation', 'chroot', '--network
 const OWN = import.meta.dirname
 
 /**
- * Makes all images by buildah, without a registry: the house's by its own Dockerfile, on a base of Debian's packages that takes the public name. What has not
- * changed is found in buildah's layers. Answers them as files, which are kept until the image changes.
+ * Builds all images by buildah, without a registry. Our own images are built by the project's
+ * Dockerfile on a base of Debian packages that has the public name. Unchanged layers come from
+ * buildah's cache. Returns the archives, which are kept until an image changes.
  */
 export async function provideImages(): Promise<ImageArchive[]> {
   const base = await provideBase()
   await provideProgram(IMAGES.pause, { name: 'pause', source: join(OWN, 'pause') })
   await provideProgram(IMAGES.names, { name: 'coredns', source: join(OWN, 'coredns') })
   await provideOutside(base, { postgres: IMAGES.postgres, redis: IMAGES.redis, objects: IMAGES.objects })
-  await buildHouse(IMAGES, root)
+  await buildImagesOf(IMAGES, root, base)
   const archives: ImageArchive[] = []
   for (const name of Object.values(IMAGES)) archives.push(await archive(name))
   return archives
 }
 
-/** The same for a Docker daemon: gives it what `COMPOSE_IMAGES` names. */
+/** Same for a Docker daemon: loads the images of `COMPOSE_IMAGES`. */
 export async function provideComposeImages(docker: (...args: string[]) => Promise<string>): Promise<void> {
   const base = await provideBase()
   await provideOutside(base, {
@@ -58,14 +62,14 @@ export async function provideComposeImages(docker: (...args: string[]) => Promis
     valkey: COMPOSE_IMAGES.valkey,
     'compose-objects': COMPOSE_IMAGES.objects,
   })
-  await buildHouse(IMAGES, root)
+  await buildImagesOf(IMAGES, root, base)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-images-'))
   try {
     for (const [key, name] of Object.entries(COMPOSE_IMAGES)) {
       const file = join(folder, `${key}.tar`)
       await run('buildah', 'push', '--quiet', '--disable-compression', name, `docker-archive:${file}:${name}`)
       await docker('load', '--quiet', '--input', file)
-      // Under the name that operators build it by, too.
+      // Also tags the name that operators use.
       if (name.startsWith('localhost/vitascope/')) await docker('tag', name, name.replace('localhost/', ''))
       rmSync(file)
     }
@@ -74,18 +78,21 @@ export async function provideComposeImages(docker: (...args: string[]) => Promis
   }
 }
 
-/** The house's images as a commit of this repository makes them, by its own Dockerfile. Needs the commit in the checkout's history. */
+/**
+ * Builds our own images as of a commit, by its Dockerfile. Requires the commit in the history of
+ * the checkout.
+ */
 export async function provideImagesOf(commit: string): Promise<Record<'server' | 'encoding', ImageArchive>> {
   const names = { server: `localhost/vitascope/server:${commit}`, encoding: `localhost/vitascope/encoding:${commit}` }
   const isMissing = (await idOf(names.server)) === undefined || (await idOf(names.encoding)) === undefined
   if (isMissing) {
-    await provideBase()
+    const base = await provideBase()
     const folder = mkdtempSync(join(tmpdir(), 'vitascope-commit-'))
     try {
       await run('git', '-C', root, 'archive', '--output', join(folder, 'source.tar'), commit)
       await run('tar', '-xf', join(folder, 'source.tar'), '-C', folder)
       rmSync(join(folder, 'source.tar'))
-      await buildHouse(names, folder)
+      await buildImagesOf(names, folder, base)
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -93,17 +100,17 @@ export async function provideImagesOf(commit: string): Promise<Record<'server' |
   return { server: await archive(names.server), encoding: await archive(names.encoding) }
 }
 
-/** `source` is a checkout. */
-async function buildHouse(names: Readonly<Record<'server' | 'encoding', string>>, source: string): Promise<void> {
+/** Builds from `source`, which is a checkout. */
+async function buildImagesOf(names: Readonly<Record<'server' | 'encoding', string>>, source: string, base: string): Promise<void> {
   for (const target of ['server', 'encoding'] as const) {
     console.log(`the image of ${target} is built …`)
-    await build(names[target], join(source, 'deploy/images/Dockerfile'), source, ['--target', target])
+    await build(names[target], join(source, 'deploy/images/Dockerfile'), source, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
   }
 }
 
-/** What the Dockerfile begins with, made of Debian's packages and Node's where buildah has it not. */
+/** Returns the name of the local base image, which is the one of the Dockerfile without its digest. Builds it from Debian's packages if it is missing. */
 async function provideBase(): Promise<string> {
-  const [, name = ''] = /^ARG NODE_IMAGE=(\S+)/m.exec(readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8')) ?? []
+  const [, name = ''] = /^ARG NODE_IMAGE=([^@\s]+)/m.exec(readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8')) ?? []
   if (await idOf(name)) return name
   console.log(`${name} is made of Debian's packages …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-base-'))
@@ -129,7 +136,7 @@ async function provideBase(): Promise<string> {
   return name
 }
 
-/** The Node of npm's registry comes without npm. */
+/** Copies npm from its package, because Node's npm package does not contain npm. */
 async function provideNpm(container: string, folder: string): Promise<void> {
   await run('npm', 'pack', '--silent', '--pack-destination', folder, 'npm@11')
   const [packed = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
@@ -144,7 +151,7 @@ async function provideProgram(name: string, program: GoProgram): Promise<void> {
   await build(name, join(OWN, 'one-program.Dockerfile'), dirname(path), ['--build-arg', `PROGRAM=${program.name}`])
 }
 
-/** `names` of the images by their targets. */
+/** Builds the dependency images; `names` maps targets to image names. */
 async function provideOutside(base: string, names: Readonly<Record<string, string>>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-outside-'))
   try {
@@ -158,7 +165,10 @@ async function provideOutside(base: string, names: Readonly<Record<string, strin
   }
 }
 
-/** Whom this machine trusts is trusted while an image is made, too: it may be behind a proxy that shows certificates of its own. None of that stays in it. */
+/**
+ * Builds an image. The CA certificates of this machine are also trusted during the build, because a
+ * proxy may present its own certificates. They are not part of the image.
+ */
 async function build(name: string, file: string, context: string, args: readonly string[]): Promise<void> {
   const certificates = '/etc/machine-certificates.crt'
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-build-'))

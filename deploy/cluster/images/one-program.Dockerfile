@@ -1,4 +1,4 @@
-# An image that holds one program without libraries, and nothing else.
+# Image with one static program and nothing else.
 FROM scratch
 ARG PROGRAM
 COPY ${PROGRAM} /program

@@ -1,8 +1,11 @@
-# What a cluster of this machine has beside the house, on Debian's packages: stand-ins for images that a registry would give.
-#   postgres  as the demo of the chart uses the official image: POSTGRES_DB, POSTGRES_PASSWORD_FILE, PGDATA, /docker-entrypoint-initdb.d/*.sql
-#   redis     without a disk
+# Dependencies of the platform in a local test cluster, from Debian's packages. They replace images
+# of a registry.
+#   postgres  for the evaluation PostgreSQL of the chart, with the interface of the official image:
+#   POSTGRES_DB, POSTGRES_PASSWORD_FILE, PGDATA, /docker-entrypoint-initdb.d/*.sql
+#   redis     without persistence
 #   objects   an S3 server over /objects
-#   valkey, compose-objects   the same programs, begun as the public images that deploy/compose.yaml names begin
+#   valkey, compose-objects   the same programs, with the entry points of the public images in
+#   deploy/compose.yaml
 ARG NODE_IMAGE
 FROM ${NODE_IMAGE} AS postgres
 RUN apt-get update \
@@ -33,7 +36,7 @@ FROM redis AS valkey
 USER 0:0
 RUN ln -s redis-server /usr/bin/valkey-server && ln -s redis-cli /usr/bin/valkey-cli
 WORKDIR /data
-# Its public image listens to all who can reach it.
+# The public image listens on all interfaces.
 ENTRYPOINT ["sh", "-c", "exec \"$@\" --protected-mode no --bind 0.0.0.0", "--"]
 
 FROM ${NODE_IMAGE} AS compose-objects

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A database in an empty PGDATA, with what the scripts make in it; then the server. While the scripts run it listens to no network.
+# Initialises a database in an empty PGDATA, runs the init scripts, and starts the server. While the
+# scripts run, it does not listen on the network.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mkdir -p "$PGDATA"

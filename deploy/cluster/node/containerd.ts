@@ -13,13 +13,13 @@ const ctr = ['-a', SOCKET, '-n', 'k8s.io']
 
 export interface ContainerdPlace {
   folder: string
-  /** Images and their layers; may outlive the cluster. */
+  /** Folder of images and layers; may outlive the cluster. */
   images: string
-  /** The image that holds a pod's network. */
+  /** Image that holds the network namespace of a pod. */
   pause: string
 }
 
-/** Starts it, with the plugins that connect pods to the bridge. */
+/** Starts containerd with the CNI plugins that connect pods to the bridge. */
 export async function startContainerd({ folder, images, pause }: ContainerdPlace): Promise<void> {
   const plugins = join(folder, 'cni')
   mkdirSync(plugins, { recursive: true })
@@ -39,7 +39,7 @@ export async function startContainerd({ folder, images, pause }: ContainerdPlace
   }
 }
 
-/** Takes in what it has not yet: a kubelet that lacks an image asks a registry, and waits. */
+/** Imports missing images. Without them, the kubelet would wait for a registry. */
 export async function importImages(archives: readonly ImageArchive[]): Promise<void> {
   const known = await run('ctr', ...ctr, 'images', 'list')
   const lines = known.split('\n').map((line) => line.split(/\s+/))
@@ -49,7 +49,10 @@ export async function importImages(archives: readonly ImageArchive[]): Promise<v
   }
 }
 
-/** Ends all containers, and then it. The namespaces of their networks outlive containerd unless they are removed by name. */
+/**
+ * Stops all containers, and then containerd. Their network namespaces outlive containerd unless
+ * they are removed by name.
+ */
 export async function stopContainerd(folder: string): Promise<void> {
   if ((await runCommand('ctr', [...ctr, 'version'])).code === 0) {
     const ids = await list('containers', 'list', '-q')
@@ -66,7 +69,10 @@ export async function stopContainerd(folder: string): Promise<void> {
   await stopProgram(folder, 'containerd')
 }
 
-/** What pods and images have mounted below these folders, the innermost first; a kubelet mounts its own folder, too. */
+/**
+ * Unmounts all mounts of pods and images below these folders, the innermost first. The kubelet also
+ * mounts its own folder.
+ */
 export async function unmountBelow(...folders: string[]): Promise<void> {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')

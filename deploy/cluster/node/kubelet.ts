@@ -7,14 +7,14 @@ import { CGROUP } from './cgroups.ts'
 import { SOCKET } from './containerd.ts'
 import { NETWORK } from './network.ts'
 
-/** As it is registered; the keys of the cluster name it, too. */
+/** Name of the registered node, also used in the keys of the cluster. */
 export const NODE = 'node1'
 
-/** The kubelet of the one node. */
+/** Kubelet of the only node. */
 export function kubelet({ folder, programs }: Place): Program {
   const own = join(folder, 'kubelet')
   mkdirSync(own, { recursive: true })
-  // Names outside of the cluster lead nowhere.
+  // External names are not resolved.
   writeFileSync(join(folder, 'resolv.conf'), '')
   const key = (name: string) => join(folder, 'keys', name)
   const settings = {
@@ -33,9 +33,9 @@ export function kubelet({ folder, programs }: Place): Program {
     resolvConf: join(folder, 'resolv.conf'),
     containerRuntimeEndpoint: `unix://${SOCKET}`,
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
-    // Secrets that change come to their pods sooner than in a minute.
+    // Changed secrets reach pods within 20 s instead of one minute.
     syncFrequency: '20s',
-    // Images come from nowhere else: none is removed.
+    // Disables image garbage collection, because there is no registry.
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     podLogsDir: join(folder, 'pods'),
@@ -54,7 +54,10 @@ export function kubelet({ folder, programs }: Place): Program {
   }
 }
 
-/** By iptables: the rules of the machine's network stay apart, since it runs in that of the cluster. */
+/**
+ * Uses iptables. kube-proxy runs in the cluster's network namespace, so the rules of the machine
+ * are not affected.
+ */
 export function kubeProxy({ folder, programs }: Place): Program {
   return {
     name: 'kube-proxy',
@@ -64,14 +67,14 @@ export function kubeProxy({ folder, programs }: Place): Program {
       '--proxy-mode=iptables',
       '--cluster-cidr=10.244.0.0/16',
       `--hostname-override=${NODE}`,
-      // The limit of the machine is not the cluster's to change.
+      // The cluster must not change the limit of the machine.
       '--conntrack-max-per-core=0',
       '--bind-address=0.0.0.0',
     ],
   }
 }
 
-/** What `kubectl top` and scalers read, beside the node and not in a pod. */
+/** Metrics server for `kubectl top` and autoscalers. It runs next to the node, not in a pod. */
 export function metricsServer({ folder }: Place, program: string): Program {
   const own = kubeconfigOf(folder, 'admin')
   const ca = join(folder, 'keys/ca.crt')

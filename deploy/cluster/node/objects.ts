@@ -7,7 +7,7 @@ import { NETWORK } from './network.ts'
 const VOLUMES = 12
 const system = (name: string) => ({ name, namespace: 'kube-system' })
 
-/** What a cluster has beside its servers: names, volumes, and where metrics are read. */
+/** Objects of a cluster besides its servers: DNS, volumes and metrics. */
 export function clusterObjects(folder: string): object[] {
   return [storageClass(), ...volumes(folder), ...names(), ...metrics()]
 }
@@ -22,7 +22,7 @@ function storageClass() {
   }
 }
 
-/** Made beforehand: only such volumes honour the group of a pod. */
+/** Volumes are created in advance: only such volumes apply the `fsGroup` of a pod. */
 function volumes(folder: string): object[] {
   return Array.from({ length: VOLUMES }, (_, index) => {
     const path = join(folder, 'volumes', String(index + 1))
@@ -72,7 +72,7 @@ function names(): object[] {
       runAsNonRoot: true,
       runAsUser: 65532,
       seccompProfile: { type: 'RuntimeDefault' },
-      // Port 53 without any right.
+      // Allows port 53 without privileges.
       sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
     },
     containers: [container],
@@ -105,7 +105,7 @@ function names(): object[] {
   ]
 }
 
-/** The server runs beside the node, and is found by an address that is given. */
+/** The server runs next to the node and has a fixed address. */
 function metrics(): object[] {
   const name = 'metrics-server'
   return [

@@ -1,10 +1,10 @@
 import { runCommand } from '../../../tools/run-command.ts'
 import { run } from '../run.ts'
 
-/** What of Debian images are made with, by the programs that are looked for. */
+/** Debian packages for building images, by the programs that are searched. */
 export const IMAGE_PACKAGES: Readonly<Record<string, string>> = { buildah: 'buildah', mmdebstrap: 'mmdebstrap' }
 
-/** What of Debian a node is made of. */
+/** Debian packages of a node. */
 export const NODE_PACKAGES: Readonly<Record<string, string>> = {
   ...IMAGE_PACKAGES,
   containerd: 'containerd',
@@ -19,7 +19,7 @@ export const NODE_PACKAGES: Readonly<Record<string, string>> = {
   openssl: 'openssl',
 }
 
-/** Installs what is missing of these, and starts none of its services. */
+/** Installs missing packages without starting their services. */
 export async function providePackages(packages: Readonly<Record<string, string>>): Promise<void> {
   const missing = new Set<string>()
   for (const [program, name] of Object.entries(packages)) {

@@ -4,7 +4,7 @@ import { createPeaks } from './peaks.ts'
 test('the most that any container of a kind used is kept, of processors over ten looks', () => {
   const peaks = createPeaks()
   const pod = (containerID: string) => ({
-    metadata: { namespace: 'house', labels: { 'app.kubernetes.io/component': 'auth' } },
+    metadata: { namespace: 'videos', labels: { 'app.kubernetes.io/component': 'auth' } },
     spec: { containers: [{ name: 'auth' }] },
     status: {
       containerStatuses: [
@@ -23,5 +23,5 @@ test('the most that any container of a kind used is kept, of processors over ten
       ],
       second * 1_000,
     )
-  expect(peaks.all()).toEqual([{ kind: 'house/auth', containers: 2, memoryMib: 90, cores: 0.5 }])
+  expect(peaks.all()).toEqual([{ kind: 'videos/auth', containers: 2, memoryMib: 90, cores: 0.5 }])
 })

@@ -2,30 +2,33 @@ import type { V1Pod } from '@kubernetes/client-node'
 import type { ApiList } from '../api-list.ts'
 import { type ContainerUse, containersInUse } from './pod-groups.ts'
 
-/** The most that a container of a kind used, of all that there were. */
+/** Highest usage of a container of a kind. */
 export interface Peak {
   kind: string
   containers: number
   memoryMib: number
-  /** Of a processor, for so long as `WINDOW`. */
+  /** CPU usage in cores, averaged over `WINDOW`. */
   cores: number
 }
 
 const EVERY_MS = 1_000
-/** Looks over which the use of processors is taken: a single second is no measure. */
+/** Number of samples over which CPU usage is averaged, because single seconds are too noisy. */
 const WINDOW = 10
 
-/** Looks every second at what each container uses, until it is stopped; then it answers the peaks by kind. */
+/**
+ * Samples the usage of each container every second until it is stopped. Returns the peaks by kind.
+ */
 export function watchPeaks(list: ApiList) {
   const peaks = createPeaks()
   const look = async () => {
-    // Before they are asked for: what ends meanwhile is known, and what is new then is found in a second.
+    // Read before the pods are listed: containers that end meanwhile are known, and new ones are
+    // found a second later.
     const used = containersInUse()
     for (const pod of await list<V1Pod>('/api/v1/pods')) peaks.know(pod)
     peaks.see(used, performance.now())
   }
   let looking = Promise.resolve()
-  // The API server may be away for a moment.
+  // The API server may be temporarily down.
   const timer = setInterval(() => (looking = look().catch(() => {})), EVERY_MS).unref()
   return {
     async stop(): Promise<Peak[]> {
@@ -70,7 +73,7 @@ export function createPeaks() {
   }
 }
 
-/** As lines of a table. */
+/** Returns the peaks as lines of a table. */
 export function drawPeaks(peaks: readonly Peak[]): string {
   const lines = peaks.map(
     ({ kind, containers, memoryMib, cores }) =>

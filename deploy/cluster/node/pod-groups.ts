@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CGROUP, HIERARCHIES } from './cgroups.ts'
 
-/** Of all pods; those that guarantee their own lie in it directly, the others by what they were promised. */
+/** Cgroup of all pods. Guaranteed pods are directly in it, others in a group per QoS class. */
 const PODS = join(CGROUP, 'kubepods')
 const CLASSES = ['', 'burstable', 'besteffort']
 
 const numberIn = (...path: string[]) => Number(readFileSync(join(HIERARCHIES, ...path), 'utf8'))
 
-/** Seconds that processors worked for all pods that there have been, or for one that is there: all of its containers. */
+/** Returns the CPU seconds of all pods so far, or of all containers of one running pod. */
 export function cpuSecondsOfPods(uid?: string): number {
   const group =
     uid === undefined
@@ -17,16 +17,16 @@ export function cpuSecondsOfPods(uid?: string): number {
   return group === undefined ? 0 : numberIn('cpuacct', group, 'cpuacct.usage') / 1e9
 }
 
-/** What a container uses at this moment. */
+/** Current usage of a container. */
 export interface ContainerUse {
   podUid: string
   containerId: string
-  /** Without files that could be dropped, as Kubernetes counts it against the limit. */
+  /** Working set: without reclaimable file cache, as Kubernetes counts it against the limit. */
   memoryBytes: number
   cpuSeconds: number
 }
 
-/** Of the containers that are there now, those that only hold the network of a pod included. */
+/** Returns the usage of all running containers, including pause containers. */
 export function containersInUse(): ContainerUse[] {
   return CLASSES.flatMap((name) => foldersOf(PODS, name).map((pod) => join(PODS, name, pod))).flatMap((pod) => {
     const [, podUid] = /\/pod([0-9a-f-]{36})$/.exec(pod) ?? []
@@ -58,7 +58,7 @@ function foldersOf(...path: string[]): string[] {
   }
 }
 
-/** It may end between two looks. */
+/** A container may end between two reads. */
 function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

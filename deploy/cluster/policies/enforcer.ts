@@ -1,5 +1,7 @@
-// node deploy/cluster/policies/enforcer.ts SERVER TOKEN-FILE AUTHORITY-FILE: holds the network policies of the cluster in whose network it runs, since the
-// bridge of its pods holds none. It looks twice a second; until it has seen a new pod, that is open.
+// node deploy/cluster/policies/enforcer.ts SERVER TOKEN-FILE AUTHORITY-FILE: enforces the network
+// policies of the cluster in whose network namespace it runs, because the bridge plugin does not
+// enforce them. It polls twice per second. A new pod is unrestricted until the first poll that
+// includes it.
 import { spawnSync } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { V1Namespace, V1NetworkPolicy, V1Pod } from '@kubernetes/client-node'
@@ -17,7 +19,8 @@ for (;;) {
       list<V1Pod>('/api/v1/pods'),
       list<V1NetworkPolicy>('/apis/networking.k8s.io/v1/networkpolicies'),
     ])
-    // The client's types call it `_from`, since `from` is a word of other languages.
+    // The types of the client name the field `_from`, because `from` is reserved in other
+    // languages.
     for (const { spec } of policies)
       for (const rule of spec?.ingress ?? []) Object.assign(rule, { _from: (rule as { from?: unknown }).from })
     const rules = policyRules({ namespaces, pods, policies })
@@ -28,7 +31,7 @@ for (;;) {
       console.log(`${new Date().toISOString()} ${rules.split('\n').length} lines`)
     }
   } catch (error) {
-    // The API server may be away: what was allowed last stays allowed.
+    // The API server may be down. The last rules stay in force.
     console.error(`${new Date().toISOString()} ${(error as Error).message.slice(0, 500)}`)
   }
   await delay(500)

@@ -2,16 +2,16 @@ import { expect, test } from '@jest/globals'
 import type { V1NetworkPolicy, V1NetworkPolicySpec, V1Pod } from '@kubernetes/client-node'
 import { policyRules } from './policy-rules.ts'
 
-const namespaces = ['house', 'dns'].map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }))
+const namespaces = ['videos', 'dns'].map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }))
 const aPod = (name: string, podIP: string, more: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
-  metadata: { name, namespace: more.namespace ?? 'house', labels: { app: name } },
+  metadata: { name, namespace: more.namespace ?? 'videos', labels: { app: name } },
   spec: { containers: [{ name: 'c', ports: [{ name: 'grpc', containerPort: 50051 }] }], hostNetwork: more.hostNetwork ?? false },
   status: { podIP, phase: more.phase ?? 'Running' },
 })
 const pods = [aPod('gateway', '10.0.0.1'), aPod('auth', '10.0.0.2'), aPod('names', '10.0.0.3', { namespace: 'dns' })]
-const aPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'house' }, spec })
+const aPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'videos' }, spec })
 const of = (app: string) => ({ matchLabels: { app } })
-/** The rules of one pod's chain, the last one left out, which drops. */
+/** Returns the rules of one pod's chain without the final drop. */
 function chainOf(rules: string, name: string): string[] | undefined {
   const [, body] = new RegExp(`chain ${name} \\{\\n([\\s\\S]*?)\\n {2}\\}`).exec(rules) ?? []
   const lines = body?.split('\n').map((line) => line.trim())
@@ -40,7 +40,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     ['ip saddr 10.0.0.1 tcp dport 50051 return'],
   ],
   [
-    'everybody, at a port',
+    'all pods, at a port',
     { podSelector: of('auth'), ingress: [{ ports: [{ port: 8080 }] }] },
     'ingress_10_0_0_2',
     ['tcp dport 8080 return'],
@@ -77,7 +77,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     ['ip daddr 0.0.0.0/0 ip daddr != { 10.0.0.0/8, 127.0.0.0/8 } tcp dport 1-9 return'],
   ],
   [
-    'nobody where the selector finds nobody',
+    'no pod where the selector matches none',
     { podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('worker') }] }] },
     'ingress_10_0_0_2',
     [],

@@ -7,7 +7,7 @@ import type {
   V1Pod,
 } from '@kubernetes/client-node'
 
-/** What the rules are made of, as the API server lists it. */
+/** Input of the rules, as the API server lists it. */
 export interface Seen {
   namespaces: readonly V1Namespace[]
   pods: readonly V1Pod[]
@@ -15,7 +15,7 @@ export interface Seen {
 }
 
 type Labels = Record<string, string>
-/** Part of a rule of nftables: from or to whom; empty for everybody. */
+/** Peer part of an nftables rule; empty for all peers. */
 interface Peer {
   match: string
   pod?: V1Pod
@@ -24,9 +24,10 @@ interface Peer {
 const TABLE = 'vitascope-policies'
 
 /**
- * The policies of a cluster with one node, as one table of nftables that takes the place of the one before. Each pod that a policy selects has a chain for
- * each direction: what a rule allows goes on, the rest is dropped. Answers always pass; so do probes, which the node itself sends. Ports by name are those
- * of the pod that is called. Pods on the network of the node are left alone.
+ * Returns the policies of a cluster with one node as one nftables table, which replaces the
+ * previous one. Each pod that a policy selects has a chain per direction: allowed packets continue,
+ * all others are dropped. Replies and probes of the node are always allowed. Named ports are those
+ * of the called pod. Pods in the host network are ignored.
  */
 export function policyRules({ namespaces, pods, policies }: Seen): string {
   const labelsOf = new Map(namespaces.map(({ metadata }) => [metadata?.name ?? '', metadata?.labels ?? {}]))
@@ -34,7 +35,7 @@ export function policyRules({ namespaces, pods, policies }: Seen): string {
     ({ status, spec }) => status?.podIP !== undefined && !spec?.hostNetwork && !['Succeeded', 'Failed'].includes(status.phase ?? ''),
   )
   const peersOf = (peer: V1NetworkPolicyPeer, namespace: string, side: Side): Peer[] => {
-    // Pods have addresses of the fourth version alone.
+    // Pods have IPv4 addresses only.
     if (peer.ipBlock) return peer.ipBlock.cidr.includes(':') ? [] : [{ match: block(peer.ipBlock, side) }]
     return alive
       .filter((pod) =>
@@ -70,7 +71,7 @@ export function policyRules({ namespaces, pods, policies }: Seen): string {
 type Direction = 'ingress' | 'egress'
 type Side = 'saddr' | 'daddr'
 
-/** To the node itself, where the API server is, egress counts as well. */
+/** Egress rules also apply to connections to the node itself, where the API server runs. */
 function table(chains: readonly string[], jumps: Record<Direction, readonly string[]>): string {
   const by = (direction: Direction, side: Side) =>
     jumps[direction].length === 0 ? [] : [`    ip ${side} vmap { ${jumps[direction].join(', ')} }`]
@@ -105,7 +106,7 @@ function isOf({ metadata, spec }: V1NetworkPolicy, pod: V1Pod): boolean {
   return metadata?.namespace === namespaceOf(pod) && selects(spec?.podSelector, pod.metadata?.labels ?? {})
 }
 
-/** Those that are not named follow from what there is. */
+/** Returns the policy types. If they are not set, they follow from the rules. */
 function typesOf({ spec }: V1NetworkPolicy): Direction[] {
   const types = spec?.policyTypes ?? ['Ingress', ...(spec?.egress ? ['Egress'] : [])]
   return types.map((type) => (type === 'Ingress' ? 'ingress' : 'egress'))
@@ -136,7 +137,7 @@ function numbersOf(port: string | number, called: V1Pod | undefined): number[] {
   )
 }
 
-/** An empty selector takes everything, as one that is not there does here. */
+/** Returns whether a selector matches. An empty or missing selector matches everything. */
 function selects(selector: V1LabelSelector | undefined, labels: Labels): boolean {
   const expressions = selector?.matchExpressions ?? []
   return (

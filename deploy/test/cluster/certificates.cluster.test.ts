@@ -4,16 +4,16 @@ import { waitFor } from '@vitascope/testing'
 import type { CertificateFiles } from '@vitascope/testing/certificates'
 import { type Component, components, describeChart, find, type Manifest, render } from '../support/chart.ts'
 import { openCluster } from './support/cluster.ts'
-import { call, certificatesOf, type HouseProcess, issuedIn, type Release, serve, startProcess } from './support/issued.ts'
+import { call, certificatesOf, issuedIn, type PlatformProcess, type Release, serve, startProcess } from './support/issued.ts'
 
 jest.setTimeout(180_000)
 
-/** Said of a service that shows another name, or that takes another authority's certificates for nothing. */
+/** Status of a service with another name, or with a certificate of an untrusted CA. */
 const AWAY = 'SERVICE_UNAVAILABLE'
 const cluster = openCluster()
 const issued = issuedIn(cluster)
-const aNamespace = () => `house-${randomBytes(4).toString('hex')}`
-/** Of Jobs, in a namespace of their own. */
+const aNamespace = () => `videos-${randomBytes(4).toString('hex')}`
+/** Separate namespace for Kubernetes Jobs. */
 const jobs = aNamespace()
 const both = { web: { enabled: true } }
 const alone: Release = release('cloudnativepg', both)
@@ -28,7 +28,7 @@ function release(set: string, values: object): Release {
   let manifests: Manifest[] | undefined
   return {
     namespace,
-    // Not before there is Helm.
+    // Lazy, because Helm must be available first.
     get manifests() {
       manifests ??= render([set], values, ['--namespace', namespace])
       return manifests
@@ -36,7 +36,10 @@ function release(set: string, values: object): Release {
   }
 }
 
-/** What `tls.certManager.issuer` of the values `jobs` names: an authority below another one, as that of a company is. */
+/**
+ * Namespace of the issuer in `tls.certManager.issuer` of the values `jobs`: an intermediate CA,
+ * like that of a company.
+ */
 const CERT_MANAGER = 'cert-manager'
 const object = (kind: string, name: string, spec: object) => ({
   apiVersion: 'cert-manager.io/v1',
@@ -55,22 +58,22 @@ const authorities = [
   object('ClusterIssuer', 'self', { selfSigned: {} }),
   object('Certificate', 'company', authority('company', 'self')),
   object('ClusterIssuer', 'company', { ca: { secretName: 'company' } }),
-  object('Certificate', 'house', authority('house', 'company')),
-  object('ClusterIssuer', 'house', { ca: { secretName: 'house' } }),
+  object('Certificate', 'videos', authority('videos', 'company')),
+  object('ClusterIssuer', 'videos', { ca: { secretName: 'videos' } }),
 ]
 
-/** What a test began and its end undoes, last first. */
+/** Cleanup functions, run in reverse order. */
 const undo: (() => unknown)[] = []
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-async function aProcess(of: Release, component: Component | 'encode'): Promise<HouseProcess> {
+async function aProcess(of: Release, component: Component | 'encode'): Promise<PlatformProcess> {
   const started = await startProcess(await issued.mounted(of, component, jobs), of, component)
   undo.push(started.end)
   return started
 }
-async function served(started: HouseProcess): Promise<string> {
+async function served(started: PlatformProcess): Promise<string> {
   const { address, end } = await serve(started)
   undo.push(end)
   return address
@@ -95,7 +98,7 @@ describeChart('certificates that cert-manager makes', () => {
   afterAll(() => cluster.stopCertManager())
 
   const releases: [string, Release, { namespace: string; name: string }, string, string][] = [
-    ['the CA of the release', alone, { namespace: alone.namespace, name: 'house-vitascope-ca' }, '720h', '240h'],
+    ['the CA of the release', alone, { namespace: alone.namespace, name: 'videos-vitascope-ca' }, '720h', '240h'],
     ['a ClusterIssuer', shared, { namespace: CERT_MANAGER, name: 'company' }, '48h', '12h'],
   ]
 
@@ -116,7 +119,7 @@ describeChart('certificates that cert-manager makes', () => {
       expect(leaf.ca).toBe(false)
       // Server and client authentication.
       expect([...(leaf.keyUsage ?? [])].sort()).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'])
-      const host = `house-vitascope-${component}`
+      const host = `videos-vitascope-${component}`
       const names = [
         component,
         ...[host, `${host}.${of.namespace}`, `${host}.${of.namespace}.svc`, `${host}.${of.namespace}.svc.cluster.local`],
@@ -155,7 +158,7 @@ describeChart('certificates that cert-manager makes', () => {
     expect([await call(gateway, address, 'catalogue'), await call(stranger, address, 'catalogue')]).toEqual(['answered', AWAY])
   })
 
-  test('of Jobs lie in their namespace, and make the pods there workers to encoding and to nobody else', async () => {
+  test('of Jobs are in their namespace, and identify the pods there as workers to encoding only', async () => {
     const pod = await aProcess(shared, 'encode')
     expect(leafOf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
     const [encoding, catalogue] = [await served(await aProcess(shared, 'encoding')), await served(await aProcess(shared, 'catalogue'))]
@@ -163,10 +166,10 @@ describeChart('certificates that cert-manager makes', () => {
     expect(await call(pod, catalogue, 'catalogue')).toContain('PERMISSION_DENIED')
   })
 
-  const ca = 'house-vitascope-ca'
+  const ca = 'videos-vitascope-ca'
   const ownAuthority = () => issued.secretOf(alone.namespace, ca)
   const own = (component: Component) => () => issued.mounted(alone, component)
-  /** What comes after the files that are there, when something was done. */
+  /** Returns the certificate files after `current` when an action has replaced them. */
   async function next(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
     const before = (await files())['tls.crt']
     await done()
@@ -183,7 +186,7 @@ describeChart('certificates that cert-manager makes', () => {
     const before = await own('auth')()
     const [auth, gateway] = [await aProcess(alone, 'auth'), await aProcess(alone, 'gateway')]
     const address = await served(auth)
-    const after = await next(own('auth'), removed('house-vitascope-auth-tls'))
+    const after = await next(own('auth'), removed('videos-vitascope-auth-tls'))
     expect([after['tls.key'] === before['tls.key'], after['ca.crt']]).toEqual([false, before['ca.crt']])
     await auth.replace(after)
     await waitFor(() => auth.identity.current().cert.toString() === after['tls.crt'])
@@ -193,10 +196,10 @@ describeChart('certificates that cert-manager makes', () => {
   test('of before and after the CA of a release was renewed believe each other', async () => {
     const before = { auth: await aProcess(alone, 'auth'), gateway: await aProcess(alone, 'gateway') }
     const authority = await next(ownAuthority, renewed(ca))
-    // cert-manager may hear of what it wrote itself a moment later than others.
-    const ofTheNext = async () => (await next(own('auth'), renewed('house-vitascope-auth')))['ca.crt'] === authority['tls.crt']
+    // cert-manager may notice its own write later than other watchers.
+    const ofTheNext = async () => (await next(own('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
     await waitFor(ofTheNext, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
-    await next(own('gateway'), renewed('house-vitascope-gateway'))
+    await next(own('gateway'), renewed('videos-vitascope-gateway'))
     const after = { auth: await aProcess(alone, 'auth'), gateway: await aProcess(alone, 'gateway') }
     const calls = [call(before.gateway, await served(after.auth), 'auth'), call(after.gateway, await served(before.auth), 'auth')]
     expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
@@ -206,7 +209,7 @@ describeChart('certificates that cert-manager makes', () => {
     const stranger = await aProcess(alone, 'gateway')
     const authority = await next(ownAuthority, removed(ca))
     for (const component of ['auth', 'gateway'] as const) {
-      const found = await next(own(component), removed(`house-vitascope-${component}-tls`))
+      const found = await next(own(component), removed(`videos-vitascope-${component}-tls`))
       expect(found['ca.crt']).toBe(authority['tls.crt'])
     }
     const [address, gateway] = [await served(await aProcess(alone, 'auth')), await aProcess(alone, 'gateway')]

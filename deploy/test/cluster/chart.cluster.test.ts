@@ -6,44 +6,44 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Job, V1JobSpec, V1PodSpec } from '@kubernetes/client-node'
 import { readEnvironment } from '@vitascope/config'
 import { helmPath, waitFor } from '@vitascope/testing'
-import { type KubernetesSettings, readExecutor } from '../../../apps/encoding/src/executor/executor-config.ts'
-import { type JobApi, openJobApi } from '../../../apps/encoding/src/executor/job-api.ts'
-import { jobManifest } from '../../../apps/encoding/src/executor/job-manifest.ts'
+import { type KubernetesSettings, readExecutor } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
+import { jobManifest } from '../../../apps/encoding/src/kubernetes/job-manifest.ts'
+import { type JobsClient, openJobsClient } from '../../../apps/encoding/src/kubernetes/jobs-client.ts'
 import { describeChart, find, type Manifest, render, settingsOf, valueSets } from '../support/chart.ts'
 import { openCluster } from './support/cluster.ts'
 
 jest.setTimeout(300_000)
 
 const cluster = openCluster()
-/** Kinds that Kubernetes knows by itself. */
+/** Built-in kinds of Kubernetes. */
 const known =
   /^(v1|(apps|batch|policy)\/v1|autoscaling\/v2|(networking|rbac\.authorization|admissionregistration|scheduling|storage)\.k8s\.io\/v1)$/
 const ofKubernetes = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => known.test(apiVersion))
-const aNamespace = () => `house-${randomBytes(4).toString('hex')}`
+const aNamespace = () => `videos-${randomBytes(4).toString('hex')}`
 
 const nodesOf = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
 
 describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
   test.each(Object.keys(valueSets))('with the values %s everything is taken as it stands by the API server', async (set) => {
-    const [house, jobs] = [aNamespace(), aNamespace()]
-    for (const name of [house, jobs]) await cluster.makeNamespace(name)
+    const [platform, jobs] = [aNamespace(), aNamespace()]
+    for (const name of [platform, jobs]) await cluster.makeNamespace(name)
     const objects = ofKubernetes(render([set])).filter(({ kind }) => kind !== 'Namespace')
     expect(objects.length).toBeGreaterThan(0)
     const placed = objects.map((object) => {
       const isOfJobs = object.metadata.namespace === 'encode'
-      return { ...object, metadata: { ...object.metadata, namespace: isOfJobs ? jobs : house } }
+      return { ...object, metadata: { ...object.metadata, namespace: isOfJobs ? jobs : platform } }
     })
     const dryRun = ['create', '--dry-run=server', '--validate=strict', '-o', 'name', '-f', '-']
     expect(cluster.kubectl(dryRun, placed).trim().split('\n')).toHaveLength(objects.length)
   })
 
-  const [house, jobs] = [aNamespace(), aNamespace()]
+  const [platform, jobs] = [aNamespace(), aNamespace()]
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
-  let api: JobApi
+  let api: JobsClient
   let settings: KubernetesSettings
   let encoding: string
 
-  /** Where the pods of Jobs may run, and how urgent they are. */
+  /** Placement and priority of the pods of Jobs. */
   const pod = {
     tolerations: [{ key: 'encoders', operator: 'Exists' }],
     affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: nodesOf('cheap') }] } },
@@ -54,12 +54,12 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
   const worker = { pod, scratch: { storageClass: 'fast' } }
   const release = (more: object = {}, parallelism = 8) => {
     const executor = { kubernetes: { namespace: jobs, quota: {}, parallelism } }
-    return render(['jobs'], { worker, encoding: { executor }, ...more }, ['--namespace', house])
+    return render(['jobs'], { worker, encoding: { executor }, ...more }, ['--namespace', platform])
   }
 
   beforeAll(async () => {
     const manifests = release()
-    await cluster.makeNamespace(house)
+    await cluster.makeNamespace(platform)
     const kinds = [
       'Namespace',
       'ServiceAccount',
@@ -69,24 +69,24 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
       'ValidatingAdmissionPolicy',
       'ValidatingAdmissionPolicyBinding',
     ]
-    const namespaced = (object: Manifest) => ({ ...object, metadata: { namespace: house, ...object.metadata } })
+    const namespaced = (object: Manifest) => ({ ...object, metadata: { namespace: platform, ...object.metadata } })
     const made = ofKubernetes(manifests).filter(({ kind }) => kinds.includes(kind))
     cluster.kubectl(
       ['create', '-f', '-'],
       made.filter(({ kind }) => kind === 'Namespace'),
     )
     cluster.kubectl(['create', '-f', '-'], made.filter(({ kind }) => kind !== 'Namespace').map(namespaced))
-    encoding = await cluster.accountOf({ namespace: house, name: 'house-vitascope-encoding', folder })
+    encoding = await cluster.accountOf({ namespace: platform, name: 'videos-vitascope-encoding', folder })
     const template = join(folder, 'pod-template.json')
     writeFileSync(template, find(manifests, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
-    const told = settingsOf(manifests, 'encoding')
-    const reader = readEnvironment({ ...told, VITASCOPE_KUBERNETES_POD_TEMPLATE: template, VITASCOPE_KUBERNETES_CONFIG: encoding })
+    const received = settingsOf(manifests, 'encoding')
+    const reader = readEnvironment({ ...received, VITASCOPE_KUBERNETES_POD_TEMPLATE: template, VITASCOPE_KUBERNETES_CONFIG: encoding })
     const read = readExecutor(reader)
     if (!read) throw new Error('the chart does not name Kubernetes as the executor')
     settings = read
-    api = openJobApi(settings, new AbortController().signal)
-    // A policy holds a moment after it was made.
-    await waitFor(() => refusalOf((pod) => ({ ...pod, hostNetwork: true })).then((said) => said.includes('part of the node')), {
+    api = openJobsClient(settings, new AbortController().signal)
+    // A policy takes effect a moment after its creation.
+    await waitFor(() => refusalOf((pod) => ({ ...pod, hostNetwork: true })).then((output) => output.includes('part of the node')), {
       describe: 'the policy to hold',
       timeout: 60_000,
     })
@@ -99,7 +99,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     if (job.spec?.template.spec) job.spec.template.spec = change(job.spec.template.spec)
     return job
   }
-  /** Empty where it was made. */
+  /** Returns the rejection; empty if the Job was created. */
   const refused = (job: V1Job) =>
     api.create(job).then(
       () => '',
@@ -132,7 +132,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
 
   test.each<[string, (pod: V1PodSpec) => V1PodSpec]>([
     ['a folder of the node', (pod) => volume(pod, { hostPath: { path: '/' } })],
-    ['a secret of others', (pod) => volume(pod, { secret: { secretName: 'house-databases' } })],
+    ['a secret of others', (pod) => volume(pod, { secret: { secretName: 'videos-databases' } })],
     ['another account', (pod) => ({ ...pod, serviceAccountName: 'default' })],
     ['a token', (pod) => ({ ...pod, automountServiceAccountToken: true })],
     ['another image', (pod) => container(pod, { image: 'elsewhere/miner:1' })],
@@ -165,7 +165,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     ],
     ['more urgency than all others', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
     ['another runtime', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
-    // A volume that is there already, such as one of a folder of a node.
+    // An existing volume, such as a folder of a node.
     ['a volume of its choice', (pod) => volume(pod, claimOf({ volumeName: 'folder-of-a-node' }))],
     ['the contents of another claim', (pod) => volume(pod, claimOf({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
     ['a volume of another class', (pod) => volume(pod, claimOf({ storageClassName: 'other' }))],
@@ -181,7 +181,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     ['a folder to start in', (pod) => container(pod, { workingDir: '/var/lib/vitascope/scratch' })],
     [
       'settings left out',
-      (pod) => container(pod, { env: pod.containers[0]?.env?.filter(({ name }) => name !== 'VITASCOPE_PRINCIPAL_KEY_FILE') }),
+      (pod) => container(pod, { env: pod.containers[0]?.env?.filter(({ name }) => name !== 'VITASCOPE_SIGNING_KEY_FILE') }),
     ],
     ['no seccomp', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, seccompProfile: { type: 'Unconfined' } } })],
     ['the group of root', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, supplementalGroups: [0] } })],
@@ -194,7 +194,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     const label = ({ metadata }: V1Job, labels: object) => Object.assign(metadata?.labels ?? {}, labels)
     const changes: ((job: V1Job) => unknown)[] = [
       ({ spec }) => delete spec?.template.metadata?.labels,
-      ({ spec }) => Object.assign(spec?.template.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'house' }),
+      ({ spec }) => Object.assign(spec?.template.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'videos' }),
       (job) => label(job, { 'kueue.x-k8s.io/queue-name': 'others' }),
       (job) => label(job, { 'kueue.x-k8s.io/priority-class': 'first' }),
       ({ metadata }) => delete metadata?.labels?.['kueue.x-k8s.io/queue-name'],
@@ -214,7 +214,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     expect(await refused(job)).toBe('')
     const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
     cluster.kubectl(['replace', '-f', '-'], policies(release({ encodingImage: { tag: 'next' } }, 2)))
-    await waitFor(() => refused(aJob()).then((said) => said.includes('image of the workers')), {
+    await waitFor(() => refused(aJob()).then((output) => output.includes('image of the workers')), {
       describe: 'the policy of the next release to hold',
       timeout: 60_000,
     })
@@ -235,7 +235,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
       Object.assign(spec.template.spec ?? {}, { nodeSelector, tolerations: [...pod.tolerations, { key: 'spot', operator: 'Exists' }] })
     })
     expect(admitted.spec).toMatchObject({ suspend: false, parallelism: 3, template: { spec: { nodeSelector } } })
-    // Nor is it the matter of this release what others make there.
+    // The policy does not apply to other users in other namespaces.
     await cluster.batch.createNamespacedJob({
       namespace: jobs,
       body: aJob((spec) => container(spec, { image: 'of/others:1' })),
@@ -243,7 +243,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     })
     await cluster.batch.deleteNamespacedJob({ ...key, propagationPolicy: 'Background' })
     cluster.kubectl(['replace', '-f', '-'], policies(release()))
-    await waitFor(() => refused(aJob()).then((said) => said === ''), { describe: 'the policy of before to hold', timeout: 60_000 })
+    await waitFor(() => refused(aJob()).then((output) => output === ''), { describe: 'the policy of before to hold', timeout: 60_000 })
   })
 
   test('a Job without an end, or with more pods than were allowed, is refused', async () => {
@@ -261,8 +261,8 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     }
   })
 
-  test('encoding may do what the executor does and no more, and nobody else may do anything', async () => {
-    const asked = [
+  test('encoding has exactly the rights of the executor, and no other pod has rights', async () => {
+    const requested = [
       ['create', 'jobs', 'batch'],
       ['delete', 'jobs', 'batch'],
       ['patch', 'jobs', 'batch'],
@@ -272,20 +272,20 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
       ['create', 'rolebindings', 'rbac.authorization.k8s.io'],
     ] as const
     const answers = (own: string, namespace: string) =>
-      Promise.all(asked.map(([verb, resource, group]) => cluster.may(own, { namespace, verb, resource, group })))
-    expect(await answers(encoding, jobs)).toEqual([true, true, ...asked.slice(2).map(() => false)])
-    expect(await answers(encoding, house)).toEqual(asked.map(() => false))
-    const accounts = await cluster.core.listNamespacedServiceAccount({ namespace: house })
+      Promise.all(requested.map(([verb, resource, group]) => cluster.may(own, { namespace, verb, resource, group })))
+    expect(await answers(encoding, jobs)).toEqual([true, true, ...requested.slice(2).map(() => false)])
+    expect(await answers(encoding, platform)).toEqual(requested.map(() => false))
+    const accounts = await cluster.core.listNamespacedServiceAccount({ namespace: platform })
     const others = accounts.items
       .map(({ metadata }) => metadata?.name ?? '')
-      .filter((name) => /^house-/.test(name) && !/encoding$/.test(name))
+      .filter((name) => /^videos-/.test(name) && !/encoding$/.test(name))
     expect(others.length).toBeGreaterThanOrEqual(7)
     for (const name of others) {
-      const own = await cluster.accountOf({ namespace: house, name, folder })
-      expect([name, ...(await answers(own, jobs)), ...(await answers(own, house))]).toEqual([
+      const own = await cluster.accountOf({ namespace: platform, name, folder })
+      expect([name, ...(await answers(own, jobs)), ...(await answers(own, platform))]).toEqual([
         name,
-        ...asked.map(() => false),
-        ...asked.map(() => false),
+        ...requested.map(() => false),
+        ...requested.map(() => false),
       ])
     }
   })

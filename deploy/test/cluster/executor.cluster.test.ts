@@ -5,14 +5,14 @@ import type { V1Job, V1Pod } from '@kubernetes/client-node'
 import { planVersion } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
-import type { KubernetesSettings } from '../../../apps/encoding/src/executor/executor-config.ts'
+import type { KubernetesSettings } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { kubernetesSettings } from '../../../apps/encoding/test/kubernetes-settings.ts'
 import { type Surroundings, startHere, startSurroundings } from '../../../apps/encoding/test/service-under-test.ts'
 import { aLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
 import { kubeletOf, openCluster } from './support/cluster.ts'
 
 const PATIENCE_MS = 60_000
-/** Longer than any watch, lease of an election or pause between two tries. */
+/** Longer than any watch, election lease or retry delay. */
 const AWAY_MS = 60_000
 jest.setTimeout(5 * PATIENCE_MS)
 
@@ -26,7 +26,7 @@ let worker: ReturnType<typeof standInWorker>
 let nextJob = 1
 let jobId: string
 
-/** As docs/operators.md has them. */
+/** Permissions that docs/operate/scale.md lists. */
 const rights = [
   { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: ['vitascope'] },
@@ -54,7 +54,7 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 afterAll(() => around.close())
 
-/** A pod that keeps to the restricted standard. */
+/** A pod that complies with the restricted standard. */
 function restricted(): KubernetesSettings['template'] {
   const { template } = kubernetesSettings()
   const capabilities = { drop: ['ALL'] }
@@ -64,7 +64,7 @@ function restricted(): KubernetesSettings['template'] {
   return { ...template, spec: { ...template.spec, securityContext: pod, containers } }
 }
 
-/** Of three chunks of a picture; its sound is made. */
+/** Creates a job with three chunks, whose audio is already encoded. */
 async function aJob(): Promise<void> {
   const sourceUrl = around.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
@@ -88,7 +88,7 @@ const faults = async () =>
   (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
 async function make(chunk: number): Promise<void> {
   const { task } = await service.work.leaseChunk(
-    { workerId: `p${chunk}:a`, ask: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false },
+    { workerId: `p${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false },
     service.call,
   )
   if (!task) throw new Error(`chunk ${chunk} cannot be had`)
@@ -134,7 +134,7 @@ test('evicted pods are replaced and not counted, and the Job is gone when all is
   await patiently(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
-test('an index whose pod says that nobody wants it fails at once, the others go on, and the rest is for the next Job', async () => {
+test('an index that is not required fails at once, the others continue, and the rest is left to the next Job', async () => {
   await aJob()
   const job = await aNewJob()
   const pod = await podOf(job, 0)

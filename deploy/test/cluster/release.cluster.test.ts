@@ -14,7 +14,7 @@ const kubeconfig = kubeconfigOf(place.folder, 'admin')
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Runs one of the two programs to its end; both of its outputs in one. */
+/** Runs one of the two programs. Returns both outputs as one text. */
 function run(program: string | undefined, args: readonly string[]): { code: number; said: string } {
   if (program === undefined) throw new Error('helm and kubectl are not here')
   const { status, stdout, stderr } = spawnSync(program, ['--kubeconfig', kubeconfig, ...args], {
@@ -25,10 +25,10 @@ function run(program: string | undefined, args: readonly string[]): { code: numb
 }
 const kubectl = (...args: string[]) => run(kubectlPath(), args)
 const helm = (...args: string[]) => run(helmPath(), args)
-/** The same, where it has to succeed. */
-function must({ code, said }: { code: number; said: string }): string {
-  if (code !== 0) throw new Error(said)
-  return said
+/** Throws unless the program succeeded. */
+function must({ code, said: output }: { code: number; said: string }): string {
+  if (code !== 0) throw new Error(output)
+  return output
 }
 function fileOf(name: string, manifests: readonly object[]): string {
   const file = join(folder, `${name}.yaml`)
@@ -47,41 +47,45 @@ describeChart('a release', () => {
   })
 
   test('is upgraded from the version before, rolled back and removed, and what cannot be made again stays', async () => {
-    const release = (of: string, ...more: string[]) => [
-      'house',
-      of,
-      '--namespace',
-      'upgrades',
-      '--values',
-      valueSets['demo'] ?? '',
-      '--no-hooks',
+    const values = valueSets['evaluation'] ?? ''
+    // The previous chart calls these values `demo`.
+    const previousValues = join(folder, 'previous-values.yaml')
+    writeFileSync(previousValues, readFileSync(values, 'utf8').replace(/^evaluation:/m, 'demo:'))
+    const release = (of: string, file: string, ...more: string[]) => [
+      ...['videos', of, '--namespace', 'upgrades', '--values', file, '--no-hooks'],
       ...more,
     ]
-    const key = () => must(kubectl('get', 'secret', 'house-vitascope-keys', '--namespace', 'upgrades', '-o', 'jsonpath={.data.master-key}'))
-    must(helm('upgrade', '--install', ...release(previousChart)))
+    const key = () =>
+      must(kubectl('get', 'secret', 'videos-vitascope-keys', '--namespace', 'upgrades', '-o', 'jsonpath={.data.master-key}'))
+    must(helm('upgrade', '--install', ...release(previousChart, previousValues)))
     const made = key()
     expect(made.length).toBeGreaterThan(40)
     const claims = () => must(kubectl('get', 'persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
     await waitFor(() => claims().includes('spool-') && claims().includes('data-'), { timeout: 60_000 })
-    must(helm('upgrade', ...release(chart)))
-    must(helm('rollback', 'house', '1', '--namespace', 'upgrades', '--no-hooks'))
-    must(helm('upgrade', ...release(chart, '--set', 'logLevel=debug,web.enabled=true,auth.replicas=2', '--set-string', 'image.tag=next')))
-    must(helm('rollback', 'house', '2', '--namespace', 'upgrades', '--no-hooks'))
-    must(helm('upgrade', ...release(chart, '--set', 'analytics.spool.enabled=false')))
+    must(helm('upgrade', ...release(chart, values)))
+    must(helm('rollback', 'videos', '1', '--namespace', 'upgrades', '--no-hooks'))
+    must(
+      helm(
+        'upgrade',
+        ...release(chart, values, '--set', 'logLevel=debug,web.enabled=true,auth.replicas=2', '--set-string', 'image.tag=next'),
+      ),
+    )
+    must(helm('rollback', 'videos', '2', '--namespace', 'upgrades', '--no-hooks'))
+    must(helm('upgrade', ...release(chart, values, '--set', 'analytics.spool.enabled=false')))
     expect(key()).toBe(made)
-    must(helm('uninstall', 'house', '--namespace', 'upgrades', '--no-hooks'))
+    must(helm('uninstall', 'videos', '--namespace', 'upgrades', '--no-hooks'))
     const left = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
     expect(left.split('\n').sort()).toEqual([
-      'persistentvolumeclaim/data-house-vitascope-postgres-0',
-      'persistentvolumeclaim/house-vitascope-objects',
-      'persistentvolumeclaim/spool-house-vitascope-analytics-0',
-      'secret/house-vitascope-keys',
-      'secret/house-vitascope-postgres',
+      'persistentvolumeclaim/data-videos-vitascope-postgres-0',
+      'persistentvolumeclaim/spool-videos-vitascope-analytics-0',
+      'persistentvolumeclaim/videos-vitascope-objects',
+      'secret/videos-vitascope-keys',
+      'secret/videos-vitascope-postgres',
     ])
   })
 
   test('replaces the pods that hold a secret when that changes, and no others', () => {
-    // Operators are not here.
+    // The CRDs of operators are not installed here.
     const more = [
       '--set',
       'tls.mode=none,monitoring.serviceMonitor.enabled=false,monitoring.rules.enabled=false',
@@ -89,13 +93,13 @@ describeChart('a release', () => {
       '--no-hooks',
     ]
     const versions = () => {
-      const said = must(helm('template', 'house', chart, '--namespace', 'changes', '--values', valueSets['production'] ?? '', ...more))
-      const pods = [...said.matchAll(/component: (\w+)\n(?:.*\n){1,12}?\s+annotations:\n\s+vitascope\/secrets-version: "(\w+)"/g)]
+      const output = must(helm('template', 'videos', chart, '--namespace', 'changes', '--values', valueSets['production'] ?? '', ...more))
+      const pods = [...output.matchAll(/component: (\w+)\n(?:.*\n){1,12}?\s+annotations:\n\s+vitascope\/secrets-version: "(\w+)"/g)]
       return Object.fromEntries(pods.map(([, component = '', version]) => [component, version]))
     }
     const secret = (url: string) =>
       fileOf('databases', [
-        { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'house-redis', namespace: 'changes' }, stringData: { url } },
+        { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'videos-redis', namespace: 'changes' }, stringData: { url } },
       ])
     must(kubectl('apply', '-f', secret('redis://one')))
     const before = versions()

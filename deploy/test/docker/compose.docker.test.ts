@@ -14,24 +14,24 @@ import { COMPOSE_IMAGES } from '../../cluster/images/images.ts'
 
 jest.setTimeout(600_000)
 const execute = promisify(execFile)
-const { machine, door } = DOCKER_NETWORK
-const url = `http://${door}:8080`
+const { machine, gatewayAddress } = DOCKER_NETWORK
+const url = `http://${gatewayAddress}:8080`
 const file = process.env['VITASCOPE_TEST_CLUSTER']
 if (file === undefined) throw new Error('there is no Docker daemon: npm run test:cluster -- --docker starts one')
 const { environment } = JSON.parse(readFileSync(file, 'utf8')) as DockerPlace
 
-/** What docs/operators.md has an operator say, and the images that a registry would give. */
+/** Settings of docs/operate/install-compose.md, and the images that a registry would provide. */
 const settings = {
   VITASCOPE_VERSION: 'cluster',
   VITASCOPE_PUBLIC_URL: url,
-  VITASCOPE_BIND: `${door}:8080`,
+  VITASCOPE_BIND: `${gatewayAddress}:8080`,
   VITASCOPE_SOURCE_ALLOW: `${machine}/32`,
   POSTGRES_IMAGE: COMPOSE_IMAGES.postgres,
   VALKEY_IMAGE: COMPOSE_IMAGES.valkey,
   S3_IMAGE: COMPOSE_IMAGES.objects,
 }
 
-/** A container as `docker inspect` tells of it, as far as tests look at it. */
+/** Output of `docker inspect`, limited to the tested fields. */
 interface Inspected {
   Config: { Labels: Record<string, string> }
   RestartCount: number
@@ -61,17 +61,20 @@ async function docker(...args: string[]): Promise<string> {
 }
 const compose = (...args: string[]) => docker('compose', ...args)
 
-/** By the names of their services. */
+/** Returns the containers by service name. */
 async function containers(): Promise<Map<string, Inspected>> {
   const ids = (await compose('ps', '--all', '--quiet')).trim().split('\n')
   const all = JSON.parse(await docker('inspect', ...ids)) as Inspected[]
   return new Map(all.map((container) => [container.Config.Labels['com.docker.compose.service'] ?? '', container]))
 }
 
+/** Returns whether a service runs once at each start. */
+const runsOnce = (name: string) => name.endsWith('-migrate') || name === 'object-users' || name === 'object-rights'
+
 async function areHealthy(): Promise<void> {
   const ill = async () =>
     [...(await containers())].flatMap(([name, { State }]) =>
-      name.endsWith('-migrate') || (State.Status === 'running' && State.Health?.Status === 'healthy') ? [] : [name],
+      (runsOnce(name) && State.Status === 'exited') || (State.Status === 'running' && State.Health?.Status === 'healthy') ? [] : [name],
     )
   await waitFor(async () => (await ill()).length === 0, { timeout: 120_000, interval: 500, describe: 'every container to be healthy' })
 }
@@ -97,8 +100,9 @@ test('every container of compose.yaml becomes healthy, after what it waits for',
   const services = (await compose('config', '--services')).trim().split('\n')
   expect([...all.keys()].sort()).toEqual(services.sort())
   for (const [name, { State }] of all) {
-    if (!name.endsWith('-migrate')) continue
+    if (!runsOnce(name)) continue
     expect([name, State.Status, State.ExitCode]).toEqual([name, 'exited', 0])
+    if (!name.endsWith('-migrate')) continue
     const served = all.get(name.replace('-migrate', ''))?.State.StartedAt ?? ''
     expect([name, Date.parse(State.FinishedAt) <= Date.parse(served)]).toEqual([name, true])
   }
@@ -117,7 +121,8 @@ test('a video comes by its address, is encoded, and plays', async () => {
 test('only the gateway is reached, and who need not go out cannot', async () => {
   const published = (await docker('ps', '--format', '{{.Names}} {{.Ports}}')).split('\n').filter((line) => line.includes('->'))
   expect(published).toEqual([expect.stringMatching(/^vitascope-gateway-1 10\.255\.1\.2:8080->8080\/tcp$/)])
-  // A proxy on this host comes from the first address of it, which docs/operators.md names.
+  // Requests of a proxy on this host come from its first address, as documented in
+  // docs/operate/install-compose.md.
   const subnet = await docker('network', 'inspect', '--format', '{{(index .IPAM.Config 0).Subnet}}', 'vitascope_outside')
   expect(subnet.trim()).toBe('172.30.87.0/24')
   const reach = `fetch('${sources.url}/small.mp4').then(() => process.exit(0), () => process.exit(7))`
@@ -152,7 +157,7 @@ test('a process that is killed is started again by itself', async () => {
   await plays(video)
 })
 
-test('every process ends by itself when it is told to, and what was there is there after all were removed and made again', async () => {
+test('every process ends on its signal, and the data survives the removal of all containers', async () => {
   await compose('stop')
   const ends = [...(await containers())].map(([name, { State }]) => [name, State.ExitCode])
   expect(ends.filter(([, code]) => code !== 0)).toEqual([])
@@ -171,7 +176,7 @@ test('a backup that was made while it ran is restored into new volumes, with new
   const volumes = (await compose('config', '--volumes')).trim().split('\n')
   await docker('volume', 'rm', ...volumes.filter((name) => name !== 'backup').map((name) => `vitascope_${name}`))
   rmSync(join(folder, 'secrets'), { recursive: true })
-  cpSync(join(volume, 'house/secrets'), join(folder, 'secrets'), { recursive: true })
+  cpSync(join(volume, 'platform/secrets'), join(folder, 'secrets'), { recursive: true })
   await execute(join(folder, 'compose/make-secrets.sh'))
   await compose('run', '--rm', 'restore')
   await compose('up', '--detach', '--no-build')

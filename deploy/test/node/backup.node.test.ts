@@ -3,17 +3,17 @@ import type { V1CronJob, V1Pod } from '@kubernetes/client-node'
 import { settled, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
-import { HOUSE } from './support/house.ts'
 import { emptyTheOutside } from './support/outside.ts'
+import { NAMESPACE } from './support/release.ts'
 import { aScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_200_000)
-const CLAIM = 'house-backup'
-/** As docs/operators.md has an operator make it. */
+const CLAIM = 'videos-backup'
+/** Claim of docs/operate/backup-and-restore.md, with a smaller size. */
 const claim = {
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
-  metadata: { name: CLAIM, namespace: HOUSE },
+  metadata: { name: CLAIM, namespace: NAMESPACE },
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } } },
 }
 
@@ -26,11 +26,11 @@ beforeAll(async () => {
   video = await settled(scene.api, id, 300_000)
 })
 afterAll(async () => {
-  await scene?.house.upgrade({})
+  await scene?.platform.upgrade({})
   await scene?.end()
 })
 
-/** The bytes of the first segment of its first rendition. */
+/** Returns the bytes of the first segment of the first rendition. */
 async function firstSegment(): Promise<string> {
   const linesOf = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
   const [variant = ''] = await linesOf(video.uri.hls)
@@ -42,19 +42,19 @@ async function firstSegment(): Promise<string> {
 }
 
 describeChart('a backup', () => {
-  test('is made by the CronJob while the house runs, and an install into an empty database and bucket brings everything back', async () => {
-    const { house, api } = scene
+  test('is made by the CronJob while the platform runs, and an install into an empty database and bucket brings everything back', async () => {
+    const { platform, api } = scene
     const segment = await firstSegment()
     await apply([claim])
-    await house.upgrade({ backup: { enabled: true, existingClaim: CLAIM } })
-    await kubectl('create', 'job', 'by-hand', '--namespace', HOUSE, '--from=cronjob/house-vitascope-backup')
-    await kubectl('wait', 'job/by-hand', '--namespace', HOUSE, '--for=condition=complete', '--timeout=300s')
-    expect((await getJson<V1CronJob>('cronjob', 'house-vitascope-backup', '--namespace', HOUSE)).spec?.suspend).toBe(false)
+    await platform.upgrade({ backup: { enabled: true, existingClaim: CLAIM } })
+    await kubectl('create', 'job', 'by-hand', '--namespace', NAMESPACE, '--from=cronjob/videos-vitascope-backup')
+    await kubectl('wait', 'job/by-hand', '--namespace', NAMESPACE, '--for=condition=complete', '--timeout=300s')
+    expect((await getJson<V1CronJob>('cronjob', 'videos-vitascope-backup', '--namespace', NAMESPACE)).spec?.suspend).toBe(false)
     const afterwards = await upload(api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
 
-    await helm('uninstall', 'house', '--namespace', HOUSE, '--wait')
+    await helm('uninstall', 'videos', '--namespace', NAMESPACE, '--wait')
     await emptyTheOutside()
-    await house.upgrade({ backup: { restore: true, existingClaim: CLAIM } })
+    await platform.upgrade({ backup: { restore: true, existingClaim: CLAIM } })
 
     const { status, body } = await api.get<VideoRecord>(`/video/${video.video_id}`)
     expect([status, body]).toEqual([200, video])
@@ -62,10 +62,10 @@ describeChart('a backup', () => {
     expect((await api.get(`/video/${afterwards.id}`)).status).toBe(404)
     const { id } = await upload(api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
     expect((await settled(api, id, 300_000)).status).toMatchObject({ status: 'ok', code: 2000 })
-    // What restored has gone, and an upgrade does not do it again.
-    await house.upgrade({ backup: { restore: true, existingClaim: CLAIM }, logLevel: 'warn' })
+    // The restore pod is deleted, and an upgrade does not restore again.
+    await platform.upgrade({ backup: { restore: true, existingClaim: CLAIM }, logLevel: 'warn' })
     expect((await api.get(`/video/${id}`)).status).toBe(200)
-    const pods = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE, '-l', 'app.kubernetes.io/component=restore')
+    const pods = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE, '-l', 'app.kubernetes.io/component=restore')
     expect(pods.items).toEqual([])
   })
 })

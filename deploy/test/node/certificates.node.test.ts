@@ -6,12 +6,15 @@ import { settled, upload, type VideoRecord } from '../../../apps/standalone/test
 import { components, describeChart } from '../support/chart.ts'
 import { anAuthority, type CertificateFiles } from './support/certificates.ts'
 import { apply, getJson, kubectl } from './support/commands.ts'
-import { certificateSecrets, HOUSE } from './support/house.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
+import { certificateSecrets, NAMESPACE } from './support/release.ts'
 import { aScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
-/** A connection of services lives two minutes: after that all of them were made with the newest certificates. */
+/**
+ * A connection between services lives two minutes. After this time, all connections use the newest
+ * certificates.
+ */
 const LIFE_OF_CONNECTIONS_MS = 135_000
 
 type Certificates = Record<string, CertificateFiles>
@@ -30,23 +33,23 @@ async function aVideo(): Promise<VideoRecord> {
   return settled(scene.api, id, 300_000)
 }
 
-/** How often each pod of the house took, and how often it refused, new certificates. */
+/** Returns the number of accepted and rejected certificate changes per pod. */
 async function changes(): Promise<{ pod: string; taken: number; refused: number }[]> {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE, '--field-selector=status.phase=Running')
+  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE, '--field-selector=status.phase=Running')
   return Promise.all(
     items.map(async ({ metadata }) => {
       const pod = metadata?.name ?? ''
-      const text = await kubectl('get', '--raw', `/api/v1/namespaces/${HOUSE}/pods/${pod}:9090/proxy/metrics`)
+      const text = await kubectl('get', '--raw', `/api/v1/namespaces/${NAMESPACE}/pods/${pod}:9090/proxy/metrics`)
       const figure = (name: string) => Number(new RegExp(`^${name}[{][^}]*[}] (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
-      return { pod, taken: figure('vitascope_tls_changes_total'), refused: figure('vitascope_tls_refused_changes_total') }
+      return { pod, taken: figure('vitascope_tls_changes_total'), refused: figure('vitascope_tls_rejected_changes_total') }
     }),
   )
 }
 
-/** Replaces the secrets; answers the seconds until every pod had taken what is new. */
+/** Replaces the secrets. Returns the seconds until every pod has loaded them. */
 async function give(certificates: Certificates): Promise<number> {
   const before = new Map((await changes()).map(({ pod, taken }) => [pod, taken]))
-  const begun = performance.now()
+  const started = performance.now()
   await apply(certificateSecrets(certificates))
   const late = async () => (await changes()).filter(({ pod, taken }) => taken !== (before.get(pod) ?? 0) + 1)
   await waitFor(async () => (await late()).length === 0, {
@@ -54,11 +57,11 @@ async function give(certificates: Certificates): Promise<number> {
     interval: 5_000,
     describe: 'every pod to take the new certificates',
   })
-  return Math.round((performance.now() - begun) / 1_000)
+  return Math.round((performance.now() - started) / 1_000)
 }
 
 async function secretOf(name: string): Promise<CertificateFiles> {
-  const { data } = await getJson<{ data: Record<keyof CertificateFiles, string> }>('secret', `tls-${name}`, '--namespace', HOUSE)
+  const { data } = await getJson<{ data: Record<keyof CertificateFiles, string> }>('secret', `tls-${name}`, '--namespace', NAMESPACE)
   const text = (key: keyof CertificateFiles) => Buffer.from(data[key], 'base64').toString()
   return { 'tls.crt': text('tls.crt'), 'tls.key': text('tls.key'), 'ca.crt': text('ca.crt') }
 }
@@ -69,23 +72,23 @@ async function forAll(make: (name: string) => Promise<CertificateFiles>): Promis
   return made
 }
 
-/** The same certificates, of whom others are believed, too. */
+/** Returns the same certificates with additional trusted CAs. */
 function withAuthorities(certificates: Certificates, authorities: string): Certificates {
   return Object.fromEntries(Object.entries(certificates).map(([name, files]) => [name, { ...files, 'ca.crt': authorities }]))
 }
 
 describeChart('certificates', () => {
   test('of every service and their authority are replaced in three steps under 50 calls a second, and none is lost', async () => {
-    const { house, tenant } = scene
+    const { platform, tenant } = scene
     const restarts = async () =>
-      (await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)).items.map(({ metadata, status }) => [
+      (await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)).items.map(({ metadata, status }) => [
         metadata?.uid,
         status?.containerStatuses?.[0]?.restartCount,
       ])
     const before = await restarts()
     const refusedBefore = (await changes()).map(({ pod, refused }) => [pod, refused])
     const authority = await anAuthority()
-    const load = startLoad([`${house.url}/v2/video/${video.video_id}`, `${house.url}/v2/video`, video.uri.hls, video.uri.thumbnail], {
+    const load = startLoad([`${platform.url}/v2/video/${video.video_id}`, `${platform.url}/v2/video`, video.uri.hls, video.uri.thumbnail], {
       perSecond: 50,
       key: tenant.key,
     })
@@ -100,7 +103,8 @@ describeChart('certificates', () => {
       steps.push(await give(withAuthorities(issued, both)))
       steps.push(await give(issued))
       await delay(LIFE_OF_CONNECTIONS_MS)
-      // By encoding's uploads, a worker, and a pod of a Job that has seen nothing but the new ones.
+      // This involves the uploads of encoding, a worker, and a new pod of a Job, which has only
+      // seen the new certificates.
       uploaded = await aVideo()
     } finally {
       await authority.forget()

@@ -5,8 +5,8 @@ import { filesOf, uploadWays } from '../../../apps/standalone/test/support/uploa
 import type { VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
-import { ENCODE, HOUSE } from './support/house.ts'
 import { OUTSIDE } from './support/outside.ts'
+import { ENCODE, NAMESPACE } from './support/release.ts'
 import { aScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.end())
 
-/** A pod at a time, without a word of warning, as a node that dies does. */
+/** Kills one pod without grace period, like a crashed node. */
 async function killOne(namespace: string, selector: string): Promise<boolean> {
   const { items } = await getJson<{ items: V1Pod[] }>(
     'pods',
@@ -37,11 +37,11 @@ async function killOne(namespace: string, selector: string): Promise<boolean> {
 
 type Victims = readonly [namespace: string, selector: string]
 
-/** They live as long as there is something to encode. */
+/** These pods run only while there are encode tasks. */
 const encoders: Victims = [ENCODE, 'app.kubernetes.io/component=encode']
 const servers: readonly Victims[] = [
   ...['gateway', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics'].map(
-    (name): Victims => [HOUSE, `app.kubernetes.io/component=${name}`],
+    (name): Victims => [NAMESPACE, `app.kubernetes.io/component=${name}`],
   ),
   [OUTSIDE, 'app=postgres'],
   [OUTSIDE, 'app=redis'],
@@ -49,18 +49,18 @@ const servers: readonly Victims[] = [
 ]
 const victims = servers.flatMap((one, nth) => (nth % 3 === 0 ? [encoders, one] : [one]))
 const kinds = new Set(victims.map(([, selector]) => selector))
-/** More are uploaded until one of each kind was there when its turn came. */
-const FEWEST = 8
-const MOST = 40
+/** Uploads continue until at least one pod of each kind has been killed. */
+const MIN_KILLS = 8
+const MAX_KILLS = 40
 
-/** By an address, and in parts. */
+/** Upload by URL and in parts. */
 const ways = [uploadWays[0], uploadWays[3]]
 
 describeChart('pods that are killed', () => {
   test('lose nothing that was acknowledged: uploads by address and in parts play, while each kind of pod dies in turn', async () => {
-    const { api, house, tenant, folder, sources } = scene
+    const { api, platform, tenant, folder, sources } = scene
     const files = await filesOf(['small.mp4', 'minute.mp4'], folder, sources)
-    const uploader = { tenant, gateways: [house.url] }
+    const uploader = { tenant, gateways: [platform.url] }
     const videos: string[] = []
     const killed: string[] = []
     const left = () => [...kinds].filter((kind) => !killed.includes(kind))
@@ -73,7 +73,7 @@ describeChart('pods that are killed', () => {
       }
     })()
     try {
-      for (let nth = 0; nth < FEWEST || (nth < MOST && left().length > 0); nth++) {
+      for (let nth = 0; nth < MIN_KILLS || (nth < MAX_KILLS && left().length > 0); nth++) {
         const way = ways[nth % ways.length]
         const file = files[nth % files.length]
         if (way && file) videos.push(await way(uploader, file, `kill-${Date.now()}-${nth}`))
@@ -96,7 +96,7 @@ describeChart('pods that are killed', () => {
       expect([id, last.video?.status.code]).toEqual([id, 2000])
       expect((await fetch(last.video?.uri.hls ?? '')).status).toBe(200)
     }
-    expect(new Set(videos).size).toBeGreaterThanOrEqual(FEWEST)
+    expect(new Set(videos).size).toBeGreaterThanOrEqual(MIN_KILLS)
     expect(left()).toEqual([])
   })
 })

@@ -4,24 +4,24 @@ import { waitFor } from '@vitascope/testing'
 import { aTenant, type Tenant } from '../../../apps/standalone/test/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
-import { HOUSE, type House, theHouse } from './support/house.ts'
 import { OUTSIDE } from './support/outside.ts'
+import { NAMESPACE, type Release, theRelease } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
-/** Longer than a probe of life would bear. */
+/** Longer than liveness probes would tolerate. */
 const AWAY_MS = 120_000
 const OF_DATABASE = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
 
-let house: House
+let platform: Release
 let tenant: Tenant
 
 beforeAll(async () => {
-  house = await theHouse()
-  tenant = await aTenant(house.system)
+  platform = await theRelease()
+  tenant = await aTenant(platform.system)
 })
 
 async function pods(): Promise<{ name: string; component: string; isReady: boolean; restarts: number }[]> {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)
+  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
   return items.map(({ metadata, status }) => ({
     name: metadata?.name ?? '',
     component: metadata?.labels?.['app.kubernetes.io/component'] ?? '',
@@ -50,6 +50,6 @@ describeChart('a database that is away', () => {
       `not ready ${Math.round(off - gone)} ms after the end was told, ready ${Math.round(performance.now() - there)} ms after it was back`,
     )
     expect(await restarts()).toEqual(before)
-    expect((await house.withKey(tenant.key).get('/video')).status).toBe(200)
+    expect((await platform.withKey(tenant.key).get('/video')).status).toBe(200)
   })
 })

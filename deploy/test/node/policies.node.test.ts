@@ -5,14 +5,14 @@ import { IMAGES } from '../../cluster/images/images.ts'
 import { NETWORK } from '../../cluster/node/network.ts'
 import { describeChart } from '../support/chart.ts'
 import { apply, getJson, kubectl } from './support/commands.ts'
-import { ENCODE, HOUSE, theHouse } from './support/house.ts'
 import { OUTSIDE } from './support/outside.ts'
+import { ENCODE, NAMESPACE, theRelease } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 
 const API = `${NETWORK.node}:16443`
 const NAMES = 'names:53'
-/** Who may reach what, by component and port, as ARCHITECTURE.md draws it; all else is closed. */
+/** Allowed connections by component and port, as in ARCHITECTURE.md. All others are denied. */
 const edges: Record<string, string[]> = {
   gateway: [
     'gateway:8080',
@@ -30,25 +30,28 @@ const edges: Record<string, string[]> = {
   encoding: ['catalogue:50051', 'postgres:5432', 'objects:7070', API],
   worker: ['encoding:50051', 'objects:7070'],
   encode: ['encoding:50051', 'objects:7070'],
-  // A pod beside those of Jobs that does not say that it is one.
+  // A pod in the namespace of Jobs without the label of a Job.
   unnamed: ['objects:7070'],
   delivery: ['catalogue:50051', 'encoding:50051', 'objects:7070'],
   collaboration: ['auth:50051', 'catalogue:50051', 'postgres:5432'],
   analytics: ['catalogue:50051', 'postgres:5432'],
   stranger: [],
 }
-/** The pod of a Job lives too short to be asked, and others are none of the house: all are pods that wait. */
+/**
+ * Idle test pods: the pod of a Job is too short-lived for a test, and the others are not part of
+ * the release.
+ */
 const waiting = { encode: ENCODE, unnamed: ENCODE, stranger: 'default' }
 
 const pods = new Map<string, V1Pod>()
 
 beforeAll(async () => {
-  await theHouse()
+  await theRelease()
   const instance = await instanceOfJobs()
   await apply(Object.entries(waiting).map(([name, namespace]) => aWaitingPod(name, namespace, instance)))
   for (const [name, namespace] of Object.entries(waiting))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
-  for (const namespace of [HOUSE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
+  for (const namespace of [NAMESPACE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
     const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
     for (const pod of items) pods.set(nameOf(pod), pod)
   }
@@ -64,10 +67,10 @@ function nameOf({ metadata }: V1Pod): string {
   return metadata?.namespace === 'default' ? 'stranger' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
 }
 
-/** By which encoding tells its Jobs from others. */
+/** Returns the label by which encoding identifies its Jobs. */
 async function instanceOfJobs(): Promise<string> {
   const path = 'jsonpath={.spec.template.spec.containers[0].env[?(@.name=="VITASCOPE_KUBERNETES_INSTANCE")].value}'
-  return (await kubectl('get', 'deployment', 'house-vitascope-encoding', '--namespace', HOUSE, '-o', path)).trim()
+  return (await kubectl('get', 'deployment', 'videos-vitascope-encoding', '--namespace', NAMESPACE, '-o', path)).trim()
 }
 
 function aWaitingPod(name: string, namespace: string, instance: string): object {
@@ -89,7 +92,10 @@ function aWaitingPod(name: string, namespace: string, instance: string): object 
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels }, spec }
 }
 
-/** Every port of every pod but those of Kubernetes, the API server, names, and an address that is nobody's matter. */
+/**
+ * Returns every port of every pod except Kubernetes' own, the API server, DNS, and an unrelated
+ * address.
+ */
 function targets(): Record<string, [string, number]> {
   const found: Record<string, [string, number]> = { [API]: [NETWORK.node, 16443] }
   for (const [name, { status, spec }] of pods) {
@@ -101,7 +107,7 @@ function targets(): Record<string, [string, number]> {
   return found
 }
 
-/** Which of these a pod can connect to; a way that is dropped is silent. */
+/** Returns the targets to which a pod can connect. A denied connection times out. */
 async function reachedFrom(name: string, those: Record<string, [string, number]>): Promise<string[]> {
   const script = `const { connect } = require('node:net')
 for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
@@ -118,22 +124,23 @@ for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
     '--container',
     pod?.spec?.containers[0]?.name ?? '',
   ]
-  const said = await kubectl('exec', ...where, '--', 'node', '--eval', script)
-  return said.split('\n').filter(Boolean).sort()
+  const output = await kubectl('exec', ...where, '--', 'node', '--eval', script)
+  return output.split('\n').filter(Boolean).sort()
 }
 
 describeChart('policies, where they are enforced', () => {
-  test.each(Object.keys(edges))('%s reaches what the house draws, and nothing else', async (name) => {
+  test.each(Object.keys(edges))('%s reaches what the platform draws, and nothing else', async (name) => {
     const those = targets()
     for (const edge of Object.values(edges).flat()) expect(Object.keys(those)).toContain(edge)
-    // The doors are open for everybody; a stranger's own ways out are not the house's to close.
+    // Ingress to the public ports is open for all pods. The chart does not restrict egress of
+    // foreign pods.
     const open = name === 'stranger' ? ['gateway:8080', NAMES, API, ...Object.keys(those).filter((key) => isOutside(key))] : [NAMES]
     const expected = [...new Set([...(edges[name] ?? []), ...open])]
       .filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
       .sort()
-    // A pod always reaches itself.
+    // A pod can always reach itself.
     const reached = async () => (await reachedFrom(name, those)).filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
-    // A policy holds half a second after its pod is there.
+    // A policy takes effect half a second after its pod exists.
     let last: string[] = []
     const isAsDrawn = async () => {
       last = await reached()
@@ -143,7 +150,7 @@ describeChart('policies, where they are enforced', () => {
   })
 
   test('sources may be fetched from where the values allow it, by catalogue and encoding alone', async () => {
-    // Nothing listens there: who is let through is refused, who is not hears nothing.
+    // No process listens there: an allowed connection is refused, a denied one times out.
     const those: [string, boolean][] = [
       ['catalogue', true],
       ['encoding', true],
@@ -164,6 +171,6 @@ async function isRefused(name: string): Promise<boolean> {
 socket.setTimeout(3000, () => { console.log('silence'); socket.destroy() })
 socket.on('error', ({ code }) => console.log(code))`
   const pod = pods.get(name)
-  const said = await kubectl('exec', pod?.metadata?.name ?? '', '--namespace', HOUSE, '--', 'node', '--eval', script)
-  return said.trim() === 'ECONNREFUSED'
+  const output = await kubectl('exec', pod?.metadata?.name ?? '', '--namespace', NAMESPACE, '--', 'node', '--eval', script)
+  return output.trim() === 'ECONNREFUSED'
 }

@@ -4,29 +4,29 @@ import { waitFor } from '@vitascope/testing'
 import { aTenant, type Tenant } from '../../../apps/standalone/test/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
-import { HOUSE, type House, theHouse } from './support/house.ts'
 import { startLoad } from './support/load.ts'
+import { NAMESPACE, type Release, theRelease } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 
-let house: House
+let platform: Release
 let tenant: Tenant
 
 beforeAll(async () => {
-  house = await theHouse()
-  tenant = await aTenant(house.system)
+  platform = await theRelease()
+  tenant = await aTenant(platform.system)
 })
 
 describeChart('a scaler', () => {
   test('adds gateways when those there are use more than they asked for', async () => {
-    await house.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3 } } })
-    const scaler = () => getJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'house-vitascope-gateway', '--namespace', HOUSE)
+    await platform.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3 } } })
+    const scaler = () => getJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
     await waitFor(async () => (await scaler()).status?.currentMetrics?.length, {
       timeout: 120_000,
       interval: 1_000,
       describe: 'figures of the pods',
     })
-    const load = startLoad([`${house.url}/v2/video`], { perSecond: 60, key: tenant.key })
+    const load = startLoad([`${platform.url}/v2/video`], { perSecond: 60, key: tenant.key })
     try {
       await waitFor(async () => (await scaler()).status?.currentReplicas === 3, {
         timeout: 180_000,
@@ -36,9 +36,9 @@ describeChart('a scaler', () => {
     } finally {
       await load.end()
     }
-    const used = await kubectl('top', 'pods', '--namespace', HOUSE, '--no-headers')
+    const used = await kubectl('top', 'pods', '--namespace', NAMESPACE, '--no-headers')
     expect(used.trim().split('\n').length).toBeGreaterThanOrEqual(13)
     console.log(used)
-    await house.upgrade({})
+    await platform.upgrade({})
   })
 })

@@ -13,17 +13,20 @@ import { cpuSecondsOfPods } from '../../cluster/node/pod-groups.ts'
 import { describeChart } from '../support/chart.ts'
 import { type BareFfmpeg, bareFfmpeg, type Cost, hashesOf } from './support/bare-ffmpeg.ts'
 import { apply, getJson, kubectl } from './support/commands.ts'
-import { ENCODE, HOUSE } from './support/house.ts'
+import { ENCODE, NAMESPACE } from './support/release.ts'
 import { aScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(3_600_000)
 const MINUTES = 2
-/** One shows that it works; three, of which the medians are told, make figures. */
+/** One round is a functional check. Three rounds and their medians are a measurement. */
 const ROUNDS = Number(process.env['VITASCOPE_SPEED_ROUNDS'] ?? 1)
-/** Up to the second key frame: after the first chunk ours begin anew. */
+/** Number of frames up to the second key frame. Our encoder starts anew after the first chunk. */
 const FIRST_FRAMES = 60
 const FILM = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=3600,noise=alls=4:allf=t'
-/** No pod of a Job has more than one processor, and no pod guarantees as much: the node has two for everything. */
+/**
+ * Each pod of a Job is limited to one processor and has a smaller request, because the node has two
+ * processors for everything.
+ */
 const limits = {
   apiVersion: 'v1',
   kind: 'LimitRange',
@@ -43,35 +46,38 @@ beforeAll(async () => {
 afterAll(async () => {
   await bare?.end()
   await kubectl('delete', 'limitrange', limits.metadata.name, '--namespace', ENCODE)
-  await scene?.house.upgrade({})
+  await scene?.platform.upgrade({})
   await scene?.end()
 })
 
-/** From the upload until it plays; of processors what its pods took, those of the Job and the worker beside them. */
+/**
+ * Measures the time from the upload until the video is complete, and the CPU time of the pods of
+ * the Job and of the worker.
+ */
 async function ours(): Promise<Cost & { video: VideoRecord }> {
   const { items } = await getJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
   const others = items.filter(({ metadata }) => metadata?.labels?.['app.kubernetes.io/component'] !== 'worker')
   const used = ({ metadata }: V1Pod) => cpuSecondsOfPods(metadata?.uid ?? '')
   const usedBefore = new Map(others.map((pod) => [pod, used(pod)]))
-  // Of one that is gone nothing can be read any more: what it used before is no work of this video.
+  // Deleted pods have no metrics any more. Their earlier usage is not part of this video.
   const byOthers = () => others.reduce((sum, pod) => sum + Math.max(0, used(pod) - (usedBefore.get(pod) ?? 0)), 0)
   const before = cpuSecondsOfPods()
-  const begun = performance.now()
+  const started = performance.now()
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/film.mp4`)
   const look = async () => (await scene.api.get<VideoRecord>(`/video/${id}`)).body
-  // Asked more often, the answers would be a part of the figures.
+  // A higher poll rate would distort the measurement.
   const isSettled = async () => (await look()).status.code >= 2000
   await waitFor(isSettled, { timeout: 900_000, interval: 500, describe: `video ${id} to settle` })
-  const wallSeconds = (performance.now() - begun) / 1_000
+  const wallSeconds = (performance.now() - started) / 1_000
   const video = await look()
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
   return { wallSeconds, cpuSeconds: cpuSecondsOfPods() - before - byOthers(), video }
 }
 
 async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof ours>>[]> {
-  await scene.house.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
+  await scene.platform.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
   const areThere = async () => {
-    const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)
+    const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
     return items.every(({ metadata }) => metadata?.deletionTimestamp === undefined)
   }
   await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'pods that were replaced to be gone' })
@@ -107,7 +113,8 @@ describeChart('chunks', () => {
     const frames = hashesOf(await framesOf(file)).split(',')
     expect(frames).toHaveLength(60 * MINUTES * 30)
     expect(frames.slice(0, FIRST_FRAMES).join()).toBe(await bare.framesOf('h264_1200', FIRST_FRAMES))
-    // What the machine does beside it is in the figures: they are told above, and this holds on any.
+    // Other load of the machine affects the figures. They are printed above; this check holds on
+    // any machine.
     expect(ofTwo.wallSeconds).toBeLessThan(ofOne.wallSeconds)
   })
 })

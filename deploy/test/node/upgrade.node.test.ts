@@ -9,15 +9,15 @@ import { provideImagesOf } from '../../cluster/images/images.ts'
 import { importImages } from '../../cluster/node/containerd.ts'
 import { chart, components, describeChart, PREVIOUS_COMMIT, previousChart } from '../support/chart.ts'
 import { getJson, helm, kubectl } from './support/commands.ts'
-import { HOUSE, imagesOf } from './support/house.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { watchEnds } from './support/pod-ends.ts'
+import { imagesOf, NAMESPACE } from './support/release.ts'
 import { aScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
-/** Of the chart: so long a pod answers on before it is told to end. */
+/** `preStopSeconds` of the chart: a pod still answers for this time before it receives SIGTERM. */
 const PRE_STOP_SECONDS = 5
-const LONGEST_END_SECONDS = 20
+const MAX_END_SECONDS = 20
 
 let scene: Scene
 let video: VideoRecord
@@ -35,22 +35,22 @@ const settledAgain = async () => {
   return settled(scene.api, id, 300_000)
 }
 const podsOf = async () => {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', HOUSE)
+  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
   return new Set(items.map(({ metadata }) => metadata?.uid ?? ''))
 }
 
-/** One component after the other, as an operator does whose node has little to spare. */
+/** Replaces the pods of one component after the other, as on a node with few free resources. */
 async function replaceEveryPod(): Promise<void> {
   for (const name of components.filter((component) => component !== 'web')) {
-    const workload = `${name === 'analytics' ? 'statefulset' : 'deployment'}/house-vitascope-${name}`
-    await kubectl('rollout', 'restart', workload, '--namespace', HOUSE)
-    await kubectl('rollout', 'status', workload, '--namespace', HOUSE, '--timeout=300s')
+    const workload = `${name === 'analytics' ? 'statefulset' : 'deployment'}/videos-vitascope-${name}`
+    await kubectl('rollout', 'restart', workload, '--namespace', NAMESPACE)
+    await kubectl('rollout', 'status', workload, '--namespace', NAMESPACE, '--timeout=300s')
   }
 }
 
 function load(perSecond: number) {
-  const { house, tenant } = scene
-  const urls = [`${house.url}/v2/video/${video.video_id}`, `${house.url}/v2/video`, video.uri.hls, video.uri.thumbnail]
+  const { platform, tenant } = scene
+  const urls = [`${platform.url}/v2/video/${video.video_id}`, `${platform.url}/v2/video`, video.uri.hls, video.uri.thumbnail]
   return startLoad(urls, { perSecond, key: tenant.key })
 }
 
@@ -59,7 +59,7 @@ async function replacedUnderLoad(name: string, perSecond: number, replace: () =>
   const running = load(perSecond)
   try {
     await replace()
-    // The last old ones may still be ending.
+    // The last old pods may still be terminating.
     const areGone = async () => [...(await podsOf())].every((pod) => !before.has(pod))
     await waitFor(areGone, { timeout: 60_000, interval: 1_000, describe: 'every pod to be replaced' })
   } finally {
@@ -77,7 +77,7 @@ describeChart('an upgrade', () => {
     const quiet = load(100)
     await new Promise((resolve) => setTimeout(resolve, 15_000))
     console.log(`before: 99 % within ${percentile(await quiet.end(), 0.99)} ms`)
-    const ends = watchEnds(HOUSE)
+    const ends = watchEnds(NAMESPACE)
     const lost: string[] = []
     for (let turn = 1; turn <= 5; turn++) lost.push(...(await replacedUnderLoad(`100 a second, turn ${turn}`, 100, replaceEveryPod)).lost)
     const ended = ends.stop()
@@ -86,29 +86,29 @@ describeChart('an upgrade', () => {
     expect(lost).toEqual([])
     expect(ended.length).toBeGreaterThanOrEqual(5 * components.filter((component) => component !== 'web').length)
     expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([])
-    // It answers on for so long before it is told: a figure below that would be a fault of this test.
+    // A pod answers during the preStop delay. A shorter time would be a defect of this test.
     expect(slowest).toBeGreaterThanOrEqual(0)
-    expect(slowest).toBeLessThanOrEqual(LONGEST_END_SECONDS)
+    expect(slowest).toBeLessThanOrEqual(MAX_END_SECONDS)
   })
 
-  // Another level each time: what has not changed is not replaced.
+  // The log level differs each time, because unchanged pods are not replaced.
   test.each(['warn', 'error', 'info'])(
     'that replaces all of them at once loses none of 50 calls a second, to the level %s',
     async (logLevel) => {
-      expect((await replacedUnderLoad(`helm upgrade, ${logLevel}`, 50, () => scene.house.upgrade({ logLevel }))).lost).toEqual([])
+      expect((await replacedUnderLoad(`helm upgrade, ${logLevel}`, 50, () => scene.platform.upgrade({ logLevel }))).lost).toEqual([])
     },
   )
 
-  test('from the chart and the images of the version before to these, back, and again, loses no call and needs nobody’s help', async () => {
-    const { house } = scene
+  test('an upgrade, a rollback and a second upgrade lose no call and require no manual step', async () => {
+    const { platform } = scene
     const former = await provideImagesOf(PREVIOUS_COMMIT)
     await importImages(Object.values(former))
     const images = imagesOf({ server: former.server.name, encoding: former.encoding.name })
     const ways: [string, string, () => Promise<unknown>][] = [
-      ['to the version before', 'vitascope-0.1.0', () => house.upgradeTo(previousChart, images)],
-      ['to this one', CHART, () => house.upgradeTo(chart)],
-      ['rolled back', 'vitascope-0.1.0', () => helm('rollback', 'house', '--namespace', HOUSE, '--wait', '--timeout', '10m')],
-      ['to this one again', CHART, () => house.upgradeTo(chart)],
+      ['to the version before', 'vitascope-0.1.0', () => platform.upgradeTo(previousChart, images)],
+      ['to this one', CHART, () => platform.upgradeTo(chart)],
+      ['rolled back', 'vitascope-0.1.0', () => helm('rollback', 'videos', '--namespace', NAMESPACE, '--wait', '--timeout', '10m')],
+      ['to this one again', CHART, () => platform.upgradeTo(chart)],
     ]
     for (const [name, label, way] of ways) {
       const running = load(50)
@@ -121,9 +121,9 @@ describeChart('an upgrade', () => {
       console.log(`${name}: ${report.answered} answered, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`)
       expect(report.answered).toBeGreaterThan(100)
       expect(report.lost).toEqual([])
-      const { items } = await getJson<{ items: V1Pod[] }>('deployments', '--namespace', HOUSE)
+      const { items } = await getJson<{ items: V1Pod[] }>('deployments', '--namespace', NAMESPACE)
       expect([...new Set(items.map(({ metadata }) => metadata?.labels?.['helm.sh/chart']))]).toEqual([label])
-      // What one build has written the other one reads, and both encode.
+      // Each build can read the data of the other one, and both can encode.
       expect((await settledAgain()).status).toMatchObject({ status: 'ok', code: 2000 })
     }
   })

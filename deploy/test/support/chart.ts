@@ -8,21 +8,24 @@ import { parseAllDocuments } from 'yaml'
 
 export const chart = join(import.meta.dirname, '../../../helm/vitascope')
 
-/** The chart of the version before, as `helm package` packs it: what an upgrade begins at, and a rollback goes to. Another one with each version of the chart. */
+/**
+ * The packed chart of the previous version: start of an upgrade and target of a rollback. Replace
+ * it with each version of the chart.
+ */
 export const previousChart = join(import.meta.dirname, '../previous/vitascope-0.1.0.tgz')
-/** Of which it was packed. */
+/** Commit from which it was packed. */
 export const PREVIOUS_COMMIT = 'e530430'
 
-/** Tests that need Helm; told as skipped where there is none. */
+/** Tests that require Helm; skipped without it. */
 export const describeChart = helmPath() === undefined ? describe.skip : describe
 
-/** The components of the house, in the order of values.yaml. */
+/** The components in the order of values.yaml. */
 export const components = ['gateway', 'web', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics'] as const
 export type Component = (typeof components)[number]
 
-/** The value sets that the chart is tested with, by their names. */
+/** The tested value sets by name. */
 export const valueSets: Record<string, string> = {
-  demo: join(chart, 'values-demo.yaml'),
+  evaluation: join(chart, 'values-evaluation.yaml'),
   ...Object.fromEntries(
     readdirSync(join(chart, 'ci'))
       .sort()
@@ -30,7 +33,7 @@ export const valueSets: Record<string, string> = {
   ),
 }
 
-/** An object that helm made, as far as tests look at any. */
+/** A rendered object, limited to the tested fields. */
 export interface Manifest {
   apiVersion: string
   kind: string
@@ -73,10 +76,13 @@ export interface Container {
   volumeMounts: { name: string; mountPath: string; readOnly?: boolean }[]
 }
 
-/** What `helm template` makes of value sets and values, later ones over earlier ones; throws what it says when it refuses. */
+/**
+ * Renders value sets and values by `helm template`; later values override earlier ones. Throws
+ * Helm's error message.
+ */
 export function render(sets: readonly string[], values: object = {}, flags: readonly string[] = []): Manifest[] {
-  const { code, out, said } = template(sets, values, flags)
-  if (code !== 0) throw new Error(said)
+  const { code, out, said: output } = template(sets, values, flags)
+  if (code !== 0) throw new Error(output)
   return parseAllDocuments(out)
     .map((document) => {
       if (document.errors[0]) throw document.errors[0]
@@ -85,10 +91,10 @@ export function render(sets: readonly string[], values: object = {}, flags: read
     .filter((manifest) => manifest !== null)
 }
 
-/** What helm says when it refuses; empty when it does not. */
+/** Returns Helm's error message, or an empty text on success. */
 export function refusalOf(sets: readonly string[], values: object = {}): string {
-  const { code, said } = template(sets, values, [])
-  return code === 0 ? '' : said
+  const { code, said: output } = template(sets, values, [])
+  return code === 0 ? '' : output
 }
 
 function template(sets: readonly string[], values: object, flags: readonly string[]) {
@@ -97,13 +103,13 @@ function template(sets: readonly string[], values: object, flags: readonly strin
     const file = join(folder, 'values.json')
     writeFileSync(file, JSON.stringify(values))
     const files = [...sets.map((name) => valueSets[name] ?? name), file].flatMap((path) => ['--values', path])
-    return helm(['template', 'house', chart, '--namespace', 'vitascope', ...files, ...flags])
+    return helm(['template', 'videos', chart, '--namespace', 'vitascope', ...files, ...flags])
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** Runs Helm to its end, with no cluster to ask. */
+/** Runs Helm without a cluster. */
 export function helm(args: readonly string[]): { code: number; out: string; said: string } {
   const program = helmPath()
   if (program === undefined) throw new Error('there is no helm here')
@@ -112,7 +118,7 @@ export function helm(args: readonly string[]): { code: number; out: string; said
   return { code: status ?? 1, out: stdout, said: stderr }
 }
 
-/** The one object of a kind and a component. */
+/** Returns the only object of a kind and a component. */
 export function find(manifests: readonly Manifest[], kind: string, component: string): Manifest {
   const found = manifests.filter((manifest) => manifest.kind === kind && componentOf(manifest) === component)
   if (found.length !== 1) throw new Error(`${found.length} objects of the kind ${kind} for ${component}`)
@@ -123,7 +129,10 @@ export function componentOf({ metadata }: Manifest): string | undefined {
   return metadata.labels?.['app.kubernetes.io/component']
 }
 
-/** What makes pods: workloads and Jobs, and the template that encoding makes Jobs of (as the component `encode`), with the pods that they make. */
+/**
+ * Returns workloads and Jobs with their pods, including the pod template of encoding's Jobs (as the
+ * component `encode`).
+ */
 export function workloads(manifests: readonly Manifest[]): { manifest: Manifest; component: string; pod: PodSpec }[] {
   const made = manifests
     .filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job', 'DaemonSet', 'CronJob'].includes(kind))
@@ -145,14 +154,14 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
   return [...made, ...ofJobs, ...scaled]
 }
 
-/** The pods of a component's workload. */
+/** Returns the pods of a component's workload. */
 export function podOf(manifests: readonly Manifest[], component: string): PodSpec {
   const found = workloads(manifests).find((workload) => workload.component === component)
   if (!found) throw new Error(`no workload of ${component}`)
   return found.pod
 }
 
-/** The settings of a component's process. */
+/** Returns the settings of a component's process. */
 export function settingsOf(manifests: readonly Manifest[], component: string): Record<string, string> {
   const [container] = podOf(manifests, component).containers
   return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))

@@ -4,11 +4,15 @@ import { readMigrationConfig as catalogueDatabase, readConfig as readCatalogue }
 import { readMigrationConfig as collaborationDatabase, readConfig as readCollaboration } from '../../../apps/collaboration/src/config.ts'
 import { readDeliveryConfig } from '../../../apps/delivery/src/config.ts'
 import { readMigrateConfig as encodingDatabase, readConfig as readEncoding } from '../../../apps/encoding/src/config.ts'
+import { readGrantConfig } from '../../../apps/encoding/src/objects/grant-config.ts'
 import { readWorkerConfig } from '../../../apps/encoding/src/worker/config.ts'
 import { readGatewayConfig } from '../../../apps/gateway/src/config.ts'
 import { readStandaloneConfig } from '../../../apps/standalone/src/config.ts'
 
-/** How each process reads its settings, by its name in the compose file; the chart has two more names for some of them. */
+/**
+ * Functions that read the settings of each process, by its name in the compose file. The chart has
+ * additional names for some.
+ */
 export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknown>> = {
   gateway: readGatewayConfig,
   auth: readAuthConfig,
@@ -20,6 +24,7 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   analytics: readAnalytics,
   backup: readStandaloneConfig,
   restore: readStandaloneConfig,
+  'object-rights': readGrantConfig,
   'auth-migrate': authDatabase,
   'catalogue-migrate': catalogueDatabase,
   'encoding-migrate': encodingDatabase,
@@ -27,5 +32,5 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   'analytics-migrate': analyticsDatabase,
 }
 
-/** Every process reads them beside its own settings (libs/process). */
+/** Settings that every process reads besides its own (libs/process). */
 export const readByAll: readonly string[] = ['VITASCOPE_LOG_LEVEL', 'VITASCOPE_DRAIN_SECONDS']

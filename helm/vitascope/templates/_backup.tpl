@@ -1,4 +1,7 @@
-{{/* The pod that backs up, or restores: (dict "root" $ "name" "backup" "args" (list …)). It holds what the services hold apart: the login of each, and all keys. */}}
+{{/*
+Pod that creates or restores a backup: (dict "root" $ "name" "backup" "args" (list …)). It has the
+database login of every service, and all keys.
+*/}}
 {{- define "vitascope.backupPod" -}}
 {{- $root := .root }}
 {{- $values := $root.Values.backup }}
@@ -30,7 +33,7 @@ spec:
       args: [apps/standalone/src/backup/main.ts, {{ .args | join ", " }}]
       env:
         - { name: VITASCOPE_LOG_LEVEL, value: {{ $root.Values.logLevel }} }
-        # Empty; there is nothing of `npm start` here.
+        # Empty; the pod has no data folder of `npm start`.
         - { name: VITASCOPE_DATA_DIR, value: /tmp/data }
         {{- if $root.Values.authorities.configMap }}
         - { name: NODE_EXTRA_CA_CERTS, value: /etc/vitascope/authorities/ca.crt }
@@ -39,7 +42,7 @@ spec:
         - { name: VITASCOPE_{{ upper . }}_DATABASE_URL_FILE, value: /etc/vitascope/databases/{{ . }}/url }
         {{- end }}
         {{- if $withKeys }}
-        {{- range list "principal-key" "master-key" "token-keys" }}
+        {{- range list "master-key" "token-keys" "upload-signing-key" "idempotency-hash-key" }}
         - { name: VITASCOPE_{{ . | upper | replace "-" "_" }}_FILE, value: /etc/vitascope/keys/{{ . }} }
         {{- end }}
         {{- end }}
@@ -90,7 +93,7 @@ spec:
         secretName: {{ include "vitascope.keysSecret" $root }}
         defaultMode: 0440
         items:
-          {{- range list "principal-key" "master-key" "token-keys" }}
+          {{- range list "master-key" "token-keys" "upload-signing-key" "idempotency-hash-key" }}
           - { key: {{ . }}, path: {{ . }} }
           {{- end }}
     {{- end }}
@@ -106,7 +109,7 @@ spec:
     {{- if $isBucket }}
     - name: storage
       secret:
-        secretName: {{ $root.Values.storage.s3.existingSecret }}
+        secretName: {{ $root.Values.storage.s3.existingSecrets.backup }}
         defaultMode: 0440
         items:
           - { key: {{ $root.Values.storage.s3.accessKeyIdKey }}, path: access-key-id }
@@ -118,7 +121,10 @@ spec:
     {{- end }}
 {{- end }}
 
-{{/* The account of such a pod, and its ways: to databases and objects, and none in. (dict "root" $ "name" "backup" "annotations" (dict)). */}}
+{{/*
+ServiceAccount and network policy of such a pod: egress to databases and objects, no ingress.
+(dict "root" $ "name" "backup" "annotations" (dict)).
+*/}}
 {{- define "vitascope.backupSurroundings" -}}
 {{- $root := .root }}
 apiVersion: v1
@@ -156,39 +162,39 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* The components with a schema, as a list. */}}
+{{/* Components with a schema, as a list. */}}
 {{- define "vitascope.stateful" -}}
 {{- $owned := list }}
-{{- range $name, $row := fromYaml (include "vitascope.house" .) }}
-{{- if has "database" $row.reaches }}{{ $owned = append $owned $name }}{{ end }}
+{{- range $name, $row := fromYaml (include "vitascope.components" .) }}
+{{- if has "database" $row.egress }}{{ $owned = append $owned $name }}{{ end }}
 {{- end }}
 {{- toYaml $owned }}
 {{- end }}
 
-{{/* What of the values for backups cannot work, as in vitascope.problems. */}}
+{{/* Invalid combinations of backup values, in the format of vitascope.problems. */}}
 {{- define "vitascope.problemsOfBackups" -}}
 {{- $v := .Values }}
 {{- if or $v.backup.enabled $v.backup.restore }}
 {{- range $name := include "vitascope.stateful" . | fromYamlArray }}
 {{- $values := index $v $name }}
 {{- if not (or $values.enabled $values.database.existingSecret $v.database.existingSecret $v.database.cloudNativePg.cluster) }}
-- a backup is of all services, and the database of {{ $name }} is not known here: set `{{ $name }}.database.existingSecret`, or make backups where {{ $name }} is enabled
+- a backup contains all services, but the database of {{ $name }} is not configured: set `{{ $name }}.database.existingSecret`, or create backups in the release in which {{ $name }} is enabled
 {{- end }}
 {{- end }}
 {{- if not $v.encoding.enabled }}
-- a backup has the objects of encoding, which is not a part of this release: set `backup.enabled` and `backup.restore` to false here, and make backups where it is
+- a backup contains the objects of encoding, which is not part of this release: set `backup.enabled` and `backup.restore` to false, and create backups in the release of encoding
 {{- end }}
 {{- end }}
 {{- if and (or $v.backup.enabled $v.backup.restore) (not $v.backup.existingClaim) }}
-- a backup has no place: set `backup.existingClaim` to a claim of yours (docs/operators.md, Backup and restore), or `backup.enabled` and `backup.restore` to false
+- a backup has no volume: set `backup.existingClaim` to an existing claim (docs/operate/backup-and-restore.md), or `backup.enabled` and `backup.restore` to false
 {{- end }}
 {{- if and $v.backup.restore (include "vitascope.databaseWithin" .) }}
-- a backup is restored before anything else is there: set `backup.restore` to false, or `database` to one that is there already
+- a backup is restored before the database of this release exists: set `backup.restore` to false, or `database` to an existing database
 {{- end }}
 {{- if and $v.backup.restore (eq $v.storage.kind "files") (not $v.storage.files.existingClaim) }}
-- a backup is restored before anything else is there: set `storage.files.existingClaim` to an empty claim of yours
+- a backup is restored before the claim of this release exists: set `storage.files.existingClaim` to an existing, empty claim
 {{- end }}
 {{- if and $v.backup.restore $v.secrets.generate }}
-- a backup is read with the keys that it was made with: set `secrets.existingSecret` to a secret with those of the backup, and `secrets.generate` to false
+- a backup can only be read with its own keys: set `secrets.existingSecret` to a secret with the keys of the backup, and `secrets.generate` to false
 {{- end }}
 {{- end }}

@@ -1,11 +1,12 @@
 {{/*
-Values that a schema cannot hold against each other, or against a form that it does not know; a line for each, as in vitascope.problems.
+Values whose validity depends on other values, or on a format that the schema cannot express. One
+line each, in the format of vitascope.problems.
 */}}
 {{- define "vitascope.problemsOfForm" -}}
 {{- $v := .Values }}
 {{- $fullname := include "vitascope.fullname" . }}
 {{- if not (regexMatch "^[a-z]" $fullname) }}
-- names of Services begin with a letter, and {{ $fullname }} does not: set `fullnameOverride`, or call the release by another name
+- names of Services must begin with a letter, and {{ $fullname }} does not: set `fullnameOverride`, or choose another release name
 {{- end }}
 {{- if and (hasPrefix "{" $v.limits) (hasKey (fromJson $v.limits) "Error") }}
 - `limits` is not JSON ({{ (fromJson $v.limits).Error }}): set it to `default`, `off` or an object such as {"key": 200}
@@ -14,54 +15,56 @@ Values that a schema cannot hold against each other, or against a form that it d
 {{- $values := index $v $name }}
 {{- include "vitascope.problemsOfResources" (dict "name" (printf "%s.resources" $name) "resources" $values.resources) }}
 {{- $own := dict "root" $ "name" $name "row" (fromYaml (include "vitascope.row" (dict "root" $ "name" $name))) }}
-{{- $made := merge (fromYaml (include "vitascope.settingsOfHouse" $own)) (fromYaml (include (printf "vitascope.settingsOf.%s" $name) $own)) }}
+{{- $made := merge (fromYaml (include "vitascope.settingsOfAll" $own)) (fromYaml (include (printf "vitascope.settingsOf.%s" $name) $own)) }}
 {{- range $setting, $_ := $values.settings }}
 {{- if and (hasKey $made $setting) (regexMatch "_(LISTEN|PORT|HOST|DIR|FILE|CALLERS|TEMPLATE|INSTANCE|OWNER)$" $setting) }}
-- `{{ $name }}.settings.{{ $setting }}` says what ports, volumes and policies of the chart say already: take it out
+- `{{ $name }}.settings.{{ $setting }}` conflicts with ports, volumes or policies of the chart: remove it
 {{- end }}
 {{- end }}
 {{- if and $values.autoscaling.enabled (not (index $values.resources.requests "cpu")) }}
-- {{ $name }} is scaled by its use of what it requests of a processor, which is nothing: set `{{ $name }}.resources.requests.cpu`, or `{{ $name }}.autoscaling.enabled` to false
+- {{ $name }} is scaled by CPU usage but has no CPU request: set `{{ $name }}.resources.requests.cpu`, or `{{ $name }}.autoscaling.enabled` to false
 {{- end }}
 {{- end }}
 {{- include "vitascope.problemsOfResources" (dict "name" "migrations.resources" "resources" $v.migrations.resources) }}
 {{- if eq $v.tls.mode "certManager" }}
 {{- with $v.tls.certManager }}
 {{- if and (not .issuer.name) (or (ne .issuer.kind "Issuer") (ne .issuer.group "cert-manager.io")) }}
-- which {{ .issuer.kind }} of {{ .issuer.group }} makes certificates is missing: set `tls.certManager.issuer.name`
+- the name of the {{ .issuer.kind }} of {{ .issuer.group }} is missing: set `tls.certManager.issuer.name`
 {{- end }}
 {{- if lt (include "vitascope.seconds" .duration | float64) 3600.0 }}
-- cert-manager makes no certificate for less than an hour: set `tls.certManager.duration` to 1h or more
+- cert-manager issues no certificates for less than one hour: set `tls.certManager.duration` to 1h or more
 {{- end }}
 {{- if lt (include "vitascope.seconds" .renewBefore | float64) 300.0 }}
-- cert-manager replaces no certificate less than five minutes before its end: set `tls.certManager.renewBefore` to 5m or more
+- cert-manager renews no certificate less than five minutes before its expiry: set `tls.certManager.renewBefore` to 5m or more
 {{- end }}
 {{- if le (include "vitascope.seconds" .duration | float64) (include "vitascope.seconds" .renewBefore | float64) }}
-- a certificate would be due as soon as it is made: set `tls.certManager.renewBefore` to less than `tls.certManager.duration`, {{ .duration }}
+- a new certificate would be due for renewal at once: set `tls.certManager.renewBefore` to less than `tls.certManager.duration`, {{ .duration }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- $host := (urlParse $v.publicUrl).hostname }}
 {{- $path := (urlParse $v.publicUrl).path | trimSuffix "/" }}
-{{- range $door := list "ingress" "httpRoute" }}
-{{- $named := index $v $door }}
+{{- range $route := list "ingress" "httpRoute" }}
+{{- $named := index $v $route }}
 {{- if and $named.enabled (not $named.host) $path }}
-- viewers would come to {{ $path }}, which `{{ $door }}` leads on as it is, and the gateway has nothing there: set `publicUrl` to one without a path, or, where a proxy in front takes the path away, `{{ $door }}.host` to the host that it calls
+- `{{ $route }}` passes the path {{ $path }} unchanged, and the gateway does not serve it: set `publicUrl` to a URL without a path, or, if a proxy in front removes the path, `{{ $route }}.host` to the host that the proxy calls
 {{- end }}
 {{- if and $named.enabled (not $named.host) (or (not (regexMatch "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$" $host)) (regexMatch "^[0-9.]+$" $host)) }}
-- an address is no host for `{{ $door }}`, nor is one in capitals: set `{{ $door }}.host` to the name under which callers come, or `publicUrl`, {{ $v.publicUrl }}, to one with such a name
+- `{{ $route }}` requires a host name in lower case, not an IP address: set `{{ $route }}.host` to the public host name, or `publicUrl`, {{ $v.publicUrl }}, to a URL with such a name
 {{- end }}
 {{- end }}
 {{- if include "vitascope.makesJobs" . }}
 {{- range list "limits.cpu" "limits.hugepages-2Mi" "limits.hugepages-1Gi" }}
 {{- if hasKey $v.encoding.executor.kubernetes.quota . }}
-- no pod of a Job has a limit of `{{ trimPrefix "limits." . }}`, so a quota of it lets none start: take `{{ . }}` out of `encoding.executor.kubernetes.quota`, and set `requests.cpu` there
+- pods of Jobs have no limit of `{{ trimPrefix "limits." . }}`, so a quota of it would prevent them from starting: remove `{{ . }}` from `encoding.executor.kubernetes.quota`, and set `requests.cpu` there
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
 
-{{/* What is kept for a container is to be no more than what it may take: (dict "name" "auth.resources" "resources" …). */}}
+{{/*
+Requests of a container must not exceed its limits: (dict "name" "auth.resources" "resources" …).
+*/}}
 {{- define "vitascope.problemsOfResources" -}}
 {{- range $what, $limit := .resources.limits }}
 {{- $request := get $.resources.requests $what }}
@@ -73,13 +76,13 @@ Values that a schema cannot hold against each other, or against a form that it d
 {{- end }}
 {{- end }}
 
-{{/* A quantity of Kubernetes in thousandths. */}}
+{{/* Converts a Kubernetes quantity to thousandths. */}}
 {{- define "vitascope.milli" -}}
 {{- $text := include "vitascope.plain" . }}
 {{- if hasSuffix "m" $text }}{{ trimSuffix "m" $text }}{{ else }}{{ printf "%.0f" (mulf 1000 (include "vitascope.bytes" $text | float64)) }}{{ end }}
 {{- end }}
 
-{{/* A time such as 720h in seconds. */}}
+{{/* Converts a duration such as 720h to seconds. */}}
 {{- define "vitascope.seconds" -}}
 {{- mulf (regexFind "^[0-9]+" . | float64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) }}
 {{- end }}

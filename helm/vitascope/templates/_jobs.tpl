@@ -1,4 +1,7 @@
-{{/* The template of the pods that encode, as encoding's executor reads it: a worker's pod in another namespace, and no token. */}}
+{{/*
+Pod template for Kubernetes Jobs, which encoding's executor reads: a worker pod in another
+namespace, without a service account token.
+*/}}
 {{- define "vitascope.jobPod" -}}
 {{- $worker := dict "root" . "name" "worker" "jobs" true }}
 metadata:
@@ -50,7 +53,10 @@ labels:
   {{- include "vitascope.labels" (dict "root" . "name" "encode") | nindent 2 }}
 {{- end }}
 
-{{/* A value as CEL has it, where lists and maps are of one type unless each part is of any; what the API server leaves out because it is empty is left out here. */}}
+{{/*
+Formats a value as CEL, where lists and maps are homogeneous unless each element is `dyn`. Empty
+values are omitted, because the API server omits them, too.
+*/}}
 {{- define "vitascope.cel" -}}
 {{- $parts := list }}
 {{- if kindIs "map" . }}

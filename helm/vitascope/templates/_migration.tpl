@@ -1,6 +1,7 @@
 {{/*
-Brings the schema of a component up to date before any pod of the new version starts, on install and on upgrade alike: a hook, with an account and a
-network policy of its own, since those of the release are not there yet. Where the database comes with the release, the pods do it themselves.
+Migrates the schema of a component before any pod of the new version starts, on install and on
+upgrade. It is a hook with its own ServiceAccount and network policy, because those of the release
+do not exist yet. If the database is part of the release, the pods migrate themselves.
 */}}
 {{- define "vitascope.migration" -}}
 {{- if not (include "vitascope.databaseWithin" .root) }}
@@ -49,7 +50,7 @@ metadata:
   annotations:
     helm.sh/hook: pre-install,pre-upgrade
     helm.sh/hook-weight: "0"
-    # A failed one is told by helm; its logs are there until the next try.
+    # Helm reports a failed Job. Its logs are kept until the next attempt.
     helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 spec:
   backoffLimit: {{ $root.Values.migrations.backoffLimit }}

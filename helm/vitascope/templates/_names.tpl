@@ -1,4 +1,4 @@
-{{/* Begins with a letter, since names of Services have to. */}}
+{{/* The name starts with a letter, as names of Services require. */}}
 {{- define "vitascope.fullname" -}}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
 {{- else if not (regexMatch "^[a-z]" .Release.Name) }}{{ printf "%s-%s" (include "vitascope.product" .) (.Release.Name | replace "." "-") | trunc 40 | trimSuffix "-" }}
@@ -11,17 +11,19 @@
 {{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{/* The name of what belongs to a component: (dict "root" $ "name" "auth"). */}}
+{{/* Returns the name of an object of a component: (dict "root" $ "name" "auth"). */}}
 {{- define "vitascope.name" -}}
 {{- printf "%s-%s" (include "vitascope.fullname" .root) .name }}
 {{- end }}
 
-{{/* The Service that leads to the metrics of all pods, and what Prometheus calls them. */}}
+{{/*
+Returns the name of the Service for the metrics of all pods, which is also their Prometheus job.
+*/}}
 {{- define "vitascope.metricsName" -}}
 {{- include "vitascope.name" (dict "root" . "name" "metrics") }}
 {{- end }}
 
-{{/* What a component's pods are found by; it never changes. */}}
+{{/* Returns the selector labels of a component's pods; they never change. */}}
 {{- define "vitascope.selector" -}}
 app.kubernetes.io/name: {{ include "vitascope.product" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -36,7 +38,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* The image of a row: (dict "root" $ "image" "server"). */}}
+{{/* Returns the image of a row: (dict "root" $ "image" "server"). */}}
 {{- define "vitascope.image" -}}
 {{- $image := .image | eq "encoding" | ternary .root.Values.encodingImage .root.Values.image }}
 {{- if $image.digest }}{{ printf "%s@%s" $image.repository $image.digest }}
@@ -44,17 +46,23 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
-{{/* The host under which a component's port is found: (dict "root" $ "name" "encoding" "port" "upload"). */}}
+{{/* Returns the host of a component's port: (dict "root" $ "name" "encoding" "port" "upload"). */}}
 {{- define "vitascope.host" -}}
 {{- printf "%s.%s.svc.%s" (include "vitascope.serviceName" .) .root.Release.Namespace .root.Values.clusterDomain }}
 {{- end }}
 
-{{/* Uploads have a service of their own: bytes over HTTP are spread by its address, calls over gRPC by the addresses behind a headless one. */}}
+{{/*
+Uploads have their own Service: HTTP connections are balanced by its cluster IP, gRPC calls by the
+pod addresses of a headless Service.
+*/}}
 {{- define "vitascope.serviceName" -}}
 {{- include "vitascope.name" . }}{{ if eq .port "upload" }}-upload{{ end }}
 {{- end }}
 
-{{/* HOST:PORT of a port, here or, where the component is not deployed here, where the values say that it is. */}}
+{{/*
+Returns HOST:PORT of a port, from this release or from the values if the component is not part of
+it.
+*/}}
 {{- define "vitascope.address" -}}
 {{- $values := index .root.Values .name }}
 {{- if $values.enabled }}{{ printf "%s:%v" (include "vitascope.host" .) (index (fromYaml (include "vitascope.row" .)).ports .port) }}
@@ -62,12 +70,15 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
-{{/* The name of the secret of the house's keys. */}}
+{{/* Returns the name of the platform's secret with keys. */}}
 {{- define "vitascope.keysSecret" -}}
 {{- .Values.secrets.existingSecret | default (printf "%s-keys" (include "vitascope.fullname" .)) }}
 {{- end }}
 
-{{/* Where the URL of a component's database is, as {secret, key}: (dict "root" $ "name" "auth"). */}}
+{{/*
+Returns the secret with the URL of a component's database, as {secret, key}: (dict "root" $ "name"
+"auth").
+*/}}
 {{- define "vitascope.databaseSecret" -}}
 {{- $own := (index .root.Values .name).database }}
 {{- $database := .root.Values.database }}
@@ -78,25 +89,26 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
-{{/* The secret with tls.crt, tls.key and ca.crt of a component. */}}
+{{/* Returns the secret with tls.crt, tls.key and ca.crt of a component. */}}
 {{- define "vitascope.tlsSecret" -}}
 {{- if eq .root.Values.tls.mode "secrets" }}{{ index .root.Values.tls.secrets .name }}
 {{- else }}{{ include "vitascope.name" . }}-tls
 {{- end }}
 {{- end }}
 
-{{/* The claim of the folder of objects. */}}
+{{/* Returns the volume claim of the objects. */}}
 {{- define "vitascope.objectsClaim" -}}
 {{- .Values.storage.files.existingClaim | default (printf "%s-objects" (include "vitascope.fullname" .)) }}
 {{- end }}
 
-{{/* Non-empty where the database comes with this release, and so is not there before its pods. */}}
+{{/* Non-empty if the database is part of this release, and so does not exist before its pods. */}}
 {{- define "vitascope.databaseWithin" -}}
-{{- if or .Values.demo.postgres.enabled .Values.database.cloudNativePg.create }}yes{{ end }}
+{{- if or .Values.evaluation.postgres.enabled .Values.database.cloudNativePg.create }}yes{{ end }}
 {{- end }}
 
 {{/*
-The names of secrets that a component's pods hold, as {keys, tls, storage}; those of Jobs lie in another namespace: (dict "root" $ "name" "worker" "jobs" true).
+Returns the names of the secrets that a component's pods mount, as {keys, tls, storage}. Those of
+Kubernetes Jobs are in another namespace: (dict "root" $ "name" "worker" "jobs" true).
 */}}
 {{- define "vitascope.secretNames" -}}
 {{- $own := .root.Values.encoding.executor.kubernetes.secrets }}
@@ -106,35 +118,41 @@ storage: {{ $own.storage }}
 tls: {{ $own.tls | default (printf "%s-tls" (include "vitascope.jobsName" .root)) }}
 {{- else }}
 keys: {{ include "vitascope.keysSecret" .root }}
-storage: {{ .root.Values.storage.s3.existingSecret }}
+storage: {{ get .root.Values.storage.s3.existingSecrets .name }}
 tls: {{ include "vitascope.tlsSecret" . }}
 {{- end }}
 {{- end }}
 
-{{/* The name of what belongs to the Jobs of the Kubernetes executor. */}}
+{{/* Returns the name of the objects for Kubernetes Jobs. */}}
 {{- define "vitascope.jobsName" -}}
 {{- printf "%s-encode" (include "vitascope.fullname" .) }}
 {{- end }}
 
-{{/* By which the executor tells its Jobs from those of another release: the name of this one, as far as there is room for it, and what no other has. */}}
+{{/*
+Returns the label value that distinguishes this release's Kubernetes Jobs from those of others:
+the release name, shortened if necessary, and a unique suffix.
+*/}}
 {{- define "vitascope.jobsInstance" -}}
 {{- $name := regexReplaceAll "[^a-z0-9-]" (regexReplaceAll "^[^a-z]+" .Release.Name "") "-" | trunc 13 }}
 {{- regexReplaceAll "-+$" $name "" | default "vitascope" }}-{{ printf "%s/%s" .Release.Namespace .Release.Name | sha256sum | trunc 6 }}
 {{- end }}
 
-{{/* The ConfigMap that owns all Jobs of this instance: one of another instance has another, so that its Jobs go where an upgrade changes the instance. */}}
+{{/*
+Returns the ConfigMap that owns all Kubernetes Jobs of this instance. Another instance has another
+one, so that old Jobs are deleted when an upgrade changes the instance.
+*/}}
 {{- define "vitascope.jobsOwner" -}}
 {{- include "vitascope.jobsInstance" . }}-jobs
 {{- end }}
 
-{{/* What pods of Jobs are found by. */}}
+{{/* Returns the selector labels of the pods of Kubernetes Jobs. */}}
 {{- define "vitascope.jobsSelector" -}}
 app.kubernetes.io/managed-by: vitascope-encoding
 app.kubernetes.io/instance: {{ include "vitascope.jobsInstance" . }}
 app.kubernetes.io/component: encode
 {{- end }}
 
-{{/* Non-empty where encoding makes Jobs. */}}
+{{/* Non-empty if encoding creates Kubernetes Jobs. */}}
 {{- define "vitascope.makesJobs" -}}
 {{- if and .Values.encoding.enabled (eq .Values.encoding.executor.kind "kubernetes") }}yes{{ end }}
 {{- end }}

@@ -1,5 +1,6 @@
 {{/*
-What may reach a component, and what it may reach: the arrows of the house, names, and nothing else. Kubelet’s probes come from the node and pass.
+Ingress and egress of a component: the connections of the component table, DNS, and nothing else.
+Probes of the kubelet come from the node and are always allowed.
 */}}
 {{- define "vitascope.networkPolicy" -}}
 {{- if .root.Values.networkPolicy.enabled }}
@@ -32,7 +33,7 @@ spec:
       to:
         {{- include "vitascope.peer" (dict "root" $root "name" (first $callee)) | trim | nindent 8 }}
     {{- end }}
-    {{- range $row.reaches }}
+    {{- range $row.egress }}
     {{- with include "vitascope.outsideEgress" (dict "root" $root "what" .) | trim }}
     {{- . | nindent 4 }}
     {{- end }}
@@ -44,7 +45,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* What may come in; nothing where it is empty. */}}
+{{/* Ingress rules; empty if there are none. */}}
 {{- define "vitascope.ingressRules" -}}
 {{- $root := .root }}
 {{- $name := .name }}
@@ -55,7 +56,7 @@ spec:
 {{- if include "vitascope.isDoor" $name }}
 - ports:
     - { port: {{ $port }}, protocol: TCP }
-  {{- with $root.Values.networkPolicy.doorFrom }}
+  {{- with $root.Values.networkPolicy.ingressFrom }}
   from:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -75,7 +76,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* The pods that call a port: (dict "root" $ "name" "auth" "port" "grpc"). */}}
+{{/* Pods that call a port: (dict "root" $ "name" "auth" "port" "grpc"). */}}
 {{- define "vitascope.callerPeers" -}}
 {{- range (fromYaml (include "vitascope.callers" .)).names }}
 {{- with include "vitascope.peer" (dict "root" $.root "name" .) | trim }}
@@ -92,12 +93,15 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* The doors are for callers from outside. */}}
+{{/* Clients from outside connect to gateway and web only. */}}
 {{- define "vitascope.isDoor" -}}
 {{- if has . (list "gateway" "web") }}yes{{ end }}
 {{- end }}
 
-{{/* The pods of a component: those of this release, or, where it is not a part of it, those in the namespaces that are named for that. */}}
+{{/*
+Pods of a component: those of this release, or, if it is not part of the release, those in
+`networkPolicy.otherNamespaces`.
+*/}}
 {{- define "vitascope.peer" -}}
 {{- if (index .root.Values .name).enabled -}}
 - podSelector:
@@ -126,13 +130,13 @@ spec:
     {{- toYaml .Values.networkPolicy.peers.dns | nindent 4 }}
 {{- end }}
 
-{{/* One rule to what lies outside of the house: (dict "root" $ "what" "database"). */}}
+{{/* Rule for one system outside of the release: (dict "root" $ "what" "database"). */}}
 {{- define "vitascope.outsideEgress" -}}
 {{- $values := .root.Values }}
 {{- $peers := $values.networkPolicy.peers }}
 {{- if eq .what "database" }}
 - to:
-    {{- if $values.demo.postgres.enabled }}
+    {{- if $values.evaluation.postgres.enabled }}
     - podSelector:
         matchLabels:
           {{- include "vitascope.selector" (dict "root" .root "name" "postgres") | nindent 10 }}
@@ -155,7 +159,7 @@ spec:
 - to:
     {{- toYaml $peers.mail | nindent 4 }}
 {{- else if eq .what "public" }}
-# The ports and networks that libs/fetch lets through; it looks again at each address itself.
+# The ports and networks that libs/fetch allows. libs/fetch also checks each address itself.
 - ports:
     - { port: 80, protocol: TCP }
     - { port: 443, protocol: TCP }

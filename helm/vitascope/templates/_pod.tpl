@@ -1,4 +1,7 @@
-{{/* The security of every pod and container here: what PodSecurity `restricted` asks for, and a root file system that is read-only. */}}
+{{/*
+Security context of every pod and container: PodSecurity `restricted`, and a read-only root file
+system.
+*/}}
 {{- define "vitascope.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001
@@ -16,44 +19,50 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* What is mounted into a component's containers, (dict "root" $ "name" "auth" "migrate" false): files of secrets, and the folders that it may write. */}}
+{{/*
+Volume mounts of a component's containers, (dict "root" $ "name" "auth" "migrate" false): files of
+secrets, and writable folders.
+*/}}
 {{- define "vitascope.mounts" -}}
 {{- $row := fromYaml (include "vitascope.row" .) }}
 - { name: tmp, mountPath: /tmp }
 {{- if .root.Values.authorities.configMap }}
 - { name: authorities, mountPath: /etc/vitascope/authorities, readOnly: true }
 {{- end }}
-{{- if has "database" $row.reaches }}
+{{- if has "database" $row.egress }}
 - { name: database, mountPath: /etc/vitascope/database, readOnly: true }
 {{- end }}
 {{- if not .migrate }}
 - { name: keys, mountPath: /etc/vitascope/keys, readOnly: true }
+{{- if (fromYaml (include "vitascope.signersOfCallers" .)).names }}
+- { name: public-keys, mountPath: /etc/vitascope/public-keys, readOnly: true }
+{{- end }}
 {{- if ne .root.Values.tls.mode "none" }}
 - { name: tls, mountPath: /etc/vitascope/tls, readOnly: true }
 {{- end }}
-{{- if and (has "storage" $row.reaches) (eq .root.Values.storage.kind "s3") }}
+{{- if and (has "storage" $row.egress) (eq .root.Values.storage.kind "s3") }}
 - { name: storage, mountPath: /etc/vitascope/storage, readOnly: true }
 {{- end }}
-{{- if and (has "redis" $row.reaches) .root.Values.redis.existingSecret }}
+{{- if and (has "redis" $row.egress) .root.Values.redis.existingSecret }}
 - { name: redis, mountPath: /etc/vitascope/redis, readOnly: true }
 {{- end }}
-{{- if and (has "mail" $row.reaches) .root.Values.mail.existingSecret }}
+{{- if and (has "mail" $row.egress) .root.Values.mail.existingSecret }}
 - { name: mail, mountPath: /etc/vitascope/mail, readOnly: true }
 {{- end }}
-{{- if has "scratch" $row.folders }}
+{{- if has "scratch" $row.volumes }}
 - { name: scratch, mountPath: /var/lib/vitascope/scratch }
 {{- end }}
 {{- if eq (include "vitascope.callsKubernetes" .) "yes" }}
 - { name: executor, mountPath: /etc/vitascope/executor, readOnly: true }
 {{- end }}
-{{- if and (has "objects" $row.folders) (eq .root.Values.storage.kind "files") }}
+{{- if and (has "objects" $row.volumes) (eq .root.Values.storage.kind "files") }}
 - name: objects
   mountPath: /var/lib/vitascope/objects
   {{- if eq .name "delivery" }}
   readOnly: true
   {{- end }}
 {{- end }}
-{{- if and (has "spool" $row.folders) .root.Values.analytics.spool.enabled }}
+{{- if and (has "spool" $row.volumes) .root.Values.analytics.spool.enabled }}
 - { name: spool, mountPath: /var/lib/vitascope/spool }
 {{- end }}
 {{- end }}
@@ -72,7 +81,7 @@ capabilities:
     items:
       - { key: {{ $root.Values.authorities.key }}, path: ca.crt }
 {{- end }}
-{{- if has "database" $row.reaches }}
+{{- if has "database" $row.egress }}
 {{- $database := fromYaml (include "vitascope.databaseSecret" .) }}
 - name: database
   secret:
@@ -87,16 +96,27 @@ capabilities:
     secretName: {{ $secrets.keys }}
     defaultMode: 0440
     items:
-      {{- range $row.keys }}
+      - { key: {{ include "vitascope.signer" . }}.key, path: signing-key }
+      {{- range $row.secrets }}
       - { key: {{ . }}, path: {{ . }} }
       {{- end }}
+{{- with (fromYaml (include "vitascope.signersOfCallers" .)).names }}
+- name: public-keys
+  secret:
+    secretName: {{ $secrets.keys }}
+    defaultMode: 0440
+    items:
+      {{- range . }}
+      - { key: {{ . }}.pub, path: {{ . }}.pub }
+      {{- end }}
+{{- end }}
 {{- if ne $root.Values.tls.mode "none" }}
 - name: tls
   secret:
     secretName: {{ $secrets.tls }}
     defaultMode: 0440
 {{- end }}
-{{- if and (has "storage" $row.reaches) (eq $root.Values.storage.kind "s3") }}
+{{- if and (has "storage" $row.egress) (eq $root.Values.storage.kind "s3") }}
 - name: storage
   secret:
     secretName: {{ $secrets.storage }}
@@ -105,7 +125,7 @@ capabilities:
       - { key: {{ $root.Values.storage.s3.accessKeyIdKey }}, path: access-key-id }
       - { key: {{ $root.Values.storage.s3.secretAccessKeyKey }}, path: secret-access-key }
 {{- end }}
-{{- if and (has "redis" $row.reaches) $root.Values.redis.existingSecret }}
+{{- if and (has "redis" $row.egress) $root.Values.redis.existingSecret }}
 - name: redis
   secret:
     secretName: {{ $root.Values.redis.existingSecret }}
@@ -113,7 +133,7 @@ capabilities:
     items:
       - { key: {{ $root.Values.redis.key }}, path: url }
 {{- end }}
-{{- if and (has "mail" $row.reaches) $root.Values.mail.existingSecret }}
+{{- if and (has "mail" $row.egress) $root.Values.mail.existingSecret }}
 - name: mail
   secret:
     secretName: {{ $root.Values.mail.existingSecret }}
@@ -121,7 +141,7 @@ capabilities:
     items:
       - { key: {{ $root.Values.mail.key }}, path: url }
 {{- end }}
-{{- if has "scratch" $row.folders }}
+{{- if has "scratch" $row.volumes }}
 {{- $scratch := (index $root.Values .name).scratch }}
 - name: scratch
   {{- if $scratch.storageClass }}
@@ -142,7 +162,7 @@ capabilities:
   configMap:
     name: {{ include "vitascope.jobsName" $root }}-pod
 {{- end }}
-{{- if and (has "objects" $row.folders) (eq $root.Values.storage.kind "files") }}
+{{- if and (has "objects" $row.volumes) (eq $root.Values.storage.kind "files") }}
 - name: objects
   persistentVolumeClaim:
     claimName: {{ include "vitascope.objectsClaim" $root }}
@@ -151,8 +171,10 @@ capabilities:
 {{- end }}
 
 {{/*
-Changes whenever a secret that the pods hold does, so that they are replaced; certificates are read again without that. It is made of the versions of
-the secrets, not of what is in them. Without a cluster to ask (helm template) only `secrets.revision` counts.
+Text that changes with the mounted secrets, so that a change replaces the pods. Certificates are
+not included, because processes reload them. The text is derived from the resource versions of the
+secrets, not from their contents. If helm cannot query the cluster (helm template), only
+`secrets.revision` counts.
 */}}
 {{- define "vitascope.secretsVersion" -}}
 {{- $root := .root }}
@@ -166,7 +188,10 @@ the secrets, not of what is in them. Without a cluster to ask (helm template) on
 {{- $versions | join "," | sha256sum | trunc 16 }}
 {{- end }}
 
-{{/* Alive is what answers for itself on the page of metrics; ready is what says so by gRPC (or there), dependencies counted. */}}
+{{/*
+Liveness checks the metrics port of the process. Readiness checks gRPC health (or that port),
+including dependencies.
+*/}}
 {{- define "vitascope.probes" -}}
 {{- $row := fromYaml (include "vitascope.row" .) }}
 startupProbe:
@@ -190,7 +215,7 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{/* Where pods may run. */}}
+{{/* Placement of pods. */}}
 {{- define "vitascope.placement" -}}
 {{- $pod := (index .root.Values .name).pod }}
 {{- with $pod.priorityClassName | default (include "vitascope.priorityClass" .) }}
@@ -199,7 +224,10 @@ priorityClassName: {{ . }}
 {{- include "vitascope.nodes" . | nindent 0 }}
 {{- end }}
 
-{{/* On which nodes pods of a component may be, also those that are there before the release's own priority classes. */}}
+{{/*
+Node placement of a component's pods, including hook pods that run before the release's priority
+classes exist.
+*/}}
 {{- define "vitascope.nodes" -}}
 {{- $pod := (index .root.Values .name).pod }}
 {{- with $pod.nodeSelector }}
@@ -216,7 +244,7 @@ affinity:
 {{- end }}
 {{- end }}
 
-{{/* How pods of a component should lie. */}}
+{{/* Topology spread of a component's pods. */}}
 {{- define "vitascope.spread" -}}
 {{- $own := include "vitascope.ownFolder" . }}
 {{- with .root.Values.topologySpread }}
@@ -233,14 +261,17 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Work that can wait gives way to what answers callers. */}}
+{{/* Work that can wait has a lower priority than services that answer requests. */}}
 {{- define "vitascope.priorityClass" -}}
 {{- if .root.Values.priorityClasses.create }}
 {{- include "vitascope.priorityName" (dict "root" .root "kind" (eq .name "worker" | ternary "work" "serving")) }}
 {{- end }}
 {{- end }}
 
-{{/* Of a class, which all namespaces see and whose value nobody can change: another release, or another value, has another one. */}}
+{{/*
+Name of a priority class. Classes are cluster-wide and their value is immutable, so another
+release or another value has another name.
+*/}}
 {{- define "vitascope.priorityName" -}}
 {{- printf "%s-%s-%v" (include "vitascope.jobsInstance" .root) .kind (index .root.Values.priorityClasses .kind) }}
 {{- end }}

@@ -1,4 +1,4 @@
-{{/* Who a component is: for Kubernetes an account without a token, for the house a certificate. */}}
+{{/* Identity of a component: a ServiceAccount without a token, and a certificate. */}}
 {{- define "vitascope.identity" -}}
 apiVersion: v1
 kind: ServiceAccount
@@ -24,7 +24,7 @@ spec:
     size: 256
     rotationPolicy: Always
   usages: [digital signature, server auth, client auth]
-  # The first name is what others know a caller by.
+  # Other services identify a caller by the first name.
   dnsNames:
     - {{ .name }}
     - {{ include "vitascope.name" . }}

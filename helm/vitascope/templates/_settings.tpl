@@ -1,11 +1,11 @@
 {{/*
-The settings of a component's process, as NAME: value: those that follow from the house, those of its own, and what the values add in `settings`.
-Secrets are named by their files alone.
+Settings of a component's process, as NAME: value: common settings, its own settings, and
+`settings` of the values. Secrets appear only as file names.
 */}}
 {{- define "vitascope.settings" -}}
 {{- $row := fromYaml (include "vitascope.row" .) }}
 {{- $all := merge
-      (fromYaml (include "vitascope.settingsOfHouse" (dict "root" .root "name" .name "row" $row)))
+      (fromYaml (include "vitascope.settingsOfAll" (dict "root" .root "name" .name "row" $row)))
       (fromYaml (include (printf "vitascope.settingsOf.%s" .name) .)) }}
 {{- range $setting, $value := (index .root.Values .name).settings }}{{ $_ := set $all $setting $value }}{{ end }}
 {{- range $setting, $value := $all }}
@@ -15,12 +15,12 @@ Secrets are named by their files alone.
 {{- end }}
 {{- end }}
 
-{{/* A value as text; YAML's large whole numbers would else come out as 2.1e+10. */}}
+{{/* Converts a value to text. Large integers of YAML would otherwise become 2.1e+10. */}}
 {{- define "vitascope.plain" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end }}
 {{- end }}
 
-{{/* A quantity of Kubernetes, such as 20Gi, in bytes; 0 for what is written in another way. */}}
+{{/* Converts a Kubernetes quantity such as 20Gi to bytes; 0 for other formats. */}}
 {{- define "vitascope.bytes" -}}
 {{- $text := include "vitascope.plain" . }}
 {{- $factors := dict "one" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "P" 1e15 "E" 1e18 "Pi" 1125899906842624 "Ei" 1152921504606846976 }}
@@ -28,17 +28,23 @@ Secrets are named by their files alone.
 {{- printf "%.0f" (mulf (regexFind "^[0-9.]+" $text | float64) (get $factors $unit | default 0 | float64)) }}
 {{- end }}
 
-{{/* What tasks may take of the scratch folder of a worker: a twentieth less than its volume has, past which the pod would be evicted. */}}
+{{/*
+Scratch space for tasks of a worker: 5 % less than its volume, because the pod is evicted when the
+volume is full.
+*/}}
 {{- define "vitascope.scratchBytes" -}}
 {{- printf "%.0f" (floor (mulf 0.95 (include "vitascope.bytes" .Values.worker.scratch.size | float64))) }}
 {{- end }}
 
-{{/* Of the volume of a Job's pod: it encodes chunks of one source alone, and a file system takes a tenth at most. */}}
+{{/*
+Scratch space of a Kubernetes Job's pod: it encodes chunks of a single source, and the file system
+uses 10 % at most.
+*/}}
 {{- define "vitascope.jobScratch" -}}
 {{- printf "%.0fGi" (ceil (addf (divf (include "vitascope.bytes" .Values.encoding.sources.maxBytes) 0.9 1073741824) 2)) }}
 {{- end }}
 
-{{/* The same as a container's `env`. */}}
+{{/* The same settings as the `env` of a container. */}}
 {{- define "vitascope.env" -}}
 {{- range $setting, $value := fromYaml (include "vitascope.settings" .) }}
 - name: {{ $setting }}
@@ -46,7 +52,7 @@ Secrets are named by their files alone.
 {{- end }}
 {{- end }}
 
-{{- define "vitascope.settingsOfHouse" -}}
+{{- define "vitascope.settingsOfAll" -}}
 {{- $root := .root }}
 {{- $upper := upper .name }}
 {{- $host := $root.Values.listenHost }}
@@ -72,19 +78,23 @@ VITASCOPE_ENCODING_UPLOAD_URL: {{ printf "%s://%s" $scheme $address | quote }}
 VITASCOPE_{{ upper (first $callee) }}_URL: {{ printf "%s://%s" $scheme $address | quote }}
 {{- end }}
 {{- end }}
-{{- range .row.keys }}
+VITASCOPE_SIGNING_KEY_FILE: /etc/vitascope/keys/signing-key
+{{- if (fromYaml (include "vitascope.signersOfCallers" .)).names }}
+VITASCOPE_PUBLIC_KEYS_DIR: /etc/vitascope/public-keys
+{{- end }}
+{{- range .row.secrets }}
 VITASCOPE_{{ . | upper | replace "-" "_" }}_FILE: /etc/vitascope/keys/{{ . }}
 {{- end }}
-{{- if has "database" .row.reaches }}
+{{- if has "database" .row.egress }}
 VITASCOPE_{{ $upper }}_DATABASE_URL_FILE: /etc/vitascope/database/url
 {{- end }}
-{{- if has "storage" .row.reaches }}
+{{- if has "storage" .row.egress }}
 {{- include "vitascope.settingsOfStorage" $root }}
 {{- end }}
-{{- if and (has "redis" .row.reaches) $root.Values.redis.existingSecret }}
+{{- if and (has "redis" .row.egress) $root.Values.redis.existingSecret }}
 VITASCOPE_REDIS_URL_FILE: /etc/vitascope/redis/url
 {{- end }}
-{{- if has "scratch" .row.folders }}
+{{- if has "scratch" .row.volumes }}
 VITASCOPE_SCRATCH_DIR: /var/lib/vitascope/scratch
 {{- end }}
 {{- if ne $root.Values.tls.mode "none" }}
@@ -155,6 +165,7 @@ VITASCOPE_SOURCE_MAX_BYTES: {{ .encoding.sources.maxBytes | int64 }}
 VITASCOPE_SOURCE_MAX_SECONDS: {{ .encoding.sources.maxSeconds | int64 }}
 VITASCOPE_SOURCES_PARALLEL: {{ .encoding.sources.parallel }}
 VITASCOPE_SOURCES_AHEAD: {{ .encoding.sources.ahead }}
+VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS: {{ .encoding.sources.lowPriorityMaxWaitSeconds | int64 }}
 VITASCOPE_SOURCES_KEPT: {{ .encoding.sources.kept | ternary 1 0 }}
 {{- if eq .encoding.executor.kind "kubernetes" }}
 {{- with .encoding.executor.kubernetes }}

@@ -1,4 +1,7 @@
-{{/* The Deployment of a component (a StatefulSet where each pod has a folder of its own): (dict "root" $ "name" "auth"). */}}
+{{/*
+Deployment of a component, or a StatefulSet if each pod has its own data folder: (dict "root" $
+"name" "auth").
+*/}}
 {{- define "vitascope.workload" -}}
 {{- $root := .root }}
 {{- $values := index $root.Values .name }}
@@ -57,7 +60,7 @@ spec:
   {{- end }}
 {{- end }}
 
-{{/* Workers that are started when there is work, and end when there is none. */}}
+{{/* Workers that KEDA starts when tasks are waiting, and that exit when they are idle. */}}
 {{- define "vitascope.scaledJob" -}}
 {{- $root := .root }}
 {{- $values := $root.Values.worker }}
@@ -73,7 +76,7 @@ spec:
   maxReplicaCount: {{ $values.scaledJob.maxReplicas }}
   successfulJobsHistoryLimit: 5
   failedJobsHistoryLimit: 20
-  # What runs is not ended by an upgrade: it ends when there is nothing to do.
+  # An upgrade does not stop running workers. They exit when they are idle.
   rollout:
     strategy: gradual
   jobTargetRef:
@@ -94,7 +97,8 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: {{ $values.scaledJob.prometheus }}
-        # Every replica of encoding tells the same of the queue; sources are fetched by encoding itself, and chunks are not for workers where Jobs make them.
+        # Every replica of encoding reports the same queue. Encoding fetches sources itself, and
+        # workers do not encode chunks if Kubernetes Jobs do.
         query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Values.encoding.enabled | ternary $root.Release.Namespace $values.scaledJob.namespace }}",kind!{{ eq $root.Values.encoding.executor.kind "kubernetes" | ternary "~\"fetch|encode\"" "=\"fetch\"" }}}))
         threshold: {{ $values.scaledJob.tasksPerPod | quote }}
 {{- end }}
@@ -107,13 +111,13 @@ vitascope/metrics: "true"
 {{- end }}
 {{- end }}
 
-{{/* Non-empty where each pod has a folder of its own, that outlives it. */}}
+{{/* Non-empty if each pod has its own persistent data folder. */}}
 {{- define "vitascope.ownFolder" -}}
 {{- $row := fromYaml (include "vitascope.row" .) }}
-{{- if and (has "spool" $row.folders) .root.Values.analytics.spool.enabled }}yes{{ end }}
+{{- if and (has "spool" $row.volumes) .root.Values.analytics.spool.enabled }}yes{{ end }}
 {{- end }}
 
-{{/* Old pods go when new ones serve. */}}
+{{/* Old pods are removed when new pods are ready. */}}
 {{- define "vitascope.strategy" -}}
 strategy:
   type: RollingUpdate
@@ -141,7 +145,7 @@ terminationGracePeriodSeconds: {{ add $root.Values.shutdown.preStopSeconds $root
 {{- include "vitascope.placement" . | nindent 0 }}
 {{- include "vitascope.spread" . | nindent 0 }}
 {{- if and $row.migrate (include "vitascope.databaseWithin" $root) }}
-# The database comes with this release: no hook could have found it before this pod.
+# The database is part of this release, so a hook could not migrate it before this pod starts.
 initContainers:
   - name: migrate
     {{- include "vitascope.migrateContainer" . | nindent 4 }}
@@ -150,7 +154,7 @@ containers:
   - name: {{ .name }}
     image: {{ include "vitascope.image" (dict "root" $root "image" $row.image) }}
     imagePullPolicy: {{ (eq $row.image "encoding" | ternary $root.Values.encodingImage $root.Values.image).pullPolicy }}
-    args: [{{ $row.program }}]
+    args: [{{ append ($row.nodeOptions | default list) $row.program | join ", " }}]
     ports:
       {{- range $port, $number := $row.ports }}
       - { name: {{ $port }}, containerPort: {{ $number }} }
@@ -163,7 +167,7 @@ containers:
       {{- toYaml $values.resources | nindent 6 }}
     {{- include "vitascope.probes" . | nindent 4 }}
     lifecycle:
-      # Callers hear of the end of this pod before it stops to answer.
+      # Services remove this pod before it stops answering.
       preStop:
         sleep: { seconds: {{ $root.Values.shutdown.preStopSeconds }} }
     volumeMounts:
@@ -172,12 +176,12 @@ volumes:
   {{- include "vitascope.volumes" . | nindent 2 }}
 {{- end }}
 
-{{/* "yes" for the one component that speaks with the Kubernetes API. */}}
+{{/* "yes" for the only component that uses the Kubernetes API. */}}
 {{- define "vitascope.callsKubernetes" -}}
 {{- if and (eq .name "encoding") (include "vitascope.makesJobs" .root) }}yes{{ else }}no{{ end }}
 {{- end }}
 
-{{/* Brings the schema of a component up to date, and ends. */}}
+{{/* Container that migrates the schema of a component and exits. */}}
 {{- define "vitascope.migrateContainer" -}}
 {{- $row := fromYaml (include "vitascope.row" .) -}}
 image: {{ include "vitascope.image" (dict "root" .root "image" $row.image) }}
@@ -200,7 +204,7 @@ volumeMounts:
   {{- include "vitascope.mounts" (dict "root" .root "name" .name "migrate" true) | nindent 2 }}
 {{- end }}
 
-{{/* The services of a component's ports: calls by a headless one, the rest by ordinary ones. */}}
+{{/* Services of a component's ports: a headless one for gRPC, ordinary ones for the rest. */}}
 {{- define "vitascope.services" -}}
 {{- $root := .root }}
 {{- $row := fromYaml (include "vitascope.row" .) }}
@@ -225,7 +229,9 @@ spec:
     - name: {{ $port }}
       port: {{ index $row.ports $port }}
       targetPort: {{ $port }}
-      {{- /* Plain HTTP/2 without TLS alone; a mesh that took TLS for it would break it. */}}
+      {{- /*
+Set only for plain HTTP/2: a service mesh that treats TLS as plain HTTP/2 would break it.
+*/}}
       {{- if and (eq $port "grpc") (eq $root.Values.tls.mode "none") }}
       appProtocol: kubernetes.io/h2c
       {{- end }}
@@ -233,7 +239,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* How many pods: a disruption budget, and a scaler where the values want one. */}}
+{{/* Disruption budget, and a HorizontalPodAutoscaler if enabled. */}}
 {{- define "vitascope.scaling" -}}
 {{- $values := index .root.Values .name }}
 {{- $own := include "vitascope.ownFolder" . }}
@@ -247,7 +253,7 @@ metadata:
     {{- include "vitascope.labels" . | nindent 4 }}
 spec:
   maxUnavailable: {{ $values.disruptionBudget.maxUnavailable }}
-  # A pod that is not ready serves nobody: it does not hold up the drain of a node.
+  # Pods that are not ready do not block the drain of a node.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:

@@ -7,7 +7,7 @@ import { readCaptions } from './read-captions.ts'
 
 const readers: ReturnType<typeof createCaptionReader>[] = []
 const open = (bounds: Partial<ReaderBounds> = {}) => {
-  const reader = createCaptionReader({ waitMs: 25_000, workMs: 20_000, ...bounds })
+  const reader = createCaptionReader({ timeoutMs: 25_000, maxCpuMs: 20_000, ...bounds })
   readers.push(reader)
   return reader
 }
@@ -15,11 +15,11 @@ afterEach(() => Promise.all(readers.splice(0).map((reader) => reader.close())))
 
 const SRT = '1\n00:00:01,000 --> 00:00:02,500\nGrüß <i>Gott</i> \u{1f600}\n\n'
 const large = { content: SRT.repeat(5_000), format: 'srt' } as const
-/** How many there are in this process; Linux knows them by name. */
+/** Number of caption threads of this process, by their names. */
 const threads = () =>
   readdirSync('/proc/self/task').filter((id) => readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim() === 'captions').length
 
-test('small and large files, texts and bytes come out as without a thread', async () => {
+test('a file is read with the same result with and without a thread, as text and as bytes', async () => {
   const reader = open()
   for (const content of [SRT, large.content, Buffer.from(large.content), Buffer.from(`\ufeff${large.content}`, 'utf16le')]) {
     expect(await reader.read({ content, format: 'srt' }, '1')).toEqual(readCaptions(String(SRT).repeat(content === SRT ? 1 : 5_000), 'srt'))
@@ -27,15 +27,15 @@ test('small and large files, texts and bytes come out as without a thread', asyn
   expect(await reader.read({ content: ' '.repeat(100_000), format: 'vtt' }, '1')).toEqual([])
 })
 
-test('what is too large is refused, and the next file is read', async () => {
+test('a file with too many captions is rejected, and the next file is read', async () => {
   const reader = open()
   const tooMany = { content: SRT.repeat(20_001), format: 'srt' } as const
   await expect(reader.read(tooMany, '1')).rejects.toMatchObject({ kind: 'invalid', reason: 'CAPTION_TOO_LARGE' })
   expect(await reader.read(large, '1')).toHaveLength(5_000)
 })
 
-test('what takes too much memory is refused, and its thread is gone', async () => {
-  const reader = open({ heapMiB: 10 })
+test('a file that takes too much memory is rejected, and its thread ends', async () => {
+  const reader = open({ maxHeapMiB: 10 })
   const content = `1\r\n00:00:01,000 --> 00:00:02,000\r\n${'ordinary words '.repeat(13)}\r\n\r\n`.repeat(19_999)
   await expect(reader.read({ content, format: 'srt' }, '1')).rejects.toMatchObject({
     kind: 'invalid',
@@ -45,16 +45,16 @@ test('what takes too much memory is refused, and its thread is gone', async () =
   expect(threads()).toBe(0)
 })
 
-test('what takes too long is refused, and its thread is gone', async () => {
-  const reader = open({ workMs: 1 })
-  // Ten times what a file may have: the thread is asked while it reads, whatever else the machine does.
+test('a file that takes too long is rejected, and its thread ends', async () => {
+  const reader = open({ maxCpuMs: 1 })
+  // Ten times the largest file, so that the thread reads for longer than the poll interval.
   const content = ' x\n'.repeat(20_000_000)
   const refused = { kind: 'invalid', reason: 'CAPTION_TOO_LARGE', message: expect.stringContaining('takes too long') }
   await expect(reader.read({ content, format: 'vtt' }, '1')).rejects.toMatchObject(refused)
   expect(threads()).toBe(0)
 })
 
-test('who goes away stops the thread that reads for them', async () => {
+test('an aborted signal ends the thread that reads the file', async () => {
   const reader = open()
   const leaving = new AbortController()
   const read = reader.read(large, '1', leaving.signal)
@@ -63,7 +63,7 @@ test('who goes away stops the thread that reads for them', async () => {
   expect(await reader.read(large, '1')).toHaveLength(5_000)
 })
 
-test('no thread is left after the end, and nothing is read any more', async () => {
+test('close ends all threads and rejects the files that are being read', async () => {
   const reader = open()
   await reader.read(large, '1')
   expect(threads()).toBe(1)
@@ -75,17 +75,17 @@ test('no thread is left after the end, and nothing is read any more', async () =
   expect(threads()).toBe(0)
 })
 
-test('an organisation that sends many files is refused some, and nobody else is', async () => {
+test('an organisation that sends many files does not keep others from being read', async () => {
   const reader = open()
   const results = Promise.allSettled(Array.from({ length: 50 }, () => reader.read(large, '1')))
   expect(await Promise.all(['2', '3', '4'].map((organisationId) => reader.read(large, organisationId)))).toHaveLength(3)
   const refused = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  // One is read, four wait.
+  // One file is read and four are queued.
   expect(refused).toHaveLength(45)
   for (const error of refused) expect(error).toMatchObject({ kind: 'unavailable', reason: 'CAPTIONS_BUSY', retryAfter: 1 })
 })
 
-describe('nobody waits while a hostile file is read', () => {
+describe('the event loop is not blocked while a hostile file is read', () => {
   test.each(HOSTILE_FILES)('%s', async (_, format, make) => {
     const reader = open()
     await reader.read(large, '1')

@@ -1,14 +1,13 @@
-import { isBlank } from './cursor.ts'
+import { isBlank } from './scanner.ts'
 
-/** A text's formatting, resolved: tags are those of bold, italic and underlined, and close in the order in which they opened. */
+/** A piece of formatted text. Tags are balanced: they close in the reverse order of their opening. */
 export type Token = { text: string } | { open: Tag } | { close: Tag }
 
 export type Tag = 'b' | 'i' | 'u'
 
-/** Units of what a tag or a code may hold. */
-const longestInside = 300
+const MAX_TAG_UNITS = 300
 
-/** Time grows with the text alone: at most three tags are open at once. What is still open at the end is closed there. */
+/** Splits a text into tokens. Tags that are open at the end are closed there. The time is linear: at most three tags are open at once. */
 export function readMarkup(text: string): Token[] {
   const tokens: Token[] = []
   const open: Tag[] = []
@@ -37,7 +36,7 @@ export function readMarkup(text: string): Token[] {
   return tokens
 }
 
-/** The words alone. */
+/** Returns the text without formatting. */
 export function withoutMarkup(text: string): string {
   let words = ''
   let from = 0
@@ -52,8 +51,8 @@ export function withoutMarkup(text: string): string {
 }
 
 /**
- * Past the end of markup that begins at `at`; -1 for what is text. Markup are tags that mean something, and what players of other formats
- * take for formatting: colours, and codes such as `{\an8}`.
+ * Returns the index after markup that begins at `at`, or -1 for plain text. Markup is every supported tag, and
+ * everything that players of other formats interpret as formatting: colours, and codes such as `{\an8}`.
  */
 function markupEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
@@ -67,7 +66,7 @@ function markupEnd(text: string, at: number): number {
   return isBlank(text.charCodeAt(after)) ? endOf(text, after + 1, 60, 62) : -1
 }
 
-/** The tag whose name, and `>`, is at `at`. */
+/** Returns the tag whose name and `>` begin at `at`. */
 function tagAt(text: string, at: number): Tag | undefined {
   if (text.charCodeAt(at + 1) !== 62) return undefined
   const letter = text.charCodeAt(at) | 32
@@ -78,9 +77,9 @@ function isFont(text: string, at: number): boolean {
   return (text.charCodeAt(at) | 32) === 102 && text.slice(at, at + 4).toLowerCase() === 'font'
 }
 
-/** Past the next `closing`, where no `opening` comes first. */
+/** Returns the index after the next `closing`, or -1 if an `opening` or the end comes first. */
 function endOf(text: string, start: number, opening: number, closing: number): number {
-  for (let at = start; at <= start + longestInside; at++) {
+  for (let at = start; at <= start + MAX_TAG_UNITS; at++) {
     const code = text.charCodeAt(at)
     if (code === closing) return at + 1
     if (code === opening || Number.isNaN(code)) return -1

@@ -1,8 +1,8 @@
 import type { CaptionLine } from './caption-line.ts'
 
-/** Lines as they go from one thread to another: to copy 20,000 objects would hold up the one that gets them. */
+/** Captions in the form in which threads exchange them. Copying 20,000 objects would block the event loop of the receiver. */
 export interface PackedLines {
-  /** Begin, end and length of the text of each. */
+  /** Begin, end and text length of each caption. */
   numbers: Int32Array<ArrayBuffer>
   texts: string
 }

@@ -89,7 +89,7 @@ describe('.sub', () => {
       line(8_000, 13_000, 'last'),
     ])
   })
-  test('is MicroDVD without one: 23.976', () => {
+  test('is MicroDVD without a rate: 23.976 frames per second', () => {
     expect(read('sub', '{0}{24}a', '{24000}{24024}1984')).toEqual([line(0, 1_001, 'a'), line(1_001_000, 1_002_001, '1984')])
   })
   test('is SubViewer 2', () => {
@@ -126,23 +126,23 @@ describe('.sub', () => {
   })
 })
 
-test.each(['srt', 'sbv', 'sub', 'vtt'] as const)('what is no %s has no lines', (format) => {
+test.each(['srt', 'sbv', 'sub', 'vtt'] as const)('a text that is not .%s has no captions', (format) => {
   for (const text of ['', '\n\n', 'WEBVTT', '<!doctype html><p>Not found</p>', '\0\u0001\u0002', '{}{}', '[]'])
     expect(readCaptions(text, format)).toEqual([])
 })
 
-test('NUL and halves of pairs become characters that can be stored', () => {
+test('NUL and lone surrogates are replaced by U+FFFD', () => {
   expect(read('srt', '00:00:01,000 --> 00:00:02,000', 'a\0b\ud800c')[0]?.text).toBe('a\ufffdb\ufffdc')
 })
 
-describe('the limits', () => {
+describe('limits', () => {
   const srt = (count: number, text = 'x') =>
     Array.from({ length: count }, (_, i) => `${i + 1}\n00:00:01,000 --> 00:00:02,000\n${text}\n\n`).join('')
-  test('20,000 lines', () => {
+  test('a file has at most 20,000 captions', () => {
     for (const count of [19_999, 20_000]) expect(readCaptions(srt(count), 'srt')).toHaveLength(count)
-    expect(() => readCaptions(srt(20_001), 'srt')).toThrow('captions have at most 20000 lines')
+    expect(() => readCaptions(srt(20_001), 'srt')).toThrow('a file has at most 20000 captions')
   })
-  test.each(['x', '\u{1f600}'])('10,000 characters %s a line', (character) => {
+  test.each(['x', '\u{1f600}'])('a caption has at most 10,000 characters (%s)', (character) => {
     for (const count of [9_999, 10_000])
       expect([...(readCaptions(srt(1, character.repeat(count)), 'srt')[0]?.text ?? '')]).toHaveLength(count)
     expect(() => readCaptions(srt(1, character.repeat(10_001)), 'srt')).toThrow('at most 10000 characters')
@@ -150,18 +150,18 @@ describe('the limits', () => {
   })
 })
 
-describe('charsets', () => {
+describe('decodeText', () => {
   const text = 'Größe – naïve “café” €'
   test.each([
     ['UTF-8', Buffer.from(text)],
-    ['UTF-8 with its mark', Buffer.from(`\ufeff${text}`)],
+    ['UTF-8 with byte order mark', Buffer.from(`\ufeff${text}`)],
     ['UTF-16 LE', Buffer.from(`\ufeff${text}`, 'utf16le')],
     ['UTF-16 BE', Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
     ['Windows-1252', Buffer.from('4772f6df65209620 6e61ef7665 20 93636166e994 20 80'.replaceAll(' ', ''), 'hex')],
   ])('%s', (_, bytes) => {
     expect(decodeText(bytes)).toBe(text)
   })
-  test('any bytes are some text', () => {
+  test('decodes any bytes', () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
     expect(decodeText(bytes)).toHaveLength(256)
     expect(decodeText(Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x41])).isWellFormed()).toBe(true)

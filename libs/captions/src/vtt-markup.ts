@@ -1,37 +1,38 @@
-import { isBlank, isDigit } from './cursor.ts'
+import { isBlank, isDigit } from './scanner.ts'
 
-const NAMED = new Map(
+/** Characters of named entities, by `nameCode`. */
+const ENTITIES = new Map(
   Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0', lrm: '\u200e', rlm: '\u200f' }).map(
     ([name, character]) => [nameCode(name, 0, name.length), character] as const,
   ),
 )
-/** Units between the name of a tag and its end. */
-const longestRest = 301
-/** Units of a time that stands between `<` and `>`. */
-const longestTime = 26
+/** Code units between the name of a tag and its `>`. */
+const MAX_ANNOTATION_UNITS = 301
+/** Code units of a timestamp between `<` and `>`. */
+const MAX_TIMESTAMP_UNITS = 26
 
-/** What a cue says, in one pass. Tags that are none of the format's, `<script>` say, stay as the text that they are. */
+/** Returns the text of a cue with entities resolved and with `<b>`, `<i>` and `<u>` as its only tags. Unknown tags, such as `<script>`, stay text. */
 export function withoutVttMarkup(text: string): string {
-  let said = ''
+  let result = ''
   let from = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code !== 60 && code !== 38) continue
     const end = code === 60 ? tagEnd(text, at) : entityEnd(text, at)
     if (end === -1) continue
-    const by = code === 60 ? tagOf(text, at) : characterOf(text, at, end)
-    if (by === undefined) continue
-    // A tag as it is to be stays where it is, without a copy.
-    if (by.length !== end - at) {
-      said += from === at ? by : text.slice(from, at) + by
+    const replacement = code === 60 ? tagOf(text, at) : characterOf(text, at, end)
+    if (replacement === undefined) continue
+    // A replacement of equal length is equal to the source and is not copied.
+    if (replacement.length !== end - at) {
+      result += from === at ? replacement : text.slice(from, at) + replacement
       from = end
     }
     at = end - 1
   }
-  return from === 0 ? text : said + text.slice(from)
+  return from === 0 ? text : result + text.slice(from)
 }
 
-/** Bold, italic and underlined are kept, without their classes. */
+/** Keeps bold, italic and underline without their classes; removes other tags. */
 function tagOf(text: string, start: number): string {
   const letter = text.charAt(start + 1)
   if (letter === '/') return isKept(text.charAt(start + 2)) ? `</${text.charAt(start + 2)}>` : ''
@@ -42,7 +43,7 @@ function isKept(letter: string): boolean {
   return letter === 'b' || letter === 'i' || letter === 'u'
 }
 
-/** Past the `>` of the tag, or of the time, whose `<` is at `start`; -1 where there is neither. */
+/** Returns the index after the tag or timestamp that begins at `start`, or -1 if there is none. */
 function tagEnd(text: string, start: number): number {
   if (isDigit(text.charCodeAt(start + 1))) return timeEnd(text, start + 1)
   const name = nameEnd(text, text.charAt(start + 1) === '/' ? start + 2 : start + 1)
@@ -50,7 +51,7 @@ function tagEnd(text: string, start: number): number {
   const after = text.charCodeAt(name)
   if (after === 62) return name + 1
   if (after !== 46 && !isBlank(after)) return -1
-  for (let at = name + 1; at <= name + longestRest; at++) {
+  for (let at = name + 1; at <= name + MAX_ANNOTATION_UNITS; at++) {
     const code = text.charCodeAt(at)
     if (code === 62) return at + 1
     if (code === 60 || Number.isNaN(code)) return -1
@@ -68,7 +69,7 @@ function nameEnd(text: string, start: number): number {
 
 function timeEnd(text: string, start: number): number {
   let colon = -1
-  for (let at = start; at <= start + longestTime; at++) {
+  for (let at = start; at <= start + MAX_TIMESTAMP_UNITS; at++) {
     const code = text.charCodeAt(at)
     if (code === 62) return colon !== -1 && at > colon + 1 ? at + 1 : -1
     if (code === 58 && colon === -1) colon = at
@@ -77,7 +78,7 @@ function timeEnd(text: string, start: number): number {
   return -1
 }
 
-/** Past the `;` of what looks like an entity; the longest are `&#x10ffff;` and `&#1114111;`. */
+/** Returns the index after a possible entity, or -1. The longest entities are `&#x10ffff;` and `&#1114111;`. */
 function entityEnd(text: string, start: number): number {
   for (let at = start + 1; at < start + 11; at++) {
     const code = text.charCodeAt(at)
@@ -87,16 +88,16 @@ function entityEnd(text: string, start: number): number {
   return -1
 }
 
-/** Undefined for what is no entity after all. */
+/** Returns undefined if the text is not an entity. */
 function characterOf(text: string, start: number, end: number): string | undefined {
-  if (text.charCodeAt(start + 1) !== 35) return NAMED.get(nameCode(text, start + 1, end - 1))
+  if (text.charCodeAt(start + 1) !== 35) return ENTITIES.get(nameCode(text, start + 1, end - 1))
   const isHex = (text.charCodeAt(start + 2) | 32) === 120
   const code = numberOf(text, isHex ? start + 3 : start + 2, end - 1, isHex ? 16 : 10)
   if (code === -1) return undefined
   return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd'
 }
 
-/** A number of its own for each name of at most four letters, large or small; -1 for all else. */
+/** Returns a unique number for each name of at most four letters, ignoring case; -1 for any other text. */
 function nameCode(text: string, start: number, end: number): number {
   if (end - start > 4) return -1
   let sum = 0

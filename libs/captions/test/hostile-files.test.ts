@@ -13,6 +13,6 @@ test.each(HOSTILE_FILES)('%s are read in 200 ms', (_, format, make) => {
     if (!isDomainError(error)) throw error
   }
   const { user, system } = process.threadCpuUsage(start)
-  // Work of this thread alone; on a busy machine it has taken more than four times as long.
+  // CPU time of this thread only; on a busy machine the wall time was more than four times as long.
   expect((user + system) / 1_000).toBeLessThan(2_000)
 })

@@ -3,7 +3,7 @@ import type { CaptionFormat } from '../src/index.ts'
 const CUE = '00:01.000 --> 00:02.000\n'
 const frames = (text: string) => Array.from({ length: 19_000 }, (_, frame) => `{${frame}}{${frame + 1}}${text}\n`).join('')
 
-/** Files within all limits of size that are made to take long. */
+/** Files within all size limits that are constructed to take long. */
 export const HOSTILE_FILES: readonly [string, CaptionFormat, () => string][] = [
   ['5,000,000 line ends', 'srt', () => '\n'.repeat(5_000_000)],
   ['5,000,000 carriage returns', 'srt', () => '\r'.repeat(5_000_000)],

@@ -55,7 +55,7 @@ test('of 1,000 hostile titles and texts each makes well-formed TTML that says th
   const some = () =>
     Array.from({ length: 1 + Math.floor(random() * 12) }, () => PIECES[Math.floor(random() * PIECES.length)] ?? '').join('')
   const parser = new XMLParser({ processEntities: true, trimValues: false, ignoreAttributes: false, parseTagValue: false })
-  // What XML has no way to say.
+  // Removes the characters that XML cannot represent.
   const sayable = (text: string) => text.replaceAll(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
   for (let n = 0; n < 1_000; n++) {
     const [title, text, language] = [`x${some()}`, some(), some()]
@@ -67,7 +67,7 @@ test('of 1,000 hostile titles and texts each makes well-formed TTML that says th
   }
 })
 
-/** Strings that have broken somebody's software before; none is blank, or has an empty line in it. */
+/** Strings that are known to break software. None is blank or contains an empty line. */
 const NAUGHTY = [
   ...[
     'undefined',
@@ -129,7 +129,7 @@ describe('a text goes through as it is', () => {
   test.each(NAUGHTY)('%s', (text) => {
     expect(readCaptions(`1\n00:00:01,000 --> 00:00:02,000\n${text}\n`, 'srt')).toEqual([line(text)])
     expect(readCaptions(`0:00:01.000,0:00:02.000\n${text}\n`, 'sbv')).toEqual([line(text)])
-    // A tag that closes nothing is the one thing that writers leave out.
+    // The writers omit closing tags without an opening tag, and nothing else.
     expect(readCaptions(writeVtt([line(text)]), 'vtt')).toEqual([line(text.replaceAll(/<\/[biu]>/g, ''))])
   })
 })

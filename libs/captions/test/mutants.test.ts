@@ -24,7 +24,7 @@ interface Ttml {
   tt: { body: { div: { p?: { '@_begin': string; '@_end': string }[] } } }
 }
 
-/** Milliseconds that this thread has worked: what others do on the machine does not count. */
+/** CPU time of this thread in milliseconds, independent of the load of the machine. */
 const worked = () => {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
@@ -39,14 +39,14 @@ function checkOutputs(lines: readonly CaptionLine[]): void {
   const vtt = new WebVTTParser().parse(writeVtt(lines), 'metadata')
   expect(vtt.errors).toEqual([])
   const times = lines.map(({ beginMs, endMs }) => [beginMs / 1_000, endMs / 1_000] as const)
-  // The parser puts the longer one of two that begin together first.
+  // The parser sorts cues with the same start by descending end.
   expect(vtt.cues.map(({ startTime, endTime }) => [startTime, endTime])).toEqual(times.toSorted((a, b) => a[0] - b[0] || b[1] - a[1]))
   const again = readCaptions(writeVtt(lines), 'vtt')
   expect(again.length).toBeLessThanOrEqual(lines.length)
 
   const ttml = writeTtml(lines, { title: lines[0]?.text ?? '', language: 'en' })
   expect(XMLValidator.validate(ttml)).toBe(true)
-  // Illegal characters are what a validator passes over and a parser in a browser does not.
+  // Illegal characters pass a validator but not a parser in a browser.
   expect(ttml).toMatch(/^[\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u)
   const { tt } = xml.parse(ttml) as Ttml
   expect((tt.body.div.p ?? []).map((p) => [seconds(p['@_begin']), seconds(p['@_end'])])).toEqual(times)
@@ -121,7 +121,8 @@ describe('time grows with the length alone', () => {
           writeTtml(lines, { title: '', language: '' })
         }
         const [small, large] = [make(half), make(2 * half)]
-        // What is quadratic is so every time, and four times slower; what other processes do here is not. Below 4 ms nothing can be told apart.
+        // Quadratic code is four times slower in every attempt, while the load of the machine varies. Differences
+        // below 4 ms cannot be measured.
         let ratio = Number.POSITIVE_INFINITY
         for (let tries = 0; ratio > 3 && tries < 5; tries++) ratio = Math.max(least(work(large)), 4) / Math.max(least(work(small)), 4)
         expect(ratio).toBeLessThanOrEqual(3)

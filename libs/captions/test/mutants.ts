@@ -1,6 +1,6 @@
 import type { CaptionFormat } from '../src/index.ts'
 
-/** Numbers from 0 to below 1, always the same for a seed. */
+/** Returns a generator of numbers in [0, 1) that is reproducible for a seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -71,7 +71,10 @@ const PIECES = [
   ...['00:00:01,000 --> 00:00:02,000\n', '00:01.000 --> 00:02.000\n', '{1}{2}', '[00:00:03]', 'WEBVTT', 'NOTE', 'STYLE\n'],
 ]
 
-/** A file changed in one to twelve places: pieces put in, parts taken out, doubled, or moved, and now and then very many of one piece. */
+/**
+ * Returns a file with one to twelve changes: pieces inserted, removed, duplicated or moved, and sometimes one piece
+ * repeated very often.
+ */
 export function mutant(random: () => number): { format: CaptionFormat; text: string } {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T
   const format = pick(['srt', 'sbv', 'sub', 'vtt'] as const)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** What ffmpeg reads, in WebVTT. */
+/** Returns the captions that ffmpeg reads, through WebVTT. */
 async function byFfmpeg(demuxer: string, file: string): Promise<CaptionLine[]> {
   const path = join(folder, 'file')
   await writeFile(path, file)
@@ -42,7 +42,7 @@ const TEXTS = [
   'שלום',
 ]
 
-/** Lines in order, without overlap, in steps of 40 ms: what every one of the formats can say. */
+/** Captions in order, without overlap, in steps of 40 ms, which all formats can represent. */
 const lines: CaptionLine[] = Array.from({ length: 200 }, (_, i) => {
   const beginMs = i * 20_000 + Math.floor(random() * 100) * 40
   return { beginMs, endMs: beginMs + 40 + Math.floor(random() * 200) * 40, text: pick(TEXTS) }
@@ -89,8 +89,8 @@ const FILES: [string, CaptionFormat, string, readonly CaptionLine[], string][] =
   ],
 ]
 
-test.each(FILES)('%s is read as ffmpeg reads it', async (_, format, demuxer, said, file) => {
+test.each(FILES)('%s is read as ffmpeg reads it', async (_, format, demuxer, output, file) => {
   const ours = readCaptions(file, format)
-  expect(words(ours)).toEqual(words(said))
+  expect(words(ours)).toEqual(words(output))
   expect(words(ours)).toEqual(words(await byFfmpeg(demuxer, file)))
 })

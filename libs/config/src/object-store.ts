@@ -1,13 +1,16 @@
 import type { Reader } from './read-environment.ts'
 
-/** Where objects are kept: in a folder, or in a bucket of an S3 store. */
+/** Storage of objects: a folder, or a bucket of an S3 store. */
 export type ObjectStoreSettings =
   | { folder: string }
   | {
       s3: { endpoint: string; region: string; bucket: string; accessKeyId: string; secretAccessKey: string; virtualHost: boolean }
     }
 
-/** `VITASCOPE_S3_*` where a bucket is named, else `VITASCOPE_STORAGE_DIR`: the same for every process that touches objects. */
+/**
+ * Reads `VITASCOPE_S3_*` if a bucket is set, else `VITASCOPE_STORAGE_DIR`. All processes that access objects use the
+ * same settings.
+ */
 export function readObjectStore(read: Reader): ObjectStoreSettings {
   const bucket = read.optional('VITASCOPE_S3_BUCKET')
   if (bucket === undefined) return { folder: read.text('VITASCOPE_STORAGE_DIR') }
@@ -27,7 +30,10 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
   }
 }
 
-/** How delivery answers with an object of a bucket: with its bytes, or by leading to it (`VITASCOPE_DELIVERY_S3`); without a bucket always with bytes. */
+/**
+ * Reads `VITASCOPE_DELIVERY_S3`: whether delivery proxies objects of a bucket or redirects to them. Without a bucket
+ * it always serves the bytes.
+ */
 export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
   const how = read.oneOf('VITASCOPE_DELIVERY_S3', ['proxy', 'redirect'], 'proxy')
   if (how === 'redirect' && read.optional('VITASCOPE_S3_BUCKET') === undefined) {
@@ -36,7 +42,10 @@ export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
   return how
 }
 
-/** The origin that viewers are led to by delivery; undefined where it answers with bytes. For processes that touch no objects. */
+/**
+ * Returns the origin that delivery redirects viewers to, or undefined if it serves the bytes. For processes that do
+ * not access objects.
+ */
 export function readRedirectOrigin(read: Reader): string | undefined {
   if (readDeliveryByS3(read) === 'proxy') return undefined
   const endpoint = read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])

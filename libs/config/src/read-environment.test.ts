@@ -62,7 +62,7 @@ test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is no whole number f
   expect(problems).toHaveLength(text.trim() === '' ? 0 : 1)
 })
 
-test('a name of ours that nobody reads is refused', () => {
+test('an unknown variable with the project prefix is rejected', () => {
   const problems = problemsOf({ VITASCOPE_A: '1', VITASCOPE_TYPO: '1', OTHER: '1' }, (read) => {
     read.text('VITASCOPE_A')
     read.refuseUnknown('VITASCOPE_')
@@ -79,7 +79,7 @@ test('a secret is the content of its file; an empty one is refused, and its valu
   rmSync(folder, { recursive: true })
 })
 
-test('a secret comes from its value or from the file beside its name, not from both, and is never shown', () => {
+test('a secret comes from its value or its file, not from both, and is never shown', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'))
   writeFileSync(join(folder, 'url'), 'redis://:s3cret@redis:6379\n')
   writeFileSync(join(folder, 'other'), 'mysql://:s3cret@db\n')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Every problem of a process's settings, one line each. */
+/** All problems of a process's settings, one on each line. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
 
@@ -12,13 +12,13 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads settings one by one and keeps every problem; `check` then throws one `ConfigError` naming all of them.
- * A getter returns its default, or a harmless value, where the setting is bad: nothing may be used before `check`.
+ * Reads settings and collects all problems; `check` throws one `ConfigError` with all of them. For an invalid setting
+ * a getter returns its default or a neutral value, so no value may be used before `check`.
  */
 export interface Reader {
-  /** A text; empty counts as absent. Without a default it is required. */
+  /** A text. Empty counts as absent. Required if there is no default. */
   text(name: string, fallback?: string): string
-  /** A text that may be absent. */
+  /** An optional text. */
   optional(name: string): string | undefined
   /** A whole number within bounds, both inclusive. */
   int(name: string, fallback: number, bounds: { min: number; max: number }): number
@@ -26,23 +26,23 @@ export interface Reader {
   oneOf<T extends string>(name: string, words: readonly T[], fallback: T): T
   /** `0`, `1`, `true` or `false`. */
   flag(name: string, fallback: boolean): boolean
-  /** Comma-separated, trimmed, without empty items; each item may be checked (return a message to refuse it). */
+  /** Comma-separated, trimmed, without empty items. `check` returns a message to reject an item. */
   list(name: string, check?: (item: string) => string | undefined): string[]
-  /** A `HOST:PORT` to listen on or to call. */
+  /** A `HOST:PORT`, to listen on or to connect to. */
   address(name: string, fallback?: string): string
-  /** A secret text that may be absent: the value of NAME, or the content, trimmed, of the file that NAME_FILE names; not both. */
+  /** An optional secret: the value of NAME, or the trimmed content of the file that NAME_FILE names; not both. */
   secret(name: string): string | undefined
-  /** As `url`, with its value from where `secret` has it: such an address may hold a password. */
+  /** Same as `url` with the value read like `secret`, for URLs that may contain a password. */
   secretUrl(name: string, protocols: readonly string[]): string | undefined
-  /** The content of the file that the setting names, trimmed; required. */
+  /** The trimmed content of the file that the setting names. Required. */
   secretFile(name: string): string
-  /** An absolute URL of one of the protocols (`['http:', 'https:']`), or undefined when absent. */
+  /** An absolute URL with one of the protocols (`['http:', 'https:']`), or undefined if absent. */
   url(name: string, protocols: readonly string[]): string | undefined
-  /** Notes a problem found by the caller, beginning with the name of the setting. */
+  /** Adds a problem that the caller found. It must start with the name of the setting. */
   refuse(problem: string): void
-  /** Refuses every setting that begins with `prefix` and was not read. */
+  /** Rejects every setting that starts with `prefix` and was not read. */
   refuseUnknown(prefix: string): void
-  /** Throws when anything was refused. */
+  /** Throws if there are any problems. */
   check(): void
 }
 
@@ -55,7 +55,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     return value === '' ? undefined : value
   }
   const refuse = (problem: string) => {
-    // A setting may be read twice, and is named once.
+    // A setting may be read twice, but its problem is reported once.
     if (!problems.includes(problem)) problems.push(problem)
   }
   const required = (name: string, fallback?: string): string => {
@@ -93,7 +93,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       if (value === undefined) return fallback
       const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
       if (number >= min && number <= max) return number
-      refuse(`${name} must be a whole number from ${min} to ${max}, not "${value}"`)
+      refuse(`${name} must be an integer from ${min} to ${max}, not "${value}"`)
       return fallback
     },
     oneOf(name, words, fallback) {

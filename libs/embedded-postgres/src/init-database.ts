@@ -21,9 +21,9 @@ import { isAlive } from './postmaster-file.ts'
 import { serverEnvironment, serverUser } from './server-user.ts'
 
 /**
- * Makes a database cluster in `dir` unless there is one; says whether it made it. With a password, the user `postgres`
- * must give it (SCRAM); without one everybody on this machine may enter, which is for throw-away data only.
- * It is made aside and moved there at the end: a folder that is there is complete.
+ * Creates a database cluster in `dir` unless there is one. Returns whether it created one. With a password, the user
+ * `postgres` must use it (SCRAM). Without one every local user may connect, which is for throw-away data only. The
+ * cluster is created in a temporary folder and renamed at the end, so an existing folder is always complete.
  */
 export async function initDatabase(
   dir: string,
@@ -46,7 +46,8 @@ export async function initDatabase(
       ...(password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${secret}`]),
       ...(durable ? [] : ['--no-sync', '--no-data-checksums']),
     ]
-    // serverUser may have given the folder, made by root, to nobody: the password in it goes along.
+    // `serverUser` may have changed the owner of the folder from root to `nobody`; the password file needs the same
+    // owner.
     const { uid, gid } = statSync(making)
     if (process.getuid?.() === 0) chownSync(secret, uid, gid)
     await run(command, args, target, signal)
@@ -63,7 +64,7 @@ export async function initDatabase(
 
 function isDatabase(dir: string): boolean {
   if (!existsSync(dir)) return false
-  // Refuses a folder of another user, whose content cannot even be listed.
+  // Throws for a folder of another user, whose content cannot be listed.
   serverUser(dir)
   if (existsSync(join(dir, 'PG_VERSION'))) return true
   if (readdirSync(dir).length > 0) throw new PostgresError('FAILED', `${dir} is not empty and holds no database: choose another folder`)
@@ -86,7 +87,7 @@ async function run(command: string, args: string[], dir: string, signal: AbortSi
     : problem
 }
 
-/** What a start that was killed half-way left behind. */
+/** Deletes temporary folders of starts that were killed. */
 function removeLeftovers(target: string): void {
   const parent = dirname(target)
   if (!existsSync(parent)) return

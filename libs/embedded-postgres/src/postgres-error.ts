@@ -1,13 +1,13 @@
 /**
- * Why the server could not be made or started, as far as its words tell:
+ * Reason why the server could not be created or started, derived from its output.
  *
  * - `NO_BINARIES`: no PostgreSQL package for this machine is installed
  * - `DISK_FULL`: the disk of the data folder is full
  * - `PORT_IN_USE`: another program listens on the port
- * - `DATA_IN_USE`: another living process runs a server on this data folder
- * - `DATA_OF_ANOTHER_USER`: the data folder belongs to a user that this process may not act as
- * - `DATA_OF_ANOTHER_VERSION`: the data folder was made by another major version
- * - `FAILED`: anything else; the message ends with the server's last lines
+ * - `DATA_IN_USE`: another running process has started a server on this data folder
+ * - `DATA_OF_ANOTHER_USER`: the data folder belongs to a user that this process cannot run as
+ * - `DATA_OF_ANOTHER_VERSION`: the data folder was created by another major version
+ * - `FAILED`: anything else; the message ends with the last lines of the server's output
  */
 export type PostgresProblem =
   | 'NO_BINARIES'
@@ -18,7 +18,7 @@ export type PostgresProblem =
   | 'DATA_OF_ANOTHER_VERSION'
   | 'FAILED'
 
-/** A database server that could not be made or started, in words for whoever runs it. */
+/** Thrown if a database server cannot be created or started. The message is for the operator. */
 export class PostgresError extends Error {
   readonly problem: PostgresProblem
 
@@ -29,7 +29,7 @@ export class PostgresError extends Error {
   }
 }
 
-/** Reads what `initdb` or `postgres` said before it gave up. */
+/** Returns the error for the output of a failed `initdb` or `postgres`. */
 export function explainFailure(lines: readonly string[], { dir, port }: { dir: string; port?: number }): PostgresError {
   const text = lines.join('\n')
   if (/No space left on device|Disk quota exceeded|Check free disk space/.test(text)) {

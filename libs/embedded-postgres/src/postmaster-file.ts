@@ -1,24 +1,24 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The setting that a server carries on its command line to tell which process started it. */
+/** Setting on the command line of a server that identifies the process which started it. */
 export const ownerSetting = 'vitascope.owner'
 
-/** Above the highest process id that Linux can give: names a process that is surely dead. */
+/** Above the highest process id of Linux, so no process can have it. */
 const noProcess = 2_147_483_646
 
-/** The server that runs on a data folder now. */
+/** The server that runs on a data folder. */
 export interface Postmaster {
   pid: number
-  /** The process that started it, when that one still lives and is not this one. */
+  /** The process that started it, if that is running and is not this process. */
   owner: number | undefined
 }
 
 /**
- * Who runs on this data folder, by its `postmaster.pid`. A file that names a dead process is left to PostgreSQL, which
- * takes it over. One that names a process of another program (ids are reused) or a zombie makes PostgreSQL refuse for
- * ever: the id in it is replaced. The rest of the file stays, since by it the next server finds out whether processes of
- * the last one still hold its shared memory.
+ * Returns the server that runs on this data folder, according to its `postmaster.pid`. PostgreSQL itself takes over a
+ * file with the id of a dead process. It refuses to start forever if the id belongs to another program (ids are
+ * reused) or to a zombie, so the id is replaced then. The rest of the file stays: with it the next server detects
+ * whether processes of the previous one still use its shared memory.
  */
 export function findPostmaster(dir: string): Postmaster | undefined {
   const file = join(dir, 'postmaster.pid')
@@ -34,19 +34,19 @@ export function findPostmaster(dir: string): Postmaster | undefined {
   return undefined
 }
 
-/** Processes whose working folder is the data folder: backends that outlived their server. */
+/** Returns the processes whose working directory is the data folder: backends that outlived their server. */
 export function processesOf(dir: string): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && pid !== process.pid && isAlive(pid) && servesFolder(pid, dir))
 }
 
-/** `<pid>.<start time>` of this process: a later process with the same id starts at another time. */
+/** Returns `<pid>.<start time>` of this process. A later process with the same id has another start time. */
 export function ownName(): string {
   return `${process.pid}.${startTime(process.pid)}`
 }
 
-/** Runs, and is not a zombie. */
+/** Returns whether a process runs and is not a zombie. */
 export function isAlive(pid: number): boolean {
   const state = processStat(pid)?.[0]
   return state !== undefined && state !== 'Z' && state !== 'X'
@@ -63,7 +63,7 @@ function servesFolder(pid: number, dir: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dir)
   } catch {
-    // Another user's process hides its folder; its command line is open to all.
+    // The working directory of another user's process is not readable, but its command line is.
     const args = commandLine(pid)
     return args.includes(dir) && args.some((arg) => arg.endsWith('/postgres'))
   }
@@ -81,7 +81,7 @@ function exists(pid: number): boolean {
   return processStat(pid) !== undefined
 }
 
-/** The fields of /proc/pid/stat from the state on; the name before it may hold spaces and brackets. */
+/** Returns the fields of /proc/pid/stat from the state on. The name before it may contain spaces and parentheses. */
 function processStat(pid: number): string[] | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -3,13 +3,14 @@ import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { PostgresError } from './postgres-error.ts'
 
-/** The kernel's "nobody": an id that owns nothing else. */
+/** The kernel's user `nobody`, which owns nothing else. */
 const nobody = 65534
 
 /**
- * What to put before the command of a server whose files lie in `dir`. PostgreSQL refuses to run as root; there it runs
- * in a user namespace without a mapping, where files stay root's, or, where the kernel forbids that, as nobody, who then
- * owns the files. Where the machine can, the server is told to stop when the process that started it dies.
+ * Returns the command prefix for a server whose files are in `dir`. PostgreSQL refuses to run as root. As root it
+ * runs in a user namespace without a mapping, where the files stay owned by root. If the kernel forbids that, it runs
+ * as `nobody`, who then owns the files. If the machine supports it, the server is stopped when the process that started
+ * it ends.
  */
 export function serverUser(dir: string): string[] {
   const self = process.getuid?.() ?? 0
@@ -21,7 +22,8 @@ export function serverUser(dir: string): string[] {
     if (owner !== self) {
       throw new PostgresError('DATA_OF_ANOTHER_USER', `${dir} belongs to user ${owner} and this is user ${self}: start it as that user`)
     }
-    // Containers run under ids that /etc/passwd does not know, and PostgreSQL refuses those: in a namespace it is nobody.
+    // Containers may run with ids that are not in /etc/passwd, which PostgreSQL rejects. In a user namespace it runs
+    // as `nobody`.
     return isKnown() ? leashed : ['unshare', '--user', '--', ...leashed]
   }
   if (owner === 0 && works('unshare', '--user', 'true')) return ['unshare', '--user', '--', ...leashed]
@@ -42,5 +44,5 @@ function works(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0
 }
 
-/** The server gets no more of our environment than it needs; PGDATA, PGPORT and the like would change what it does. */
+/** The server gets a minimal environment; PGDATA, PGPORT and similar variables would change its behaviour. */
 export const serverEnvironment: NodeJS.ProcessEnv = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', TZ: 'UTC' }

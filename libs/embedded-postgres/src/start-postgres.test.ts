@@ -30,9 +30,9 @@ async function start(options: Partial<StartOptions> = {}): Promise<RunningPostgr
   return server
 }
 
-async function ask(url: string, sql: string): Promise<unknown[]> {
+async function call(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client(url)
-  // A server that is killed takes its connections along; the query itself fails then.
+  // A killed server ends its connections; the query reports that error.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -57,32 +57,32 @@ test('a folder with other things in it is refused and left as it is', async () =
 
 test('keeps its data over a stop and a start, on the port it is given, for loopback alone', async () => {
   const first = await start()
-  await ask(first.url, 'create table kept as select 42 as answer')
+  await call(first.url, 'create table kept as select 42 as answer')
   await first.stop()
   expect(isAlive(first.pid)).toBe(false)
   expect(existsSync(join(dir, 'postmaster.pid'))).toBe(false)
 
   const second = await start({ port: first.port })
   expect(second.port).toBe(first.port)
-  expect(await ask(second.url, 'select answer from kept')).toEqual([42])
-  expect(await ask(second.url, 'show listen_addresses')).toEqual(['127.0.0.1'])
-  expect(await ask(second.url, 'show unix_socket_directories')).toEqual([''])
+  expect(await call(second.url, 'select answer from kept')).toEqual([42])
+  expect(await call(second.url, 'show listen_addresses')).toEqual(['127.0.0.1'])
+  expect(await call(second.url, 'show unix_socket_directories')).toEqual([''])
 })
 
 test('real data is written through to the disk, and only the password opens it', async () => {
   const server = await start()
-  expect(await ask(server.url, 'show fsync')).toEqual(['on'])
-  expect(await ask(server.url, 'show synchronous_commit')).toEqual(['on'])
-  await expect(ask(`postgres://postgres:wrong@127.0.0.1:${server.port}/postgres`, 'select 1')).rejects.toThrow(
+  expect(await call(server.url, 'show fsync')).toEqual(['on'])
+  expect(await call(server.url, 'show synchronous_commit')).toEqual(['on'])
+  await expect(call(`postgres://postgres:wrong@127.0.0.1:${server.port}/postgres`, 'select 1')).rejects.toThrow(
     /password authentication failed/,
   )
-  expect(await ask(server.url, "select rolpassword like 'SCRAM-SHA-256$%' from pg_authid where rolname = 'postgres'")).toEqual([true])
+  expect(await call(server.url, "select rolpassword like 'SCRAM-SHA-256$%' from pg_authid where rolname = 'postgres'")).toEqual([true])
   expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain(password)
 })
 
-test('kill -9 of the server: its end is told, the next start works, and every acknowledged row is there', async () => {
+test('kill -9 of the server is reported, the next start works, and every acknowledged row is there', async () => {
   const server = await start()
-  await ask(server.url, 'create table written (n int)')
+  await call(server.url, 'create table written (n int)')
   let acknowledged = 0
   const writing = (async () => {
     const client = new pg.Client(server.url)
@@ -99,22 +99,22 @@ test('kill -9 of the server: its end is told, the next start works, and every ac
   expect(existsSync(join(dir, 'postmaster.pid'))).toBe(true)
 
   const next = await start({ port: server.port })
-  const [count] = await ask(next.url, 'select count(*)::int from written')
-  // One more may have been written without its acknowledgement.
+  const [count] = await call(next.url, 'select count(*)::int from written')
+  // One more row may have been written without an acknowledgement.
   expect([acknowledged, acknowledged + 1]).toContain(count)
 }, 60_000)
 
 test('a backend that does not notice the death of its server is ended before the next start', async () => {
   const server = await start()
-  const busy = ask(server.url, "select count(*) from generate_series(1, 1e12::bigint) as n where n::text = ''")
+  const busy = call(server.url, "select count(*) from generate_series(1, 1e12::bigint) as n where n::text = ''")
   const failed = expect(busy).rejects.toThrow()
   while (
-    (await ask(server.url, "select count(*)::int from pg_stat_activity where query like '%1e12%' and pid <> pg_backend_pid()"))[0] !== 1
+    (await call(server.url, "select count(*)::int from pg_stat_activity where query like '%1e12%' and pid <> pg_backend_pid()"))[0] !== 1
   );
   process.kill(server.pid, 'SIGKILL')
   await server.exited
   const next = await start()
-  expect(await ask(next.url, 'select 1')).toEqual([1])
+  expect(await call(next.url, 'select 1')).toEqual([1])
   await failed
 }, 60_000)
 
@@ -127,10 +127,10 @@ test.each([
   await server.stop({ immediate: true })
   writeFileSync(join(dir, 'postmaster.pid'), file.replace(/^\d+/, String(pidOf())))
   const next = await start()
-  expect(await ask(next.url, 'select 1')).toEqual([1])
+  expect(await call(next.url, 'select 1')).toEqual([1])
 })
 
-/** Starts the server from a process of its own and tells both process ids. */
+/** Starts the server from a separate process and returns both process ids. */
 async function startElsewhere() {
   const script = `
     import { startPostgres } from ${JSON.stringify(join(import.meta.dirname, 'start-postgres.ts'))}
@@ -153,11 +153,11 @@ test('a server whose starter lives is left alone, and the refusal names both', a
   child.kill('SIGKILL')
   await once(child, 'exit')
 
-  // Its starter is gone now: a new start takes the folder over.
+  // The process that started it has ended, so a new start takes over the folder.
   const server = await start()
   expect(server.pid).not.toBe(postgres)
   expect(isAlive(postgres)).toBe(false)
-  expect(await ask(server.url, 'select 1')).toEqual([1])
+  expect(await call(server.url, 'select 1')).toEqual([1])
 }, 60_000)
 
 test('a port that is taken is named', async () => {

@@ -8,39 +8,45 @@ import { explainFailure, PostgresError } from './postgres-error.ts'
 import { findPostmaster, isAlive, ownerSetting, ownName, processesOf } from './postmaster-file.ts'
 import { serverEnvironment, serverUser } from './server-user.ts'
 
-/** How to start a server on a folder that `initDatabase` made. */
+/** Options for starting a server on a folder that `initDatabase` created. */
 export interface StartOptions {
   dir: string
-  /** 0, or none: any free one. */
+  /** 0 or undefined: any free port. */
   port?: number
-  /** The password that the cluster was made with; none for a throw-away one. */
+  /** The password that the cluster was created with; undefined for throw-away data. */
   password?: string
-  /** On (the default), an acknowledged write survives a crash of server and machine; off is for throw-away data. */
+  /**
+   * True (default): an acknowledged write survives a crash of the server and of the machine. False: for throw-away
+   * data only.
+   */
   durable?: boolean
-  /** Gets each line that the server says. */
+  /** Called with each line of the server's output. */
   log?: (line: string) => void
 }
 
-/** A server that accepts connections on 127.0.0.1; for reading only where the folder is a standby's. */
+/** A server that accepts connections on 127.0.0.1; read-only if the folder belongs to a standby. */
 export interface RunningPostgres {
   port: number
-  /** Of the user `postgres` and the database `postgres`, with the password. */
+  /** URL of the user `postgres` and the database `postgres`, with the password. */
   url: string
   pid: number
-  /** Settles when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended, for any reason. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
-  /** Ends it: open transactions are rolled back, what is committed is written out. `immediate` leaves that to the next start. */
+  /**
+   * Stops the server: rolls back open transactions and writes committed data. With `immediate` the next start does
+   * that by recovery.
+   */
   stop(options?: { immediate?: boolean }): Promise<void>
 }
 
-/** A server killed a moment ago leaves processes behind that hold its memory for some seconds. */
+/** Processes of a killed server use its shared memory for some seconds. */
 const leftovers = /lock file "postmaster\.pid" already exists|pre-existing shared memory block/
-const patience = 30_000
+const START_TIMEOUT_MS = 30_000
 const stopPatience = 15_000
 
 /**
- * Starts the server and waits until it accepts connections, recovery included. A server that still runs on the folder
- * is stopped first when the process that started it is gone, and is left alone, with an error, when that one lives.
+ * Starts the server and waits until it accepts connections, including recovery. If a server already runs on the
+ * folder, it is stopped if the process that started it has ended; if that process is running, this throws.
  */
 export async function startPostgres(options: StartOptions, signal?: AbortSignal): Promise<RunningPostgres> {
   const dir = resolve(options.dir)
@@ -57,8 +63,9 @@ export async function startPostgres(options: StartOptions, signal?: AbortSignal)
     const waited = Date.now() - start
     const held = outcome.lines.some((line) => leftovers.test(line))
     const unlucky = !options.port && explainFailure(outcome.lines, { dir, port }).problem === 'PORT_IN_USE'
-    if ((!held && !unlucky) || waited > patience) throw explainFailure(outcome.lines, { dir, port })
-    // Without their server, backends may only end: three seconds are enough for those that notice by themselves.
+    if ((!held && !unlucky) || waited > START_TIMEOUT_MS) throw explainFailure(outcome.lines, { dir, port })
+    // Backends without a server can only end. Those that notice it do so within three seconds; the others are
+    // stopped.
     if (held && waited > 3_000 && !findPostmaster(dir)) for (const pid of processesOf(dir)) signalProcess(pid, 'SIGQUIT')
     await delay(200, undefined, { ...(signal ? { signal } : {}) })
   }
@@ -94,7 +101,7 @@ type Outcome = { running: RunningPostgres } | { lines: string[] }
 
 async function launch(binaries: Binaries, options: Launch, signal: AbortSignal | undefined): Promise<Outcome> {
   const [command = binaries.postgres, ...args] = [...serverUser(options.dir), binaries.postgres, ...serverArguments(options)]
-  // A process group of its own: Ctrl-C reaches us, and we stop the services before the database.
+  // A separate process group: Ctrl-C signals only this process, which stops the services before the database.
   const child = spawn(command, args, { cwd: '/', env: serverEnvironment, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((settle) => {
     child.once('error', () => settle({ code: null, signal: null }))
@@ -105,7 +112,7 @@ async function launch(binaries: Binaries, options: Launch, signal: AbortSignal |
   const accepts = new Promise<boolean>((settle) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       options.log(line)
-      // Once it runs, its words are for the log alone.
+      // Lines after the start are only logged.
       if (ready) return
       lines.push(line)
       ready = /database system is ready to accept (read-only )?connections/.test(line)
@@ -115,7 +122,7 @@ async function launch(binaries: Binaries, options: Launch, signal: AbortSignal |
       lines.push(error.message)
       settle(false)
     })
-    // Not at its exit: its last words come after that.
+    // Waits for `close`, because the last output arrives after `exit`.
     child.once('close', () => settle(false))
   })
   const abort = () => child.kill('SIGINT')
@@ -153,7 +160,7 @@ function serverArguments({ dir, port, durable = true }: Launch): string[] {
     log_timezone: 'UTC',
     log_line_prefix: '',
     log_checkpoints: 'off',
-    // Statements may hold secrets (a role's password): the log has the error without them.
+    // Statements may contain secrets, such as a role's password, so the log contains errors without them.
     log_min_error_statement: 'panic',
     [ownerSetting]: ownName(),
   }
@@ -163,12 +170,12 @@ function serverArguments({ dir, port, durable = true }: Launch): string[] {
 async function stopChild(child: ChildProcess, exited: RunningPostgres['exited'], first: 'SIGINT' | 'SIGQUIT'): Promise<void> {
   for (const how of [first, 'SIGQUIT', 'SIGKILL'] as const) {
     child.kill(how)
-    const patience = new AbortController()
+    const timeout = new AbortController()
     const ended = await Promise.race([
       exited.then(() => true),
-      delay(stopPatience, false, { signal: patience.signal, ref: false }).catch(() => false),
+      delay(stopPatience, false, { signal: timeout.signal, ref: false }).catch(() => false),
     ])
-    patience.abort()
+    timeout.abort()
     if (ended) return
   }
 }
@@ -177,7 +184,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    // It ended by itself in between.
+    // The process has ended already.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

@@ -1,15 +1,16 @@
 /**
- * What kind of refusal it is. `libs/grpc` turns each kind into one gRPC code, the gateway turns that into one HTTP status.
+ * Kind of an expected error. `libs/grpc` maps each kind to one gRPC code, and the gateway maps that to one HTTP
+ * status.
  *
- * - `invalid`: the caller's input is wrong (400)
+ * - `invalid`: the caller's input is invalid (400)
  * - `unauthenticated`: no valid key or principal (401)
- * - `forbidden`: known, but not allowed (403)
- * - `not_found`: no such thing, or one of another organisation (404)
- * - `exists`: a thing with this unique value is already there (409)
- * - `refused`: the state of things does not allow it (409)
- * - `conflict`: another request holds it just now; trying again may work (409)
+ * - `forbidden`: authenticated, but not allowed (403)
+ * - `not_found`: unknown, or owned by another organisation (404)
+ * - `exists`: a record with this unique value already exists (409)
+ * - `refused`: the current state does not allow it (409)
+ * - `conflict`: another request is working on it; a retry may succeed (409)
  * - `exhausted`: a limit or quota is reached (429)
- * - `unavailable`: a dependency is down or too slow; trying again may work (503)
+ * - `unavailable`: a dependency is down or too slow; a retry may succeed (503)
  */
 export type RefusalKind =
   | 'invalid'
@@ -22,22 +23,22 @@ export type RefusalKind =
   | 'exhausted'
   | 'unavailable'
 
-/** One bad field of a caller's input: its name as the caller wrote it, and what to do about it. */
+/** An invalid field of a caller's input: its name as the caller wrote it, and how to correct it. */
 export interface FieldError {
   field: string
   message: string
 }
 
 /**
- * A refusal: something the product answers on purpose. Everything else that is thrown is a fault of ours.
- * `reason` is stable, in capitals with underscores, and becomes the public `code` in lower case.
- * `message` is a sentence that the caller can act on; it never holds a secret, SQL, or a path of the server.
+ * An expected error that is returned to the caller. Any other thrown error is a fault of the platform. `reason` is
+ * stable, in capitals with underscores, and becomes the public `code` in lower case. `message` is a sentence that the
+ * caller can act on; it never contains a secret, SQL, or a server path.
  */
 export class DomainError extends Error {
   readonly kind: RefusalKind
   readonly reason: string
   readonly fields: readonly FieldError[]
-  /** Seconds after which trying again makes sense; only for `exhausted`, `conflict` and `unavailable`. */
+  /** Seconds after which a retry makes sense; only for `exhausted`, `conflict` and `unavailable`. */
   readonly retryAfter: number | undefined
 
   constructor(
@@ -59,18 +60,18 @@ export function isDomainError(error: unknown): error is DomainError {
   return error instanceof DomainError
 }
 
-/** Fields that a sentence names; `fields` has them all. */
-const MOST_NAMES = 10
+/** Maximum number of field names in the message; `fields` has all of them. */
+const MAX_NAMES = 10
 
-/** Bad input, every bad field at once. */
+/** Returns an error for invalid input with all invalid fields. */
 export function invalid(fields: readonly FieldError[], reason = 'INVALID_INPUT'): DomainError {
-  const named = fields.slice(0, MOST_NAMES).map(({ field }) => field)
-  const more = fields.length > MOST_NAMES ? ` and ${fields.length - MOST_NAMES} more` : ''
+  const named = fields.slice(0, MAX_NAMES).map(({ field }) => field)
+  const more = fields.length > MAX_NAMES ? ` and ${fields.length - MAX_NAMES} more` : ''
   const message = fields.length === 1 ? `${named[0]}: ${fields[0]?.message}` : `bad fields: ${named.join(', ')}${more}`
   return new DomainError('invalid', reason, message, { fields })
 }
 
-/** `notFound('video', '12')`: reason `VIDEO_NOT_FOUND`. */
+/** Returns a not_found error: `notFound('video', '12')` has the reason `VIDEO_NOT_FOUND`. */
 export function notFound(noun: string, id: string): DomainError {
   return new DomainError('not_found', `${noun.replaceAll(' ', '_').toUpperCase()}_NOT_FOUND`, `no ${noun} ${id}`)
 }

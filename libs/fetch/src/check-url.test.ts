@@ -71,7 +71,7 @@ test.each([0, 1, 21, 22, 25, 79, 81, 442, 444, 1023])('port %d is refused, allow
   expect(checkUrl(`http://127.0.0.1:${port}/`, open)).toEqual(['must use port 80, 443, or one from 1024 on'])
 })
 
-test('everything that is wrong is told at once', () => {
+test('all errors are reported at once', () => {
   expect(checkUrl('http://user:secret@127.0.0.1:22/', strict)).toHaveLength(3)
 })
 

@@ -2,23 +2,25 @@ import { isForbiddenAddress } from './forbidden-address.ts'
 import { parseLiteral } from './literal.ts'
 import type { SourcePolicy } from './policy.ts'
 
-const longestUrl = 8192
+const maxUrlLength = 8192
+/** Allowed addresses, for messages. */
+export const ALLOWED_ADDRESS = 'a public address, or one in a network that the operator lists in VITASCOPE_SOURCE_ALLOW'
 
-/** Everything that the URL itself shows to be wrong, each as a sentence for the field that held it; empty when nothing is. */
+/** Returns all problems that are visible in the URL itself, each as a sentence for its field. Empty if there are none. */
 export function checkUrl(text: string, policy: SourcePolicy): readonly string[] {
-  if (text.length > longestUrl) return [`must have at most ${longestUrl} characters`]
-  // The parser would drop these silently; a URL that has them is not what it looks like.
+  if (text.length > maxUrlLength) return [`must have at most ${maxUrlLength} characters`]
+  // The URL parser would silently remove these characters, so the text would differ from the parsed URL.
   if (hasInvisible(text) || !URL.canParse(text)) return ['must be an absolute http or https URL']
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return ['must be an http or https URL']
   const problems: string[] = []
   if (url.username !== '' || url.password !== '') problems.push('must not hold a user name or password')
   if (isForbiddenPort(url.port)) problems.push('must use port 80, 443, or one from 1024 on')
-  if (isForbiddenHost(hostOf(url), policy)) problems.push('must not lead to an address that is not public')
+  if (isForbiddenHost(hostOf(url), policy)) problems.push(`must have ${ALLOWED_ADDRESS}`)
   return problems
 }
 
-/** The host as a resolver takes it: an IPv6 address without its brackets. */
+/** Returns the host as a resolver expects it: an IPv6 address without brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
 }
@@ -31,7 +33,10 @@ function isForbiddenPort(port: string): boolean {
   return port !== '' && Number(port) < 1024 && port !== '80' && port !== '443'
 }
 
-/** The parser has turned decimal, octal, hexadecimal, short and fullwidth spellings of IPv4 into the ordinary one by now. */
+/**
+ * The URL parser has already converted decimal, octal, hexadecimal, short and fullwidth notations of IPv4 to the
+ * common one.
+ */
 function isForbiddenHost(host: string, policy: SourcePolicy): boolean {
   if (parseLiteral(host)) return isForbiddenAddress(host, policy)
   const name = host.toLowerCase().replace(/(?<!\.)\.+$/, '')

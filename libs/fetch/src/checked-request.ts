@@ -1,29 +1,31 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { checkUrl, hostOf } from './check-url.ts'
+import { ALLOWED_ADDRESS, checkUrl, hostOf } from './check-url.ts'
 import { isForbiddenAddress } from './forbidden-address.ts'
+import { isInternalName } from './internal-name.ts'
 import { parseLiteral } from './literal.ts'
 import type { SourcePolicy } from './policy.ts'
-import { isSourceError, networkFault, SourceError } from './source-error.ts'
+import { isSourceError, networkFault, noSuchHost, SourceError } from './source-error.ts'
 
-// A name may have many addresses; beyond these the host counts as down.
-const mostAddresses = 4
+// Maximum number of addresses of a name to try. If all fail, the host counts as unreachable.
+const maxAddresses = 4
 const connectMs = 10_000
 const firstByteMs = 30_000
 
-// Agents of our own: one connection a request, and never a proxy from the environment, which would resolve names for itself.
+// Separate agents with one connection for each request. They never use a proxy from the environment, which would
+// resolve names itself.
 const httpAgent = new HttpAgent({ keepAlive: false })
 const httpsAgent = new HttpsAgent({ keepAlive: false, maxCachedSessions: 0 })
 
-/** What is asked: a GET, or with a body a POST. */
+/** A GET, or a POST if it has a body. */
 export interface Asked {
   headers: Readonly<Record<string, string>>
   body?: string
 }
 
 /**
- * One request to one URL, without following anything. The URL is checked, its name resolved, every address of it checked, and the connection
- * made to an address that was checked: no second look-up can lead elsewhere.
+ * Sends one request to one URL without following redirects. Checks the URL, resolves its name, checks every address,
+ * and connects to a checked address, so no second look-up can lead to another address.
  */
 export async function checkedRequest(text: string, asked: Asked, policy: SourcePolicy, signal: AbortSignal): Promise<IncomingMessage> {
   signal.throwIfAborted()
@@ -32,7 +34,7 @@ export async function checkedRequest(text: string, asked: Asked, policy: SourceP
   const url = new URL(text)
   const addresses = await checkedAddresses(hostOf(url), policy, signal)
   let fault: unknown
-  for (const address of addresses.slice(0, mostAddresses)) {
+  for (const address of addresses.slice(0, maxAddresses)) {
     try {
       return await requestTo(address, url, asked, signal)
     } catch (error) {
@@ -44,18 +46,27 @@ export async function checkedRequest(text: string, asked: Asked, policy: SourceP
   throw networkFault(url.hostname, fault)
 }
 
-/** One forbidden address among them refuses them all: a name that means both is a trick. */
+/**
+ * Returns the addresses of a host. Throws if any of them is forbidden, because a name with public and forbidden
+ * addresses is an attack. An internal name that does not exist causes the same error as a forbidden address, so that
+ * no caller can discover hosts of this machine's network.
+ */
 async function checkedAddresses(host: string, policy: SourcePolicy, signal: AbortSignal): Promise<readonly string[]> {
-  const addresses = parseLiteral(host) ? [host] : await resolved(host, policy, signal)
-  if (addresses.length === 0) throw new SourceError(4001, `there is no host named ${host}`)
-  if (addresses.some((address) => isForbiddenAddress(address, policy))) {
-    throw new SourceError(4004, `${host} leads to an address that is not public`)
+  const isInternal = !parseLiteral(host) && isInternalName(host)
+  const addresses = parseLiteral(host) ? [host] : await resolved(host, { policy, isInternal }, signal)
+  if (addresses.length === 0 && !isInternal) throw noSuchHost(host)
+  if (addresses.length === 0 || addresses.some((address) => isForbiddenAddress(address, policy))) {
+    throw new SourceError(4004, `${host} must have ${ALLOWED_ADDRESS}`)
   }
   return addresses
 }
 
-/** Not every look-up can be cancelled; all can be left. */
-async function resolved(host: string, policy: SourcePolicy, signal: AbortSignal): Promise<readonly string[]> {
+/** Resolves a host and stops waiting when the signal aborts, because not every look-up can be cancelled. */
+async function resolved(
+  host: string,
+  { policy, isInternal }: { policy: SourcePolicy; isInternal: boolean },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const left = Promise.withResolvers<never>()
   const leave = () => left.reject(signal.reason)
   signal.addEventListener('abort', leave, { once: true })
@@ -63,7 +74,10 @@ async function resolved(host: string, policy: SourcePolicy, signal: AbortSignal)
     return await Promise.race([policy.resolve(host, signal), left.promise])
   } catch (error) {
     signal.throwIfAborted()
-    throw networkFault(host, error)
+    const fault = networkFault(host, error)
+    // Without allowed networks no internal name may be called, whatever the name server would return later.
+    if (isInternal && (!fault.transient || policy.allow.length === 0)) return []
+    throw fault
   } finally {
     signal.removeEventListener('abort', leave)
   }
@@ -97,13 +111,13 @@ function requestTo(address: string, url: URL, { headers, body }: Asked, signal: 
       clearTimeout(waiting)
       resolve(answer)
     })
-    // Another address is worth a try only while none has been reached. Heard for as long as the request lives: it may fail
-    // again after the answer began, which the answer then tells.
+    // The next address is tried only if no connection was made. The listener stays for the lifetime of the request:
+    // the request may fail again after the response has started, and the response reports that error itself.
     request.on('error', (error) => reject(isConnected ? networkFault(url.hostname, error) : error))
     request.once('close', () => {
       clearTimeout(connecting)
       clearTimeout(waiting)
-      // Without an answer and without an error: so ends what switches to another protocol, which nobody asked for.
+      // The connection closed without a response or an error, which happens if the server switches protocols.
       reject(networkFault(url.hostname, new Error('the connection was closed without an answer')))
     })
     request.end(body)

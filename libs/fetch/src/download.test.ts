@@ -9,7 +9,7 @@ import { type DownloadOptions, download } from './download.ts'
 import { sourcePolicy } from './policy.ts'
 import { isSourceError } from './source-error.ts'
 
-// Large enough for a cut to lose what lies in buffers, at most some 200 kB, and leave something to go on from.
+// Large enough that a cut loses the buffered bytes (at most about 200 kB) and leaves a part to resume from.
 const bytes = randomBytes(5_000_000)
 const sha256 = createHash('sha256').update(bytes).digest('hex')
 const policy = sourcePolicy({ allow: ['127.0.0.1'] })
@@ -31,7 +31,10 @@ afterEach(async () => {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A source that answers each request by the next function, the last one for all further. */
+/**
+ * Starts a source that responds to each request with the next function, and to all further requests with the last
+ * one.
+ */
 async function source(...answers: Answer[]): Promise<LocalOrigin> {
   let turn = 0
   const origin = await startOrigin((request, response) => answers[Math.min(turn++, answers.length - 1)]?.(request, response))
@@ -39,7 +42,7 @@ async function source(...answers: Answer[]): Promise<LocalOrigin> {
   return origin
 }
 
-/** Sends the whole, or what a range asks for, and cuts the connection after `cutAfter` bytes. */
+/** Sends the whole file or the requested range, and cuts the connection after `cutAfter` bytes. */
 function sending(options: { cutAfter?: number; etag?: string; modified?: string; whole?: Buffer; ranges?: boolean } = {}): Answer {
   const { cutAfter = Number.POSITIVE_INFINITY, etag = '"v1"', modified, whole = bytes, ranges = true } = options
   return ({ headers }, response) => {
@@ -62,7 +65,7 @@ function fetchFrom(origin: LocalOrigin, more: Partial<DownloadOptions> = {}) {
   return download(origin.url('/video.mp4'), target, { policy, limits, ...more })
 }
 
-test('a source arrives whole, with its hash, and tells how far it is', async () => {
+test('a source is downloaded completely, with its hash and its progress', async () => {
   const progress: { bytes: number; total: number | undefined }[] = []
   const origin = await source(sending())
   expect(await fetchFrom(origin, { onProgress: (now) => progress.push(now) })).toEqual({
@@ -180,7 +183,7 @@ test('a caller who leaves ends it, and no file stays', async () => {
 
 test('a fault of our own disk is not put on the source, nor tried again', async () => {
   const origin = await source(sending())
-  // A link, so that what is removed afterwards is the link.
+  // A link, so that the clean-up deletes only the link.
   await symlink('/dev/full', target)
   const error = await fetchFrom(origin).catch((fault: unknown) => fault)
   expect(isSourceError(error)).toBe(false)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs } from '@vitascope/concurrency'
 import { announcedBytes, contentRangeOf, validatorOf } from './answer-headers.ts'
 import { type BodyLimits, tooLarge } from './guarded-body.ts'
 import { type GuardedAnswer, type GuardedRequest, guardedGet } from './guarded-get.ts'
@@ -8,11 +9,11 @@ import type { SourcePolicy } from './policy.ts'
 import { isSourceError, SourceError } from './source-error.ts'
 
 export interface DownloadLimits extends BodyLimits {
-  /** For all tries together. */
+  /** Time limit for all attempts together. */
   timeoutMs: number
   /** 3 by default. */
   tries?: number
-  /** Before the second try, doubled before each further one; 500 by default. */
+  /** Delay before the second attempt in ms, doubled before each further one; 500 by default. */
   backoffMs?: number
 }
 
@@ -20,7 +21,10 @@ export interface DownloadOptions {
   policy: SourcePolicy
   limits: DownloadLimits
   signal?: AbortSignal
-  /** Called for every chunk; `total` is undefined while the source does not tell. After a restart `bytes` begins again. */
+  /**
+   * Called for every chunk. `total` is undefined if the source does not report it. After a restart `bytes` starts
+   * from 0.
+   */
   onProgress?: (progress: { bytes: number; total: number | undefined }) => void
 }
 
@@ -28,11 +32,11 @@ export interface Downloaded {
   bytes: number
   /** Lower-case hex. */
   sha256: string
-  /** As the source says; empty where it says nothing. A hint, never proof. */
+  /** Content type from the source, or empty. Not verified. */
   contentType: string
 }
 
-/** What has been written so far. */
+/** State of the written part. */
 interface Part {
   bytes: number
   total: number | undefined
@@ -41,11 +45,11 @@ interface Part {
 }
 
 /**
- * Downloads a source into a file, in place of what was there. After a cut it goes on where it was if the source is still the same, else from
- * the beginning. When it fails, nothing is left of the file.
+ * Downloads a source to a file, which is overwritten. After a cut it resumes if the source is unchanged, else it
+ * restarts. After a failure no file is left.
  */
 export async function download(url: string, targetFile: string, options: DownloadOptions): Promise<Downloaded> {
-  const { tries = 3, backoffMs = 500 } = options.limits
+  const { tries = 3, backoffMs: minMs = 500 } = options.limits
   const deadline = performance.now() + options.limits.timeoutMs
   const part: Part = emptyPart()
   const file = await open(targetFile, 'w')
@@ -55,7 +59,7 @@ export async function download(url: string, targetFile: string, options: Downloa
         return await fetchRest(url, file, part, deadline, options)
       } catch (error) {
         if (!isSourceError(error) || !error.transient || attempt >= tries) throw error
-        const wait = backoffMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2)
+        const wait = backoffMs(attempt, { minMs, maxMs: options.limits.timeoutMs })
         if (performance.now() + wait >= deadline) throw error
         await delay(wait, undefined, options.signal ? { signal: options.signal } : {})
       }
@@ -98,7 +102,7 @@ async function ask(url: string, part: Part, request: GuardedRequest): Promise<Gu
   }
 }
 
-/** A 206 must go on exactly where the file ends, and be of the same version; a 200 begins again. */
+/** A 206 response must continue exactly at the end of the file and be of the same version. A 200 response restarts. */
 async function begin({ status, headers }: GuardedAnswer, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
   const validator = validatorOf(headers)
   if (status === 206) {
@@ -116,7 +120,7 @@ function emptyPart(): Part {
   return { bytes: 0, total: undefined, hash: createHash('sha256'), validator: undefined }
 }
 
-/** What is there does not fit the source any more: the next try begins again. */
+/** Resets the part, which no longer matches the source, so that the next attempt restarts. */
 function changed(part: Part): SourceError {
   Object.assign(part, emptyPart())
   return new SourceError(4001, 'the source changed while it was being fetched', { transient: true })

@@ -3,9 +3,9 @@ import { parseLiteral } from './literal.ts'
 import type { SourcePolicy } from './policy.ts'
 
 /**
- * True for every address that is not a public one, unless the policy allows it. What is not an address at all is forbidden too.
- * IPv4 is public unless listed; IPv6 is public only within 2000::/3, and there too some networks lead elsewhere: mapped, compatible,
- * NAT64 and local addresses all lie outside.
+ * Returns whether an address is not public and not allowed by the policy. A text that is not an address is forbidden
+ * too. IPv4 is public unless listed. IPv6 is public only within 2000::/3, except some networks that lead elsewhere;
+ * mapped, compatible, NAT64 and local addresses are outside of it.
  */
 export function isForbiddenAddress(text: string, policy: SourcePolicy): boolean {
   const address = parseLiteral(text)

@@ -5,15 +5,21 @@ import { networkFault, SourceError } from './source-error.ts'
 
 export interface BodyLimits {
   maxBytes: number
-  /** Below this the source counts as too slow. */
+  /** Minimum rate of the source. */
   minBytesPerSecond?: number
-  /** Over how long the rate is taken, in ms; 30 s by default. Only waiting for the source counts, not waiting for the reader. */
+  /**
+   * Period in ms over which the rate is measured; 30 s by default. Only time spent waiting for the source counts, not
+   * time spent waiting for the reader.
+   */
   rateWindowMs?: number
 }
 
 const checksPerWindow = 10
 
-/** The body of an answer within its limits: it ends whole, or fails with a `SourceError`, or with the signal's reason. */
+/**
+ * Returns the body of a response with limits applied. It ends complete, or fails with a `SourceError` or the signal's
+ * reason.
+ */
 export function guardedBody(answer: IncomingMessage, host: string, limits: BodyLimits, signal: AbortSignal): Readable {
   const announced = announcedBytes(answer.headers)
   let bytes = 0
@@ -39,7 +45,7 @@ export function guardedBody(answer: IncomingMessage, host: string, limits: BodyL
   answer.once('close', () => {
     if (!answer.complete) body.destroy(cutShort(host))
   })
-  // A body that fails before anybody reads it must not end the process; whoever reads it later gets the error then.
+  // A body that fails before it has a reader must not end the process. A later reader gets the error.
   body.on('error', () => {})
   return answer.pipe(body)
 }
@@ -58,7 +64,7 @@ function watchRate(body: Transform, count: () => number, host: string, { minByte
   let ticks = 0
   let before = 0
   const timer = setInterval(() => {
-    // While the reader has not made room nothing can come in.
+    // While the reader's buffer is full, no data can arrive.
     if (body.readableLength >= body.readableHighWaterMark) return
     if (++ticks < checksPerWindow) return
     const rate = ((count() - before) * 1000) / rateWindowMs

@@ -42,16 +42,16 @@ test('a source answers with its status, headers and body; nothing of ours goes o
 describe('addresses', () => {
   test.each(forbiddenHosts)('%s is never connected to, nor looked up', async (host) => {
     const canary = await origin((_, response) => response.end('caught'))
-    const asked: string[] = []
+    const requested: string[] = []
     const resolve = async (name: string) => {
-      asked.push(name)
+      requested.push(name)
       return ['127.0.0.1']
     }
     await expect(get(`http://${host}:${canary.port}/`, sourcePolicy({ resolve }))).rejects.toMatchObject({
       name: 'SourceError',
       code: 4004,
     })
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
     expect(canary.connections()).toBe(0)
   })
 
@@ -59,6 +59,58 @@ describe('addresses', () => {
     const canary = await origin((_, response) => response.end('caught'))
     await get(`http://2130706433:${canary.port}/`)
     expect(canary.connections()).toBe(1)
+  })
+
+  test.each([
+    'db',
+    'redis.',
+    'postgres.default.svc',
+    'vault.cluster.local',
+    'nas.lan',
+    'wiki.corp',
+    'metadata.internal',
+    'router.home.arpa',
+  ])('whether %s, which only a private network knows, exists is not revealed', async (host) => {
+    const output = async (resolve: () => Promise<readonly string[]>) => {
+      const { code, message, transient } = await get(`http://${host}/`, sourcePolicy({ resolve })).catch((error) => error)
+      return { code, message, transient }
+    }
+    const failing = (code: string) => async () => {
+      throw Object.assign(new Error(`queryA ${code}`), { code })
+    }
+    const answers = [
+      await output(async () => ['10.1.2.3']),
+      await output(async () => []),
+      await output(failing('ENOTFOUND')),
+      await output(failing('ENODATA')),
+      await output(failing('EAI_AGAIN')),
+      await output(failing('ESERVFAIL')),
+    ]
+    expect(answers).toEqual(Array(6).fill(answers[0]))
+    expect(answers[0]).toMatchObject({ code: 4004, message: expect.stringContaining('VITASCOPE_SOURCE_ALLOW') })
+  })
+
+  test('an internal name that leads to an allowed network is called, and may be tried again while no name server answers', async () => {
+    const canary = await origin((_, response) => response.end('caught'))
+    const resolve = async () => ['127.0.0.1']
+    expect(await get(`http://storage:${canary.port}/`, sourcePolicy({ resolve, allow: ['127.0.0.1/32'] }))).toMatchObject({
+      text: 'caught',
+    })
+    const away = async () => {
+      throw Object.assign(new Error('getaddrinfo EAI_AGAIN'), { code: 'EAI_AGAIN' })
+    }
+    const policy = sourcePolicy({ resolve: away, allow: ['10.0.0.0/8'] })
+    await expect(get('http://storage/', policy)).rejects.toMatchObject({ code: 4001, transient: true })
+  })
+
+  test('a public name that does not exist is named', async () => {
+    const resolve = async () => {
+      throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
+    }
+    await expect(get('http://nobody.example.com/', sourcePolicy({ resolve }))).rejects.toMatchObject({
+      code: 4001,
+      message: 'there is no host named nobody.example.com',
+    })
   })
 
   test.each([
@@ -79,7 +131,7 @@ describe('addresses', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  test('a name without addresses, and a look-up that fails, are told as unreachable', async () => {
+  test('a name without addresses, and a failed lookup, are reported as unreachable', async () => {
     await expect(get('http://example.com/', sourcePolicy({ resolve: async () => [] }))).rejects.toMatchObject({ code: 4001 })
     const failing = async () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
     await expect(get('http://example.com/', sourcePolicy({ resolve: failing }))).rejects.toMatchObject({
@@ -92,7 +144,8 @@ describe('addresses', () => {
   test('a name is looked up once, and the connection goes to the address that was checked', async () => {
     const { port, requests } = await origin((_, response) => response.end('bytes'))
     let turn = 0
-    // Checked first, private ever after: a second look-up would go to 10.1.2.3 and fail.
+    // The first look-up returns the allowed address and later ones a private address: a second look-up would lead to
+    // 10.1.2.3 and fail.
     const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (turn++ === 0 ? ['127.0.0.1'] : ['10.1.2.3']) })
     expect(await get(`http://source.example:${port}/`, policy)).toMatchObject({ text: 'bytes' })
     expect(turn).toBe(1)
@@ -133,7 +186,7 @@ describe('redirects', () => {
     expect(Object.keys(target.requests[0]?.headers ?? {}).sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent'])
   })
 
-  test('a relative one is meant from where it stands', async () => {
+  test('a relative one is resolved against its own URL', async () => {
     const { url } = await origin((request, response) =>
       request.url === '/a/b' ? response.writeHead(302, { location: '../c' }).end() : response.end(request.url),
     )
@@ -211,7 +264,7 @@ describe('answers', () => {
     })
   })
 
-  test('nothing that the URL holds but the host is told', async () => {
+  test('an error shows only the host of the URL', async () => {
     const { port } = await origin((_, response) => response.writeHead(500).end())
     const url = `http://source.example:${port}/private-path?token=secret`
     for (const addresses of [['127.0.0.1'], ['10.1.2.3'], []]) {
@@ -222,7 +275,7 @@ describe('answers', () => {
     }
   })
 
-  test('nobody listening is told as unreachable', async () => {
+  test('a refused connection is reported as unreachable', async () => {
     const { url, close } = await origin(() => {})
     await close()
     await expect(get(url('/'))).rejects.toMatchObject({ code: 4001, transient: true, message: '127.0.0.1 refuses connections' })

@@ -8,31 +8,31 @@ import { SourceError } from './source-error.ts'
 
 export interface GuardedRequest extends BodyLimits {
   policy: SourcePolicy
-  /** For all of it, redirects and body included. */
+  /** Time limit for everything, redirects and body included. */
   timeoutMs: number
-  /** Asks for the rest from this byte on, if the source is still the one that `ifRange` (an ETag or a date) names. */
+  /** Requests the bytes from this position on, if the source still matches `ifRange` (an ETag or a date). */
   from?: { start: number; ifRange: string }
   signal?: AbortSignal
 }
 
 export interface GuardedAnswer {
-  /** 200, or 206 where the rest was asked for. */
+  /** 200, or 206 for a partial response. */
   status: number
   headers: IncomingHttpHeaders
-  /** Fails with a `SourceError`. Must be read or destroyed. */
+  /** Body of the response. Fails with a `SourceError`. Must be read or destroyed. */
   body: Readable
-  /** After the redirects. It may hold secrets of the caller: not for logs. */
+  /** URL after redirects. It may contain secrets of the caller, so it must not be logged. */
   finalUrl: string
 }
 
-const mostRedirects = 5
+const maxRedirects = 5
 const redirects = [301, 302, 303, 307, 308]
-// Statuses after which the same question may get another answer.
+// Statuses after which a retry may succeed.
 const passing = [408, 425, 429, 500, 502, 503, 504]
 
 /**
- * GETs a URL that a caller named: http or https, at a public address (or one that the policy allows), checked on every redirect.
- * Everything that is wrong with the source is thrown as a `SourceError`; the caller's own signal as its reason.
+ * GETs a URL that a caller provided: http or https, at a public address or one that the policy allows. Every redirect
+ * is checked too. Throws a `SourceError` for every fault of the source, and the reason of the caller's signal.
  */
 export async function guardedGet(url: string, request: GuardedRequest): Promise<GuardedAnswer> {
   const timeout = new AbortController()
@@ -52,7 +52,7 @@ export async function guardedGet(url: string, request: GuardedRequest): Promise<
 
 async function followRedirects(url: string, request: GuardedRequest, signal: AbortSignal) {
   let finalUrl = url
-  for (let hops = 0; hops <= mostRedirects; hops++) {
+  for (let hops = 0; hops <= maxRedirects; hops++) {
     const answer = await checkedRequest(finalUrl, { headers: headersOf(request) }, request.policy, signal)
     if (!redirects.includes(answer.statusCode ?? 0)) return { answer, finalUrl }
     answer.destroy()
@@ -62,10 +62,10 @@ async function followRedirects(url: string, request: GuardedRequest, signal: Abo
     }
     finalUrl = new URL(location, finalUrl).href
   }
-  throw new SourceError(4001, `the source redirects more than ${mostRedirects} times`)
+  throw new SourceError(4001, `the source redirects more than ${maxRedirects} times`)
 }
 
-/** Nothing of ours goes out with a request: no cookie, no authorisation, no referrer. */
+/** Returns the request headers. They contain no cookie, authorisation or referrer. */
 function headersOf({ from }: GuardedRequest): Record<string, string> {
   const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Vitascope' }
   return from ? { ...headers, range: `bytes=${from.start}-`, 'if-range': from.ifRange } : headers
@@ -78,7 +78,7 @@ function takeBody(answer: IncomingMessage, host: string, request: GuardedRequest
       throw new SourceError(4001, `${host} answered with status ${status}`, { status, transient: passing.includes(status) })
     }
     const encoding = answer.headers['content-encoding'] ?? 'identity'
-    // A few compressed bytes may be terabytes.
+    // A compressed body could expand to terabytes.
     if (encoding.trim().toLowerCase() !== 'identity') throw new SourceError(4001, `${host} sends a compressed body unasked`, { status })
     if ((announcedBytes(answer.headers) ?? 0) > request.maxBytes) throw tooLarge(request.maxBytes)
     return guardedBody(answer, host, request, signal)

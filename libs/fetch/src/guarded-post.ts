@@ -7,18 +7,18 @@ export interface GuardedPost {
   policy: SourcePolicy
   headers: Readonly<Record<string, string>>
   body: string
-  /** For all of it. */
+  /** Time limit for everything. */
   timeoutMs: number
   signal?: AbortSignal
 }
 
-/** Read of an answer, so that its sender is not cut off in the middle of a sentence. */
+/** Maximum bytes of the response body that are read, so that the receiver is not cut off while it sends. */
 const answerBytes = 64 * 1024
 
 /**
- * POSTs a small body to a URL that a caller named: http or https, at a public address (or one that the policy allows). Redirects are not
- * followed and the answer's body is ignored: any status is an answer. Where there is none, a `SourceError` is thrown; the caller's own
- * signal as its reason.
+ * POSTs a small body to a URL that a caller provided: http or https, at a public address or one that the policy
+ * allows. Redirects are not followed and the response body is ignored. Returns any status. Throws a `SourceError` if
+ * there is no response, and the reason of the caller's signal.
  */
 export async function guardedPost(url: string, { policy, headers, body, timeoutMs, signal }: GuardedPost): Promise<{ status: number }> {
   const timeout = new AbortController()
@@ -35,7 +35,7 @@ export async function guardedPost(url: string, { policy, headers, body, timeoutM
   }
 }
 
-/** To its end, its limit, its cut, or the end of the time: the status has been told. */
+/** Reads the body until it ends, exceeds the limit, or is cut. The status is already known. */
 function ignoreBody(answer: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0

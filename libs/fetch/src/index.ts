@@ -1,17 +1,17 @@
-/** What a URL itself shows to be wrong, for a refusal of the field that held it. */
+/** Problems that are visible in a URL itself, for field errors. */
 export { checkUrl } from './check-url.ts'
-/** A source into a file: resumed after a cut, hashed, within limits. */
+/** Download to a file: resumed after a cut, hashed, with limits. */
 export { type Downloaded, type DownloadLimits, type DownloadOptions, download } from './download.ts'
-/** Whether an address is one that nothing of ours may call. */
+/** Addresses that must not be called. */
 export { isForbiddenAddress } from './forbidden-address.ts'
 export type { BodyLimits } from './guarded-body.ts'
-/** One guarded GET, redirects followed. */
+/** A guarded GET that follows redirects. */
 export { type GuardedAnswer, type GuardedRequest, guardedGet } from './guarded-get.ts'
-/** One guarded POST of a small body: to webhooks. */
+/** A guarded POST of a small body, for webhooks. */
 export { type GuardedPost, guardedPost } from './guarded-post.ts'
-/** Which addresses may be called; `checkNetwork` judges an item of the allow list. */
+/** Addresses that may be called. `checkNetwork` validates an item of the allow list. */
 export { checkNetwork, type Network, type SourcePolicy, sourcePolicy } from './policy.ts'
-/** How names become addresses. */
+/** Name resolution. */
 export type { Resolve } from './resolve-name.ts'
-/** What is wrong with a source. */
+/** Faults of a source. */
 export { isSourceError, SourceError, type SourceErrorCode } from './source-error.ts'

@@ -2,27 +2,30 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type Resolve, resolveName } from './resolve-name.ts'
 
-/** Which addresses may be called, and how names become addresses. */
+/** Addresses that may be called, and the name resolution. */
 export interface SourcePolicy {
-  /** Networks that may be called although they are not public. */
+  /** Non-public networks that may be called. */
   allow: readonly Network[]
   resolve: Resolve
 }
 
 export type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** A policy from the CIDRs of `VITASCOPE_SOURCE_ALLOW`; throws for one that is none. Names are looked up by `resolveName` unless told otherwise. */
+/**
+ * Creates a policy from the CIDR ranges of `VITASCOPE_SOURCE_ALLOW`. Throws for an invalid one. Names are resolved by
+ * `resolveName` by default.
+ */
 export function sourcePolicy({ allow = [], resolve = resolveName }: { allow?: readonly string[]; resolve?: Resolve } = {}): SourcePolicy {
   return { allow: allow.map(parseNetwork), resolve }
 }
 
-/** What is wrong with a CIDR (or a single address) of the allow list; undefined when nothing is. */
+/** Returns the problem of a CIDR range or address of the allow list, or undefined if it is valid. */
 export function checkNetwork(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.split('/')
   const family = isIP(address)
-  const most = family === 4 ? 32 : 128
+  const max = family === 4 ? 32 : 128
   const fine =
-    family !== 0 && !address.includes('%') && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+    family !== 0 && !address.includes('%') && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= max))
   return fine ? undefined : 'must be a network such as 192.0.2.0/24 or fd00::/8'
 }
 

@@ -2,17 +2,17 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { parseLiteral } from './literal.ts'
 
-/** All addresses of a name, as text. Gives up when the signal aborts. */
+/** Returns all addresses of a name as text. Stops when the signal aborts. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>
 
-/** Of one question to one name server; three rounds of them are asked. */
+/** Timeout of one query to one name server; each query is attempted three times. */
 const QUESTION_MS = 2_000
 const HOSTS_FILE = '/etc/hosts'
 
 /**
- * Names as the hosts file has them, else as name servers answer. The system's own look-up (getaddrinfo) is asked for names of one label
- * only, which the network of this machine completes: it holds one of libuv's few threads until it ends and cannot be cancelled, so that
- * names of somebody whose name server never answers would stop the look-ups of all.
+ * Resolves a name by the hosts file, else by DNS. Only single-label names, which the local network completes, use the
+ * system's resolver (getaddrinfo). That one occupies one of libuv's few threads until it ends and cannot be
+ * cancelled, so names with an unresponsive name server would block all other look-ups.
  */
 export async function resolveName(host: string, signal: AbortSignal, hostsFile = HOSTS_FILE): Promise<readonly string[]> {
   const name = host.replace(/\.$/, '').toLowerCase()
@@ -22,9 +22,9 @@ export async function resolveName(host: string, signal: AbortSignal, hostsFile =
   return askNameServers(name, signal)
 }
 
-/** As many questions at once as there are callers; none of them holds a thread. */
+/** Queries the name servers. There is no limit on concurrent queries, since they occupy no thread. */
 async function askNameServers(name: string, signal: AbortSignal): Promise<readonly string[]> {
-  // Made anew, so that it knows the name servers of the moment, and ends no question but its own.
+  // A new resolver uses the current name servers, and `cancel` affects only its own queries.
   const resolver = new Resolver({ timeout: QUESTION_MS, tries: 3 })
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
@@ -40,7 +40,7 @@ async function askNameServers(name: string, signal: AbortSignal): Promise<readon
   }
 }
 
-/** hosts(5): an address, then its names, `#` begins a comment. */
+/** Reads hosts(5): an address followed by its names; `#` starts a comment. */
 function listedAddresses(hosts: string, name: string): string[] {
   return hosts.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/)

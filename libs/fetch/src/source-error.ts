@@ -1,18 +1,18 @@
 /**
- * What is wrong with a source, as the status codes of a video tell it.
+ * Fault of a source, as the status code of a video.
  *
- * - 4001: it cannot be had: no answer, a refusal, too many redirects, a body cut short, too slow
+ * - 4001: it cannot be downloaded: no response, an error status, too many redirects, an incomplete body, too slow
  * - 4003: it is too large
  * - 4004: its address is forbidden
  */
 export type SourceErrorCode = 4001 | 4003 | 4004
 
-/** The fault of a source. The message is a sentence for the caller; it never has more of the URL than the host's name. */
+/** A fault of the source. The message is a sentence for the caller. It contains nothing of the URL but the host name. */
 export class SourceError extends Error {
   readonly code: SourceErrorCode
-  /** The HTTP status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   readonly status: number | undefined
-  /** True where trying again soon may help. */
+  /** True if an early retry may succeed. */
   readonly transient: boolean
 
   constructor(code: SourceErrorCode, message: string, more: { status?: number; transient?: boolean; cause?: unknown } = {}) {
@@ -28,10 +28,14 @@ export function isSourceError(error: unknown): error is SourceError {
   return error instanceof SourceError
 }
 
-/** A fault of the network underneath, told without its words: they name addresses. */
+export function noSuchHost(host: string, cause?: unknown): SourceError {
+  return new SourceError(4001, `there is no host named ${host}`, { cause })
+}
+
+/** Converts a network error to a `SourceError`. Its text is not used, because it contains addresses. */
 export function networkFault(host: string, cause: unknown): SourceError {
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
-  if (code === 'ENOTFOUND' || code === 'ENODATA') return new SourceError(4001, `there is no host named ${host}`, { cause })
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return noSuchHost(host, cause)
   const certificate =
     code.startsWith('CERT_') || code.startsWith('ERR_TLS_') || code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_')
   if (certificate) return new SourceError(4001, `the certificate of ${host} is not valid`, { cause })

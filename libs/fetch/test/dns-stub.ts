@@ -4,14 +4,17 @@ const typeA = 1
 const typeCname = 5
 const typeAaaa = 28
 
-/** What a name means this time. */
+/** Response to a DNS query. */
 export interface DnsAnswer {
   a?: readonly string[]
   aaaa?: readonly Uint8Array[]
   cname?: string
 }
 
-/** A name server on 127.0.0.1:53 whose every answer has a time to live of 0. `answer` is asked once for each A or AAAA question. */
+/**
+ * Starts a name server on 127.0.0.1:53 whose responses have a TTL of 0. `answer` is called once for each A or AAAA
+ * query.
+ */
 export async function startDnsStub(
   answer: (name: string, type: 'A' | 'AAAA') => DnsAnswer | 'silence' | undefined,
 ): Promise<{ stop(): void }> {

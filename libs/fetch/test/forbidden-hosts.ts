@@ -1,4 +1,4 @@
-/** Hosts as an attacker would spell them; each leads, or may be taken to lead, to an address that is not public. */
+/** Hosts as an attacker would write them. Each is, or may be interpreted as, an address that is not public. */
 export const forbiddenHosts: readonly string[] = [
   // loopback: decimal, octal, hexadecimal, short, mixed, escaped, fullwidth
   '127.0.0.1',

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net'
 
 export interface LocalOrigin {
   port: number
-  /** Of a path at the literal address 127.0.0.1. */
+  /** Returns the URL of a path at the literal address 127.0.0.1. */
   url(path: string): string
   requests: IncomingMessage[]
-  /** TCP connections that were made, whatever came of them. */
+  /** Number of TCP connections, successful or not. */
   connections(): number
   close(): Promise<void>
 }
 
-/** An HTTP server on 127.0.0.1 that keeps what it was asked. */
+/** Starts an HTTP server on 127.0.0.1 that records its requests. */
 export async function startOrigin(listener: RequestListener): Promise<LocalOrigin> {
   const requests: IncomingMessage[] = []
   let connections = 0

@@ -9,8 +9,9 @@ import { download, guardedGet, isSourceError, sourcePolicy } from '@vitascope/fe
 import { type DnsAnswer, startDnsStub } from './dns-stub.ts'
 import { forbiddenHosts } from './forbidden-hosts.ts'
 
-// Runs in a network namespace of its own, where the loopback has a public address and private ones, and tells as JSON what the
-// guard did there, as it is in production: no allow list, the name servers of resolv.conf. The argument is a scratch folder.
+// Runs in its own network namespace, whose loopback has a public address and private ones. Prints as JSON how the
+// guard behaves there with production settings: no allow list, the name servers of resolv.conf. The argument is a
+// scratch folder.
 const scratch = process.argv[2] ?? ''
 const publicAddress = '93.184.216.34'
 const canaryAddresses = ['169.254.169.254', '10.1.2.3', 'fd00::1', '127.0.0.1', '::1']
@@ -85,9 +86,9 @@ async function resumeAfterFlip(): Promise<string> {
   return fetching.then(() => 'fetched', codeOf)
 }
 
-/** Look-ups that are never answered hold back neither another one nor the work of libuv's threads. */
+/** Unanswered look-ups block neither other look-ups nor libuv's threads. */
 async function besideDeadNames() {
-  // No more: their questions must fit into the stub's buffer.
+  // The maximum number of queries that fit in the stub's buffer.
   let waiting = 50
   const dead = Array.from({ length: waiting }, (_, n) =>
     guardedGet(`http://n${n}.dead.test/`, { ...limits, timeoutMs: 5_000, policy }).then(String, (error: unknown) => {
@@ -130,7 +131,7 @@ async function startCanary(address: string, port: number) {
   return server
 }
 
-/** Proves that a canary would hear whoever comes. */
+/** Verifies that a canary records a connection. */
 function touch(address: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     connect(port, address).once('error', reject).once('close', resolve).resume()

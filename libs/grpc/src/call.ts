@@ -1,25 +1,25 @@
 import type { Principal } from './principal.ts'
 
-/** A caller's idempotency key, hashed: the scope that it holds in, and what was asked with it. */
+/** A hashed idempotency key and the hashed request that it was first used with. */
 export interface Idempotency {
-  /** SHA-256, hex, of caller, route and key. */
+  /** SHA-256 in hex of caller, route and key. */
   key: string
-  /** SHA-256, hex, of the parsed payload. */
+  /** SHA-256 in hex of the parsed payload. */
   fingerprint: string
 }
 
-/** What goes along with every call, and what a handler passes on to the services it asks. */
+/** Context of a call. A handler passes it on to the services that it calls. */
 export interface Call {
   principal: Principal
   requestId: string
-  /** Aborts when the caller hangs up or the deadline is over. */
+  /** Aborts when the caller cancels the call or its deadline has passed. */
   signal: AbortSignal
-  /** When the caller stops waiting; a read has 2 s and a write 10 s where nobody said otherwise. */
+  /** Deadline of the call. Without one, a read has 2 s and a write 10 s. */
   deadline?: Date | undefined
   idempotency?: Idempotency | undefined
 }
 
-/** A call by a service on its own behalf. */
+/** Returns the context of a call that a service makes on its own behalf. */
 export function serviceCall(service: string, requestId: string, signal: AbortSignal = new AbortController().signal): Call {
   return { principal: { kind: 'service', service }, requestId, signal }
 }

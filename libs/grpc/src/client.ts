@@ -5,39 +5,47 @@ import type { Call } from './call.ts'
 import { type AnyMethod, isRead, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
 import { fromServiceError, hasNotArrived, isBrokenOff } from './error-table.ts'
 import { writeMetadata } from './metadata.ts'
+import type { PrincipalKeys } from './principal-keys.ts'
 import { channelCredentials } from './tls/grpc-credentials.ts'
-import type { Peer } from './tls/identity.ts'
+import type { Identity } from './tls/identity.ts'
 
-/** Promise methods for a service: unary ones answer a message, streaming ones an async iterable of them. */
+/** Promise methods of a service: unary methods return a message, streaming methods an async iterable of messages. */
 export type Client<S extends ServiceDefinition> = {
   [K in keyof S]: S[K] extends { responseStream: true }
     ? (request: RequestOf<S[K]>, call: Call) => AsyncIterable<ResponseOf<S[K]>>
     : (request: RequestOf<S[K]>, call: Call) => Promise<ResponseOf<S[K]>>
 }
 
-/** A connection to one service address; it comes back by itself after a restart of the service. */
+/** A connection to one service address. It reconnects automatically after a restart of the service. */
 export interface Channel {
   client<S extends ServiceDefinition>(definition: S): Client<S>
-  /** True once connected, waiting up to `timeoutMs`. */
+  /** Waits up to `timeoutMs` for a connection. Returns whether there is one. */
   ready(timeoutMs: number): Promise<boolean>
   close(): void
 }
+
+type WriteMetadata = (call: Call) => Promise<Metadata>
 
 const READ_MS = 2_000
 const WRITE_MS = 10_000
 const TRIES = 3
 
 /**
- * `address` is `HOST:PORT` or `dns:///HOST:PORT`; calls go round all addresses that the host has, which are asked for again when a
- * connection ends. With a `peer` by mutual TLS, else in plain text.
+ * Opens a channel to `HOST:PORT` or `dns:///HOST:PORT`. Calls are distributed round robin over all addresses of the
+ * host, which is resolved again when a connection ends. `service` is the name of the called service: principals are
+ * signed for it, and its certificate must contain it. With an identity the channel uses mutual TLS, else plain text.
  */
-export function openChannel(address: string, options: { principalKey: Uint8Array; peer?: Peer | undefined }): Channel {
-  const secured = channelCredentials(options.peer)
+export function openChannel(
+  address: string,
+  { service, principals, identity }: { service: string; principals: PrincipalKeys; identity?: Identity | undefined },
+): Channel {
+  const secured = channelCredentials(identity?.peer(service))
+  const write: WriteMetadata = (call) => writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, principals, service)
   const channel = new GrpcClient(address, secured.credentials, {
     ...secured.options,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1_000,
-    // Replicas that are replaced one after another must not wait for the next look at their names.
+    // During a rolling restart, replicas must not wait long for the next name resolution.
     'grpc.dns_min_time_between_resolutions_ms': 2_000,
     'grpc.keepalive_time_ms': 20_000,
     'grpc.keepalive_timeout_ms': 5_000,
@@ -50,10 +58,10 @@ export function openChannel(address: string, options: { principalKey: Uint8Array
       const methods = Object.entries(definition).map(([name, method]) => [
         name,
         method.responseStream
-          ? (request: unknown, call: Call) => stream(channel, method, request, call, options.principalKey)
-          : (request: unknown, call: Call) => unary(channel, name, method, request, call, options.principalKey),
+          ? (request: unknown, call: Call) => stream(channel, method, request, call, write)
+          : (request: unknown, call: Call) => unary(channel, name, method, request, call, write),
       ])
-      // Each entry was made from the entry of the same name, so the shape is the definition's.
+      // Each entry is derived from the entry of the same name, so the object has the shape of the definition.
       return Object.fromEntries(methods) as Client<S>
     },
     ready: (timeoutMs) =>
@@ -63,13 +71,13 @@ export function openChannel(address: string, options: { principalKey: Uint8Array
 }
 
 /**
- * Repeats a call that found the service away, where repeating is harmless: reads, writes with an idempotency key, and whatever did not reach
- * the service.
+ * Calls a method, with up to `TRIES` attempts if the service is unavailable and a retry is harmless: for reads,
+ * for writes with an idempotency key, and for calls that did not reach the service.
  */
-async function unary(channel: GrpcClient, name: string, method: AnyMethod, request: unknown, call: Call, key: Uint8Array) {
+async function unary(channel: GrpcClient, name: string, method: AnyMethod, request: unknown, call: Call, write: WriteMetadata) {
   const deadline = deadlineOf(call, isRead(name) ? READ_MS : WRITE_MS)
   const repeatable = isRead(name) || call.idempotency !== undefined
-  const metadata = writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, key)
+  const metadata = await write(call)
   for (let attempt = 1; ; attempt++) {
     try {
       return await once(channel, method, request, metadata, { deadline }, call.signal)
@@ -114,9 +122,9 @@ function once(
   })
 }
 
-/** A stream has no deadline of its own: it lasts until either side ends it. */
-async function* stream(channel: GrpcClient, method: AnyMethod, request: unknown, call: Call, key: Uint8Array) {
-  const metadata = writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, key)
+/** Yields the messages of a server stream. It has no deadline: it lasts until either side ends it. */
+async function* stream(channel: GrpcClient, method: AnyMethod, request: unknown, call: Call, write: WriteMetadata) {
+  const metadata = await write(call)
   const running = channel.makeServerStreamRequest(
     method.path,
     method.requestSerialize as (value: unknown) => Buffer,

@@ -1,4 +1,4 @@
-/** One rpc as the generator writes it, whatever its messages are. */
+/** One generated rpc definition, for any message types. */
 export interface AnyMethod {
   path: string
   requestStream: boolean
@@ -9,13 +9,13 @@ export interface AnyMethod {
   responseDeserialize: (bytes: Buffer) => unknown
 }
 
-/** A service as the generator writes it: `VideoServiceService` and the like. */
+/** A generated service definition, such as `VideoServiceService`. */
 export type ServiceDefinition = { readonly [method: string]: AnyMethod }
 
 export type RequestOf<M extends AnyMethod> = ReturnType<M['requestDeserialize']>
 export type ResponseOf<M extends AnyMethod> = ReturnType<M['responseDeserialize']>
 
-/** Methods that only read: they have the short deadline, and repeating them is harmless. */
+/** Returns whether a method only reads. Such methods have the shorter deadline and may be retried. */
 export function isRead(method: string): boolean {
   return /^(get|list|find|check|authenticate)/.test(method)
 }

@@ -2,7 +2,7 @@ import { createFileRegistry, type DescFile, fromBinary, toBinary } from '@bufbui
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { readDescriptorSet } from '@vitascope/proto/descriptors'
 
-/** What reflection asks of the descriptors: a file with all that it imports, by its name or by a symbol in it. */
+/** Index for server reflection. Returns a descriptor file with all its imports, by file name or by a symbol in it. */
 export interface DescriptorIndex {
   services(): string[]
   byFile(name: string): Uint8Array[] | undefined

@@ -3,7 +3,7 @@ import { DomainError, isDomainError, type RefusalKind } from '@vitascope/errors'
 import { BadRequest, ErrorInfo } from '@vitascope/proto/google/rpc/error_details'
 import { Status } from '@vitascope/proto/google/rpc/status'
 
-/** The one table between refusals and gRPC codes. */
+/** The only mapping between error kinds and gRPC codes. */
 const CODE_OF_KIND: Record<RefusalKind, status> = {
   invalid: status.INVALID_ARGUMENT,
   unauthenticated: status.UNAUTHENTICATED,
@@ -28,17 +28,23 @@ export interface CallStatus {
   metadata: Metadata
 }
 
-/** What leaves a service for an error: a refusal with its reason and fields, anything else as INTERNAL without a word. */
+/**
+ * Returns the gRPC status of an error. A domain error keeps its reason and fields; any other error becomes INTERNAL
+ * without details.
+ */
 export function toStatus(error: unknown, aborted: boolean): CallStatus {
   if (isDomainError(error)) return refusalStatus(error)
   if (aborted) return { code: status.CANCELLED, details: 'the caller hung up', metadata: new Metadata() }
   return { code: status.INTERNAL, details: 'internal error', metadata: new Metadata() }
 }
 
-/** The refusal that a service answered, or an `Error` for what is a fault of ours. Not for calls that this side gave up. */
+/**
+ * Returns the `DomainError` that a service responded with, or an `Error` for a fault of the platform. Not for calls
+ * that this side cancelled.
+ */
 export function fromServiceError(error: ServiceError, method: string): Error {
   if (error.code === status.DEADLINE_EXCEEDED) {
-    return new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'a service did not answer in time: try again', {
+    return new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'a service did not respond in time; try again', {
       retryAfter: 1,
       cause: error,
     })
@@ -47,7 +53,7 @@ export function fromServiceError(error: ServiceError, method: string): Error {
   const details = readDetails(error.metadata)
   if (kind && details) return new DomainError(kind, details.reason, error.details, { ...details, cause: error })
   if (error.code === status.UNAVAILABLE || error.code === status.RESOURCE_EXHAUSTED || isBrokenOff(error)) {
-    return new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service is not to be reached: try again', {
+    return new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service is unreachable; try again', {
       retryAfter: 1,
       cause: error,
     })
@@ -56,16 +62,16 @@ export function fromServiceError(error: ServiceError, method: string): Error {
 }
 
 /**
- * True when it was not the service that ended the call, but the connection under it: HTTP/2 servers close one on which too many calls were
- * given up, and with it those of everybody else; one that stops cancels what does not end in its grace time.
+ * Returns whether the connection ended the call, not the service. HTTP/2 servers close a connection after too many
+ * cancelled calls, and with it all other calls on it. A stopping server cancels calls that exceed its grace period.
  */
 export function isBrokenOff(error: ServiceError): boolean {
   return error.code === status.CANCELLED || (error.code === status.INTERNAL && error.details.startsWith('Received RST_STREAM'))
 }
 
 /**
- * True when the call was sent to nobody: there was no connection, or the server that was just ending this one refused to look at it (HTTP/2,
- * REFUSED_STREAM). Both are told by grpc-js itself, in words alone.
+ * Returns whether the call was not sent to any server: there was no connection, or a server that was closing the
+ * connection refused the stream (HTTP/2 REFUSED_STREAM). grpc-js reports both in the message text only.
  */
 export function hasNotArrived(error: ServiceError): boolean {
   return error.code === status.UNAVAILABLE && /^Stream refused by server|No connection established/.test(error.details)

@@ -1,37 +1,39 @@
 import { Metadata } from '@grpc/grpc-js'
 import { DomainError } from '@vitascope/errors'
 import type { Call, Idempotency } from './call.ts'
-import { type SignedCall, signPrincipal, verifyPrincipal } from './principal.ts'
+import type { Principal } from './principal.ts'
+import {
+  PRINCIPAL_HEADER,
+  type PrincipalKeys,
+  principalHeaders,
+  REQUEST_ID_HEADER,
+  requestIdOf,
+  requirePrincipal,
+} from './principal-keys.ts'
 
-const PRINCIPAL = 'vitascope-principal'
 const IDEMPOTENCY = 'vitascope-idempotency'
 
-export function writeMetadata(call: Call, key: Uint8Array): Metadata {
+/** Returns the metadata of a call to the service `audience`. */
+export async function writeMetadata(call: Call, keys: PrincipalKeys, audience: string): Promise<Metadata> {
   const metadata = new Metadata()
-  metadata.set(PRINCIPAL, signPrincipal(call, key))
+  for (const [name, value] of Object.entries(await principalHeaders(call, keys, audience))) metadata.set(name, value)
   if (call.idempotency) metadata.set(IDEMPOTENCY, `${call.idempotency.key}.${call.idempotency.fingerprint}`)
   return metadata
 }
 
-export function readMetadata(metadata: Metadata, key: Uint8Array): SignedCall & { idempotency?: Idempotency } {
-  const token = metadata.get(PRINCIPAL)[0]?.toString()
-  if (!token) throw new DomainError('unauthenticated', 'PRINCIPAL_MISSING', 'the call carries no signed principal')
-  const idempotency = readIdempotency(metadata)
-  return { ...verify(token, key), ...(idempotency && { idempotency }) }
+/** Returns the principal of a call. Throws the same errors as `requirePrincipal`. */
+export function readPrincipal(metadata: Metadata, keys: PrincipalKeys, callers: readonly string[] | undefined): Promise<Principal> {
+  return requirePrincipal(metadata.get(PRINCIPAL_HEADER)[0]?.toString(), keys, callers)
 }
 
-function verify(token: string, key: Uint8Array): SignedCall {
-  try {
-    return verifyPrincipal(token, key)
-  } catch (cause) {
-    throw new DomainError('unauthenticated', 'PRINCIPAL_INVALID', 'the signed principal of the call is not valid', { cause })
-  }
+export function readRequestId(metadata: Metadata): string {
+  return requestIdOf(metadata.get(REQUEST_ID_HEADER)[0]?.toString() ?? '')
 }
 
-function readIdempotency(metadata: Metadata): Idempotency | undefined {
+export function readIdempotency(metadata: Metadata): { idempotency?: Idempotency } {
   const text = metadata.get(IDEMPOTENCY)[0]?.toString()
   const [, key, fingerprint] = /^([0-9a-f]{64})\.([0-9a-f]{64})$/.exec(text ?? '') ?? []
-  if (text === undefined) return undefined
+  if (text === undefined) return {}
   if (!key || !fingerprint) throw new DomainError('invalid', 'INVALID_IDEMPOTENCY', 'the idempotency metadata is malformed')
-  return { key, fingerprint }
+  return { idempotency: { key, fingerprint } }
 }

@@ -7,8 +7,8 @@ import {
 import { indexDescriptors } from './descriptor-index.ts'
 
 /**
- * gRPC server reflection v1 over the descriptor set of proto/, well-known types included. The published package resolves no
- * well-known types, so this answers with the raw file descriptors and those they import.
+ * Returns gRPC server reflection v1 over the descriptor set of proto/, including well-known types. The published
+ * package does not resolve well-known types, so this responds with the raw file descriptors and their imports.
  */
 export function reflectionService(): { definition: GrpcDefinition; handlers: UntypedServiceImplementation } {
   const descriptors = indexDescriptors()

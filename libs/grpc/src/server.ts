@@ -15,12 +15,13 @@ import { HealthImplementation } from 'grpc-health-check'
 import type { Call } from './call.ts'
 import type { AnyMethod, RequestOf, ResponseOf, ServiceDefinition } from './definition.ts'
 import { type CallStatus, toStatus } from './error-table.ts'
-import { readMetadata } from './metadata.ts'
+import { readIdempotency, readPrincipal, readRequestId } from './metadata.ts'
+import type { PrincipalKeys } from './principal-keys.ts'
 import { reflectionService } from './reflection.ts'
 import { callerCheck, serverCredentials } from './tls/grpc-credentials.ts'
 import type { Identity } from './tls/identity.ts'
 
-/** Promise handlers for a service: unary ones answer a message, streaming ones an async iterable of them. */
+/** Promise handlers of a service: unary handlers return a message, streaming handlers an async iterable of messages. */
 export type Handlers<S extends ServiceDefinition> = {
   [K in keyof S]: S[K] extends { responseStream: true }
     ? (request: RequestOf<S[K]>, call: Call) => AsyncIterable<ResponseOf<S[K]>>
@@ -28,35 +29,55 @@ export type Handlers<S extends ServiceDefinition> = {
 }
 
 export interface GrpcServer {
-  /** Adds a service; health and reflection are there already. */
-  implement<S extends ServiceDefinition>(definition: S, handlers: Handlers<S>): void
-  /** Binds `HOST:PORT` (port 0: any) and serves; answers the address bound. The address for health is bound with it. */
+  /** Adds a service. Health and reflection are added by the server itself. */
+  implement<S extends ServiceDefinition>(definition: S, handlers: Handlers<S>, admission?: Admission): void
+  /**
+   * Binds `HOST:PORT` (port 0: any free port) and starts serving. Returns the bound address. Also binds the health
+   * address.
+   */
   listen(address: string): Promise<string>
-  /** `HOST:PORT` where health is answered in plain text; undefined before `listen`, and where none was wished for. */
+  /** `HOST:PORT` of the plain-text health service. Undefined before `listen`, and if none is configured. */
   healthAddress(): string | undefined
-  /** What health answers. */
+  /** Current health status. */
   isServing(): boolean
-  /** Turns the health answer: not serving means send nothing new. */
+  /** Sets the health status. Not serving means that clients send no new calls. */
   setServing(serving: boolean): void
-  /** Serves no more for good, takes no new calls, lets running ones end, and ends the rest after the grace time. */
+  /**
+   * Stops serving permanently: rejects new calls, waits for running calls, and cancels the rest after the grace
+   * period.
+   */
   drain(graceMs?: number): Promise<void>
+}
+
+/** Callers that may use a gRPC service. */
+export interface Admission {
+  /** The services whose calls are accepted. Default: every known service except the worker. */
+  callers?: readonly string[] | undefined
 }
 
 type AnyHandler = (request: unknown, call: Call) => Promise<unknown> | AsyncIterable<unknown>
 
-/** How a server listens, besides its address. */
+/** Settings of a server other than its address. */
 export interface ServeSettings {
-  /** `HOST:PORT` for health alone, in plain text, for probes that show no certificate; undefined for none. */
+  /** `HOST:PORT` of a plain-text server for health only, for probes that have no certificate. Undefined: none. */
   healthListen?: string | undefined
-  /** After so long a connection takes no new calls, and its callers look for all replicas anew. Seconds, 120 by default. */
+  /**
+   * Age in seconds after which a connection accepts no new calls, so that its clients resolve all replicas again.
+   * Default: 120.
+   */
   connectionSeconds?: number | undefined
-  /** How much longer what runs on it then may take. Seconds, 600 by default. */
+  /** Further seconds that calls on such a connection may take. Default: 600. */
   connectionGraceSeconds?: number | undefined
+  /** True: respond to server reflection of any caller. Default: false. */
+  reflection?: boolean | undefined
 }
 
-/** Every call but health and reflection must carry a principal signed with `principalKey`; with an identity by mutual TLS. */
+/**
+ * Creates a gRPC server. Every call except health and reflection must carry a principal that `principals` verifies.
+ * With an identity the server uses mutual TLS.
+ */
 export function createGrpcServer(options: {
-  principalKey: Uint8Array
+  principals: PrincipalKeys
   identity?: Identity | undefined
   serve?: ServeSettings | undefined
   log: Logger
@@ -69,13 +90,15 @@ export function createGrpcServer(options: {
     'grpc.max_connection_age_grace_ms': (serve.connectionGraceSeconds ?? 600) * 1_000,
     interceptors: callerCheck(identity, options.metrics),
   })
-  // Both answer from the same state.
+  // Both servers respond from the same health state.
   const probes = serve.healthListen === undefined ? undefined : new Server(LIMITS)
   const health = new HealthImplementation({ '': 'NOT_SERVING' })
   health.addToServer(server)
   if (probes) health.addToServer(probes)
-  const reflection = reflectionService()
-  server.addService(reflection.definition, reflection.handlers)
+  if (serve.reflection) {
+    const reflection = reflectionService()
+    server.addService(reflection.definition, reflection.handlers)
+  }
   let serving = false
   let draining = false
   let healthAddress: string | undefined
@@ -85,13 +108,14 @@ export function createGrpcServer(options: {
   }
 
   return {
-    implement(definition, handlers) {
+    implement(definition, handlers, { callers } = {}) {
+      const admitting = { ...options, callers }
       const methods = Object.entries(definition).map(([name, method]) => {
         const handler = handlers[name] as AnyHandler
-        const run = method.responseStream ? streaming(method, handler, options) : unary(method, handler, options)
+        const run = method.responseStream ? streaming(method, handler, admitting) : unary(method, handler, admitting)
         return [name, run] as const
       })
-      // The generator's definition is grpc-js's own shape; only its message types are narrower.
+      // The generated definition has the shape of grpc-js; only its message types are narrower.
       server.addService(definition as unknown as GrpcDefinition, Object.fromEntries(methods) as UntypedServiceImplementation)
     },
     async listen(address) {
@@ -108,7 +132,7 @@ export function createGrpcServer(options: {
       endQuietly(server)
       setServing(false)
       await shutDown(server, graceMs)
-      // Probes are answered to the end; those that watch would never be.
+      // Health probes are served until the end. Watch streams would never end by themselves.
       probes?.forceShutdown()
     },
   }
@@ -128,14 +152,15 @@ async function bind(server: Server, address: string, identity: Identity | undefi
 }
 
 /**
- * A connection that is being closed must not be told of its age, too: that would open anew the range of calls that it had closed, which callers
- * take as an error of the protocol, and all that still runs on it would be lost. grpc-js has no other way to its connections than this.
+ * Suppresses the max-age GOAWAY on connections that are being closed. It would raise the last stream id that an
+ * earlier GOAWAY announced. Clients treat that as a protocol error and lose all running calls. grpc-js offers no
+ * other access to its connections.
  */
 function endQuietly(server: Server): void {
   const { sessions } = server as unknown as { sessions: Map<Http2Session, unknown> }
   for (const session of sessions.keys()) {
     const goaway = session.goaway.bind(session)
-    // The one of the age names a last call; Node's own, which closes, does not.
+    // The GOAWAY for the connection age has a last stream id; the one of Node that closes the connection does not.
     session.goaway = (code, lastCall, data) => (lastCall ? undefined : goaway(code, lastCall, data))
   }
 }
@@ -153,7 +178,7 @@ function shutDown(server: Server, graceMs: number): Promise<void> {
   })
 }
 
-type Options = Pick<Parameters<typeof createGrpcServer>[0], 'principalKey' | 'log' | 'metrics'>
+type Options = Pick<Parameters<typeof createGrpcServer>[0], 'principals' | 'log' | 'metrics'> & Admission
 
 function unary(method: AnyMethod, handler: AnyHandler, options: Options): handleUnaryCall<unknown, unknown> {
   return (call, answer) => {
@@ -182,23 +207,26 @@ function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSign
   })
 }
 
-/** Runs one call under its principal and signal, counts and times it; answers the status to send when it failed. */
+/**
+ * Runs one call with its principal and signal, and records its count and duration. Returns the status to send if it
+ * failed.
+ */
 async function observed(
   method: AnyMethod,
   call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
-  { principalKey, log, metrics }: Options,
+  { principals, callers, log, metrics }: Options,
   run: (context: Call) => Promise<unknown>,
 ): Promise<CallStatus | undefined> {
   const hangUp = new AbortController()
-  // Said of every call when its connection lets go of it, of those that are answered too.
+  // `cancelled` is also emitted for completed calls when their connection releases them.
   let answered = false
   call.on('cancelled', () => answered || hangUp.abort())
   const end = callSeconds(metrics).startTimer({ method: method.path })
-  let requestId = ''
+  const requestId = readRequestId(call.metadata)
   try {
-    const signed = readMetadata(call.metadata, principalKey)
-    requestId = signed.requestId
-    await run({ ...signed, signal: hangUp.signal, deadline: asDate(call.getDeadline()) })
+    const principal = await readPrincipal(call.metadata, principals, callers)
+    const idempotency = readIdempotency(call.metadata)
+    await run({ principal, requestId, ...idempotency, signal: hangUp.signal, deadline: asDate(call.getDeadline()) })
     answered = true
     end({ outcome: 'ok' })
     return undefined
@@ -215,7 +243,7 @@ const histograms = new WeakMap<Metrics, ReturnType<Metrics['seconds']>>()
 function callSeconds(metrics: Metrics): ReturnType<Metrics['seconds']> {
   const known = histograms.get(metrics)
   if (known) return known
-  const made = metrics.seconds('vitascope_grpc_call_seconds', 'Calls answered by this service, by method and outcome', [
+  const made = metrics.seconds('vitascope_grpc_call_duration_seconds', 'Calls answered by this service, by method and outcome', [
     'method',
     'outcome',
   ])

@@ -3,11 +3,11 @@ import { afterEach, expect, test } from '@jest/globals'
 import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createLogger, createMetrics } from '@vitascope/telemetry'
 import { freePort, waitFor } from '@vitascope/testing'
-import { createGrpcServer, openChannel, principalKey, serviceCall } from '../src/index.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { createGrpcServer, openChannel, serviceCall } from '../src/index.ts'
 
-const key = principalKey('a secret of this test, long enough')
 const log = createLogger({ service: 'test', level: 'silent' })
-/** Named as a write: never tried again by the client. */
+/** Named like a write, so the client never retries it. */
 const WRITE = { writeVideo: VideoServiceService.getVideo }
 const undo: (() => unknown)[] = []
 afterEach(async () => {
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 async function serve(address: string, handle: () => Promise<void> = async () => {}, connectionSeconds = 120) {
   const serveSettings = { healthListen: '127.0.0.1:0', connectionSeconds }
-  const server = createGrpcServer({ principalKey: key, serve: serveSettings, log, metrics: createMetrics('test') })
+  const server = createGrpcServer({ principals: testPrincipals(), serve: serveSettings, log, metrics: createMetrics('test') })
   server.implement(WRITE, { writeVideo: async () => handle().then(() => GetVideoResponse.create()) })
   const bound = await server.listen(address)
   undo.push(() => server.drain(0))
@@ -24,7 +24,7 @@ async function serve(address: string, handle: () => Promise<void> = async () => 
 }
 
 function writer(address: string) {
-  const channel = openChannel(address, { principalKey: key })
+  const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
   undo.push(channel.close)
   return () => channel.client(WRITE).writeVideo({ videoId: '7' }, serviceCall('test', 'r'))
 }
@@ -42,20 +42,20 @@ function health(address: string): () => Promise<number | undefined> {
 }
 
 test('what runs ends well, probes hear at once that nothing new is taken, and only then it is over', async () => {
-  let begun = 0
+  let started = 0
   let finish = () => {}
   const { server, address } = await serve('127.0.0.1:0', () => {
-    begun++
+    started++
     return new Promise((resolve) => (finish = resolve))
   })
   const probe = health(server.healthAddress() ?? '')
   const running = writer(address)()
-  await waitFor(() => begun === 1)
+  await waitFor(() => started === 1)
   expect(await probe()).toBe(1)
   let over = false
   const drained = server.drain(600_000).then(() => (over = true))
   expect([await probe(), server.isServing()]).toEqual([2, false])
-  // A dependency that comes back does not open it again.
+  // A recovered dependency does not set it to serving again.
   server.setServing(true)
   expect([await probe(), over]).toEqual([2, false])
   await expect(writer(address)()).rejects.toMatchObject({ kind: 'unavailable' })
@@ -65,13 +65,13 @@ test('what runs ends well, probes hear at once that nothing new is taken, and on
 })
 
 test('what does not end in the grace time is cut off', async () => {
-  let begun = 0
+  let started = 0
   const { server, address } = await serve('127.0.0.1:0', () => {
-    begun++
+    started++
     return new Promise(() => {})
   })
   const running = writer(address)().catch((error: unknown) => error)
-  await waitFor(() => begun === 1)
+  await waitFor(() => started === 1)
   await server.drain(50)
   expect(await running).toMatchObject({ kind: 'unavailable' })
 })
@@ -79,7 +79,7 @@ test('what does not end in the grace time is cut off', async () => {
 test('two replicas are replaced in turn five times under writes: each is done once, and none fails', async () => {
   const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
   const served = [0, 0]
-  // Short-lived connections, too: their end must cost no call either.
+  // Connections are short-lived too: their end must not fail a call either.
   const start = async (nth: number) => serve(addresses[nth] ?? '', async () => void served.splice(nth, 1, (served[nth] ?? 0) + 1), 0.5)
   const replicas = [await start(0), await start(1)]
   const write = writer(`ipv4:${addresses.join(',')}`)
@@ -93,7 +93,7 @@ test('two replicas are replaced in turn five times under writes: each is done on
         (error: unknown) => failures.push(error),
       )
   })
-  /** Both serve, so neither is missed when the other goes. */
+  /** Waits until both replicas serve, so that a call does not fail when one of them stops. */
   const both = async () => {
     const [first = 0, second = 0] = served
     await waitFor(() => failures.length > 0 || ((served[0] ?? 0) > first + 20 && (served[1] ?? 0) > second + 20))

@@ -1,4 +1,4 @@
-import { credentials, Client as GrpcClient } from '@grpc/grpc-js'
+import { credentials, Client as GrpcClient, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { ApiKeyServiceService, WatchRevocationsResponse } from '@vitascope/proto/auth/v1/api_key'
@@ -6,9 +6,9 @@ import { type GetVideoRequest, VideoServiceService } from '@vitascope/proto/cata
 import { type ServerReflectionResponse, ServerReflectionService } from '@vitascope/proto/grpc/reflection/v1/reflection'
 import { createLogger, createMetrics } from '@vitascope/telemetry'
 import { waitFor } from '@vitascope/testing'
-import { type Call, type Channel, createGrpcServer, type GrpcServer, openChannel, principalKey, serviceCall } from '../src/index.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { type Call, type Channel, createGrpcServer, type GrpcServer, openChannel, serviceCall } from '../src/index.ts'
 
-const key = principalKey('a secret of this test, long enough')
 const log = createLogger({ service: 'test', level: 'silent' })
 let server: GrpcServer
 let address: string
@@ -18,9 +18,9 @@ let answer: (request: GetVideoRequest, call: Call) => Promise<never> = async () 
   throw new Error('unset')
 }
 
-// Only the methods that a test calls are there; the rest of each service stays unimplemented.
+// Only the methods that a test calls are implemented.
 beforeAll(async () => {
-  server = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  server = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
   server.implement(
     { getVideo: VideoServiceService.getVideo },
     {
@@ -39,21 +39,21 @@ beforeAll(async () => {
     },
   )
   address = await server.listen('127.0.0.1:0')
-  channel = openChannel(address, { principalKey: key })
+  channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
 })
 afterAll(async () => {
   channel.close()
   await server.drain()
 })
 
-const ask = (call = serviceCall('test', 'r-1'), from = channel) => from.client(VideoServiceService).getVideo({ videoId: '7' }, call)
+const send = (call = serviceCall('test', 'r-1'), from = channel) => from.client(VideoServiceService).getVideo({ videoId: '7' }, call)
 
 describe('a refusal', () => {
   test('comes out on the other side with its kind, reason, sentence, fields and retry time', async () => {
     answer = async () => {
       throw new DomainError('exhausted', 'QUOTA_FULL', 'no more', { fields: [{ field: 'url', message: 'too large' }], retryAfter: 7 })
     }
-    await expect(ask()).rejects.toMatchObject({
+    await expect(send()).rejects.toMatchObject({
       kind: 'exhausted',
       reason: 'QUOTA_FULL',
       message: 'no more',
@@ -65,7 +65,7 @@ describe('a refusal', () => {
     answer = async () => {
       throw new Error('select password from users')
     }
-    const error = await ask().catch((e: unknown) => e)
+    const error = await send().catch((e: unknown) => e)
     expect(error).not.toBeInstanceOf(DomainError)
     expect(String(error)).not.toContain('password')
   })
@@ -75,18 +75,18 @@ describe('a principal', () => {
   test('reaches the handler as it was signed, with request id and idempotency', async () => {
     const principal = { kind: 'user', keyId: '1', userId: '2', organisationId: '3', userType: 'uploader' } as const
     const idempotency = { key: 'a'.repeat(64), fingerprint: 'b'.repeat(64) }
-    await ask({ ...serviceCall('test', 'r-2'), principal, idempotency }).catch(() => {})
+    await send({ ...serviceCall('test', 'r-2'), principal, idempotency }).catch(() => {})
     expect(seen).toMatchObject({ principal, requestId: 'r-2', idempotency })
   })
-  test('signed with another key is refused', async () => {
-    const stranger = openChannel(address, { principalKey: principalKey('another secret, long enough too') })
-    await expect(ask(undefined, stranger)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
+  test('signed for another service is refused', async () => {
+    const stranger = openChannel(address, { service: 'auth', principals: testPrincipals() })
+    await expect(send(undefined, stranger)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
     stranger.close()
   })
 })
 
 describe('time', () => {
-  test('a read that takes too long is refused as unavailable, and its handler is told', async () => {
+  test('a read that takes too long is rejected as unavailable, and its handler is aborted', async () => {
     const aborted = new Promise<void>((resolve) => {
       answer = (_, call) =>
         new Promise((_resolve, reject) => {
@@ -96,7 +96,7 @@ describe('time', () => {
           })
         })
     })
-    await expect(ask({ ...serviceCall('test', 'r'), deadline: new Date(Date.now() + 1_000) })).rejects.toMatchObject({
+    await expect(send({ ...serviceCall('test', 'r'), deadline: new Date(Date.now() + 1_000) })).rejects.toMatchObject({
       kind: 'unavailable',
       reason: 'DEADLINE_EXCEEDED',
     })
@@ -114,7 +114,7 @@ describe('time', () => {
           hangUp.abort()
         })
     })
-    await expect(ask(serviceCall('test', 'r', hangUp.signal))).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(send(serviceCall('test', 'r', hangUp.signal))).rejects.toMatchObject({ name: 'AbortError' })
     await aborted
   })
 })
@@ -126,21 +126,37 @@ test('a stream arrives in order and ends', async () => {
 })
 
 test('a service that is away is refused as unavailable, and found again after its restart', async () => {
-  const first = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  const first = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
   const where = await first.listen('127.0.0.1:0')
-  const away = openChannel(where, { principalKey: key })
+  const away = openChannel(where, { service: 'catalogue', principals: testPrincipals() })
   expect(await away.ready(2_000)).toBe(true)
   await first.drain(0)
-  await expect(ask(undefined, away)).rejects.toMatchObject({ kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' })
-  const second = createGrpcServer({ principalKey: key, log, metrics: createMetrics('test') })
+  await expect(send(undefined, away)).rejects.toMatchObject({ kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' })
+  const second = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
   await second.listen(where)
   expect(await away.ready(5_000)).toBe(true)
   away.close()
   await second.drain(0)
 })
 
-test('reflection lists the services and describes a message with the well-known types that it uses', async () => {
+test('reflection is off unless it is switched on', async () => {
   const plain = new GrpcClient(address, credentials.createInsecure())
+  const method = ServerReflectionService.serverReflectionInfo
+  const stream = plain.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize)
+  const ended = new Promise<{ code?: number }>((resolve) => stream.on('error', resolve).on('data', () => resolve({})))
+  stream.write({ host: '', messageRequest: { $case: 'listServices', value: '' } })
+  expect(await ended).toMatchObject({ code: status.UNIMPLEMENTED })
+  plain.close()
+})
+
+test('reflection lists the services and describes a message with the well-known types that it uses', async () => {
+  const reflecting = createGrpcServer({
+    principals: testPrincipals('catalogue'),
+    serve: { reflection: true },
+    log,
+    metrics: createMetrics('test'),
+  })
+  const plain = new GrpcClient(await reflecting.listen('127.0.0.1:0'), credentials.createInsecure())
   const method = ServerReflectionService.serverReflectionInfo
   const stream = plain.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize)
   const answers: ServerReflectionResponse[] = []
@@ -159,24 +175,25 @@ test('reflection lists the services and describes a message with the well-known 
   const text = file?.$case === 'fileDescriptorResponse' ? Buffer.concat(file.value.fileDescriptorProto).toString('latin1') : ''
   expect(text).toContain('google/protobuf/timestamp.proto')
   plain.close()
+  await reflecting.drain(0)
 })
 
-test('a connection that is closed because too many calls were given up is no fault: whoever waits is told to try again', async () => {
+test('a connection closed after too many cancelled calls is retryable for waiting callers', async () => {
   let waiting = 0
   answer = (_, { signal }) => {
     waiting++
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   }
-  const own = openChannel(address, { principalKey: key })
-  const patient = ask({ ...serviceCall('test', ''), deadline: new Date(Date.now() + 10_000) }, own).catch((error: unknown) => error)
-  // HTTP/2 servers take a burst of some 1,000 streams that are given up, then close the connection.
+  const own = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
+  const patient = send({ ...serviceCall('test', ''), deadline: new Date(Date.now() + 10_000) }, own).catch((error: unknown) => error)
+  // HTTP/2 servers accept a burst of about 1,000 cancelled streams, then close the connection.
   for (let round = 1; round <= 12; round++) {
     waiting = 0
     const hangUp = new AbortController()
-    const given = Array.from({ length: 100 }, () => ask(serviceCall('test', '', hangUp.signal), own).catch(() => {}))
+    const input = Array.from({ length: 100 }, () => send(serviceCall('test', '', hangUp.signal), own).catch(() => {}))
     await waitFor(() => waiting >= 100, { timeout: 500 }).catch(() => {})
     hangUp.abort()
-    await Promise.all(given)
+    await Promise.all(input)
   }
   expect(await patient).toMatchObject({ kind: 'unavailable' })
   own.close()

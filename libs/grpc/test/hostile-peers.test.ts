@@ -8,14 +8,14 @@ import { credentials, Client as GrpcClient, Metadata, type ServiceError, status 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { waitFor } from '@vitascope/testing'
-import { type Channel, openChannel, principalKey, serviceCall } from '../src/index.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { type Channel, openChannel, serviceCall } from '../src/index.ts'
 
-const SECRET = 'a secret of this test, long enough'
 const MIB = 1024 * 1024
-/** Beyond what a process of itself has more and less. */
+/** Allowance for memory fluctuations of an idle process. */
 const MORE_MEMORY = 16 * MIB
 const NOISE = 24 * MIB
-/** 5 s on a quiet machine. */
+/** Takes 5 s on an idle machine. */
 const CALM_MS = 50_000
 const { path } = VideoServiceService.getVideo
 
@@ -26,31 +26,31 @@ let channel: Channel
 beforeAll(async () => {
   const file = fileURLToPath(new URL('./plain-server.ts', import.meta.url))
   const execArgv = ['--disable-warning=ExperimentalWarning', '--expose-gc']
-  server = fork(file, { execArgv, env: { PATH: process.env['PATH'] ?? '', TEST_PRINCIPAL_KEY: SECRET } })
-  const [told] = (await once(server, 'message')) as [{ address: string }]
-  address = told.address
-  channel = openChannel(address, { principalKey: principalKey(SECRET) })
-  await ask()
+  server = fork(file, { execArgv, env: { PATH: process.env['PATH'] ?? '' } })
+  const [received] = (await once(server, 'message')) as [{ address: string }]
+  address = received.address
+  channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
+  await call()
 })
 afterAll(async () => {
   channel?.close()
   server?.kill()
 })
 
-const ask = () => channel.client(VideoServiceService).getVideo({ videoId: '7' }, serviceCall('test', 'r'))
+const call = () => channel.client(VideoServiceService).getVideo({ videoId: '7' }, serviceCall('test', 'r'))
 
 async function memory(): Promise<number> {
   server.send('rss')
-  const [told] = (await once(server, 'message')) as [{ rss: number }]
-  return told.rss
+  const [received] = (await once(server, 'message')) as [{ rss: number }]
+  return received.rss
 }
 
-/** The process is the one that was started, and answers as quickly as ever. */
+/** Waits until the same process responds as fast as before. */
 async function expectWell(): Promise<void> {
   await waitFor(
     async () => {
       const started = performance.now()
-      await ask()
+      await call()
       return performance.now() - started < 500
     },
     { timeout: CALM_MS, describe: 'quick answers' },
@@ -58,7 +58,7 @@ async function expectWell(): Promise<void> {
   expect([server.exitCode, server.signalCode]).toEqual([null, null])
 }
 
-/** A message as the wire has it: whether it is compressed, its length, its bytes. */
+/** Returns a length-prefixed gRPC message: compressed flag, length, bytes. */
 function framed(message: Buffer, compressed: boolean): Buffer {
   const head = Buffer.alloc(5)
   head[0] = compressed ? 1 : 0
@@ -66,7 +66,7 @@ function framed(message: Buffer, compressed: boolean): Buffer {
   return Buffer.concat([head, message])
 }
 
-/** Sends one message and answers the code that came back. */
+/** Sends one message and returns the status code. */
 async function send(body: Buffer, headers: Record<string, string> = {}): Promise<number> {
   const session = connectHttp2(`http://${address}`)
   try {
@@ -100,17 +100,17 @@ test('messages of 64 MiB, plain or from 64 KiB of gzip, are refused and cost no 
   const bomb = framed(gzipSync(zeros), true)
   expect(bomb.length).toBeLessThan(80 * 1024)
   const gzip = { 'grpc-encoding': 'gzip' }
-  // A small one is read, and lacks only a principal.
+  // A small message is read, and fails only for lack of a principal.
   expect(await send(framed(gzipSync(Buffer.alloc(0)), true), gzip)).toBe(status.UNAUTHENTICATED)
-  // Once before it counts: what is loaded and compiled stays.
+  // Warm-up: memory for loaded and compiled code stays allocated.
   await send(bomb, gzip)
-  await ask()
+  await call()
   const before = await memory()
-  let most = before
+  let max = before
   for (let round = 0; round < 4; round++) {
     const codes = await Promise.all([send(bomb, gzip), send(bomb, gzip)])
     expect(codes).toEqual([status.RESOURCE_EXHAUSTED, status.RESOURCE_EXHAUSTED])
-    most = Math.max(most, await memory())
+    max = Math.max(max, await memory())
   }
   const plain = new GrpcClient(address, credentials.createInsecure(), { 'grpc.max_send_message_length': -1 })
   const error = await new Promise<ServiceError | null>((resolve) =>
@@ -125,9 +125,9 @@ test('messages of 64 MiB, plain or from 64 KiB of gzip, are refused and cost no 
   )
   plain.close()
   expect(error?.code).toBe(status.RESOURCE_EXHAUSTED)
-  most = Math.max(most, await memory())
-  process.stderr.write(`large messages: ${Math.round((most - before) / MIB)} MiB more\n`)
-  expect(most - before).toBeLessThan(MORE_MEMORY + NOISE)
+  max = Math.max(max, await memory())
+  process.stderr.write(`large messages: ${Math.round((max - before) / MIB)} MiB more\n`)
+  expect(max - before).toBeLessThan(MORE_MEMORY + NOISE)
   await expectWell()
 }, 60_000)
 
@@ -148,7 +148,7 @@ test('a request without a path ends nothing', async () => {
   session.destroy()
   for (let round = 0; round < 100; round++) {
     const socket = await greeted()
-    // POST and http from the table of HPACK, and nothing else.
+    // `:method POST` and `:scheme http` from the static table of HPACK, and nothing else.
     socket.write(frame(HEADERS, END_HEADERS, 1, Buffer.from([0x83, 0x86])))
     socket.destroySoon()
   }
@@ -156,12 +156,12 @@ test('a request without a path ends nothing', async () => {
 })
 
 test('floods of settings, pings, continuations and resets end with the connection, not with the process', async () => {
-  // A request of these frames alone is answered: what follows is not turned away for its form.
+  // A request of these frames alone gets a response, so the floods below are not rejected for their form.
   const plain = await greeted()
   let came = ''
   plain.on('data', (part: Buffer) => (came += part.toString('latin1')))
   plain.write(frame(HEADERS, END_HEADERS | END_STREAM, 1, requestBlock))
-  // A frame of the type HEADERS in stream 1, whatever its flags.
+  // A frame of type HEADERS in stream 1, whatever its flags.
   await waitFor(() => came.split('\0\0\0\u0001').some((before) => before.at(-2) === '\u0001'))
   plain.destroy()
   const floods: [string, Buffer][] = [
@@ -177,7 +177,7 @@ test('floods of settings, pings, continuations and resets end with the connectio
     await expectWell()
     socket.destroy()
   }
-  // Rapid reset: 10,000 requests that are taken back at once.
+  // Rapid reset: 10,000 requests that are cancelled at once.
   const socket = await greeted()
   for (let i = 0; i < 10; i++) {
     const pairs = Array.from({ length: 1_000 }, (_, j) => {
@@ -192,11 +192,11 @@ test('floods of settings, pings, continuations and resets end with the connectio
   expect(await memory()).toBeLessThan(512 * MIB)
 }, 120_000)
 
-/** All of it went out, or nobody wants more of it. */
+/** Resolves when all bytes are sent or the peer has closed the connection. */
 const taken = (socket: Socket) => waitFor(() => socket.destroyed || socket.writableLength === 0, { timeout: CALM_MS })
 
 const [HEADERS, RST_STREAM, SETTINGS, PING, CONTINUATION, END_STREAM, END_HEADERS] = [1, 3, 4, 6, 9, 1, 4]
-/** POST, http, the path and a host, these as literals that are not kept (RFC 7541, 6.2.2). */
+/** POST, http, path and host. The last two are literals without indexing (RFC 7541, 6.2.2). */
 const requestBlock = Buffer.concat([Buffer.from([0x83, 0x86, 0x04, path.length]), Buffer.from(path), Buffer.from([0x01, 1, 0x68])])
 
 function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
@@ -208,7 +208,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([head, payload])
 }
 
-/** A connection on which both sides have said hello. */
+/** Returns a connection after both sides have sent their HTTP/2 preface. */
 async function greeted(): Promise<Socket> {
   const [host, port] = address.split(':')
   const socket = connect(Number(port), host)

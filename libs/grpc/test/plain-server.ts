@@ -1,10 +1,14 @@
 import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createLogger, createMetrics } from '@vitascope/telemetry'
-import { createGrpcServer, principalKey } from '../src/index.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { createGrpcServer } from '../src/index.ts'
 
-/** A process that a test attacks: one method, and on any message the answer how much memory it has (bytes). */
+/**
+ * A process that a test attacks. It has one method, which responds to any message with the memory usage of the
+ * process in bytes.
+ */
 const server = createGrpcServer({
-  principalKey: principalKey(process.env['TEST_PRINCIPAL_KEY'] ?? ''),
+  principals: testPrincipals('catalogue'),
   log: createLogger({ service: 'attacked', level: 'silent' }),
   metrics: createMetrics('attacked'),
 })

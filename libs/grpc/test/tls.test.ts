@@ -6,12 +6,12 @@ import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogu
 import { createMetrics, type Metrics } from '@vitascope/telemetry'
 import { waitFor } from '@vitascope/testing'
 import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
-import { createGrpcServer, type Identity, openChannel, openIdentity, principalKey, type ServeSettings, serviceCall } from '../src/index.ts'
-import { log, somebody, undo } from './somebody.ts'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { createGrpcServer, type Identity, openChannel, openIdentity, type ServeSettings, serviceCall } from '../src/index.ts'
+import { log, openTestIdentity, undo } from './open-test-identity.ts'
 
-const key = principalKey('a secret of this test, long enough')
 const GET = { getVideo: VideoServiceService.getVideo }
-/** Named as a write: never tried again by the client. */
+/** Named like a write, so the client never retries it. */
 const WRITE = { writeVideo: VideoServiceService.getVideo }
 
 let authority: TestAuthority
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 async function serve(identity: Identity | undefined, serveSettings?: ServeSettings) {
-  const server = createGrpcServer({ principalKey: key, identity, serve: serveSettings, log, metrics: createMetrics('test') })
+  const server = createGrpcServer({ principals: testPrincipals(), identity, serve: serveSettings, log, metrics: createMetrics('test') })
   server.implement(GET, { getVideo: async () => GetVideoResponse.create() })
   server.implement(
     { writeVideo: { ...WRITE.writeVideo, path: '/test.Writes/WriteVideo' } },
@@ -32,33 +32,33 @@ async function serve(identity: Identity | undefined, serveSettings?: ServeSettin
 }
 
 function caller(address: string, identity: Identity | undefined, service = 'catalogue') {
-  const channel = openChannel(address, { principalKey: key, peer: identity?.peer(service) })
+  const channel = openChannel(address, { service, principals: testPrincipals(), identity })
   undo.push(channel.close)
-  const ask = () => channel.client(GET).getVideo({ videoId: '7' }, serviceCall('test', 'r'))
+  const call = () => channel.client(GET).getVideo({ videoId: '7' }, serviceCall('test', 'r'))
   const writes = channel.client({ writeVideo: { ...WRITE.writeVideo, path: '/test.Writes/WriteVideo' } })
-  return { ask, write: () => writes.writeVideo({ videoId: '7' }, serviceCall('test', 'r')) }
+  return { ask: call, write: () => writes.writeVideo({ videoId: '7' }, serviceCall('test', 'r')) }
 }
 
 const figure = async (metrics: Metrics, name: string) => Number(new RegExp(`^${name}{[^}]*} (.+)$`, 'm').exec(await metrics.text())?.[1])
 const AWAY = { kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' }
 
 test('a caller that is named is answered, one that is not is refused, whatever it calls', async () => {
-  const catalogue = await somebody(await authority.issue(['catalogue']), ['gateway', 'encoding'])
+  const catalogue = await openTestIdentity(await authority.issue(['catalogue']), ['gateway', 'encoding'])
   const { address } = await serve(catalogue.identity)
-  const gateway = await somebody(await authority.issue(['vitascope-gateway', 'gateway']))
-  const worker = await somebody(await authority.issue(['worker', 'gateway.example.org', '*.gateway']))
+  const gateway = await openTestIdentity(await authority.issue(['vitascope-gateway', 'gateway']))
+  const worker = await openTestIdentity(await authority.issue(['worker', 'gateway.example.org', '*.gateway']))
   expect(await caller(address, gateway.identity).ask()).toEqual(GetVideoResponse.create())
   await expect(caller(address, worker.identity).ask()).rejects.toThrow('PERMISSION_DENIED')
 })
 
-test('without names, everybody with a certificate of the authority is answered', async () => {
-  const { address } = await serve((await somebody(await authority.issue(['catalogue']))).identity)
-  const anybody = await somebody(await authority.issue([]))
-  expect(await caller(address, anybody.identity).ask()).toEqual(GetVideoResponse.create())
+test('without names, every caller with a certificate of the authority is answered', async () => {
+  const { address } = await serve((await openTestIdentity(await authority.issue(['catalogue']))).identity)
+  const nameless = await openTestIdentity(await authority.issue([]))
+  expect(await caller(address, nameless.identity).ask()).toEqual(GetVideoResponse.create())
 })
 
 test('plain text, no certificate, another authority, an expired certificate and an expired authority are refused', async () => {
-  const catalogue = await somebody(await authority.issue(['catalogue']))
+  const catalogue = await openTestIdentity(await authority.issue(['catalogue']))
   const { address } = await serve(catalogue.identity)
   const other = await createTestAuthority()
   const expired = await createTestAuthority('test authority', { toSeconds: -60 })
@@ -69,23 +69,23 @@ test('plain text, no certificate, another authority, an expired certificate and 
     { ...(await expired.issue(['gateway'])), 'ca.crt': authority.certificate },
   ]
   for (const files of strangers) {
-    const stranger = files && (await somebody(files))
+    const stranger = files && (await openTestIdentity(files))
     await expect(caller(address, stranger?.identity).ask()).rejects.toMatchObject(AWAY)
   }
   const anonymous = new GrpcClient(address, credentials.createSsl(Buffer.from(authority.certificate)), {
     'grpc.ssl_target_name_override': 'catalogue',
   })
   expect((await plainCall(anonymous, VideoServiceService.getVideo.path)).code).toBe(status.UNAVAILABLE)
-  const gateway = await somebody(await authority.issue(['gateway']))
+  const gateway = await openTestIdentity(await authority.issue(['gateway']))
   expect(await caller(address, gateway.identity).ask()).toEqual(GetVideoResponse.create())
 })
 
-test('a service that shows another name, none at all, or a certificate of another authority is not told anything', async () => {
-  const gateway = await somebody(await authority.issue(['gateway']))
+test('a service with another name, no certificate or another authority receives no data', async () => {
+  const gateway = await openTestIdentity(await authority.issue(['gateway']))
   const other = await createTestAuthority()
   const impostors = [
-    await somebody(await authority.issue(['worker'])),
-    await somebody({ ...(await other.issue(['catalogue'])), 'ca.crt': authority.certificate }),
+    await openTestIdentity(await authority.issue(['worker'])),
+    await openTestIdentity({ ...(await other.issue(['catalogue'])), 'ca.crt': authority.certificate }),
     undefined,
   ]
   for (const impostor of impostors) {
@@ -96,8 +96,8 @@ test('a service that shows another name, none at all, or a certificate of anothe
 
 test('leaves and the authority are replaced under calls, and none fails', async () => {
   const before = { server: await authority.issue(['catalogue']), client: await authority.issue(['gateway']) }
-  const catalogue = await somebody(before.server, ['gateway'])
-  const gateway = await somebody(before.client)
+  const catalogue = await openTestIdentity(before.server, ['gateway'])
+  const gateway = await openTestIdentity(before.client)
   // Connections end all the time, so that each step meets many handshakes.
   const { address } = await serve(catalogue.identity, { connectionSeconds: 0.2 })
   const { write } = caller(address, gateway.identity)
@@ -116,7 +116,8 @@ test('leaves and the authority are replaced under calls, and none fails', async 
   const both = `${authority.certificate}${next.certificate}`
   const after = { server: await next.issue(['catalogue']), client: await next.issue(['gateway']) }
   const steps: [(files: CertificateFiles) => Promise<void>, CertificateFiles, Metrics][] = [
-    // New leaves of the same authority, then trust in both, then leaves of the new one, then trust in it alone.
+    // New leaf certificates of the same authority, then trust in both authorities, then leaves of the new one, then
+    // trust in the new one only.
     [catalogue.replace, await authority.issue(['catalogue']), catalogue.metrics],
     [catalogue.replace, { ...before.server, 'ca.crt': both }, catalogue.metrics],
     [gateway.replace, { ...before.client, 'ca.crt': both }, gateway.metrics],
@@ -135,15 +136,15 @@ test('leaves and the authority are replaced under calls, and none fails', async 
   stop.abort()
   await Promise.all(callers)
   expect(failures).toEqual([])
-  const late = await somebody({ ...before.client, 'ca.crt': both })
+  const late = await openTestIdentity({ ...before.client, 'ca.crt': both })
   await expect(caller(address, late.identity).ask()).rejects.toMatchObject(AWAY)
 }, 60_000)
 
-test('what is half written, does not fit or has ended is not taken, told once, and the next good one is', async () => {
+test('an incomplete, mismatched or expired certificate is reported once and not used, and the next valid one is used', async () => {
   const first = await authority.issue(['catalogue'])
-  const { identity, folder, replace, metrics } = await somebody(first)
+  const { identity, folder, replace, metrics } = await openTestIdentity(first)
   const others = await authority.issue(['catalogue'])
-  const refusals = () => figure(metrics, 'vitascope_tls_refused_changes_total')
+  const refusals = () => figure(metrics, 'vitascope_tls_rejected_changes_total')
   const bad: CertificateFiles[] = [
     { ...first, 'tls.crt': others['tls.crt'] },
     { ...first, 'tls.key': others['tls.key'].slice(0, 40) },
@@ -160,23 +161,23 @@ test('what is half written, does not fit or has ended is not taken, told once, a
   await waitFor(async () => (await refusals()) === bad.length + 1)
   await writeFile(join(folder, 'good.key'), others['tls.key'])
   await rename(join(folder, 'good.key'), join(folder, 'tls.key'))
-  // The key is there, the certificate is still another's.
+  // The key is replaced, but the certificate still belongs to another key.
   await waitFor(async () => (await refusals()) === bad.length + 2)
   await replace(others)
   await waitFor(() => identity.current().cert.toString() === others['tls.crt'])
   expect([await refusals(), await figure(metrics, 'vitascope_tls_changes_total')]).toEqual([bad.length + 2, 1])
 })
 
-test('a certificate that ends is told, and shown by its time; a start without a good one is refused', async () => {
-  const ended = await somebody(await authority.issue(['catalogue'], { toSeconds: -60 }))
-  expect(await figure(ended.metrics, 'vitascope_tls_not_after_seconds')).toBeLessThan(Date.now() / 1_000)
+test('an expiring certificate is reported with its time, and a start without a valid one is rejected', async () => {
+  const ended = await openTestIdentity(await authority.issue(['catalogue'], { toSeconds: -60 }))
+  expect(await figure(ended.metrics, 'vitascope_tls_not_after_timestamp_seconds')).toBeLessThan(Date.now() / 1_000)
   const { folder } = await certificateFolder({ 'tls.crt': 'nothing', 'tls.key': '', 'ca.crt': '' })
   undo.push(() => rm(folder, { recursive: true }))
   expect(() => openIdentity({ folder, callers: [] }, { log, metrics: createMetrics('test') })).toThrow('VITASCOPE_TLS_DIR')
 })
 
-test('health is answered in plain text beside it, and nothing else is', async () => {
-  const catalogue = await somebody(await authority.issue(['catalogue']), ['gateway'])
+test('only health is answered in plain text', async () => {
+  const catalogue = await openTestIdentity(await authority.issue(['catalogue']), ['gateway'])
   const { server } = await serve(catalogue.identity, { healthListen: '127.0.0.1:0' })
   const probe = new GrpcClient(server.healthAddress() ?? '', credentials.createInsecure())
   const health = async () => (await plainCall(probe, '/grpc.health.v1.Health/Check')).answer

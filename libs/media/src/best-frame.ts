@@ -1,16 +1,16 @@
-/** Pictures of one size, as rows of brightness from 0 to 255. */
+/** Pictures of one size, as rows of brightness values from 0 to 255. */
 export interface GreyPictures {
   width: number
   height: number
   pictures: readonly Uint8Array[]
 }
 
-/** A picture this good beside the best one is good enough, and then the place decides. */
+/** Pictures whose score is at least this fraction of the best one are candidates; the position decides between them. */
 const goodEnough = 0.85
 
 /**
- * Which picture stands for the video: the one nearest to the middle that is not dark, plain or blurred beside the others. The first of two that
- * are as near; of no pictures, 0.
+ * Returns the index of the picture that represents the video: the one nearest to the middle that is not dark, plain
+ * or blurred compared with the others. Of two at the same distance, the first; without pictures, 0.
  */
 export function bestPicture(candidates: GreyPictures): number {
   const scores = scoresOf(candidates)
@@ -20,7 +20,10 @@ export function bestPicture(candidates: GreyPictures): number {
   return good.reduce((chosen, place) => (Math.abs(place - middle) < Math.abs(chosen - middle) ? place : chosen), good[0] ?? 0)
 }
 
-/** 0 to 1: half of it for how much there is to see, a third for how sharp it is beside the others, the rest for its light. */
+/**
+ * Returns scores from 0 to 1: half of it for the amount of detail, a third for the sharpness compared with the
+ * others, the rest for the brightness.
+ */
 function scoresOf({ width, height, pictures }: GreyPictures): number[] {
   const edges = pictures.map((picture) => edgeStrength(picture, width, height))
   const usual = [...edges].sort((a, b) => a - b)[edges.length >> 1] ?? 0
@@ -32,7 +35,7 @@ function scoresOf({ width, height, pictures }: GreyPictures): number[] {
 
 const entropyBits = 6
 
-/** Bits a pixel of 64 steps of brightness: 0 for one colour. */
+/** Returns the entropy in bits per pixel over 64 brightness levels: 0 for a single colour. */
 function entropy(picture: Uint8Array): number {
   const counts = new Uint32Array(2 ** entropyBits)
   for (const value of picture) counts[value >> 2] = (counts[value >> 2] ?? 0) + 1
@@ -41,7 +44,7 @@ function entropy(picture: Uint8Array): number {
   return bits
 }
 
-/** The mean of what a pixel differs from the four around it: blur takes it away. */
+/** Returns the mean difference of a pixel from its four neighbouring pixels. Blur reduces it. */
 function edgeStrength(picture: Uint8Array, width: number, height: number): number {
   let sum = 0
   for (let y = 1; y + 1 < height; y++) {
@@ -53,7 +56,7 @@ function edgeStrength(picture: Uint8Array, width: number, height: number): numbe
   return sum / Math.max(1, (width - 2) * (height - 2))
 }
 
-/** 1 for a picture of middle brightness, falling to 0 for black and for white. */
+/** Returns 1 for a picture of middle brightness, falling to 0 for black and for white. */
 function light(picture: Uint8Array): number {
   let sum = 0
   for (const value of picture) sum += value

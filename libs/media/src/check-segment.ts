@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chunkFolder, chunkKeys } from './encode-chunk.ts'
 import { segmentNames } from './encode-command.ts'
@@ -7,13 +7,14 @@ import { readSegmentList } from './hls-playlist.ts'
 import { EncodeFailed } from './media-errors.ts'
 import { outerBoxes, readSegmentHead, type SegmentHead } from './mp4-boxes.ts'
 import type { EncodePlan } from './plan.ts'
-import { plainFileBytes } from './scratch.ts'
+import { readOutput, withOutput } from './tool-output.ts'
 
 /**
- * Reads the head of a segment, by its number from 1. ffmpeg ends well also where a disk was full: a segment that is empty or cut, and a picture whose
- * segment does not hold the very frames that were planned for it, at their time, throws `EncodeFailed` of kind `incomplete`.
+ * Reads the head of a segment by its number, counted from 1. ffmpeg exits with 0 even if the disk was full, so this
+ * checks the result. Throws `EncodeFailed` of kind `incomplete` for an empty or truncated segment, and for a picture
+ * segment that does not contain exactly the planned frames at their times.
  */
-export async function checkSegment(plan: EncodePlan, key: string, number: number, file: string): Promise<SegmentHead> {
+export async function checkSegment(plan: EncodePlan, key: string, number: number, file: FileHandle): Promise<SegmentHead> {
   const head = (await outerBoxes(file)) && (await readSegmentHead(file))
   if (!head) throw new EncodeFailed('incomplete', `segment ${number} of ${key} is cut short or holds no media`)
   if (!plan.video || !plan.renditions.some((rendition) => rendition.key === key && rendition.video)) return head
@@ -26,18 +27,21 @@ export async function checkSegment(plan: EncodePlan, key: string, number: number
   return head
 }
 
-/** The same of the head of a track. */
-export async function checkInit(key: string, file: string): Promise<void> {
+/** Checks the initialisation segment of a track in the same way. */
+export async function checkInit(key: string, file: FileHandle): Promise<void> {
   const boxes = await outerBoxes(file)
   if (!boxes?.some(({ type }) => type === 'moov')) throw new EncodeFailed('incomplete', `${key} has no whole head`)
 }
 
-/** The files that a chunk which was made consists of, relative to its folder, by the lists that ffmpeg wrote at its end. */
+/** Maximum size of a segment list: a line of 40 bytes for each segment, and one of 24 for its duration. */
+export const LIST_BYTES = 8 * 2 ** 20
+
+/** Returns the files of an encoded chunk relative to its folder, from the lists that ffmpeg wrote at its end. */
 export async function listChunk(plan: EncodePlan, chunkIndex: number, scratch: string): Promise<string[]> {
   const files: string[] = []
   for (const key of chunkKeys(plan, chunkIndex)) {
     const path = join(chunkFolder(chunkIndex), key, segmentNames.list)
-    const list = (await plainFileBytes(scratch, path)) === 0 ? '' : await readFile(join(scratch, path), 'utf8')
+    const list = String(await withOutput(scratch, path, (file) => readOutput(file, LIST_BYTES)))
     const names = readSegmentList(list).map(({ name }) => name)
     const chunk = plan.chunks[chunkIndex]
     const planned = chunk && plan.video ? Math.ceil(chunk.frames / (plan.video.groupFrames * 2)) : names.length

@@ -2,12 +2,12 @@ import type { EncodePlan } from './plan.ts'
 
 const BASE_BYTES = 64 * 2 ** 20
 /**
- * Measured on sources of 360p to 2160p: frames under way from the decoder to the encoders, their look-ahead and references, of all renditions
- * together. The encoders of AV1 and HEVC keep more.
+ * Measured on sources of 360p to 2160p: frames between decoder and encoders, look-ahead and reference frames, for all
+ * renditions together. The encoders of AV1 and HEVC need more.
  */
 const BYTES_A_PIXEL = { h264: 132, others: 400 }
 
-/** The bytes of memory that a chunk of the picture takes at most, so that a worker takes no more chunks at once than it has room for. */
+/** Returns the maximum memory of a picture chunk in bytes. A worker uses it to limit the number of concurrent chunks. */
 export function chunkMemoryBytes({ renditions }: Pick<EncodePlan, 'renditions'>): number {
   const taken = renditions.map(({ video }) => {
     const codec = video?.codec ?? 'h264'

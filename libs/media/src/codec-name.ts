@@ -1,4 +1,7 @@
-/** The codec of an initialisation segment as RFC 6381 spells it: `avc1.64001F`, `hvc1.1.6.L93.90`, `av01.0.05M.08` or `mp4a.40.2`. */
+/**
+ * Returns the codec of an initialisation segment in RFC 6381 form: `avc1.64001F`, `hvc1.1.6.L93.90`, `av01.0.05M.08`
+ * or `mp4a.40.2`.
+ */
 export function codecName(init: Buffer): string | undefined {
   const avcC = bodyBehind(init, 'avcC', 4)
   if (avcC) return `avc1.${avcC.toString('hex', 1, 4).toUpperCase()}`
@@ -9,13 +12,16 @@ export function codecName(init: Buffer): string | undefined {
   return init.includes('mp4a', 0, 'latin1') ? 'mp4a.40.2' : undefined
 }
 
-/** What stands behind the name of a box, at least so many bytes of it. */
+/** Returns the content after the name of a box, if there are at least `bytes` bytes. */
 function bodyBehind(init: Buffer, box: string, bytes: number): Buffer | undefined {
   const place = init.indexOf(box, 0, 'latin1')
   return place >= 0 && place + 4 + bytes <= init.length ? init.subarray(place + 4) : undefined
 }
 
-/** ISO/IEC 14496-15, annex E: profile, its compatibility with the bits the other way round, tier and level, then flags up to the last that is set. */
+/**
+ * ISO/IEC 14496-15, annex E: profile, its compatibility flags in reverse bit order, tier and level, then constraint
+ * flags up to the last one that is not zero.
+ */
 function hevcName(hvcC: Buffer): string {
   const first = hvcC[1] ?? 0
   const space = ['', 'A', 'B', 'C'][first >> 6] ?? ''
@@ -26,7 +32,10 @@ function hevcName(hvcC: Buffer): string {
   return ['hvc1', `${space}${first & 0x1f}`, compatible.toString(16).toUpperCase(), `${tier}${hvcC[12] ?? 0}`, ...flags].join('.')
 }
 
-/** AV1 codec ISO media file format binding, 5: profile, level and tier, bit depth; the rest is the default of an ordinary 4:2:0 picture. */
+/**
+ * AV1 Codec ISO Media File Format Binding, section 5: profile, level and tier, bit depth. The rest has the defaults
+ * of a 4:2:0 picture.
+ */
 function av1Name(av1C: Buffer): string {
   const [, levels = 0, depths = 0] = av1C
   const two = (value: number) => String(value).padStart(2, '0')

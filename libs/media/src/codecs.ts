@@ -1,4 +1,7 @@
-/** Codecs that a source may bring, by ffprobe's names. A decoder outside the list is never opened: each is more code that meets foreign bytes. */
+/**
+ * Codecs that a source may use, by ffprobe's names. Other decoders are never opened, because each is additional code
+ * that parses untrusted bytes.
+ */
 export const videoCodecs: ReadonlySet<string> = new Set(
   'h264 hevc vp8 vp9 av1 mpeg4 mpeg2video mpeg1video msmpeg4v1 msmpeg4v2 msmpeg4v3 wmv1 wmv2 wmv3 vc1 flv1 h263 theora prores dnxhd mjpeg vp6 vp6f dvvideo rawvideo'.split(
     ' ',
@@ -15,15 +18,18 @@ export const audioCodecs: ReadonlySet<string> = new Set(
     .split(' '),
 )
 
-/** Decoders where ffmpeg calls them otherwise than their codec. */
+/** Decoders whose ffmpeg name differs from their codec. */
 const decoderNames =
   'libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv mp3float mp2float mp1float libopus libvorbis libspeex amrnb amrwb libopencore_amrnb libopencore_amrwb dca'
 
-/** Subtitles and cover pictures beside the streams that are used: ffprobe wants to open them all, an encode does not. */
+/** Subtitles and cover pictures. ffprobe opens all streams, an encode only the used ones. */
 const bystanders =
   'srt subrip ass ssa mov_text text webvtt dvdsub dvd_subtitle dvbsub dvb_subtitle pgssub hdmv_pgs_subtitle xsub cc_dec eia_608 libzvbi_teletextdec png'
 
-/** What stands in front of the source's `-i`: one demuxer, local files only, known decoders only, no picture larger than the limit. */
+/**
+ * Returns the options before the source's `-i`: one demuxer, local files only, listed decoders only, and a maximum
+ * number of pixels.
+ */
 export function inputGuards(demuxer: string, maxPixels: number, tool: 'ffprobe' | 'ffmpeg'): string[] {
   return [
     ['-f', demuxer],

@@ -1,18 +1,17 @@
-import { rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pictureArguments, soundArguments } from './encode-command.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { lockedRun, type RunEnd } from './locked-run.ts'
 import { EncodeFailed, isEncodeFailed } from './media-errors.ts'
 import { audioChunk, type EncodePlan, planVersion } from './plan.ts'
 import { type ProgressReport, progressLines } from './progress.ts'
 import { defaultLimits, type RunLimits, sandboxFor } from './sandbox.ts'
+import { type RunEnd, runSandboxed } from './sandboxed-process.ts'
 import { placeSource } from './scratch.ts'
-import { makeFolderFor } from './tool-user.ts'
 
 export interface ChunkEncode {
   plan: EncodePlan
-  /** Of a chunk of the picture, or `audioChunk(plan)`. */
+  /** Index of a picture chunk, or `audioChunk(plan)`. */
   chunkIndex: number
   source: string
   scratch: string
@@ -22,12 +21,12 @@ export interface ChunkEncode {
   signal?: AbortSignal | undefined
 }
 
-/** Where the segments of a chunk stand in the scratch folder. */
+/** Returns the folder of a chunk's segments in the scratch folder. */
 export function chunkFolder(chunkIndex: number): string {
   return `chunk-${String(chunkIndex).padStart(5, '0')}`
 }
 
-/** Encodes one chunk: leaves the fMP4 segments of every rendition, or of every audio track, in the scratch folder. */
+/** Encodes one chunk: writes the fMP4 segments of every rendition, or of every audio track, to the scratch folder. */
 export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   const { plan, scratch, tools } = work
   const keys = chunkKeys(plan, work.chunkIndex)
@@ -36,15 +35,15 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
     throw new EncodeFailed('incomplete', `planned for ffmpeg ${plan.ffmpegVersion}, this is ${tools.version}: plan again`)
   }
   const folder = chunkFolder(work.chunkIndex)
-  const sandbox = await sandboxFor(tools.ffmpeg)
-  await placeSource(work.source, scratch, sandbox)
   await rm(join(scratch, folder), { recursive: true, force: true })
-  await makeFolderFor(sandbox, join(scratch, folder))
-  for (const key of keys) await makeFolderFor(sandbox, join(scratch, folder, key))
-  const run = lockedRun({
+  // Created before any long work, because the upload of finished segments polls these folders once a second.
+  for (const key of keys) await mkdir(join(scratch, folder, key), { recursive: true })
+  await placeSource(work.source, scratch, await sandboxFor(tools.ffmpeg))
+  const run = runSandboxed({
     tool: tools.ffmpeg,
     args: chunkArguments(work, folder),
     scratch,
+    writes: keys.map((key) => `${folder}/${key}`),
     limits: limitsFor(work),
     onLine: progressLines(work.onProgress ?? (() => {})),
     signal: work.signal,
@@ -52,12 +51,15 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   return plan.chunks[work.chunkIndex] && hasCopy(plan) ? withoutComplaint(run) : run
 }
 
-/** Whether a rendition is the picture of the source as it is stored. */
+/** Returns whether a rendition is a copy of the source's encoded picture. */
 export function hasCopy({ renditions }: Pick<EncodePlan, 'renditions'>): boolean {
   return renditions.some(({ video }) => video?.copied)
 }
 
-/** What ffmpeg conceals while it decodes would stop a browser that gets it as it is: such a picture is not copied. */
+/**
+ * Throws `unclean` if ffmpeg reported an error. ffmpeg conceals decoding errors, but a browser that receives the
+ * copied stream would fail, so such a picture is not copied.
+ */
 async function withoutComplaint(run: Promise<RunEnd>): Promise<RunEnd> {
   const unclean = (detail: string) => new EncodeFailed('unclean', 'the picture of the source has faults: plan again without a copy', detail)
   try {
@@ -70,7 +72,7 @@ async function withoutComplaint(run: Promise<RunEnd>): Promise<RunEnd> {
   }
 }
 
-/** Chunks of two builds, or of two ways to plan, are never joined. */
+/** Returns whether these tools can execute the plan. Chunks of two builds or two plan versions are never combined. */
 export function canCarryOut(
   plan: Pick<EncodePlan, 'ffmpegVersion'> & { planVersion: number },
   tools: Pick<FfmpegTools, 'version'>,
@@ -83,12 +85,12 @@ function chunkArguments({ plan, chunkIndex, tools }: ChunkEncode, folder: string
   return chunk ? pictureArguments(plan, chunk, folder, tools) : soundArguments(plan, folder)
 }
 
-/** The folders of the whole: a rendition without a picture is its audio track. */
+/** Returns the folders of all outputs. A rendition without a picture is its audio track. */
 export function outputKeys(plan: EncodePlan): string[] {
   return [...pictureKeys(plan), ...audioKeys(plan)]
 }
 
-/** The folders of one chunk. */
+/** Returns the folders of one chunk. */
 export function chunkKeys(plan: EncodePlan, chunkIndex: number): string[] {
   if (plan.chunks[chunkIndex]) return pictureKeys(plan)
   return chunkIndex === audioChunk(plan) ? audioKeys(plan) : []
@@ -102,7 +104,10 @@ function audioKeys(plan: EncodePlan): string[] {
   return (plan.audio?.tracks ?? []).map((track) => track.key)
 }
 
-/** What is decoded on the way to the first frame of a chunk shows no progress: twice its length is given to it. */
+/**
+ * Returns the limits of a run. Decoding before the first frame of a chunk shows no progress, so twice its duration is
+ * added to the stall limit.
+ */
 function limitsFor({ plan, chunkIndex, limits }: ChunkEncode): Partial<RunLimits> {
   const chunk = plan.chunks[chunkIndex]
   const expected = chunk?.expectedCpuSeconds ?? plan.audio?.expectedCpuSeconds ?? 0
@@ -110,14 +115,14 @@ function limitsFor({ plan, chunkIndex, limits }: ChunkEncode): Partial<RunLimits
   return {
     cpuSeconds: expected * 40 + 300,
     fileBytes: segmentBytes(plan),
-    // Sound is far ahead of the picture in no time: what a viewer waits for goes first.
+    // Audio is encoded much faster than the picture, so the picture, which viewers wait for, has priority.
     ...(chunk ? {} : { niceness: 15 }),
     ...limits,
     stallSeconds: (limits?.stallSeconds ?? defaultLimits.stallSeconds) + entrySeconds,
   }
 }
 
-/** Far above what the rate cap allows a segment, far below what could fill a disk. */
+/** Far above the size that the rate cap allows for a segment, and far below the size of a disk. */
 function segmentBytes(plan: EncodePlan): number {
   const highest = Math.max(...plan.renditions.map((rendition) => rendition.label))
   return Math.max(8 * 2 ** 20, highest * 125 * plan.segmentSeconds * 8)

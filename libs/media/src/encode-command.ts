@@ -3,17 +3,21 @@ import { type FfmpegInput, type FfmpegOutput, ffmpegArguments } from './ffmpeg-a
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { toNumber } from './frame-rate.ts'
 import { pictureOptions } from './picture-codec.ts'
+import type { X264Asm } from './pin-x264-asm.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import type { PlannedAudioTrack, PlannedSound } from './plan-audio.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
+import type { Rational } from './source-probe.ts'
 import { timeMayJump } from './time-jumps.ts'
-import type { X264Asm } from './x264-asm.ts'
 
-/** The names inside the folder of a chunk: one folder for each rendition and audio track. */
+/** Names inside the folder of a chunk, which has one folder for each rendition and audio track. */
 export const segmentNames = { init: 'init.mp4', pattern: 'seg-%05d.m4s', list: 'index.m3u8' } as const
 
-/** One run that decodes a stretch of the picture once and makes all renditions of it, as fMP4 segments. */
+/**
+ * Returns the arguments of a run that decodes a range of the picture once and encodes all renditions as fMP4
+ * segments.
+ */
 export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string, tools: Pick<FfmpegTools, 'x264Asm'>): string[] {
   const pictures = plan.renditions.filter((rendition) => rendition.video !== undefined)
   const range = rangeOf(plan, chunk)
@@ -30,7 +34,10 @@ export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: 
   })
 }
 
-/** One run that makes all audio tracks of the whole source, as fMP4 segments: each sound by a graph of its own. */
+/**
+ * Returns the arguments of a run that encodes all audio tracks of the whole source as fMP4 segments. Each sound has a
+ * separate filter graph.
+ */
 export function soundArguments(plan: EncodePlan, folder: string): string[] {
   const tracks = plan.audio?.tracks ?? []
   return ffmpegArguments({
@@ -41,8 +48,9 @@ export function soundArguments(plan: EncodePlan, folder: string): string[] {
 }
 
 /**
- * A change of size within the source goes to the scalers; a new filter graph would count its frames from zero again. The encoders are what takes
- * time: more threads beside them cost 2 to 3 % of a processor and make nothing sooner, except for tone mapping.
+ * Changes of size within the source are handled by the scalers; a new filter graph would restart its frame count. The
+ * encoders use most of the time: more filter threads cost 2 to 3 % more CPU and save no time, except for tone
+ * mapping.
  */
 function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
   const filters = plan.video?.toneMap ? '2' : '1'
@@ -51,33 +59,40 @@ function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
 }
 
 /**
- * Where time may jump within a file, ffmpeg closes the gap by the first stream that shows it. Picture and sound are made by two runs, which
- * must close it alike: each sees the packets of the other streams, too, without decoding them.
+ * Outputs that read other streams without decoding them. If time jumps within a file, ffmpeg closes the gap by the
+ * first stream that shows it. Picture and sound are encoded by separate runs, which must close it in the same way, so
+ * each run reads the packets of the other streams too.
  */
 function witness({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
   if (streams.length === 0 || !timeMayJump(demuxer)) return []
   return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }
 
-/** Output frames of the constant rate: those from `from` on are made, those of the chunk are kept. */
+/** Output frames of the constant rate. Frames from `from` on are produced; those from `start` to `end` are kept. */
 interface FrameRange {
   from: number
   start: number
   end: number
 }
 
-/** What holds the last frame of the source must have seen it: a chunk behind it begins a group before it. */
+/**
+ * Returns the frame range of a chunk. Frames after the end of the source repeat its last frame, so a chunk there
+ * starts one group before the last source frame.
+ */
 function rangeOf({ video }: EncodePlan, { startFrame, frames }: PlannedChunk): FrameRange {
   const lastEntry = video ? Math.max(0, video.sourceFrames - video.groupFrames) : 0
   return { from: Math.min(startFrame, lastEntry), start: startFrame, end: startFrame + frames }
 }
 
-/** So that the frame shown at the start is there, whatever rounds, and those before that a filter looks back to. */
+/**
+ * Margin so that the frame shown at the start is decoded despite rounding, together with earlier frames that a filter
+ * uses.
+ */
 const entrySeconds = 0.5
 
 /**
- * Decoding begins at the last key frame half a second or more before the range. Times stay those of the whole source, to the last tick: so the same
- * frame falls on the same place of the constant rate in every run.
+ * Starts decoding at the last key frame that is at least half a second before the range. Times stay those of the
+ * whole source, exact to the tick, so the same frame has the same position of the constant rate in every run.
  */
 function entryOptions(plan: EncodePlan, { from }: FrameRange): string[] {
   if (!plan.video || plan.chunks.length < 2) return []
@@ -85,7 +100,10 @@ function entryOptions(plan: EncodePlan, { from }: FrameRange): string[] {
   return ['-copyts', '-start_at_zero', ...(seconds > 0 ? ['-ss', seconds.toFixed(3), '-noaccurate_seek'] : [])]
 }
 
-/** The largest picture is scaled from the source, each smaller one from the next larger; the last part hands each size to its encoders. */
+/**
+ * Returns the filter graph. The largest picture is scaled from the source, each smaller one from the next larger one.
+ * The last part splits each size for its encoders.
+ */
 function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly PlannedRendition[]): string {
   if (!plan.video) return ''
   const { streamIndex, frameRate, holdSeconds, deinterlace, limitRange, toneMap, assumeColours } = plan.video
@@ -117,7 +135,7 @@ function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly Plan
 
 const scaler = 'flags=bicubic+accurate_rnd+full_chroma_int+bitexact'
 
-/** In linear light at the size of the largest rendition, so that the costly part sees few pixels. */
+/** Runs in linear light at the size of the largest rendition, so that the expensive part processes few pixels. */
 const toneMapping = [
   'zscale=transfer=linear:npl=100',
   'format=gbrpf32le',
@@ -126,7 +144,7 @@ const toneMapping = [
   'zscale=transfer=bt709:matrix=bt709:range=limited',
 ]
 
-/** Each size once, the largest first, with the numbers of the renditions that have it. */
+/** Returns each distinct size, largest first, with the indexes of the renditions that use it. */
 function sizesOf(pictures: readonly PlannedRendition[]): { width: number; height: number; encoders: number[] }[] {
   const sizes = new Map<string, { width: number; height: number; encoders: number[] }>()
   pictures.forEach(({ video }, index) => {
@@ -139,11 +157,14 @@ function sizesOf(pictures: readonly PlannedRendition[]): { width: number; height
   return [...sizes.values()].sort((a, b) => b.width * b.height - a.width * a.height)
 }
 
-/** The AAC encoder puts 1,024 samples of silence in front, which segments cannot announce: as many are cut off, so that sound and picture meet. */
+/**
+ * The AAC encoder inserts 1,024 samples of silence at the start, which segments cannot signal. The same number of
+ * samples is removed, so that sound and picture stay in sync.
+ */
 function audioGraph(plan: EncodePlan, { streamIndex, channels, silenceSeconds }: PlannedSound, sound: number): string {
   const ends = (plan.audio?.tracks ?? []).filter((track) => track.sound === sound).map(({ key }) => `[${key}]`)
   const chain = [
-    // Beyond eight channels there is no known way to mix down: the first two are taken.
+    // There is no standard down-mix for more than eight channels, so the first two are used.
     ...(channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : []),
     'aresample=48000:async=1:first_pts=0',
     'aformat=sample_fmts=fltp:channel_layouts=stereo',
@@ -165,21 +186,37 @@ interface PictureRun {
 function videoOutput({ plan, chunk, folder, x264Asm }: PictureRun, rendition: PlannedRendition, index: number): FfmpegOutput {
   const { kbps = 0, profile = 'high', codec = 'h264', copied } = rendition.video ?? {}
   if (copied && plan.video) {
-    return output(plan, chunk.firstSegment, `0:${plan.video.streamIndex}`, copyOptions(plan.video, chunk), `${folder}/${rendition.key}`)
+    const options = copyOptions(plan.video, copied.timeBase, chunk)
+    return output(plan, chunk.firstSegment, `0:${plan.video.streamIndex}`, options, `${folder}/${rendition.key}`)
   }
   const options = pictureOptions({ codec, kbps, profile, groupFrames: plan.video?.groupFrames ?? 0, chunk, x264Asm })
   return output(plan, chunk.firstSegment, `[v${index}]`, options, `${folder}/${rendition.key}`)
 }
 
-/** The packets of the chunk's own frames, each at its place of the constant rate: nothing outside of it is needed for them (`measureCopy`). */
-function copyOptions({ frameRate: { numerator, denominator } }: NonNullable<EncodePlan['video']>, chunk: PlannedChunk): string[][] {
-  const place = (ticks: 'pts' | 'PTS' | 'DTS', tick: 'tb' | 'TB') => `${ticks}*${tick}*${numerator}/${denominator}`
+/**
+ * Keeps the packets of the chunk's own frames and moves each to its frame of the constant rate. They depend on
+ * nothing outside of the chunk (`measureCopy`).
+ *
+ * Times stay in the time base of the source, rounded to its nearest tick, and that time base is written as a number.
+ * The option `time_base` of `setts` is not used: it scales nothing from ffmpeg 7.0 to 8.0, and the result of the
+ * expression from 8.1 on. Older versions do not copy (`canCopyPictures`).
+ */
+function copyOptions({ frameRate }: NonNullable<EncodePlan['video']>, timeBase: Rational, chunk: PlannedChunk): string[][] {
   const [start, end] = [chunk.startFrame, chunk.startFrame + chunk.frames].map((frame) => frame - 0.5)
-  const own = `noise=drop='lt(${place('pts', 'tb')},${start})+gte(${place('pts', 'tb')},${end})'`
-  const steady = `setts=pts='round(${place('PTS', 'TB')})':dts='round(${place('DTS', 'TB')})':duration=1:time_base=${denominator}/${numerator}`
+  const up = timeBase.numerator * frameRate.numerator
+  const down = timeBase.denominator * frameRate.denominator
+  const own = `noise=drop='lt(pts*${up}/${down},${start})+gte(pts*${up}/${down},${end})'`
+  const frameOf = (ticks: 'PTS' | 'DTS') => `round(${ticks}*${up}/${down})`
+  const tickOf = (frame: string) => `round((${frame})*${down}/${up})`
+  const times = {
+    pts: tickOf(frameOf('PTS')),
+    dts: tickOf(frameOf('DTS')),
+    duration: `${tickOf(`${frameOf('DTS')}+1`)}-${tickOf(frameOf('DTS'))}`,
+  }
+  const steady = Object.entries(times).map(([name, value]) => `${name}='${value}'`)
   return [
     ['-c:v', 'copy'],
-    ['-bsf:v', `${own},${steady}`],
+    ['-bsf:v', `${own},setts=${steady.join(':')}`],
   ]
 }
 
@@ -192,8 +229,10 @@ function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, folder: string)
 }
 
 /**
- * CMAF's signed offsets let every rendition begin at exactly 0, with and without B frames; edit lists would be lost on many players. A chunk
- * goes on in time and number where the one before it ends, as one run of all would.
+ * CMAF's signed offsets let every rendition start at exactly 0, with and without B frames. Many players ignore edit
+ * lists. ffmpeg 7.1 and later writes one in the first chunk unless it is disabled, and then the initialisation
+ * segments of two chunks differ. Time and segment number of a chunk continue those of the previous one, as in a
+ * single run.
  */
 function output(plan: EncodePlan, firstSegment: number, label: string, codec: string[][], folder: string): FfmpegOutput {
   const options = [
@@ -207,7 +246,10 @@ function output(plan: EncodePlan, firstSegment: number, label: string, codec: st
     ['-hls_time', plan.segmentSeconds.toFixed(6)],
     ['-hls_playlist_type', 'vod'],
     ['-hls_segment_type', 'fmp4'],
-    ['-hls_segment_options', firstSegment === 1 ? 'movflags=+cmaf' : `movflags=+cmaf+frag_discont:fragment_index=${firstSegment}`],
+    [
+      '-hls_segment_options',
+      `use_editlist=0:${firstSegment === 1 ? 'movflags=+cmaf' : `movflags=+cmaf+frag_discont:fragment_index=${firstSegment}`}`,
+    ],
     ['-hls_fmp4_init_filename', segmentNames.init],
     ['-hls_segment_filename', `${folder}/${segmentNames.pattern}`],
     ['-hls_flags', '+temp_file+independent_segments'],

@@ -1,28 +1,28 @@
 import ffmpeg from 'fluent-ffmpeg'
 
-/** One `-i`: its options stand in front of it. `file` is a name made by the server, relative to the scratch folder. */
+/** One `-i` with the options before it. `file` is a server-generated name, relative to the scratch folder. */
 export interface FfmpegInput {
   file: string
   options: readonly string[]
 }
 
-/** One output with the options that stand in front of it. */
+/** One output with the options before it. */
 export interface FfmpegOutput {
-  /** A name made by the server, relative to the scratch folder, or `pipe:1` for stdout. */
+  /** A server-generated name, relative to the scratch folder, or `pipe:1` for stdout. */
   file: string
   options: readonly string[]
 }
 
 export interface FfmpegCommandLine {
   inputs: readonly FfmpegInput[]
-  /** Filter graphs apart from each other; a slow one does not hold back the others. */
+  /** Independent filter graphs, so that a slow one does not block the others. */
   graphs: readonly string[]
   outputs: readonly FfmpegOutput[]
 }
 
 /**
- * The argument list of one ffmpeg run that reports its progress on stdout, twice a second. The only file that knows fluent-ffmpeg.
- * No option may hold a blank: fluent-ffmpeg splits there.
+ * Returns the arguments of one ffmpeg run that reports its progress on stdout twice a second. Only this file uses
+ * fluent-ffmpeg. Options must not contain spaces, where fluent-ffmpeg would split them.
  */
 export function ffmpegArguments(line: FfmpegCommandLine): string[] {
   const command = ffmpeg()
@@ -30,11 +30,12 @@ export function ffmpegArguments(line: FfmpegCommandLine): string[] {
   const [first, ...others] = line.graphs
   if (first !== undefined) command.complexFilter(first)
   line.outputs.forEach((output, index) => {
-    // fluent-ffmpeg knows a single -filter_complex; the option is global, so any place will do.
+    // fluent-ffmpeg supports only one -filter_complex. The option is global, so its position does not matter.
     const graphs = index === 0 ? others.flatMap((graph) => ['-filter_complex', graph]) : []
     command.output(output.file === 'pipe:1' ? output.file : `file:${output.file}`).outputOptions([...graphs, ...output.options])
   })
-  // The list without running it is a private method of a package whose last version is out: it will not move any more.
+  // The list without a run is only available from a private method. The package is archived, so the method will not
+  // change.
   const list = (command as unknown as { _getArguments(): string[] })._getArguments()
   return [...everyRun, ...list]
 }

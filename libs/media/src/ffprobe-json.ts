@@ -1,4 +1,4 @@
-/** One stream as ffprobe tells it, every field checked; 0 or empty where it says nothing. */
+/** One stream from ffprobe with every field validated; 0 or empty if it is not reported. */
 export interface ProbedStream {
   index: number
   type: string
@@ -15,6 +15,8 @@ export interface ProbedStream {
   range: string
   realFrameRate: string
   averageFrameRate: string
+  /** Duration of a tick in seconds, such as `1/15360`. */
+  timeBase: string
   startSeconds: number | undefined
   durationSeconds: number | undefined
   frames: number
@@ -24,9 +26,9 @@ export interface ProbedStream {
   isDefault: boolean
   isPicture: boolean
   language: string
-  /** As the file says it, as it is. */
+  /** Title as in the file, not sanitised. */
   title: string
-  /** Counter-clockwise degrees, as the display matrix has it. */
+  /** Rotation in degrees counter-clockwise, as in the display matrix. */
   rotation: number
 }
 
@@ -37,7 +39,7 @@ export interface ProbedFile {
   streams: ProbedStream[]
 }
 
-/** Reads the answer of `ffprobe -of json -show_format -show_streams`; undefined when it is not one. */
+/** Parses the output of `ffprobe -of json -show_format -show_streams`. Returns undefined if it is malformed. */
 export function readProbedFile(text: string): ProbedFile | undefined {
   const root = toObject(parse(text))
   if (!root || !Array.isArray(root['streams'])) return undefined
@@ -73,6 +75,7 @@ function toStream(stream: Json): ProbedStream {
     range: toText(stream['color_range']),
     realFrameRate: toText(stream['r_frame_rate']),
     averageFrameRate: toText(stream['avg_frame_rate']),
+    timeBase: toText(stream['time_base']),
     startSeconds: toSeconds(stream['start_time']),
     durationSeconds: toSeconds(stream['duration']),
     frames: toNumber(stream['nb_frames']),

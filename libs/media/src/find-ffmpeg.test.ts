@@ -1,24 +1,41 @@
-import { expect, test } from '@jest/globals'
-import { findFfmpeg, warningFor } from './find-ffmpeg.ts'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { findFfmpeg } from './find-ffmpeg.ts'
 
-test.each([
-  ['a distribution’s build', '5.1.9-0+deb12u1', false],
-  ['another distribution’s', '6.1.1-3ubuntu5.1', false],
-  ['a new release', '8.1.3', false],
-  ['a newer one', 'n9.0.2-12-gabc', false],
-  ['an old packaged build', 'n7.0-7-gd38bf5e08e-20240407', true],
-  ['one just below', '8.1.2', true],
-  ['one without a number', 'N-66595-gc2b38619c0-static', true],
-])('%s: %s', (_, version, warned) => {
-  expect(warningFor(version) !== undefined).toBe(warned)
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-find-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('a configured path must exist next to an ffprobe, and the message says what to do', async () => {
+  const advice = 'name an ffmpeg 5.1 or newer that has ffprobe in the same folder, or unset VITASCOPE_FFMPEG'
+  const missing = findFfmpeg({ path: '/nowhere/ffmpeg' })
+  await expect(missing).rejects.toThrow('VITASCOPE_FFMPEG=/nowhere/ffmpeg: /nowhere/ffmpeg does not exist or is not executable')
+  await expect(missing).rejects.toThrow(advice)
+  const alone = join(folder, 'ffmpeg')
+  await symlink('/bin/true', alone)
+  const withoutProbe = findFfmpeg({ path: alone })
+  await expect(withoutProbe).rejects.toThrow(`VITASCOPE_FFMPEG=${alone}: ${join(folder, 'ffprobe')} does not exist or is not executable`)
+  await symlink('/bin/true', join(folder, 'ffprobe'))
+  await expect(findFfmpeg({ path: alone })).rejects.toThrow(/cannot be used \(.*prints no version of ff(mpeg|probe)\)/)
 })
 
-test('a given path must be there, with ffprobe beside it', async () => {
-  await expect(findFfmpeg({ path: '/nowhere/ffmpeg' })).rejects.toThrow('/nowhere/ffmpeg is not there')
-  await expect(findFfmpeg({ path: '/bin/true' })).rejects.toThrow(/ffprobe is not there/)
+test('a given ffmpeg that is too old is refused', async () => {
+  const old = join(folder, 'old')
+  await rm(join(folder, 'ffprobe'), { force: true })
+  for (const name of ['old', 'ffprobe']) {
+    const answers = `case "$*" in *-version*) echo "${name === 'old' ? 'ffmpeg' : name} version 4.4.2";; *-encoders*) printf ' V h264 (\\n V..... libx264 x\\n A..... aac x\\n V..... mjpeg x\\n';; esac`
+    await writeFile(join(folder, name), `#!/bin/sh\n${answers}\n`, { mode: 0o755 })
+  }
+  await expect(findFfmpeg({ path: old })).rejects.toThrow(`VITASCOPE_FFMPEG=${old} is ffmpeg 4.4.2; name an ffmpeg 5.1 or newer`)
 })
 
-test('without a system’s ffmpeg the packaged one is found, with a warning', async () => {
+test('without an ffmpeg of the system the packaged one is found, both tools of one build, with a warning that names both', async () => {
   const tools = await findFfmpeg({ systemFolders: [] })
-  expect(tools).toMatchObject({ toneMap: true, codecs: ['h264', 'hevc', 'av1'], warning: expect.stringContaining('VITASCOPE_FFMPEG') })
+  expect(tools).toMatchObject({ toneMap: true, codecs: ['h264', 'hevc', 'av1'] })
+  expect(tools.ffprobeVersion).toBe(tools.version)
+  expect(tools.warning).toContain(`ffmpeg ${tools.version} and ffprobe ${tools.ffprobeVersion} without the security fixes`)
 })

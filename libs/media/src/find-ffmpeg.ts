@@ -4,57 +4,102 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PictureCodec, pictureCodecs, pictureEncoders } from './picture-codec.ts'
-import { findX264Asm, type X264Asm } from './x264-asm.ts'
+import { findX264Asm, type X264Asm } from './pin-x264-asm.ts'
+import { canCopyPictures, isSupported, OLDEST_VERSION, warningFor } from './supported-builds.ts'
 
-/** The two programs, and what this build of them can do. */
+/** Paths of ffmpeg and ffprobe, and the capabilities of this build. */
 export interface FfmpegTools {
   ffmpeg: string
   ffprobe: string
-  /** As `ffmpeg -version` says it; two builds are never mixed in one set of renditions. */
+  /** Version from `ffmpeg -version`. Two builds are never combined in one set of renditions. */
   version: string
-  /** HDR can be mapped to ordinary range: the filters zscale and tonemap are there. */
+  /** Version from `ffprobe -version`. */
+  ffprobeVersion: string
+  /** Whether the picture of a source can be copied into a rendition, see `canCopyPictures`. */
+  copies: boolean
+  /** Whether HDR can be mapped to standard dynamic range, which requires the filters zscale and tonemap. */
   toneMap: boolean
-  /** How it can encode a picture. */
+  /** Supported codecs for encoding a picture. */
   codecs: readonly PictureCodec[]
-  /** What libx264 is held to on this machine, where its own choice would not do. */
+  /** Instruction set that libx264 is limited to on this machine, if its own choice is unsuitable. */
   x264Asm?: X264Asm
-  /** A sentence for the log when this build does not get the security fixes of a distribution. */
+  /** Log message if a tool is old, not tested with this release, or of another build than the other tool. */
   warning?: string
 }
 
-/** `path`, where given (`VITASCOPE_FFMPEG`), must work and has ffprobe beside it; else the system's from version 5 on; else the npm packages. */
-export async function findFfmpeg(options: { path?: string | undefined; systemFolders?: readonly string[] } = {}): Promise<FfmpegTools> {
-  if (options.path !== undefined && options.path !== '') {
-    return describe(options.path, join(dirname(options.path), 'ffprobe'))
+/** No usable ffmpeg was found. The message describes the remedy in one line. */
+export class FfmpegNotFound extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'FfmpegNotFound'
   }
-  for (const folder of options.systemFolders ?? ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin']) {
-    const tools = await describe(join(folder, 'ffmpeg'), join(folder, 'ffprobe')).catch(() => undefined)
-    if (tools && majorOf(tools.version) >= 5) return tools
+}
+
+export interface FfmpegSearch {
+  /** Path of ffmpeg from `VITASCOPE_FFMPEG`; ffprobe must be in the same folder. */
+  path?: string | undefined
+  systemFolders?: readonly string[]
+}
+
+const SYSTEM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin']
+
+/**
+ * Returns the ffmpeg of `path` if it is set; else that of the system if it is `OLDEST_VERSION` or newer; else that of
+ * the npm packages. Throws `FfmpegNotFound`.
+ */
+export async function findFfmpeg({ path, systemFolders = SYSTEM_FOLDERS }: FfmpegSearch = {}): Promise<FfmpegTools> {
+  if (path !== undefined && path !== '') return describeConfigured(path)
+  for (const folder of systemFolders) {
+    const [ffmpeg, ffprobe] = [join(folder, 'ffmpeg'), join(folder, 'ffprobe')]
+    if (!(await isProgram(ffmpeg)) || !(await isProgram(ffprobe))) continue
+    const tools = await describe(ffmpeg, ffprobe).catch(() => undefined)
+    if (tools && isSupported(tools.version)) return tools
   }
-  return describe(await packaged('@ffmpeg-binary', 'ffmpeg'), await packaged('@ffprobe-installer', 'ffprobe'))
+  return describe(await packaged('ffmpeg'), await packaged('ffprobe'))
+}
+
+async function describeConfigured(ffmpeg: string): Promise<FfmpegTools> {
+  const ffprobe = join(dirname(ffmpeg), 'ffprobe')
+  const advice = `name an ffmpeg ${OLDEST_VERSION} or newer that has ffprobe in the same folder, or unset VITASCOPE_FFMPEG to have one found`
+  for (const tool of [ffmpeg, ffprobe]) {
+    if (!(await isProgram(tool)))
+      throw new FfmpegNotFound(`VITASCOPE_FFMPEG=${ffmpeg}: ${tool} does not exist or is not executable; ${advice}`)
+  }
+  const tools = await describe(ffmpeg, ffprobe).catch((cause: Error) => {
+    throw new FfmpegNotFound(`VITASCOPE_FFMPEG=${ffmpeg} cannot be used (${cause.message.split('\n', 1)[0]}); ${advice}`, cause)
+  })
+  if (!isSupported(tools.version)) throw new FfmpegNotFound(`VITASCOPE_FFMPEG=${ffmpeg} is ffmpeg ${tools.version}; ${advice}`)
+  return tools
+}
+
+function isProgram(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
 }
 
 const run = promisify(execFile)
 
 async function describe(ffmpeg: string, ffprobe: string): Promise<FfmpegTools> {
-  for (const tool of [ffmpeg, ffprobe]) {
-    await access(tool, constants.X_OK).catch(() => {
-      throw new Error(`${tool} is not there or cannot be run`)
-    })
-  }
-  const version = versionOf(await output(ffmpeg, ['-version']))
-  const encoders = await output(ffmpeg, ['-hide_banner', '-encoders'])
+  const [version, ffprobeVersion, encoders, filters, x264Asm] = await Promise.all([
+    versionOf(ffmpeg, 'ffmpeg'),
+    versionOf(ffprobe, 'ffprobe'),
+    output(ffmpeg, ['-hide_banner', '-encoders']),
+    output(ffmpeg, ['-hide_banner', '-filters']),
+    findX264Asm(),
+  ])
   const has = (encoder: string) => new RegExp(`^ \\S+ ${encoder} `, 'm').test(encoders)
   for (const encoder of [pictureEncoders.h264, 'aac', 'mjpeg']) if (!has(encoder)) throw new Error(`${ffmpeg} has no encoder ${encoder}`)
   const codecs = pictureCodecs.filter((codec) => has(pictureEncoders[codec]))
-  const filters = await output(ffmpeg, ['-hide_banner', '-filters'])
   const toneMap = / zscale /.test(filters) && / tonemap /.test(filters)
-  const x264Asm = await findX264Asm()
-  const warning = warningFor(version)
+  const warning = warningFor(version, ffprobeVersion)
   return {
     ffmpeg,
     ffprobe,
     version,
+    ffprobeVersion,
+    copies: canCopyPictures(version),
     toneMap,
     codecs,
     ...(x264Asm === undefined ? {} : { x264Asm }),
@@ -67,41 +112,21 @@ async function output(tool: string, args: string[]): Promise<string> {
   return stdout
 }
 
-function versionOf(text: string): string {
-  const version = /^ffmpeg version (\S+)/.exec(text)?.[1]
-  if (version === undefined) throw new Error('this ffmpeg does not tell its version')
+async function versionOf(tool: string, name: 'ffmpeg' | 'ffprobe'): Promise<string> {
+  const version = new RegExp(`^${name} version (\\S+)`).exec(await output(tool, ['-version']))?.[1]
+  if (version === undefined) throw new Error(`${tool} -version prints no version of ${name}`)
   return version
 }
 
-/** A build from the development line (`N-…`) has no number and counts as new. */
-function majorOf(version: string): number {
-  return Number(/^n?(\d+)\./.exec(version)?.[1] ?? 99)
-}
-
-/** A distribution's build carries its package version (`5.1.9-0+deb12u1`, `6.1.1-3ubuntu5`): it gets security fixes under an old number. */
-export function warningFor(version: string): string | undefined {
-  if (/^\d+(\.\d+)*-\S*(deb|ubuntu|el\d|fc\d|suse|alpine|\+b\d|-r\d)/.test(version)) return undefined
-  const numbers = /^n?(\d+)\.(\d+)(?:\.(\d+))?/.exec(version)
-  if (numbers) {
-    const [major, minor, patch] = numbers.slice(1).map((part) => Number(part ?? 0))
-    if (atLeast([major ?? 0, minor ?? 0, patch ?? 0], [8, 1, 3])) return undefined
-  }
-  return `ffmpeg ${version} does not get the distribution's security fixes and is older than 8.1.3 (CVE-2026-107697 and others): install the system's ffmpeg, or name a newer one in VITASCOPE_FFMPEG`
-}
-
-function atLeast(have: number[], want: number[]): boolean {
-  for (const [index, wanted] of want.entries()) {
-    const difference = (have[index] ?? 0) - wanted
-    if (difference !== 0) return difference > 0
-  }
-  return true
-}
-
-async function packaged(scope: string, tool: string): Promise<string> {
-  const name = `${scope}/${process.platform}-${process.arch}`
-  const path = join(dirname(resolvePackage(name)), tool)
-  // Packages are installed without their scripts, and this one's ffprobe comes as mode 0644.
-  await access(path, constants.X_OK).catch(() => chmod(path, 0o755))
+/**
+ * Returns the tool from its npm package. npm has packages for some architectures; both tools are of the same ffmpeg
+ * build.
+ */
+async function packaged(tool: 'ffmpeg' | 'ffprobe'): Promise<string> {
+  const name = `@backendsuraj/offline-${tool}-${process.platform}-${process.arch}`
+  const path = join(dirname(resolvePackage(name)), 'bin', tool)
+  // Packages are installed without running their scripts, one of which would set the mode.
+  if (!(await isProgram(path))) await chmod(path, 0o755)
   return path
 }
 
@@ -109,6 +134,9 @@ function resolvePackage(name: string): string {
   try {
     return createRequire(import.meta.url).resolve(`${name}/package.json`)
   } catch (cause) {
-    throw new Error(`no ffmpeg from version 5 on in the system, and no package ${name}: install ffmpeg or set VITASCOPE_FFMPEG`, { cause })
+    throw new FfmpegNotFound(
+      `the system has no ffmpeg ${OLDEST_VERSION} or newer with ffprobe, and the package ${name} is not installed: install ffmpeg or set VITASCOPE_FFMPEG`,
+      cause,
+    )
   }
 }

@@ -1,6 +1,9 @@
 import type { Rational, SourceVideo } from './source-probe.ts'
 
-/** The constant rate of all renditions: the source's where it is a usual one, at most 60, at least 10, with a whole number of frames in 2 s. */
+/**
+ * Returns the constant frame rate of all renditions: that of the source if it is a common rate between 10 and 60 with
+ * a whole number of frames in 2 s, else a rate derived from it.
+ */
 export function outputFrameRate(video: Pick<SourceVideo, 'frameRate' | 'variableRate'>): Rational {
   const rate = toNumber(video.frameRate)
   if (video.variableRate) return nearest(commonRates.filter((common) => toNumber(common) >= Math.min(60, rate * 0.98)).slice(0, 2), rate)
@@ -8,13 +11,18 @@ export function outputFrameRate(video: Pick<SourceVideo, 'frameRate' | 'variable
   return nearest(constantRates, inRange)
 }
 
-/** Frames from one key frame to the next: 2 s. */
+/** Returns the number of frames between key frames, which are 2 s apart. */
 export function groupFrames(rate: Rational): number {
   return Math.round(toNumber(rate) * 2)
 }
 
 export function toNumber(rate: Rational): number {
   return rate.numerator / rate.denominator
+}
+
+export function toRational(text: string): Rational | undefined {
+  const [numerator = 0, denominator = 0] = text.split('/').map(Number)
+  return numerator > 0 && denominator > 0 ? { numerator, denominator } : undefined
 }
 
 const whole = (rate: number): Rational => ({ numerator: rate, denominator: 1 })

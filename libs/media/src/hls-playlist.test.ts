@@ -32,7 +32,7 @@ test('the master names each variant with its peak and average rate and its sound
   )
 })
 
-test('of several sounds one is the default, one without a language is chosen by hand, and the heaviest counts', () => {
+test('one of several audio tracks is the default, one without a language is only selected by hand, and the highest bandwidth counts', () => {
   const tracks = [track('a', 64_000), track('b', 96_000, { isDefault: false, language: '', name: 'Comments' })]
   const variant = {
     uri: 'v',

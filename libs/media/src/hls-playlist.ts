@@ -4,7 +4,7 @@ export interface Segment {
   bytes: number
 }
 
-/** Names and lengths of the segments in a list that ffmpeg wrote. */
+/** Returns names and durations of the segments in a list that ffmpeg wrote. */
 export function readSegmentList(text: string): { name: string; seconds: number }[] {
   const segments: { name: string; seconds: number }[] = []
   let seconds: number | undefined
@@ -18,7 +18,10 @@ export function readSegmentList(text: string): { name: string; seconds: number }
   return segments
 }
 
-/** The playlist of one rendition or audio track. While it grows, `targetSeconds` is the length of a segment: the target must not change. */
+/**
+ * Returns the playlist of a rendition or audio track. While it grows, `targetSeconds` is the segment duration,
+ * because the target duration must not change.
+ */
 export function mediaPlaylist(init: string, segments: readonly Segment[], { isGrowing = false, targetSeconds = 0 } = {}): string {
   const target = Math.max(1, Math.round(targetSeconds), ...segments.map((segment) => Math.round(segment.seconds)))
   return lines([
@@ -34,25 +37,25 @@ export function mediaPlaylist(init: string, segments: readonly Segment[], { isGr
   ])
 }
 
-/** One way to watch: a rendition with its sound, or sound alone. */
+/** A variant stream: a rendition with its sound, or sound only. */
 export interface Variant {
   uri: string
   segments: readonly Segment[]
   codecs: readonly string[]
   picture?: { width: number; height: number; framesPerSecond: number }
-  /** Its sound, where that is a track of its own, or one of several to choose from. */
+  /** Audio group of the variant, if its sound is a separate track or there are several tracks. */
   audio?: AudioGroup
 }
 
 export interface AudioGroup {
   key: string
-  /** The default one among them. */
+  /** Tracks of the group; one of them is the default. */
   tracks: readonly AudioTrack[]
 }
 
 export interface AudioTrack {
   uri: string
-  /** Without double quotes and line ends; of no other track of the group. */
+  /** Name without double quotes and line breaks, unique in the group. */
   name: string
   /** BCP 47, or empty. */
   language: string
@@ -60,7 +63,7 @@ export interface AudioTrack {
   segments: readonly Segment[]
 }
 
-/** The playlist that a player opens first. */
+/** Returns the master playlist. */
 export function masterPlaylist(variants: readonly Variant[]): string {
   const groups = new Map(variants.flatMap(({ audio }) => (audio ? [[audio.key, audio] as const] : [])))
   return lines([
@@ -76,28 +79,32 @@ function audioTag(group: string, { uri, name, language, isDefault }: AudioTrack)
   return `#EXT-X-MEDIA:${[
     ...['TYPE=AUDIO', `GROUP-ID="${group}"`, `NAME="${name}"`],
     ...(language === '' ? [] : [`LANGUAGE="${language}"`]),
-    // One without a language could only be chosen by hand.
+    // A track without a language can only be selected manually.
     ...[`DEFAULT=${isDefault ? 'YES' : 'NO'}`, `AUTOSELECT=${isDefault || language !== '' ? 'YES' : 'NO'}`],
     ...['CHANNELS="2"', `URI="${uri}"`],
   ].join(',')}`
 }
 
 function streamTag({ segments, codecs, picture, audio }: Variant): string {
-  // Of the tracks to choose from the heaviest counts; that of sound alone is one of them.
-  const heaviest = (rate: (segments: readonly Segment[]) => number) => {
+  // Returns the highest rate of the variant. Of several audio tracks the one with the highest rate counts; for a
+  // variant with sound only it is one of them.
+  const highestRate = (rate: (segments: readonly Segment[]) => number) => {
     const sound = Math.max(0, ...(audio?.tracks ?? []).map((track) => rate(track.segments)))
     return picture ? rate(segments) + sound : Math.max(rate(segments), sound)
   }
   return `#EXT-X-STREAM-INF:${[
-    `BANDWIDTH=${heaviest(peakRate)}`,
-    `AVERAGE-BANDWIDTH=${heaviest(averageRate)}`,
+    `BANDWIDTH=${highestRate(peakRate)}`,
+    `AVERAGE-BANDWIDTH=${highestRate(averageRate)}`,
     `CODECS="${codecs.join(',')}"`,
     ...(picture ? [`RESOLUTION=${picture.width}x${picture.height}`, `FRAME-RATE=${picture.framesPerSecond.toFixed(3)}`] : []),
     ...(audio ? [`AUDIO="${audio.key}"`] : []),
   ].join(',')}`
 }
 
-/** Bits a second of the heaviest segment, and never below the average; a short last one counts only where there is no other. */
+/**
+ * Returns the bit rate of the largest segment, at least the average. A short last segment counts only if it is the
+ * only one.
+ */
 function peakRate(segments: readonly Segment[]): number {
   const longest = Math.max(0, ...segments.map((segment) => segment.seconds))
   const rates = segments.filter((segment) => segment.seconds >= longest / 2).map(({ bytes, seconds }) => (bytes * 8) / seconds)

@@ -10,14 +10,14 @@ export interface PictureSource {
   rendition: PlannedRendition
   segments: readonly Segment[]
   scratch: string
-  /** The number of the frame that poster and thumbnail show. */
+  /** Index of the frame for poster and thumbnail. */
   bestFrame: number
 }
 
 /**
- * The images come out of the largest rendition: a single segment is read for each moment, and of it only the key frames where the moment is one,
- * however far apart the key frames of the source are. (Sparse outputs of the big encode itself would make ffmpeg hold back hundreds of frames of
- * all others.)
+ * Returns the work that makes the images from the largest rendition. For each moment it reads one segment, and of it
+ * only the key frames if the moment is one, however far apart the key frames of the source are. (Sparse outputs of
+ * the main encode would make ffmpeg buffer hundreds of frames of all other outputs.)
  */
 export async function imagesFromRendition(source: PictureSource, firstInput: number): Promise<ImageWork> {
   const { plan, rendition, segments, scratch } = source
@@ -41,10 +41,10 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
   return work
 }
 
-/** From so many groups on (a minute), a moment told as a share of the whole is shown by the key frame before it. */
+/** From this number of groups on (one minute), an image at a percentage of the video shows the key frame before it. */
 const manyGroups = 30
 
-/** The number of the frame that an image shows. */
+/** Returns the index of the frame that an image shows. */
 export function shownFrame(
   { key, atSeconds }: EncodePlan['images'][number],
   { video }: Pick<EncodePlan, 'video'>,
@@ -56,7 +56,7 @@ export function shownFrame(
   return video.frames < manyGroups * video.groupFrames ? frame : frame - (frame % video.groupFrames)
 }
 
-/** One decoded frame of an input, scaled to each of the images: `[i{moment}_{index}]`. */
+/** Returns the graph that decodes one frame of an input and scales it to each image: `[i{moment}_{index}]`. */
 export function imageGraph(input: number, moment: number, frame: number, images: EncodePlan['images'], size: FrameSize): string {
   const label = (index: number) => `${moment}_${index}`
   const parts = images.map((_, index) => `[f${label(index)}]`).join('')

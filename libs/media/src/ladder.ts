@@ -1,20 +1,23 @@
 import type { PictureCodec } from './picture-codec.ts'
 import type { SourceVideo } from './source-probe.ts'
 
-/** One step of the ladder: what a rendition is called, how large it is at most, what it may weigh. */
+/** One step of the ladder: key, maximum size and rate of a rendition. */
 export interface Rung {
   key: string
-  /** Kilobits a second of the whole file, sound and container included, that its average must not exceed by more than a tenth. */
+  /**
+   * Nominal bitrate in kbit/s of the whole file, sound and container included. The average must not exceed it by more
+   * than 10 %.
+   */
   label: number
-  /** Pixels of the shorter side. */
+  /** Length of the shorter side in pixels. */
   shortSide: number
   audioKbps: number
   profile: 'baseline' | 'high'
-  /** H.264 where it is not said. */
+  /** Default: H.264. */
   codec?: PictureCodec
 }
 
-/** The first six are made of every source; each of the others where the source is larger than the one before. */
+/** The first six are made of every source. Each of the others is made if the source is larger than the rung before it. */
 export const ladder: readonly Rung[] = [
   { key: 'h264_100', label: 100, shortSide: 144, audioKbps: 32, profile: 'high' },
   { key: 'h264_250', label: 250, shortSide: 240, audioKbps: 64, profile: 'high' },
@@ -27,7 +30,7 @@ export const ladder: readonly Rung[] = [
   { key: 'h264_6000', label: 6000, shortSide: 2160, audioKbps: 128, profile: 'high' },
 ]
 
-/** The names that older clients ask for; each is the same stream under another name. */
+/** Names used by older clients; each is an alias of a rendition. */
 export const aliasKeys: Readonly<Record<string, string>> = {
   vp6_100: 'h264_100',
   vp6_250: 'h264_250',
@@ -39,10 +42,13 @@ export const aliasKeys: Readonly<Record<string, string>> = {
   mobile_360: 'h264_360',
 }
 
-/** The keys that every source gets. */
+/** Keys of the renditions that every source gets. */
 export const standardKeys: readonly string[] = ladder.slice(0, 6).map((rung) => rung.key)
 
-/** What is made of a source unless something else is asked for: what every source gets, and each rung above that is not below its size. */
+/**
+ * Returns the default renditions of a source: the standard ones, and each higher rung whose predecessor is smaller
+ * than the source.
+ */
 export function usualKeys(source: FrameSize | undefined): string[] {
   const short = source ? Math.min(source.width, source.height) : 0
   return ladder.filter(({ key }, index) => standardKeys.includes(key) || (ladder[index - 1]?.shortSide ?? 0) < short).map(({ key }) => key)
@@ -53,11 +59,14 @@ export interface FrameSize {
   height: number
 }
 
-/** The size of a rung for a source: by the shorter side, even, in the source's aspect, never above the source. */
+/**
+ * Returns the size of a rung for a source: by the shorter side, even, with the source's aspect ratio, never larger
+ * than the source.
+ */
 export function sizeFor(rung: Pick<Rung, 'shortSide'>, source: Pick<SourceVideo, 'width' | 'height'>): FrameSize {
   const short = Math.min(source.width, source.height)
   const long = Math.max(source.width, source.height)
-  // The second bound keeps a picture of extreme shape from outgrowing what the rung's rate can carry.
+  // The second bound limits pictures with an extreme aspect ratio to a size that the rung's bitrate can encode.
   const scale = Math.min(1, rung.shortSide / short, (rung.shortSide * 4) / long)
   const size = (pixels: number) => {
     const scaled = pixels * scale
@@ -68,8 +77,8 @@ export function sizeFor(rung: Pick<Rung, 'shortSide'>, source: Pick<SourceVideo,
 }
 
 /**
- * The kilobits a second left for the picture. A moving picture of `frameRate` costs the container about 16 bytes a frame in its tables and
- * segment headers, sound about 4 kbit/s; four hundredths stay free for the encoder's first burst.
+ * Returns the bitrate that remains for the picture in kbit/s. The container needs about 16 bytes per frame in tables
+ * and segment headers, and about 4 kbit/s for sound. 4 % stay free for the encoder's first burst.
  */
 export function videoKbps(rung: Rung, frameRate: number, hasAudio: boolean): number {
   const sound = hasAudio ? rung.audioKbps * 1.03 + 4 : 0

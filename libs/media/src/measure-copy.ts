@@ -1,12 +1,12 @@
 import { inputGuards } from './codecs.ts'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { ProbedFile, ProbedStream } from './ffprobe-json.ts'
-import { groupFrames, outputFrameRate, toNumber } from './frame-rate.ts'
+import { groupFrames, outputFrameRate, toNumber, toRational } from './frame-rate.ts'
 import { ladder, usualKeys } from './ladder.ts'
-import { lockedRun } from './locked-run.ts'
 import { isEncodeFailed } from './media-errors.ts'
 import { copyReader } from './read-copy.ts'
 import type { FfprobeRun } from './run-ffprobe.ts'
+import { runSandboxed } from './sandboxed-process.ts'
 import { sourceName } from './scratch.ts'
 import type { SourceCopy, SourceProbe } from './source-probe.ts'
 
@@ -18,25 +18,28 @@ export interface CopyQuestion {
   found: SourceProbe
 }
 
-/** Of H.264 with 8 bits; every browser shows these. */
+/** Profiles of 8-bit H.264 that every browser supports. */
 const profiles = ['Constrained Baseline', 'Main', 'High']
-/** Ends the reading: most sources show it in their first seconds, and nobody waits for the rest of them. */
+/** Aborts the reading: most unsuitable sources are detected in their first seconds. */
 const doesNotFit = new Error('the picture is no rendition as it is stored')
-/** Of sound and of all else in the file, at most, bits a second. */
-const besideBits = 1_000_000
+/** Maximum bit rate of sound and everything else in the file. */
+const otherBits = 1_000_000
 
 /**
- * Whether the picture can be a rendition as it is stored: every browser shows its codec, frames come at a steady rate that renditions may have, and
- * each group of ours begins with a frame that nothing before it is needed for. What the header says is looked at first; only then are all packets
- * read, without decoding any.
+ * Returns the copy of a source's picture if it can be used as a rendition without encoding, else undefined. Every
+ * browser must support its codec, frames must have a constant rate that renditions may have, and each group must
+ * start with a frame that is decodable without earlier ones. Checks the header first; only then reads all packets,
+ * without decoding.
  */
 export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQuestion): Promise<SourceCopy | undefined> {
   const { video } = found
-  if (!video || !looksRight(stream, found) || file.bitrate === 0 || file.bitrate > mostBits(found)) return undefined
+  const timeBase = toRational(stream.timeBase)
+  if (!run.tools.copies || !video || !timeBase || !looksRight(stream, found) || file.bitrate === 0 || file.bitrate > maxBits(found))
+    return undefined
   const frameRate = outputFrameRate(video)
   const reader = copyReader({ frameRate: toNumber(frameRate), groupFrames: groupFrames(frameRate) })
   try {
-    await lockedRun({
+    await runSandboxed({
       tool: run.tools.ffmpeg,
       args: ffmpegArguments({
         inputs: [{ file: sourceName, options: inputGuards(found.demuxer, maxPixels, 'ffmpeg') }],
@@ -53,11 +56,12 @@ export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQ
     })
   } catch (error) {
     if (error === doesNotFit) return undefined
-    // What cannot be read packet by packet is decoded instead: that run has the last word on the file.
+    // A file that cannot be read packet by packet is decoded instead; that run decides whether it is valid.
     if (isEncodeFailed(error) && error.kind === 'crashed') return undefined
     throw error
   }
-  return reader.end()
+  const copy = reader.end()
+  return copy && { ...copy, timeBase }
 }
 
 function looksRight({ codec, pixelFormat, profile, fieldOrder, width, height }: ProbedStream, { container, video }: SourceProbe): boolean {
@@ -68,16 +72,17 @@ function looksRight({ codec, pixelFormat, profile, fieldOrder, width, height }: 
   return codec === 'h264' && profiles.includes(profile) && pixelFormat === 'yuv420p' && isPlain && isEven && !isHdr
 }
 
-/** The whole file of the largest rendition that such a source gets, and what else may be in it. */
-function mostBits({ video }: SourceProbe): number {
+/** Returns the maximum bit rate of the file: the largest rendition of such a source plus everything else in it. */
+function maxBits({ video }: SourceProbe): number {
   const keys = usualKeys(video)
   const labels = ladder.filter(({ key }) => keys.includes(key)).map(({ label }) => label)
-  return Math.max(0, ...labels) * 1000 + besideBits
+  return Math.max(0, ...labels) * 1000 + otherBits
 }
 
 /**
- * Each packet of the picture as a line of numbers; once more, as a second stream, those that begin with an IDR picture; and as a third one those with
- * parameter sets (ITU-T H.264, table 7-1), which may change the picture's size in its midst: in MP4 they belong into the head of the track.
+ * Returns options that list each packet of the picture as a line of numbers. A second stream lists packets that start
+ * with an IDR picture. A third one lists packets with parameter sets (ITU-T H.264, table 7-1), which may change the
+ * picture size within the stream; in MP4 they belong in the track header.
  */
 function packetList(index: number): string[] {
   const streams = [0, 1, 2].flatMap(() => ['-map', `0:${index}`])

@@ -3,7 +3,7 @@ import { SourceRefused } from './media-errors.ts'
 import { type FfprobeRun, ffprobeLines } from './run-ffprobe.ts'
 import { sourceName } from './scratch.ts'
 
-/** Where each stream ends, in seconds from the start of the file. */
+/** End of each stream, in seconds from the start of the file. */
 export type StreamEnds = Map<number, number>
 
 export interface EndsQuestion {
@@ -11,13 +11,13 @@ export interface EndsQuestion {
   guards: readonly string[]
   file: ProbedFile
   streams: readonly ProbedStream[]
-  /** The container states its length in its header, so one that has less was cut. */
+  /** The container stores its duration in the header, so a shorter file was truncated. */
   statesLength: boolean
 }
 
 /**
- * Finds where the streams really end. A header may be missing, guessed or wrong, so the last seconds are looked at; only when they are not
- * there is the whole file walked through, without decoding.
+ * Returns where the streams end. A header may be missing, estimated or wrong, so the last seconds are read. Only if
+ * they are missing is the whole file read, without decoding.
  */
 export async function measureEnds(question: EndsQuestion): Promise<StreamEnds> {
   const claimed = question.file.durationSeconds
@@ -52,14 +52,14 @@ interface Walk {
   stderr: string
 }
 
-/** The ends of all packets from a time on (undefined: of the whole file). */
+/** Returns the end of the last packet of each stream from a time on (undefined: of the whole file). */
 async function lastPackets({ run, guards, file, streams }: EndsQuestion, from: number | undefined): Promise<Walk> {
   const ends: StreamEnds = new Map()
   const wanted = new Set(streams.map((stream) => stream.index))
   const interval = from === undefined || from === 0 ? [] : ['-read_intervals', `${(from + file.startSeconds).toFixed(3)}%`]
   const entries = ['-of', 'csv=p=0', '-show_entries', 'packet=stream_index,pts_time,dts_time,duration_time']
   const end = await ffprobeLines({ ...run, args: [...guards, ...interval, ...entries, `file:${sourceName}`] }, (line) => {
-    // Side data of a packet adds lines and columns of its own behind these.
+    // Side data of a packet adds lines and columns after these.
     const [index, pts, dts, duration] = line.split(',').map(Number)
     const time = finite(pts) ?? finite(dts)
     if (index === undefined || time === undefined || !wanted.has(index)) return
@@ -69,7 +69,7 @@ async function lastPackets({ run, guards, file, streams }: EndsQuestion, from: n
   return { ends, stderr: end.stderr }
 }
 
-/** A stream that ends before the last seconds is believed its own header, where it has one. */
+/** For a stream that ends before the last seconds, uses the end from its header, if there is one. */
 function withHeaders({ file, streams }: EndsQuestion, walk: Walk): StreamEnds {
   const ends = new Map(walk.ends)
   for (const { index, durationSeconds, startSeconds } of streams) {

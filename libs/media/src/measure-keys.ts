@@ -14,25 +14,30 @@ export interface KeysQuestion {
 }
 
 /**
- * These two have an index that is exact in time. MPEG-TS, MPEG-PS, ASF and FLV are entered by guessing at bytes, AVI counts packets instead of
- * time: a source in them is decoded from its beginning, in one run, and takes no second copy of itself in another container.
+ * Only these two have an exact time index. Seeking in MPEG-TS, MPEG-PS, ASF and FLV is approximate, and AVI counts
+ * packets instead of time. A source in such a container is decoded from its start in one run. It is not remuxed,
+ * which would need a second copy.
  */
 const exact: readonly Container['name'][] = ['mp4', 'matroska']
-/** Below, there is nothing to cut. */
-const shortestSeconds = 5
+/** A shorter video is not cut. */
+const minSeconds = 5
 const places = 8
-/** Decoding so much for nothing costs more than a cut is worth. */
-const mostSeconds = 20
-const leastSeconds = 0.1
-/** Fragments of an MP4 are indexed in the order of decoding. A chunk asks for a place half a second before its start (`entrySeconds`). */
+/** Maximum distance between key frames. Decoding more before each chunk would cost more than parallel chunks save. */
+const maxSeconds = 20
+const minScanSeconds = 0.1
+/**
+ * Fragments of an MP4 are indexed in decoding order. A chunk seeks to half a second before its start
+ * (`entrySeconds`).
+ */
 const lateSeconds = 0.25
 
 /**
- * How far key frames are apart, where decoding can begin in the middle: some places are asked for, and at each the first packet must be a key
- * frame that is not behind it. A file that does not tell its length has no index either: each look would read it from its beginning.
+ * Returns the maximum distance in seconds from a position back to its key frame, or undefined if decoding cannot start
+ * in the middle. Seeks to some positions; at each, the first packet must be a key frame that is not after the position.
+ * A file without a duration has no index either, so each seek would read it from the start.
  */
 export async function measureKeys({ run, guards, container, file, video, endSeconds }: KeysQuestion): Promise<number | undefined> {
-  if (!exact.includes(container) || endSeconds < shortestSeconds || file.durationSeconds === undefined) return undefined
+  if (!exact.includes(container) || endSeconds < minSeconds || file.durationSeconds === undefined) return undefined
   const wanted = [3, ...Array.from({ length: places - 1 }, (_, index) => (endSeconds * (index + 1)) / places)]
   const intervals = wanted.map((place) => `${(place + file.startSeconds).toFixed(3)}%+#1`).join(',')
   const entries = ['-select_streams', String(video.index), '-of', 'csv=p=0', '-show_entries', 'packet=pts_time,flags']
@@ -47,7 +52,6 @@ export async function measureKeys({ run, guards, container, file, video, endSeco
     throw error
   }
   const distances = wanted.map((place, index) => place - (found[index] ?? Number.NaN))
-  if (found.length !== wanted.length || !distances.every((distance) => distance >= -lateSeconds && distance <= mostSeconds))
-    return undefined
-  return Math.max(leastSeconds, ...distances)
+  if (found.length !== wanted.length || !distances.every((distance) => distance >= -lateSeconds && distance <= maxSeconds)) return undefined
+  return Math.max(minScanSeconds, ...distances)
 }

@@ -1,10 +1,10 @@
 /**
- * Why a source cannot become a video, by the public codes of a failed job: 4001 unreachable, 4002 not a video, 4003 too large or too long,
- * 4004 forbidden address, 4005 cancelled. The source's own fault: trying again changes nothing.
+ * Reason why a source cannot become a video, as the public code of a failed job: 4001 unreachable, 4002 not a video,
+ * 4003 too large or too long, 4004 forbidden address, 4005 cancelled. A retry does not help.
  */
 export type RefusalCode = 4001 | 4002 | 4003 | 4004 | 4005
 
-/** The source is refused. `message` is a sentence for the uploader; it holds no path and no output of a tool. */
+/** The source is rejected. `message` is a sentence for the uploader; it contains no path and no tool output. */
 export class SourceRefused extends Error {
   readonly code: RefusalCode
 
@@ -16,20 +16,20 @@ export class SourceRefused extends Error {
 }
 
 /**
- * How a run of ffmpeg or ffprobe ended badly.
+ * Kind of failure of an ffmpeg or ffprobe run.
  *
  * - `crashed`: a signal or an exit code other than 0
  * - `stalled`: no progress for the stall time
- * - `timeout`: past its wall or CPU time
+ * - `timeout`: exceeded its wall or CPU time
  * - `aborted`: by the caller's signal
- * - `out_of_memory`: past its memory limit
- * - `output_too_large`: a file past its size limit
- * - `incomplete`: it ended well, but what it left is not what was planned
- * - `unclean`: the picture was to be copied, and could not be read without a complaint: plan again, with `copies: false`
+ * - `out_of_memory`: exceeded its memory limit
+ * - `output_too_large`: a file exceeded its size limit
+ * - `incomplete`: it exited with 0, but its output is not what was planned
+ * - `unclean`: the picture was to be copied, but reading it reported errors; plan again with `copies: false`
  */
 export type FailureKind = 'crashed' | 'stalled' | 'timeout' | 'aborted' | 'out_of_memory' | 'output_too_large' | 'incomplete' | 'unclean'
 
-/** An encode failed by itself, not by its source. `detail` is for the log only: the end of what the tool said. */
+/** An encode failed for another reason than its source. `detail` is the end of the tool's output, for the log only. */
 export class EncodeFailed extends Error {
   readonly kind: FailureKind
   readonly detail: string

@@ -1,5 +1,5 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { codecName } from './codec-name.ts'
 import { collectSegments, type SegmentsByKey } from './collect-segments.ts'
 import { segmentNames } from './encode-command.ts'
@@ -7,18 +7,19 @@ import { type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { mediaPlaylist } from './hls-playlist.ts'
 import { imagesFromRendition } from './image-frames.ts'
-import { lockedRun } from './locked-run.ts'
-import { type LookThrough, lookThrough } from './look-through.ts'
 import { EncodeFailed } from './media-errors.ts'
 import type { EncodePlan } from './plan.ts'
 import { planMaster, trackKeys } from './plan-master.ts'
 import { playlistInput } from './playlist-input.ts'
 import { progressLines } from './progress.ts'
-import { type RunLimits, sandboxFor } from './sandbox.ts'
+import type { RunLimits } from './sandbox.ts'
+import { runSandboxed } from './sandboxed-process.ts'
+import { type FrameScan, scanFrames } from './scan-frames.ts'
 import { type ImageWork, imageWorkFolder } from './segment-file.ts'
-import { setFolder, setLayout } from './set-layout.ts'
+import { outputFile, outputFolder, setFolder, setLayout } from './set-layout.ts'
 import { imagesOfSound } from './sound-images.ts'
-import { makeFolderFor } from './tool-user.ts'
+import { planStoryboard } from './storyboard.ts'
+import { openOutputFolder, takeOutput, useOutput } from './tool-output.ts'
 
 export interface Packaging {
   plan: EncodePlan
@@ -29,32 +30,49 @@ export interface Packaging {
 }
 
 /**
- * Makes the finished set out of the segments of all chunks: HLS playlists, a progressive MP4 of each rendition from the same encoded frames,
- * the sound as a file of its own, and the images. Returns the folder of the set.
+ * Makes the finished set from the segments of all chunks: HLS playlists, a progressive MP4 of each rendition from the
+ * same encoded frames, an audio-only file, and the images. Returns the folder of the set.
  */
 export async function packageRenditions({ plan, scratch, tools, limits, signal }: Packaging): Promise<string> {
-  const sandbox = await sandboxFor(tools.ffmpeg)
   const set = join(scratch, setFolder)
-  await rm(set, { recursive: true, force: true })
-  await makeFolderFor(sandbox, set)
-  await makeFolderFor(sandbox, join(set, setLayout.hlsFolder))
-  await makeFolderFor(sandbox, join(set, setLayout.imageFolder))
-  await rm(join(scratch, imageWorkFolder), { recursive: true, force: true })
-  await makeFolderFor(sandbox, join(scratch, imageWorkFolder))
-  const segments = await collectSegments(plan, scratch, join(setFolder, setLayout.hlsFolder), sandbox)
+  for (const folder of [setFolder, imageWorkFolder, outputFolder]) await rm(join(scratch, folder), { recursive: true, force: true })
+  for (const folder of [join(set, setLayout.hlsFolder), join(set, setLayout.imageFolder), join(scratch, imageWorkFolder)]) {
+    await mkdir(folder, { recursive: true })
+  }
+  const segments = await collectSegments(plan, scratch, join(setFolder, setLayout.hlsFolder))
   await writePlaylists(plan, set, segments)
   const bytes = [...segments.values()].flat().reduce((sum, segment) => sum + segment.bytes, 0)
   const images = await imageWork({ plan, segments, scratch, tools, limits, signal })
-  await lockedRun({
+  await runSandboxed({
     tool: tools.ffmpeg,
     args: packageArguments(plan, [...segments.keys()], images),
     scratch,
-    // Moving `moov` to the front copies each file without a report of progress; 10 MB/s is slow even for a network disk.
+    writes: [outputFolder],
+    // Moving `moov` to the front copies each file without progress reports. 10 MB/s is slow even for a network disk.
     limits: { stallSeconds: 30 + bytes / 10e6, fileBytes: bytes * 2 + 32 * 2 ** 20, ...limits },
     onLine: progressLines(() => {}),
     signal,
   })
+  await moveOutput(plan, scratch)
   return set
+}
+
+/** Links the files that the runs made into the set. */
+async function moveOutput(plan: EncodePlan, scratch: string): Promise<void> {
+  const storyboard = planStoryboard(plan)
+  const images = [...plan.images.map(({ key }) => key), ...(storyboard?.sprites ?? [])]
+  const paths = [
+    ...plan.renditions.map(({ key }) => setLayout.mp4(key)),
+    ...(soundKey(plan) === undefined ? [] : [setLayout.sound]),
+    ...images.map((key) => setLayout.image(key)),
+    ...(storyboard ? [setLayout.preview] : []),
+  ]
+  const made = await openOutputFolder(scratch, outputFolder)
+  try {
+    for (const path of paths) await useOutput(made, basename(path), (file) => takeOutput(file, join(scratch, setFolder, path)))
+  } finally {
+    await made.close()
+  }
 }
 
 function packageArguments(plan: EncodePlan, keys: readonly string[], images: ImageWork): string[] {
@@ -67,17 +85,20 @@ function packageArguments(plan: EncodePlan, keys: readonly string[], images: Ima
   })
 }
 
-/** The number of inputs before those of the images is that of the tracks. */
-async function imageWork(work: LookThrough): Promise<ImageWork> {
+/** Returns the work that makes the images. The tracks are the inputs before those of the images. */
+async function imageWork(work: FrameScan): Promise<ImageWork> {
   const { plan, segments, scratch } = work
   if (plan.images.length === 0) return { inputs: [], graphs: [], outputs: [] }
   const largest = plan.renditions.filter((rendition) => rendition.video !== undefined).at(-1)
-  const bestFrame = await lookThrough(work)
+  const bestFrame = await scanFrames(work)
   if (!largest || bestFrame === undefined) return imagesOfSound(work, segments.size)
   return imagesFromRendition({ plan, rendition: largest, segments: segments.get(largest.key) ?? [], scratch, bestFrame }, segments.size)
 }
 
-/** The track that is offered as a file of its own: the best one. None beside a set that has one already, as it has images. */
+/**
+ * Returns the key of the track for the audio-only file: the best one. Undefined for a plan without images, because it
+ * is added to a set that already has both.
+ */
 export function soundKey({ audio, images }: EncodePlan): string | undefined {
   return images.length === 0 ? undefined : audio?.tracks.findLast(({ sound }) => sound === 0)?.key
 }
@@ -91,7 +112,7 @@ function mp4Output(path: string, tracks: readonly string[], inputs: readonly str
     ['-fflags', '+bitexact'],
     ['-f', 'mp4'],
   ]
-  return { file: `${setFolder}/${path}`, options: options.flat() }
+  return { file: outputFile(path), options: options.flat() }
 }
 
 async function writePlaylists(plan: EncodePlan, set: string, segments: SegmentsByKey): Promise<void> {

@@ -1,23 +1,23 @@
+import type { X264Asm } from './pin-x264-asm.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
-import type { X264Asm } from './x264-asm.ts'
 
-/** How a picture can be encoded. H.264 is what every source gets; the others are added on request. */
+/** Codecs of a picture. Every source gets H.264; the others are added on request. */
 export type PictureCodec = 'h264' | 'hevc' | 'av1'
 
 export const pictureCodecs: readonly PictureCodec[] = ['h264', 'hevc', 'av1']
 
-/** The encoder of ffmpeg that makes each. */
+/** ffmpeg encoder of each codec. */
 export const pictureEncoders: Readonly<Record<PictureCodec, string>> = { h264: 'libx264', hevc: 'libx265', av1: 'libsvtav1' }
 
-/** What ffprobe calls each. */
+/** ffprobe name of each codec. */
 export const probedPictures: Readonly<Record<PictureCodec, string>> = { h264: 'h264', hevc: 'hevc', av1: 'av1' }
 
-/** Measured: processor time for a picture, as times of that of H.264. */
+/** CPU time to encode a picture, as a multiple of H.264 (measured). */
 export const pictureCosts: Readonly<Record<PictureCodec, number>> = { h264: 1, hevc: 4, av1: 3 }
 
 export interface PictureQuality {
   codec: PictureCodec
-  /** The most that the picture may take, kbit/s. */
+  /** Maximum bitrate of the picture in kbit/s. */
   kbps: number
   profile: 'baseline' | 'high'
   groupFrames: number
@@ -26,15 +26,17 @@ export interface PictureQuality {
 }
 
 /**
- * What stands still gets its bits in the key frame that it stands on, which takes a look ahead of more than the preset's ten frames; the preset's full
- * shift of bits towards flat areas costs a point of VMAF on slides. Measured by `npm run bench -- encode --only ladder`.
+ * Static content gets its bits in its key frame, which requires a longer look-ahead than the preset's ten frames. The
+ * preset's full adaptive quantisation towards flat areas costs one point of VMAF on slides. Measured by `npm run
+ * bench -- encode --only ladder`.
  */
 const easyContent = 'rc-lookahead=20:aq-strength=0.5'
 
 /**
- * Constant quality under a cap of one second's buffer, in closed groups of a fixed length. One thread for each encoder: with more, rate control
- * depends on which thread is first, and two runs differ; the encoders themselves run side by side. A chunk begins with half of that buffer, about
- * what the one before it left: with a full one, each seam of a picture that is hard to encode would add its bytes to the average.
+ * Returns the encoder options: constant quality under a cap with a buffer of one second, in closed groups of fixed
+ * length. One thread for each encoder: with more, rate control depends on thread timing, so two runs differ; the
+ * encoders themselves run in parallel. A chunk starts with half of the buffer, about what the previous chunk leaves.
+ * With a full buffer, each chunk border of a picture that is hard to encode would add bytes to the average.
  */
 export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264Asm }: PictureQuality): string[][] {
   const cap = [
@@ -59,7 +61,7 @@ export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264A
       return [
         encoder,
         ['-preset', 'veryfast'],
-        // Apple's players take no other tag: parameter sets stand in the head of the track alone.
+        // Apple's players require this tag: parameter sets are in the track header only.
         ['-tag:v', 'hvc1'],
         ['-crf', '27'],
         ...cap,
@@ -72,7 +74,7 @@ export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264A
         ['-crf', '35'],
         ...cap,
         ['-g', String(groupFrames)],
-        // `irefresh-type=2` closes the groups; the cap may be passed by half unless it is said otherwise.
+        // `irefresh-type=2` closes the groups. By default the encoder may exceed the cap by half.
         ['-svtav1-params', 'lp=1:scd=0:irefresh-type=2:mbr-overshoot-pct=0'],
       ]
   }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { ladder } from './ladder.ts'
-import { mostSounds, planAudio } from './plan-audio.ts'
+import { maxSounds, planAudio } from './plan-audio.ts'
 import type { SourceAudio } from './source-probe.ts'
 
 const aSound = (more: Partial<SourceAudio> = {}): SourceAudio => ({
@@ -47,5 +47,5 @@ test('each sound comes in each rate; no two have one name', () => {
 test('what goes on behind the end is cut, never held back', () => {
   expect(planAudio([aSound(), aSound({ endSeconds: 40 })], rungs, 10)?.sounds[1]?.silenceSeconds).toBe(1)
   expect(planAudio([], rungs, 10)).toBeUndefined()
-  expect(mostSounds).toBe(8)
+  expect(maxSounds).toBe(8)
 })

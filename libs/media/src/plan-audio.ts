@@ -1,13 +1,13 @@
 import type { Rung } from './ladder.ts'
 import type { SourceAudio } from './source-probe.ts'
 
-/** The sound of a plan. It is encoded by a run of its own, once for the whole. */
+/** Sound of a plan. It is encoded once for the whole source by a separate run. */
 export interface PlannedAudio {
-  /** What is to be heard: the default one first, at most `mostSounds`. */
+  /** Sounds, default first, at most `maxSounds`. */
   sounds: PlannedSound[]
-  /** Each sound in each rate that a rendition has. */
+  /** One track for each sound and each audio bitrate of the renditions. */
   tracks: PlannedAudioTrack[]
-  /** As of a chunk. */
+  /** Estimated CPU time in seconds, as for a chunk. */
   expectedCpuSeconds: number
 }
 
@@ -15,38 +15,38 @@ export interface PlannedAudio {
 export interface PlannedSound {
   streamIndex: number
   channels: number
-  /** BCP 47; empty where the file says nothing. */
+  /** BCP 47; empty if the file has none. */
   language: string
-  /** What a player shows to choose by; no two are the same. */
+  /** Name that a player shows; unique. */
   name: string
-  /** Seconds of silence at the end, because the picture or the default sound goes on. */
+  /** Seconds of silence at the end, because the picture or the default sound is longer. */
   silenceSeconds: number
 }
 
 export interface PlannedAudioTrack {
   key: string
-  /** The key of the default sound in this rate: the tracks of a group differ by what is heard alone. */
+  /** Key of the default sound at this bitrate. The tracks of a group differ only in their sound. */
   group: string
   /** Index in `sounds`. */
   sound: number
   kbps: number
 }
 
-/** Beyond them the tracks of a source are left out. */
-export const mostSounds = 8
+/** Maximum number of sounds; further audio streams are dropped. */
+export const maxSounds = 8
 
-/** The first block of sound is the encoder's own: what is shorter has none left. */
-export const shortestSoundSeconds = 0.025
+/** The first audio block is inserted by the encoder, so shorter sound would be empty. */
+export const minSoundSeconds = 0.025
 
-/** Frames and samples that damage at the end of a source may cost; what is lost beyond them makes the encode fail. */
+/** Seconds of frames and samples that may be lost to damage at the end of a source. A larger loss fails the encode. */
 export const spareSeconds = 1
 
-/** The key of a group of audio tracks: all that is to be heard, in one rate. */
+/** Returns the key of a group of audio tracks: all sounds at one bitrate. */
 export function audioGroup(kbps: number): string {
   return `audio_${kbps}`
 }
 
-/** `sounds`: the default one first. Undefined without any. */
+/** Returns the planned sound. `sounds` has the default first. Undefined if there are none. */
 export function planAudio(sounds: readonly SourceAudio[], rungs: readonly Rung[], durationSeconds: number): PlannedAudio | undefined {
   if (sounds.length === 0) return undefined
   const rates = [...new Set(rungs.map((rung) => rung.audioKbps))].sort((a, b) => a - b)
@@ -60,7 +60,7 @@ export function planAudio(sounds: readonly SourceAudio[], rungs: readonly Rung[]
       silenceSeconds: round(Math.max(0, durationSeconds - endSeconds) + spareSeconds),
     })),
     tracks: sounds.flatMap((_, sound) => rates.map((kbps) => ({ key: trackKey(kbps, sound), group: audioGroup(kbps), sound, kbps }))),
-    // Measured: 30 ms a second in three rates.
+    // Measured: 30 ms of CPU per second for three bitrates.
     expectedCpuSeconds: round(durationSeconds * 0.03 * sounds.length),
   }
 }
@@ -69,7 +69,7 @@ function trackKey(kbps: number, sound: number): string {
   return sound === 0 ? audioGroup(kbps) : `${audioGroup(kbps)}_${sound + 1}`
 }
 
-/** The title that the file gives it, else its language, else its number. */
+/** Returns the display names: the title in the file, else the language, else the number. */
 function namesOf(sounds: readonly SourceAudio[]): string[] {
   const names: string[] = []
   for (const [index, { title, language }] of sounds.entries()) {
@@ -79,7 +79,7 @@ function namesOf(sounds: readonly SourceAudio[]): string[] {
   return names
 }
 
-/** Files speak in three letters, of either ISO 639-2 alphabet; HLS wants the shortest. */
+/** Returns the shortest language tag, as HLS requires. Files contain three-letter codes of ISO 639-2/B or /T. */
 function languageTag(language: string): string {
   if (language === '' || ['und', 'mis', 'zxx', 'mul'].includes(language)) return ''
   return Intl.getCanonicalLocales(language)[0] ?? ''

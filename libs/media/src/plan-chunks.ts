@@ -1,7 +1,7 @@
 import { toNumber } from './frame-rate.ts'
 import type { Rational } from './source-probe.ts'
 
-/** A stretch of the picture that is encoded by one run; all of them begin with a key frame and lean on nothing outside. */
+/** A range of the picture that one run encodes. It starts with a key frame and depends on nothing outside of it. */
 export interface PlannedChunk {
   index: number
   startFrame: number
@@ -9,7 +9,7 @@ export interface PlannedChunk {
   startSeconds: number
   /** Number of its first segment. */
   firstSegment: number
-  /** A rough guess, on a processor core of today. */
+  /** Rough estimate on a current CPU core. */
   expectedCpuSeconds: number
 }
 
@@ -17,23 +17,23 @@ export interface PictureToCut {
   frames: number
   frameRate: Rational
   segmentFrames: number
-  /** What a frame costs in all renditions together. */
+  /** CPU seconds of a frame in all renditions together. */
   cpuSecondsPerFrame: number
-  /** False where the source can be read from its beginning only. */
+  /** False if the source can only be read from its start. */
   canCut: boolean
 }
 
-/** A long chunk costs little at its seam; a short one loses little when its worker dies, and is done soon. */
+/** A long chunk has less overhead at its borders; a short one loses less if its worker fails, and is done sooner. */
 const usualSeconds = 60
-const mostCpuSeconds = 40
-/** Of the whole: what is lost with a worker is little beside it, and several of them have work. */
+const maxCpuSeconds = 40
+/** Share of the whole, so that a lost worker costs little and several workers have chunks. */
 const usualShare = 0.13
-/** Below this the seams would cost more than the loss of a worker. */
-const leastShareSegments = 4
+/** Below this the borders would cost more than the loss of a worker. */
+const minShareSegments = 4
 
 /**
- * Cuts the picture between segments: a first chunk of one segment, so that it plays soon, each of the next twice as long up to the usual length,
- * which is a minute, or an eighth of a short picture.
+ * Divides the picture at segment borders. The first chunk has one segment, so that it is playable soon. Each next
+ * chunk is twice as long, up to the usual length, which is a minute, or an eighth of a short picture.
  */
 export function planChunks(picture: PictureToCut): PlannedChunk[] {
   const chunks: PlannedChunk[] = []
@@ -55,11 +55,11 @@ export function planChunks(picture: PictureToCut): PlannedChunk[] {
 function lengths({ frames, frameRate, segmentFrames, cpuSecondsPerFrame, canCut }: PictureToCut): number[] {
   if (!canCut) return [frames]
   const usual = Math.round((usualSeconds * toNumber(frameRate)) / segmentFrames)
-  const affordable = Math.floor(mostCpuSeconds / (segmentFrames * cpuSecondsPerFrame))
-  const share = Math.max(leastShareSegments, Math.round((frames * usualShare) / segmentFrames))
-  const most = Math.max(2, Math.min(usual, affordable, share))
+  const affordable = Math.floor(maxCpuSeconds / (segmentFrames * cpuSecondsPerFrame))
+  const share = Math.max(minShareSegments, Math.round((frames * usualShare) / segmentFrames))
+  const max = Math.max(2, Math.min(usual, affordable, share))
   const cut: number[] = []
-  for (let left = frames, segments = 1; left > 0; segments = Math.min(most, segments * 2)) {
+  for (let left = frames, segments = 1; left > 0; segments = Math.min(max, segments * 2)) {
     const length = Math.min(left, segments * segmentFrames)
     cut.push(length)
     left -= length

@@ -3,15 +3,15 @@ import { toNumber } from './frame-rate.ts'
 import { type AudioGroup, masterPlaylist, type Segment, type Variant } from './hls-playlist.ts'
 import type { EncodePlan } from './plan.ts'
 
-/** What there is of a rendition's picture or of an audio track. */
-export interface MadeTrack {
+/** Existing segments of a rendition's picture or of an audio track. */
+export interface PackagedTrack {
   segments: readonly Segment[]
-  /** As RFC 6381 spells it. */
+  /** RFC 6381 codec string. */
   codec: string
 }
 
-/** The playlist that a player opens first, of a plan whose tracks are made, or begun. */
-export function planMaster(plan: EncodePlan, made: (key: string) => MadeTrack): string {
+/** Returns the master playlist of a plan whose tracks are complete or started. */
+export function planMaster(plan: EncodePlan, made: (key: string) => PackagedTrack): string {
   const groups = audioGroups(plan, made)
   if (!plan.video) return masterPlaylist(groups.map((group) => soundVariant(group, made)))
   const framesPerSecond = toNumber(plan.video.frameRate)
@@ -29,20 +29,20 @@ export function planMaster(plan: EncodePlan, made: (key: string) => MadeTrack): 
   )
 }
 
-/** The keys of the tracks that make up a rendition: its picture, its sound, or both. */
+/** Returns the keys of the tracks of a rendition: its picture, its sound, or both. */
 export function trackKeys(plan: EncodePlan, renditionKey: string): string[] {
   const rendition = plan.renditions.find(({ key }) => key === renditionKey)
   if (!rendition) return []
   return [...(rendition.video ? [rendition.key] : []), ...(rendition.audioKey === undefined ? [] : [rendition.audioKey])]
 }
 
-/** Sound alone: a group is needed only where there is something to choose. */
-function soundVariant(group: AudioGroup, made: (key: string) => MadeTrack): Variant {
+/** Returns a variant with sound only. It needs an audio group only if there are several tracks. */
+function soundVariant(group: AudioGroup, made: (key: string) => PackagedTrack): Variant {
   const { segments, codec } = made(group.key)
   return { uri: uriOf(group.key), segments, codecs: [codec], ...(group.tracks.length > 1 ? { audio: group } : {}) }
 }
 
-function audioGroups({ audio }: EncodePlan, made: (key: string) => MadeTrack): AudioGroup[] {
+function audioGroups({ audio }: EncodePlan, made: (key: string) => PackagedTrack): AudioGroup[] {
   const tracks = audio?.tracks ?? []
   return tracks
     .filter(({ key, group }) => key === group)

@@ -2,33 +2,36 @@ import type { FfmpegTools } from './find-ffmpeg.ts'
 import { groupFrames, outputFrameRate, toNumber } from './frame-rate.ts'
 import { ladder, type Rung, sizeFor, usualKeys, videoKbps } from './ladder.ts'
 import { type PictureCodec, pictureCosts } from './picture-codec.ts'
-import { audioGroup, mostSounds, type PlannedAudio, planAudio, shortestSoundSeconds, spareSeconds } from './plan-audio.ts'
+import { audioGroup, maxSounds, minSoundSeconds, type PlannedAudio, planAudio, spareSeconds } from './plan-audio.ts'
 import { type PlannedChunk, planChunks } from './plan-chunks.ts'
 import type { Rational, SourceAudio, SourceProbe, SourceVideo } from './source-probe.ts'
 
 /** One rendition of a plan. */
 export interface PlannedRendition {
   key: string
-  /** Kilobits a second that the average of the whole file must not exceed by more than a tenth. */
+  /** Nominal bitrate in kbit/s. The average of the whole file must not exceed it by more than 10 %. */
   label: number
-  /** Undefined where the source has no picture. */
+  /** Undefined if the source has no picture. */
   video?: {
     width: number
     height: number
     kbps: number
     profile: Rung['profile']
     codec?: PictureCodec
-    /** The picture of the source as it is stored: nothing is encoded. */
-    copied?: true
+    /** The picture is a copy of the source without encoding. Times of its stream are in units of `timeBase` seconds. */
+    copied?: { timeBase: Rational }
   }
-  /** Its group of audio tracks, and the one of them that belongs to its file; undefined where the source has no sound. */
+  /** Key of its audio group, which is also the key of the track in its MP4 file. Undefined if the source has no sound. */
   audioKey?: string
 }
 
-/** Plans of another version cannot be carried out: the job plans again. */
-export const planVersion = 4
+/** Plans of another version cannot be executed; the job is planned again. */
+export const planVersion = 5
 
-/** Everything that later steps need to know, as plain JSON: with one build of ffmpeg the same plan gives the same frames on any machine. */
+/**
+ * Everything that later steps need, as plain JSON. With one build of ffmpeg the same plan produces the same frames on
+ * any machine.
+ */
 export interface EncodePlan {
   planVersion: typeof planVersion
   ffmpegVersion: string
@@ -38,43 +41,46 @@ export interface EncodePlan {
     streamIndex: number
     frameRate: Rational
     frames: number
-    /** How many of them the source itself fills; the rest holds its last one. */
+    /** Number of frames from the source; the remaining ones repeat its last frame. */
     sourceFrames: number
     groupFrames: number
-    /** Seconds from any place of the source back to a frame that can be decoded by itself, at most, as far as was looked. 0 where it is not cut. */
+    /**
+     * Maximum seconds from any position of the source back to a key frame, as far as it was measured. 0 if the source
+     * is not cut.
+     */
     keySeconds: number
-    /** Seconds that the last frame is held, because sound goes on or a few frames may be lost. */
+    /** Seconds that the last frame is repeated, because sound is longer or a few frames may be lost. */
     holdSeconds: number
     deinterlace: boolean
-    /** Brings full range to the ordinary one. */
+    /** Convert full range to limited range. */
     limitRange: boolean
     toneMap: boolean
-    /** HDR that does not say its colours has those of BT.2020. */
+    /** HDR without colour metadata is assumed to be BT.2020. */
     assumeColours: boolean
   }
   audio?: PlannedAudio
   segmentSeconds: number
-  /** Of the picture; none where there is no picture. */
+  /** Chunks of the picture; empty without a picture. */
   chunks: PlannedChunk[]
   renditions: PlannedRendition[]
   images: { key: 'poster' | 'thumbnail' | 'thumb-25' | 'thumb-50' | 'thumb-75'; atSeconds: number; shortSide: number }[]
   maxPixels: number
-  /** A rough guess, on a processor core of today. */
+  /** Rough estimate on a current CPU core. */
   expectedCpuSeconds: number
 }
 
 export interface PlanQuestion {
   probe: SourceProbe
   tools: Pick<FfmpegTools, 'version' | 'toneMap'>
-  /** Which renditions; by default those of `usualKeys`. */
+  /** Keys of the renditions; default: `usualKeys`. */
   keys?: readonly string[]
-  /** False: a picture that could be copied is encoded, too. */
+  /** False: encode the picture even if it could be copied. */
   copies?: boolean
-  /** A single rendition in place of those, to stand beside them: without images, which are there already. */
+  /** A single rendition instead of those, to be added to an existing set. It has no images, which exist already. */
   single?: Rung
 }
 
-/** Decides how a source is encoded. */
+/** Plans how a source is encoded. */
 export function planEncode({ probe, tools, keys = usualKeys(probe.video), copies = true, single }: PlanQuestion): EncodePlan {
   const rungs = single ? [single] : ladder.filter((rung) => keys.includes(rung.key))
   const { video } = probe
@@ -102,28 +108,32 @@ export function planEncode({ probe, tools, keys = usualKeys(probe.video), copies
   }
 }
 
-/** The number of the piece of work that is the sound of the whole, after those of the picture. */
+/** Returns the chunk index of the audio, which follows those of the picture. */
 export function audioChunk(plan: EncodePlan): number {
   return plan.chunks.length
 }
 
-/** The numbers of all pieces of work, in the order in which they should be done. */
+/** Returns all chunk indexes in the order in which they should be encoded. */
 export function chunkNumbers(plan: EncodePlan): number[] {
   const pictures = plan.chunks.map(({ index }) => index)
   return plan.audio ? [audioChunk(plan), ...pictures] : pictures
 }
 
-/** The default one first: the one that the files have, and that decides with the picture how long all is. */
+/**
+ * Returns the sounds, default first. The default sound is used in the MP4 files, and determines the duration together
+ * with the picture.
+ */
 function soundsOf({ video, audio, durationSeconds }: SourceProbe): SourceAudio[] {
-  // Beside a single picture there is not always room for the first block of sound.
-  if (video && durationSeconds < shortestSoundSeconds) return []
+  // A single picture may be shorter than the first audio block.
+  if (video && durationSeconds < minSoundSeconds) return []
   const first = audio.find((stream) => stream.isDefault) ?? audio[0]
-  return first ? [first, ...audio.filter((stream) => stream !== first)].slice(0, mostSounds) : []
+  return first ? [first, ...audio.filter((stream) => stream !== first)].slice(0, maxSounds) : []
 }
 
 function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: boolean): NonNullable<EncodePlan['video']> {
   const frameRate = outputFrameRate(video)
-  // Sound comes in blocks and nearly always ends a little later; a last frame held for it would make a segment of its own.
+  // Sound consists of blocks and nearly always ends slightly later. Repeating a last frame for it would create an
+  // additional segment.
   const seconds = durationSeconds - video.endSeconds < 0.1 ? video.endSeconds : durationSeconds
   return {
     streamIndex: video.index,
@@ -163,14 +173,17 @@ function planRendition(rung: Rung, video: SourceVideo | undefined, planned: Enco
   }
 }
 
-/** The last one is the source's own picture where that is as large and not above its rate; beside it there must be one that is scaled. */
+/**
+ * Replaces the last rendition with a copy of the source's picture, if that has the same size and does not exceed its
+ * bitrate. Another, scaled rendition must exist.
+ */
 function withCopy(renditions: PlannedRendition[], source: SourceVideo | undefined, planned: EncodePlan['video']): PlannedRendition[] {
   const last = renditions.at(-1)
   const size = last?.video
   if (!source?.copy || !size || renditions.length < 2 || size.codec !== undefined) return renditions
   const isSame = size.width === source.width && size.height === source.height && source.copy.frames === planned?.frames
   if (!isSame || source.copy.kbps > size.kbps) return renditions
-  return [...renditions.slice(0, -1), { ...last, video: { ...size, copied: true } }]
+  return [...renditions.slice(0, -1), { ...last, video: { ...size, copied: { timeBase: source.copy.timeBase } } }]
 }
 
 function planImages(durationSeconds: number): EncodePlan['images'] {
@@ -187,11 +200,15 @@ function round(seconds: number): number {
   return Math.round(seconds * 1000) / 1000
 }
 
-/** Measured: 15 ns a pixel encoded, 3 ns a pixel decoded and filtered. */
+/**
+ * Returns the estimated CPU seconds of a frame. Measured: 15 ns for each encoded pixel, 3 ns for each decoded and
+ * filtered one. In addition, a frame of any size costs 20 us to decode and 50 us in each rendition.
+ */
 function frameCpuSeconds(renditions: readonly PlannedRendition[], video: SourceVideo | undefined): number {
   const cost = ({ video: size }: PlannedRendition) =>
     size && !size.copied ? size.width * size.height * pictureCosts[size.codec ?? 'h264'] : 0
   const encoded = renditions.reduce((pixels, rendition) => pixels + cost(rendition), 0)
   const decoded = video ? video.width * video.height : 0
-  return encoded * 15e-9 + decoded * 3e-9
+  const made = renditions.filter((rendition) => cost(rendition) > 0).length
+  return encoded * 15e-9 + decoded * 3e-9 + made * 50e-6 + (video ? 20e-6 : 0)
 }

@@ -2,30 +2,33 @@ import type { FfmpegOutput } from './ffmpeg-arguments.ts'
 import { toNumber } from './frame-rate.ts'
 import { sizeFor } from './ladder.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
-import { setFolder, setLayout } from './set-layout.ts'
+import { outputFile, setLayout } from './set-layout.ts'
 
-/** Three seconds in all, of up to three places of the video. */
-const framesInAll = 24
+/** Three seconds in total, from up to three positions of the video. */
+const totalFrames = 24
 const framesPerSecond = 8
-const mostPlaces = 3
+const maxPositions = 3
 
-/** The segments that the preview shows the beginnings of: places of a list of `count` segments. */
+/** Returns the positions of the segments whose starts the preview shows, in a list of `count` segments. */
 export function previewSegments(count: number): number[] {
-  const places = Math.min(mostPlaces, count)
-  return Array.from({ length: places }, (_, index) => Math.floor(((index + 0.5) * count) / places))
+  const positions = Math.min(maxPositions, count)
+  return Array.from({ length: positions }, (_, index) => Math.floor(((index + 0.5) * count) / positions))
 }
 
-/** Makes the animated preview out of the joined segments of `previewSegments`: few colours and few pixels, since it is shown in lists. */
-export function previewGraph(plan: EncodePlan, rendition: PlannedRendition, input: number, places: number, label: string): string {
+/**
+ * Returns the graph that makes the animated preview from the joined segments of `previewSegments`. It has few colours
+ * and pixels, because it is shown in lists.
+ */
+export function previewGraph(plan: EncodePlan, rendition: PlannedRendition, input: number, positions: number, label: string): string {
   const { video } = plan
   if (!video || !rendition.video) throw new RangeError('there is no picture to preview')
   const { frameRate, groupFrames } = video
   const step = Math.max(1, Math.round(toNumber(frameRate) / framesPerSecond))
-  const place = `mod(n\\,${groupFrames * 2})`
+  const framePosition = `mod(n\\,${groupFrames * 2})`
   const size = sizeFor({ shortSide: 136 }, rendition.video)
   const rate = `${frameRate.numerator}/${frameRate.denominator * step}`
   return [
-    `[${input}:v:0]select=lt(${place}\\,${step * Math.floor(framesInAll / places)})*not(mod(${place}\\,${step}))`,
+    `[${input}:v:0]select=lt(${framePosition}\\,${step * Math.floor(totalFrames / positions)})*not(mod(${framePosition}\\,${step}))`,
     `setpts=N*${frameRate.denominator * step}/${frameRate.numerator}/TB`,
     `fps=${rate}`,
     `scale=${size.width}:${size.height}:flags=bicubic+accurate_rnd+bitexact`,
@@ -37,5 +40,5 @@ export function previewGraph(plan: EncodePlan, rendition: PlannedRendition, inpu
 
 export function previewOutput(label: string): FfmpegOutput {
   const options = ['-map', label, '-c:v', 'gif', '-flags', '+bitexact', '-fflags', '+bitexact', '-f', 'gif']
-  return { file: `${setFolder}/${setLayout.preview}`, options }
+  return { file: outputFile(setLayout.preview), options }
 }

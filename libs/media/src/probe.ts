@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises'
 import { audioCodecs, inputGuards, videoCodecs } from './codecs.ts'
 import { type ProbedFile, type ProbedStream, readProbedFile } from './ffprobe-json.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { toNumber } from './frame-rate.ts'
+import { toNumber, toRational } from './frame-rate.ts'
 import { measureCopy } from './measure-copy.ts'
 import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
 import { measureKeys } from './measure-keys.ts'
 import { isEncodeFailed, SourceRefused } from './media-errors.ts'
-import { shortestSoundSeconds } from './plan-audio.ts'
+import { minSoundSeconds } from './plan-audio.ts'
 import { type FfprobeRun, ffprobeText } from './run-ffprobe.ts'
 import { type RunLimits, sandboxFor } from './sandbox.ts'
 import { placeSource, sourceName } from './scratch.ts'
@@ -23,7 +23,7 @@ import {
 import { measureJoinedEnds, timeMayJump } from './time-jumps.ts'
 
 export interface ProbeQuestion {
-  /** A local file; its name never reaches a tool. */
+  /** A local file. Its name is never passed to a tool. */
   source: string
   scratch: string
   tools: FfmpegTools
@@ -32,7 +32,10 @@ export interface ProbeQuestion {
   signal?: AbortSignal | undefined
 }
 
-/** Finds out what a source is. Throws `SourceRefused` with 4002 for what is no video or sound, 4003 for what is too large or too long. */
+/**
+ * Probes a source. Throws `SourceRefused` with 4002 if it is not video or sound, and 4003 if it is too large or too
+ * long.
+ */
 export async function probeSource(question: ProbeQuestion): Promise<SourceProbe> {
   const limits = { ...defaultSourceLimits, ...question.limits }
   const container = await sniffContainer(question.source)
@@ -61,7 +64,7 @@ interface SourceEnds {
   limits: SourceLimits
 }
 
-/** What a container says of its length is not believed where time may jump. */
+/** Returns the ends of the streams. The duration of the container is ignored if time may jump. */
 async function endsOf({ run, guards, container, file, streams, limits }: SourceEnds): Promise<StreamEnds> {
   const { name, demuxer } = container
   const joined = timeMayJump(demuxer)
@@ -72,7 +75,7 @@ async function endsOf({ run, guards, container, file, streams, limits }: SourceE
   return measureEnds({ run, guards, file, streams, statesLength: name === 'mp4' || name === 'matroska' })
 }
 
-/** ffprobe's own failure on a file is the file's fault, unless a signal, a limit or the caller ended it. */
+/** Runs ffprobe. Its failure is a fault of the file, unless a signal, a limit or the caller ended it. */
 async function askFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string[]): Promise<{ file: ProbedFile; tooLarge: boolean }> {
   try {
     const { text, end } = await ffprobeText({
@@ -116,7 +119,7 @@ function chooseStreams(file: ProbedFile, limits: SourceLimits): { video: ProbedS
   return { video, audio }
 }
 
-/** ffprobe’s names of codecs are its own constants, never text of the file. */
+/** Codec names are constants of ffprobe, never text from the file. */
 function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unknown): SourceRefused {
   const name = /^[a-z0-9_]{1,32}$/.test(stream.codec) ? stream.codec : 'unknown'
   const what = stream.type === 'video' ? 'the picture' : stream.type === 'audio' ? 'the sound' : stream.type
@@ -133,11 +136,11 @@ function checkDuration(seconds: number | undefined, limits: SourceLimits): void 
   }
 }
 
-/** One broken time stamp makes hours of a second: a still screen of which nothing changes takes more than this. */
-const leastBitrate = 64
+/** Minimum bit rate. One broken time stamp can turn a second into hours; even a static screen needs more than this. */
+const minBitrate = 64
 
 function checkSubstance(seconds: number, bytes: number): void {
-  if (bytes * 8 >= seconds * leastBitrate) return
+  if (bytes * 8 >= seconds * minBitrate) return
   throw new SourceRefused(4002, `the file is damaged: ${bytes} bytes cannot be a video of ${Math.round(seconds)} s`)
 }
 
@@ -152,8 +155,8 @@ function describe(
   const durationSeconds = longest(ends)
   checkDuration(durationSeconds, limits)
   if (durationSeconds <= 0) throw new SourceRefused(4002, 'the file holds no picture and no sound')
-  const isShort = durationSeconds < shortestSoundSeconds && !(video && ends.has(video.index))
-  if (isShort) throw new SourceRefused(4002, `the sound is too short: at least ${shortestSoundSeconds * 1000} ms are taken`)
+  const isShort = durationSeconds < minSoundSeconds && !(video && ends.has(video.index))
+  if (isShort) throw new SourceRefused(4002, `the sound is too short: at least ${minSoundSeconds * 1000} ms are taken`)
   const picture = video && ends.has(video.index) ? toVideo(video, ends.get(video.index) ?? 0, limits) : undefined
   return {
     container: container.name,
@@ -194,10 +197,13 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
   }
 }
 
-/** An average is off by what lacks at the ends of a short file; where all frames are as far apart as it says, the real rate is the exact one. */
+/**
+ * Returns the frame rate. The average is inaccurate for short files. If all frames have the distance that the real
+ * rate implies, the real rate is exact.
+ */
 function steadyRate(average: Rational | undefined, real: Rational | undefined): Rational {
   const difference = average && real ? Math.abs(toNumber(real) / toNumber(average) - 1) : 0
-  // 24 and 23.976 differ by less: of the two the average knows better.
+  // 24 and 23.976 differ by less; between these two the average decides.
   const isOff = difference > 0.0015 && difference <= steadiness
   return (isOff ? real : average) ?? real ?? { numerator: 25, denominator: 1 }
 }
@@ -207,7 +213,7 @@ const steadiness = 0.01
 function displaySize(stream: ProbedStream, rotation: number): { width: number; height: number } {
   const aspect = toRational(stream.sampleAspectRatio.replace(':', '/'))
   const ratio = aspect ? aspect.numerator / aspect.denominator : 1
-  // A ratio beyond 1:20 is a mistake of the file, not a way to store a picture.
+  // A ratio beyond 1:20 is an error in the file.
   const width = Math.max(1, Math.round(stream.width * (ratio >= 0.05 && ratio <= 20 ? ratio : 1)))
   return rotation % 180 === 0 ? { width, height: stream.height } : { width: stream.height, height: width }
 }
@@ -223,16 +229,11 @@ function toAudio(stream: ProbedStream, endSeconds: number): SourceAudio {
   return { index, codec, channels, sampleRate, language, title: titleOf(stream.title), isDefault, endSeconds }
 }
 
-/** It comes to stand in a playlist: one line, and nothing that ends a quoted word. */
+/** Sanitises a title for a playlist: one line without double quotes. */
 function titleOf(title: string): string {
   return title
     .replace(/["\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
     .slice(0, 80)
     .toWellFormed()
-}
-
-function toRational(text: string): Rational | undefined {
-  const [numerator = 0, denominator = 0] = text.split('/').map(Number)
-  return numerator > 0 && denominator > 0 ? { numerator, denominator } : undefined
 }

@@ -1,11 +1,11 @@
-/** One of ffmpeg's own reports. */
+/** One progress report of ffmpeg. */
 export interface ProgressReport {
-  /** Frames of the first video output so far; 0 where there is none. */
+  /** Frames of the first video output so far; 0 if there is none. */
   frame: number
   seconds: number
 }
 
-/** Reads the lines of `-progress`; true for a line that shows that the work moves on. */
+/** Returns a function that reads the lines of `-progress`. It returns true for a line that shows progress. */
 export function progressLines(onReport: (report: ProgressReport) => void): (line: string) => boolean {
   const report: ProgressReport = { frame: 0, seconds: 0 }
   let bytes = 0
@@ -35,8 +35,8 @@ export function progressLines(onReport: (report: ProgressReport) => void): (line
 }
 
 /**
- * The percentage that a job shows: 5 when it is accepted, 6 to 96 while frames are encoded, 97 and more for packaging and verifying, which
- * ffmpeg's frame reports do not see. It never goes back.
+ * Reports the percentage of a job: 5 when it is accepted, 6 to 96 while frames are encoded, 97 and more for packaging
+ * and verification, which ffmpeg's frame reports do not cover. It never decreases.
  */
 export function createProgress(planned: { frames: number; seconds: number }, onPercent: (percent: number) => void) {
   let shown = 5

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { copyReader } from './read-copy.ts'
 
-/** Ten frames a second in groups of four, in milliseconds; of two groups and a half. */
+/** Ten frames per second in groups of four, times in milliseconds: two and a half groups. */
 const frames = Array.from({ length: 10 }, (_, place) => ({
   pts: place * 100,
   bytes: place % 4 === 0 ? 3_000 : 500,
@@ -19,8 +19,9 @@ const keys = (times: readonly number[]) => times.map((pts) => `1, ${pts - 200}, 
 const changed = (place: number, change: Partial<(typeof frames)[number]>) =>
   frames.map((frame, index) => (index === place ? { ...frame, ...change } : frame))
 
-test('a picture that stands on its grid, in whole groups', () => {
-  // 12,500 bytes a second: 4,500 in each full group of 0.4 s are 90 kbit/s, two thirds of which count; the average is 100.
+test('accepts a picture that is on its grid, in whole groups', () => {
+  // 12,500 bytes per second are 100 kbit/s on average. 4,500 bytes in each full group of 0.4 s are 90 kbit/s, two
+  // thirds of which count.
   expect(read(frames)).toEqual({ frames: 10, kbps: 100 })
 })
 

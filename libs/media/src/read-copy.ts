@@ -1,30 +1,34 @@
 import type { SourceCopy } from './source-probe.ts'
 
 export interface FrameGrid {
-  /** Frames a second. */
+  /** Frames per second. */
   frameRate: number
-  /** From one key frame of a rendition to the next. */
+  /** Frames from one key frame of a rendition to the next. */
   groupFrames: number
 }
 
-/** Reads the lines of `measureCopy`; `end` tells what was found, undefined where the picture does not fit. */
+/** Reads the lines of `measureCopy`. `end` returns the result, or undefined if the picture cannot be copied. */
 export interface CopyReader {
-  /** False as soon as nothing that follows can make it fit. */
+  /** Returns false as soon as the picture can no longer qualify. */
   line(line: string): boolean
-  end(): SourceCopy | undefined
+  end(): Omit<SourceCopy, 'timeBase'> | undefined
 }
 
-/** Of a frame: by so much a time may be off its place; files in milliseconds are. */
-const mostOff = 0.1
-/** A second's rate may be kept back by a rendition: a group of two seconds holds that of three at most. */
+/** Maximum deviation of a time from its position, as a fraction of a frame. Files with millisecond times deviate. */
+const maxOffset = 0.1
+/** A rendition may buffer bits of one second, so a group of two seconds contains at most the bits of three. */
 const burst = 1.5
-/** Groups by which the list of IDR pictures may be behind that of all: ffmpeg holds a sparse stream back for ten seconds at most. */
-const mostBehind = 8
+/**
+ * Maximum number of groups that the list of IDR pictures may lag behind the list of all packets: ffmpeg delays a
+ * sparse stream by at most ten seconds.
+ */
+const maxDelay = 8
 
 /**
- * Whether all frames of the source stand on the grid of the renditions, each once, and every group is whole: it begins with an IDR picture, and in
- * the order of decoding its packets stand together. `framecrc` writes `stream, dts, pts, duration, bytes, crc`, and more only where a packet has
- * side data or is no key frame.
+ * Returns a reader that checks whether each frame of the source has its own position on the grid of the renditions
+ * and every group is complete: it starts with an IDR picture, and its packets are contiguous in decoding order.
+ * `framecrc` writes `stream, dts, pts, duration, bytes, crc`, and further fields only if a packet has side data or is
+ * not a key frame.
  */
 export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
   let secondsPerTick = 0
@@ -32,15 +36,15 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
   let frames = 0
   let bytes = 0
   let groupBytes = 0
-  let mostGroupBytes = 0
+  let maxGroupBytes = 0
   let seen = new Uint8Array(groupFrames)
-  /** Groups that begin with an IDR picture. */
+  /** Number of groups that start with an IDR picture. */
   let whole = 0
 
   const placeOf = (pts: number) => {
     const exact = pts * secondsPerTick * frameRate
     const place = Math.round(exact)
-    if (!(Math.abs(exact - place) <= mostOff)) fits = false
+    if (!(Math.abs(exact - place) <= maxOffset)) fits = false
     return place
   }
   const frame = (place: number, size: number) => {
@@ -55,7 +59,7 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
     frames += 1
     bytes += size
     groupBytes += size
-    mostGroupBytes = Math.max(mostGroupBytes, groupBytes)
+    maxGroupBytes = Math.max(maxGroupBytes, groupBytes)
   }
   return {
     line(line) {
@@ -64,18 +68,18 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
       if (line.startsWith('2,')) fits = false
       if (!/^[01],/.test(line)) return fits
       const [stream, , pts, , size, , ...more] = line.split(',').map((field) => field.trim())
-      // Side data may change what decoders need to know; flags tell packets that are not to be shown.
+      // Side data may change the state of the decoder; flags mark packets that are not displayed.
       if (more.some((field) => field !== 'F=0x0')) fits = false
       const place = placeOf(Number(pts))
       if (stream === '0') frame(place, Number(size))
       else if (place === whole * groupFrames) whole += 1
-      if (frames > (whole + mostBehind) * groupFrames) fits = false
+      if (frames > (whole + maxDelay) * groupFrames) fits = false
       return fits
     },
     end() {
       if (!fits || frames === 0 || whole !== Math.ceil(frames / groupFrames)) return undefined
       const kbps = (bytes * 8 * frameRate) / frames / 1000
-      const peakKbps = (mostGroupBytes * 8 * frameRate) / groupFrames / 1000
+      const peakKbps = (maxGroupBytes * 8 * frameRate) / groupFrames / 1000
       return { frames, kbps: Math.ceil(Math.max(kbps, peakKbps / burst)) }
     },
   }

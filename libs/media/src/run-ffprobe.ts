@@ -1,7 +1,7 @@
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { lockedRun, type RunEnd } from './locked-run.ts'
 import { EncodeFailed } from './media-errors.ts'
 import type { RunLimits } from './sandbox.ts'
+import { type RunEnd, runSandboxed } from './sandboxed-process.ts'
 
 export interface FfprobeRun {
   tools: FfmpegTools
@@ -14,7 +14,7 @@ export interface FfprobeRun {
 const limits: Partial<RunLimits> = { cpuSeconds: 600, wallSeconds: 600, stallSeconds: 30, fileBytes: 0, memoryBytes: 2 ** 30 }
 const answerBytes = 4 << 20
 
-/** One short answer of ffprobe as a whole. */
+/** Returns the whole output of a short ffprobe run. */
 export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end: RunEnd }> {
   const lines: string[] = []
   let bytes = 0
@@ -26,9 +26,9 @@ export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end:
   return { text: lines.join('\n'), end }
 }
 
-/** A long answer line by line; each line counts as progress. */
+/** Reads a long output line by line. Each line counts as progress. */
 export function ffprobeLines(run: FfprobeRun, onLine: (line: string) => void): Promise<RunEnd> {
-  return lockedRun({
+  return runSandboxed({
     tool: run.tools.ffprobe,
     args: ['-hide_banner', '-v', 'error', ...run.args],
     scratch: run.scratch,

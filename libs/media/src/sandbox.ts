@@ -1,21 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { access, constants, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type CallFilter, callFilter } from './call-filter.ts'
+import { filesOf, handedOver, insideCommand, landlockCommand, loadCommand, missing } from './landlock.ts'
 import { EncodeFailed } from './media-errors.ts'
-import { filesOf, handedOver, loadCommand, missing, ownFilesCommand } from './own-files.ts'
-import { makeFolderFor, type ToolUsers, toolUsers } from './tool-user.ts'
+import { type ProcessLimit, processLimitFor } from './process-limit.ts'
+import { makeFoldersFor, type ToolUsers, toolUsers } from './tool-user.ts'
 
-/** What one run may use. */
+/** Limits of one run. */
 export interface RunLimits {
   cpuSeconds: number
   wallSeconds: number
-  /** Seconds without any progress after which the run is killed. */
+  /** Seconds without progress after which the run is killed. */
   stallSeconds: number
-  /** Of each single file. */
+  /** Maximum size of each file. */
   fileBytes: number
   memoryBytes: number
-  /** How far it gives way to others, as nice(1): 0 to 19. */
+  /** Niceness as in nice(1): 0 to 19. */
   niceness: number
 }
 
@@ -28,66 +31,152 @@ export const defaultLimits: RunLimits = {
   niceness: 5,
 }
 
-/** How far this machine lets a tool be locked up. */
+/** The restrictions that this machine supports for a tool. */
 export interface Sandbox {
-  /** Of whom the tool runs as one, which must own what it writes; undefined where it runs as our own user. */
+  /**
+   * Users that a tool can run as; the user must own the folders that the tool writes to. Undefined if it runs as the
+   * worker's own user.
+   */
   users: ToolUsers | undefined
-  /** `own`: it can open no other files than its folder, itself and the system's programs, and sees no other process. */
+  /**
+   * `own`: the tool reads only its folder, its own files and the system's programs, writes only to its writable
+   * folders, and sees no other process.
+   */
   files: 'own' | 'all'
+  /** Landlock ABI version if `files` is `own`. */
+  landlock: number | undefined
+  /**
+   * Whether a system call filter is installed, see `call-filter.ts`. Without it, and with the variant for
+   * LibreOffice, the tool can create sockets.
+   */
+  calls: 'filtered' | 'all'
   network: 'none' | 'open'
+  /**
+   * How all processes of a run are killed: by the kernel with their PID namespace; by a user that no other run has;
+   * or by the process group, which the system call filter prevents them from leaving.
+   */
+  endsBy: 'namespace' | 'user' | 'group'
+  processLimit: ProcessLimit
   diesWithParent: boolean
-  /** The tool's user cannot reach the tool by its path (a checkout under a private home): it is handed over as an open file. */
+  /**
+   * The tool's user cannot access the tool by its path (for example in a checkout below a private home), so it is
+   * passed as an open file.
+   */
   handsOver: boolean
-  /** The command that runs `tool` with `args` inside, as `user` where it runs as one of `users`. */
-  wrap(tool: string, args: readonly string[], limits: RunLimits, user: number | undefined): { command: string; args: string[] }
+  /** Returns the command that runs `tool` with `args` in the sandbox. */
+  wrap(tool: string, args: readonly string[], inside: Inside): { command: string; args: string[] }
 }
 
-/** Starts a tool inside: its folder is `scratch`, its process group its own. Nothing is waited for after its start, so that its caller hears of its end. */
-export async function startInside(
-  sandbox: Sandbox,
-  tool: string,
-  args: readonly string[],
-  limits: RunLimits,
-  scratch: string,
-): Promise<ChildProcess> {
-  const user = await makeFolderFor(sandbox, scratch)
+export interface Inside {
+  limits: RunLimits
+  /** Writable folders, relative to the folder of the run. */
+  writes: readonly string[]
+  /** User of the run. Undefined for the worker's own user. */
+  user: number | undefined
+}
+
+export interface InsideRun {
+  tool: string
+  args: readonly string[]
+  limits: RunLimits
+  /** Folder that the tool runs in. */
+  scratch: string
+  writes?: readonly string[] | undefined
+}
+
+export interface StartedRun {
+  child: ChildProcess
+  /** Sends SIGKILL to all processes of the run. Resolves when the signal is sent. */
+  kill(): Promise<void>
+}
+
+/**
+ * Starts a tool in the sandbox, in its own process group. It does not await anything after the start, so that the
+ * caller can attach its listeners in time.
+ */
+export async function startInside(sandbox: Sandbox, { tool, args, limits, scratch, writes = [] }: InsideRun): Promise<StartedRun> {
+  const user = await makeFoldersFor(sandbox, scratch, writes)
   const options = { cwd: scratch, env: toolEnvironment, detached: true }
   if (!sandbox.handsOver) {
-    const inside = sandbox.wrap(tool, args, limits, user)
-    return givingWay(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), limits)
+    const inside = sandbox.wrap(tool, args, { limits, writes, user })
+    return started(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), { sandbox, limits, user })
   }
-  // The fourth descriptor is the program itself; a link in the folder gives it its name.
+  // The fourth descriptor is the program itself; a link in the folder provides its name.
   const name = basename(tool)
   await symlink('/proc/self/fd/3', join(scratch, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
   const program = await open(tool, 'r')
   try {
-    const inside = sandbox.wrap(`./${name}`, args, limits, user)
-    return givingWay(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), limits)
+    const inside = sandbox.wrap(`./${name}`, args, { limits, writes, user })
+    return started(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), {
+      sandbox,
+      limits,
+      user,
+    })
   } finally {
-    // The child has its own.
+    // The child has its own copy of the descriptor.
     program.close().catch(closed)
   }
 }
 
-/**
- * Where the system groups processes by session (sched(7), autogroup), niceness counts inside a session alone, and each run leads its own: the group
- * as a whole is told to give way too.
- */
-function givingWay(child: ChildProcess, { niceness }: RunLimits): ChildProcess {
-  if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(notGrouped)
-  return child
+interface Started {
+  sandbox: Sandbox
+  limits: RunLimits
+  user: number | undefined
 }
 
-/** A wish, not a condition of the run: without such groups, without the right, or where the tool has ended already, niceness counts as it is. */
+function started(child: ChildProcess, { sandbox, limits, user }: Started): StartedRun {
+  giveWay(child, limits)
+  return {
+    child,
+    async kill() {
+      killGroup(child)
+      if (sandbox.endsBy === 'user' && user !== undefined) await killAllOf(user)
+    },
+  }
+}
+
+/** The child was started detached, so it leads its process group. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // The group has already ended.
+  }
+}
+
+/** Kills all processes of a user. kill(2) with -1 signals all processes that this user may signal, except the caller. */
+function killAllOf(user: number): Promise<void> {
+  const args = [...userOptions(user), '--', '/bin/sh', '-c', 'kill -KILL -1']
+  const killer = spawn('setpriv', args, { env: toolEnvironment, stdio: 'ignore' })
+  return new Promise((resolve, reject) => {
+    killer.once('error', reject)
+    killer.once('exit', () => resolve())
+  })
+}
+
+/**
+ * If the system groups processes by session (sched(7), autogroup), niceness applies within a session only, and each
+ * run leads its own session. So the niceness of the group is set too.
+ */
+function giveWay(child: ChildProcess, { niceness }: RunLimits): void {
+  if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(notGrouped)
+}
+
+/**
+ * Best effort: this fails without such groups, without permission, or if the tool has already ended. Niceness then
+ * applies as it is.
+ */
 const notGrouped = () => {}
-/** A descriptor that was read from only has nothing to lose. */
+/** A descriptor that was only read loses no data if closing it fails. */
 const closed = () => {}
 
 /**
- * Finds out once per tool what works, from the strongest lock to none; a container or another system may forbid some of it. With `files` as `all` it
- * is left to the tool to shut itself in, which it could not do from within.
+ * Returns the strongest sandbox that works for a tool, determined once for each tool. A container or system may
+ * forbid some restrictions. With `files` set to `all` the tool applies its own file sandbox, which it could not do
+ * from within another one.
  */
 export function sandboxFor(tool: string, files: Sandbox['files'] = 'own'): Promise<Sandbox> {
   const key = `${files} ${tool}`
@@ -99,7 +188,10 @@ export function sandboxFor(tool: string, files: Sandbox['files'] = 'own'): Promi
   return found
 }
 
-/** All that a tool sees of the environment. Statically linked builds crash on the system's modules for old character sets, so there are none. */
+/**
+ * The whole environment of a tool. Statically linked builds crash on the system's gconv modules, so their path does
+ * not exist.
+ */
 export const toolEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', GCONV_PATH: '/nonexistent' }
 
 const sandboxes = new Map<string, Promise<Sandbox>>()
@@ -108,6 +200,7 @@ interface Lock {
   namespaces: readonly string[]
   users?: ToolUsers
   files?: 'own'
+  filter?: CallFilter | undefined
   handsOver?: boolean
 }
 
@@ -125,19 +218,25 @@ async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandb
     perl: await onPath('perl'),
     toolFiles: await filesOf(tool),
   }
+  const programs: Programs = { ...found, landlock: found.perl === undefined ? undefined : await landlockVersion(found.perl) }
   for (const lock of locksFor(process.getuid?.() === 0)) {
-    if (lock.files === 'own' && files === 'all') continue
-    const sandbox = toSandbox(lock, found)
+    // The tool creates its own namespaces and mounts.
+    if ((lock.files === 'own' || lock.filter) && files === 'all') continue
+    const sandbox = toSandbox(lock, programs)
     if (sandbox && (await works(sandbox, tool, found))) return sandbox
   }
-  return toSandbox({ namespaces: [] }, { ...found, setpriv: undefined }) ?? bare
+  return toSandbox({ namespaces: [] }, { ...programs, setpriv: undefined }) ?? bare
 }
 
-/** As root the tool gets a user of its own. Without root, a user namespace takes at least the network away. */
+/**
+ * Returns the combinations to try, strongest first. As root the tool gets its own user. Without root, a user
+ * namespace at least removes the network.
+ */
 function locksFor(root: boolean): Lock[] {
-  const inside = shutIn([{ namespaces: ['--user', '--net'] }, { namespaces: ['--user'] }, { namespaces: [] }])
+  const byNamespaces = [[...NETWORK, ...PROCESSES], NETWORK, []]
+  const inside = shutIn([...byNamespaces.map((namespaces) => ({ namespaces: ['--user', ...namespaces] })), { namespaces: [] }])
   if (!root) return inside
-  const ownUser = [['--net'], []].flatMap((namespaces) =>
+  const ownUser = [[...NETWORK, ...PROCESSES], NETWORK, PROCESSES, []].flatMap((namespaces) =>
     toolUsers.flatMap((users) => [
       { namespaces, users },
       { namespaces, users, handsOver: true },
@@ -146,33 +245,58 @@ function locksFor(root: boolean): Lock[] {
   return [...shutIn(ownUser), ...inside]
 }
 
-/** Rather with the network than with all files. */
+const NETWORK = ['--net']
+/** System V shared memory and message queues outlive processes, so they need their own IPC namespace. */
+const PROCESSES = ['--pid', '--ipc', '--fork', '--kill-child=KILL']
+
+/**
+ * Returns the combinations ordered by importance: restricting files is more important than filtering calls, and both
+ * are more important than removing the network.
+ */
 function shutIn(locks: readonly Lock[]): Lock[] {
-  return [...locks.map((lock): Lock => ({ ...lock, files: 'own' })), ...locks]
+  const filter = callFilter('tool')
+  const parts: Partial<Lock>[] = [{ files: 'own', filter }, { files: 'own' }, { filter }, {}]
+  return parts.flatMap((part) => locks.map((lock): Lock => ({ ...lock, ...part })))
 }
 
-type Programs = Record<'unshare' | 'prlimit' | 'nice' | 'setpriv' | 'perl', string | undefined> & { toolFiles: readonly string[] }
+type Programs = Record<'unshare' | 'prlimit' | 'nice' | 'setpriv' | 'perl', string | undefined> & {
+  toolFiles: readonly string[]
+  landlock: number | undefined
+}
 
 function toSandbox(lock: Lock, programs: Programs): Sandbox | undefined {
   const { unshare, prlimit, nice, setpriv, perl } = programs
-  if (lock.namespaces.length > 0 && unshare === undefined) return undefined
-  if ((lock.users || lock.files) && setpriv === undefined) return undefined
-  if (lock.files && perl === undefined) return undefined
+  const { namespaces, filter } = lock
+  const isFirst = namespaces.includes('--pid')
+  if (namespaces.length > 0 && unshare === undefined) return undefined
+  // Without the first setpriv, a namespace would outlive a killed worker. A filter requires no_new_privs.
+  if ((lock.users || lock.files || filter || isFirst) && setpriv === undefined) return undefined
+  if ((lock.files || filter || isFirst) && perl === undefined) return undefined
+  const processLimit = processLimitFor({ hasOwnUser: lock.users !== undefined, hasUserNamespace: namespaces.includes('--user') })
+  // A change of user clears the parent death signal and makes /proc/self inaccessible until the next exec. So two
+  // steps are needed, in this order.
+  const death = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--']
   return {
     users: lock.users,
     files: lock.files ?? 'all',
+    landlock: lock.files && programs.landlock,
+    calls: filter ? 'filtered' : 'all',
     handsOver: lock.handsOver ?? false,
-    network: lock.namespaces.includes('--net') ? 'none' : 'open',
+    // The filter blocks the creation of sockets.
+    network: namespaces.includes('--net') || filter ? 'none' : 'open',
+    endsBy: isFirst ? 'namespace' : lock.users ? 'user' : 'group',
+    processLimit,
     diesWithParent: setpriv !== undefined,
-    wrap(tool, args, limits, user) {
+    wrap(tool, args, { limits, writes, user }) {
       const chain: string[] = []
-      if (unshare !== undefined && lock.namespaces.length > 0) chain.push(unshare, ...lock.namespaces, '--')
-      if (prlimit !== undefined) chain.push(prlimit, ...limitOptions(limits), '--')
+      // unshare stays outside as the parent of the namespace.
+      if (isFirst) chain.push(...death)
+      if (unshare !== undefined && namespaces.length > 0) chain.push(unshare, ...namespaces, '--')
+      if (prlimit !== undefined) chain.push(prlimit, ...limitOptions(limits, processLimit), '--')
       if (nice !== undefined) chain.push(nice, '-n', String(limits.niceness))
-      // A change of user clears the death signal and closes /proc/self until the next program starts: two steps, in this order.
-      const death = ['--pdeathsig', 'KILL', '--']
-      if (setpriv !== undefined) chain.push(setpriv, ...userOptions(user), '--no-new-privs', '--', setpriv, ...death)
-      if (perl !== undefined && lock.files) chain.push(...ownFilesCommand(perl, lock.handsOver ? handedOver : programs.toolFiles))
+      if (setpriv !== undefined) chain.push(setpriv, ...userOptions(user), '--no-new-privs', '--', ...death)
+      const ownFiles = lock.files && { toolFiles: lock.handsOver ? handedOver : programs.toolFiles, writes }
+      if (perl !== undefined) chain.push(...insideCommand(perl, { ownFiles, filter, isFirst }))
       const [command = tool, ...rest] = [...chain, tool, ...args]
       return { command, args: rest }
     },
@@ -182,25 +306,39 @@ function toSandbox(lock: Lock, programs: Programs): Sandbox | undefined {
 const bare: Sandbox = {
   users: undefined,
   files: 'all',
+  landlock: undefined,
+  calls: 'all',
   handsOver: false,
   network: 'open',
+  endsBy: 'group',
+  processLimit: { kind: 'none' },
   diesWithParent: false,
   wrap: (tool, args) => ({ command: tool, args: [...args] }),
 }
 
-/** `--data` counts what a process really may write to; `--as` would also count the address space that allocator arenas only reserve. */
-function limitOptions(limits: RunLimits): string[] {
+/**
+ * `--data` counts memory that a process can write to. `--as` would also count the address space that allocator arenas
+ * only reserve.
+ */
+function limitOptions(limits: RunLimits, processes: ProcessLimit): string[] {
   return [
     `--cpu=${Math.ceil(limits.cpuSeconds)}`,
     `--fsize=${Math.ceil(limits.fileBytes)}`,
     `--data=${Math.ceil(limits.memoryBytes)}`,
     '--core=0',
     '--nofile=1024',
+    ...(processes.kind === 'none' ? [] : [`--nproc=${processes.processes}`]),
   ]
 }
 
 function userOptions(user: number | undefined): string[] {
   return user === undefined ? [] : [`--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=-all']
+}
+
+async function landlockVersion(perl: string): Promise<number | undefined> {
+  const [command = perl, ...args] = landlockCommand(perl)
+  const { stdout } = await promisify(execFile)(command, args, { env: toolEnvironment })
+  return Number(stdout) > 0 ? Number(stdout) : undefined
 }
 
 async function onPath(program: string): Promise<string | undefined> {
@@ -214,26 +352,23 @@ async function onPath(program: string): Promise<string | undefined> {
 const yes = () => true
 const no = () => false
 
-/** Asks inside the sandbox whether the tool can be run, and has its libraries, without running it. */
+/** Returns whether the tool is executable in the sandbox and has its libraries, without running it. */
 async function works(sandbox: Sandbox, tool: string, { test, env }: Record<'test' | 'env', string | undefined>): Promise<boolean> {
   if (test === undefined || env === undefined) return false
   const ask = (path: string) => (sandbox.files === 'own' ? loadCommand(env, path) : [test, '-x', path])
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-sandbox-'))
   try {
-    // Root in a container may be without the right to give a file away, or without these ids.
-    if (!(await makeFolderFor(sandbox, folder).then(yes, no))) return false
-    const inside = await startInside(
+    // Root in a container may lack the permission to change owners, or may not have these ids.
+    if (!(await makeFoldersFor(sandbox, folder, ['.']).then(yes, no))) return false
+    const { child: inside } = await startInside(
       {
         ...sandbox,
-        wrap: (path, _, limits, user) => {
+        wrap: (path, _, run) => {
           const [program = path, ...args] = ask(path)
-          return sandbox.wrap(program, args, limits, user)
+          return sandbox.wrap(program, args, run)
         },
       },
-      tool,
-      [],
-      defaultLimits,
-      folder,
+      { tool, args: [], limits: defaultLimits, scratch: folder, writes: ['.'] },
     )
     let said = ''
     inside.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -5,19 +5,22 @@ import type { FfmpegInput, FfmpegOutput } from './ffmpeg-arguments.ts'
 import type { Segment } from './hls-playlist.ts'
 import type { FrameSize } from './ladder.ts'
 import type { PlannedRendition } from './plan.ts'
-import { setFolder, setLayout } from './set-layout.ts'
+import { outputFile, setFolder, setLayout } from './set-layout.ts'
 
-/** A part of one command that makes the images. */
+/** A part of the command that makes the images. */
 export interface ImageWork {
   inputs: FfmpegInput[]
   graphs: string[]
   outputs: FfmpegOutput[]
 }
 
-/** Below the scratch folder: what images are made from. */
+/** Subfolder of the scratch folder for the inputs of images. No tool writes to it. */
 export const imageWorkFolder = 'image-frames'
 
-/** Writes a few segments of a track as one file, in their order, so that a run need not read all of it. Answers its name in the scratch folder. */
+/**
+ * Joins a few segments of a track in order, so that a run does not need to read the whole track. Returns the file
+ * name in the scratch folder.
+ */
 export async function joinSegments(
   scratch: string,
   key: string,
@@ -31,7 +34,10 @@ export async function joinSegments(
   return file
 }
 
-/** Key frames of H.264 are decoded alone, and a copied picture may have more of them; other decoders may go through all frames for them. */
+/**
+ * Returns whether decoding only key frames is cheap. H.264 key frames are decoded without other frames, but a copied
+ * picture may have more of them; other decoders may decode all frames.
+ */
 export function keysDecodeAlone({ video }: PlannedRendition): boolean {
   return video !== undefined && (video.codec ?? 'h264') === 'h264' && !video.copied
 }
@@ -55,5 +61,5 @@ export function jpegOutput(key: string, label: string, quality = 3): FfmpegOutpu
     ['-f', 'image2'],
     ['-update', '1'],
   ]
-  return { file: `${setFolder}/${setLayout.image(key)}`, options: options.flat() }
+  return { file: outputFile(setLayout.image(key)), options: options.flat() }
 }

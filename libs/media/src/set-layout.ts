@@ -1,5 +1,17 @@
-/** The folder of a finished set inside the scratch folder, and the names in it. */
+import { basename } from 'node:path'
+
+/** Folder of a finished set in the scratch folder. No tool writes to it. */
 export const setFolder = 'set'
+
+/** Folder that packaging runs write to. Its files are linked into the set when the runs have ended. */
+export const outputFolder = 'made'
+
+/** Returns the path where a packaging run writes a file of the set. */
+export function outputFile(path: string): string {
+  return `${outputFolder}/${basename(path)}`
+}
+
+/** Names in the folder of the set. */
 
 export const setLayout = {
   mp4: (renditionKey: string) => `${renditionKey}.mp4`,
@@ -8,7 +20,7 @@ export const setLayout = {
   playlist: (key: string) => `hls/${key}/index.m3u8`,
   imageFolder: 'images',
   image: (imageKey: string) => `images/${imageKey}.jpg`,
-  /** Beside the sprites that it names. */
+  /** In the same folder as its sprites. */
   storyboard: 'images/storyboard.vtt',
   preview: 'images/preview.gif',
   sound: 'sound.m4a',

@@ -1,51 +1,73 @@
-import { open } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { lockedRun } from './locked-run.ts'
 import { EncodeFailed } from './media-errors.ts'
 import { progressLines } from './progress.ts'
 import type { RunLimits } from './sandbox.ts'
-import { plainFileBytes } from './scratch.ts'
+import { runSandboxed } from './sandboxed-process.ts'
+import { outputFile, outputFolder } from './set-layout.ts'
+import { type OutputFile, openOutputFolder, takeOutput, useOutput } from './tool-output.ts'
 
-/** Pixels of one picture, and the JPEGs that are to be made of them; names are made by the server, relative to the scratch folder. */
+/** Raw pixels of one picture and the names of its JPEGs. Names are server-generated. */
 export interface SlidePicture {
-  /** Rows of RGBA, 8 bits each, without anything around them. */
+  /** File with rows of RGBA, 8 bits each, without padding or header; relative to the scratch folder. */
   raw: string
   width: number
   height: number
+  /** File names in the target folder. */
   image: string
   thumbnail: string
 }
 
 export interface SlideImages {
   pictures: readonly SlidePicture[]
-  /** The longest side of a thumbnail, in pixels. */
+  /** Length of the longer side of a thumbnail in pixels. */
   thumbnailSide: number
   scratch: string
+  /** Folder for the JPEGs. No tool writes to it. */
+  target: string
   tools: FfmpegTools
   limits?: Partial<RunLimits> | undefined
   signal?: AbortSignal | undefined
 }
 
-/** Of one JPEG: far above what 1920 pixels squared can come to. */
+/** Maximum size of one JPEG; far above what 1920x1920 pixels need. */
 const IMAGE_BYTES = 32 * 2 ** 20
 
-/** Turns pixels into JPEGs, a large and a small one each, in one run of ffmpeg; every one of them is there and whole afterwards. */
-export async function makeSlideImages({ pictures, thumbnailSide, scratch, tools, limits, signal }: SlideImages): Promise<void> {
-  await lockedRun({
+/**
+ * Converts raw pixels to JPEGs, a large one and a thumbnail each, in one run of ffmpeg. Checks that all files exist
+ * and are complete.
+ */
+export async function makeSlideImages({ pictures, thumbnailSide, scratch, target, tools, limits, signal }: SlideImages): Promise<void> {
+  await rm(join(scratch, outputFolder), { recursive: true, force: true })
+  await runSandboxed({
     tool: tools.ffmpeg,
     args: ffmpegArguments({
       inputs: pictures.map(({ raw, width, height }) => ({ file: raw, options: rawOptions(width, height) })),
       graphs: pictures.map((picture, index) => graph(picture, index, thumbnailSide)),
-      outputs: pictures.flatMap(({ image, thumbnail }, index) => [output(image, `[i${index}]`), output(thumbnail, `[t${index}]`)]),
+      outputs: pictures.flatMap(({ image, thumbnail }, index) => [
+        output(outputFile(image), `[i${index}]`),
+        output(outputFile(thumbnail), `[t${index}]`),
+      ]),
     }),
     scratch,
+    writes: [outputFolder],
     limits: { cpuSeconds: 600, wallSeconds: 600, fileBytes: IMAGE_BYTES, ...limits },
     onLine: progressLines(() => {}),
     signal,
   })
-  for (const { image, thumbnail } of pictures) for (const file of [image, thumbnail]) await checkJpeg(scratch, file)
+  const made = await openOutputFolder(scratch, outputFolder)
+  try {
+    for (const name of pictures.flatMap(({ image, thumbnail }) => [image, thumbnail])) {
+      await useOutput(made, name, async (file) => {
+        await checkJpeg(name, file)
+        await takeOutput(file, join(target, name))
+      })
+    }
+  } finally {
+    await made.close()
+  }
 }
 
 function rawOptions(width: number, height: number): string[] {
@@ -53,7 +75,7 @@ function rawOptions(width: number, height: number): string[] {
   return ['-f', 'rawvideo', '-pixel_format', 'rgba', ...size, '-framerate', '1', '-protocol_whitelist', 'file']
 }
 
-/** Letters keep their colour at full sharpness in the large picture; in a small one nobody sees it. */
+/** Text keeps full colour resolution in the large picture; in a thumbnail the difference is not visible. */
 function graph({ width, height }: SlidePicture, index: number, thumbnailSide: number): string {
   const share = Math.min(1, thumbnailSide / Math.max(width, height))
   const [small, low] = [width, height].map((side) => Math.max(1, Math.round(side * share)))
@@ -79,17 +101,12 @@ function output(file: string, label: string) {
   return { file, options: options.flat() }
 }
 
-/** A plain file that begins and ends as a JPEG does. */
-async function checkJpeg(scratch: string, file: string): Promise<void> {
-  const bytes = await plainFileBytes(scratch, file)
-  if (bytes < 4) throw new EncodeFailed('incomplete', `${file} was not made`)
-  const opened = await open(join(scratch, file))
-  try {
-    const ends = Buffer.alloc(4)
-    await opened.read(ends, 0, 2, 0)
-    await opened.read(ends, 2, 2, bytes - 2)
-    if (ends.toString('hex') !== 'ffd8ffd9') throw new EncodeFailed('incomplete', `${file} is cut off`)
-  } finally {
-    await opened.close()
+/** Throws `incomplete` unless the file has the start and end markers of a JPEG. */
+async function checkJpeg(name: string, { handle, bytes }: OutputFile): Promise<void> {
+  const ends = Buffer.alloc(4)
+  if (bytes >= 4) {
+    await handle.read(ends, 0, 2, 0)
+    await handle.read(ends, 2, 2, bytes - 2)
   }
+  if (ends.toString('hex') !== 'ffd8ffd9') throw new EncodeFailed('incomplete', `${name} is cut off`)
 }

@@ -1,15 +1,15 @@
 import { open } from 'node:fs/promises'
 import { SourceRefused } from './media-errors.ts'
 
-/** A kind of file that is taken, with the one demuxer of ffmpeg that may read it. */
+/** A supported file type, with the only demuxer of ffmpeg that may read it. */
 export interface Container {
   name: 'mp4' | 'matroska' | 'mpegts' | 'mpeg' | 'avi' | 'flv' | 'asf' | 'mp3' | 'aac' | 'wav' | 'ogg' | 'flac'
   demuxer: string
 }
 
 /**
- * Tells the container from the first bytes alone, never from a name: ffmpeg left to itself would open playlists and scripts that point to
- * other files. Refuses with 4002 what is not in the list.
+ * Detects the container from the first bytes only, never from a name: ffmpeg's own detection would open playlists and
+ * scripts that refer to other files. Throws `SourceRefused` with 4002 for unsupported types.
  */
 export async function sniffContainer(path: string): Promise<Container> {
   const name = nameOf(await firstBytes(path))
@@ -64,18 +64,19 @@ function nameOf(bytes: Buffer): Container['name'] | undefined {
   if (text(0, 4) === 'fLaC') return 'flac'
   if (text(0, 4) === '\x00\x00\x01\xba') return 'mpeg'
   const tag = afterId3(bytes)
-  // A tag with its cover picture is often longer than what was read: nearly always MP3, and the pinned demuxer decides.
+  // A tag with a cover picture is often longer than the bytes that were read. Such files are nearly always MP3; the
+  // demuxer makes the final decision.
   if (tag >= bytes.length && tag > 0) return 'mp3'
   return elementaryAudio(bytes.subarray(tag)) ?? (isTransportStream(bytes) ? 'mpegts' : undefined)
 }
 
-/** Still pictures live in the same boxes under brands of their own. */
+/** Still pictures use the same boxes with different brands. */
 function isMp4(type: string, brand: string): boolean {
   if (type === 'ftyp') return !/^(avif|avis|mif1|msf1|heic|heix|heim|heis|hevc|hevx)$/.test(brand)
   return ['moov', 'mdat', 'free', 'skip', 'wide', 'styp', 'moof'].includes(type)
 }
 
-/** Length of an ID3v2 tag in front of the sound; its size has 7 bits a byte. */
+/** Returns the length of a leading ID3v2 tag. Its size has 7 bits in each byte. */
 function afterId3(bytes: Buffer): number {
   if (bytes.toString('latin1', 0, 3) !== 'ID3' || bytes.length < 10) return 0
   return 10 + [6, 7, 8, 9].reduce((size, index) => size * 128 + ((bytes[index] ?? 0) & 0x7f), 0)
@@ -91,7 +92,10 @@ function elementaryAudio(bytes: Buffer): 'mp3' | 'aac' | 'flac' | undefined {
   return known && third >> 4 !== 15 && ((third >> 2) & 3) !== 3 ? 'mp3' : undefined
 }
 
-/** Sync bytes five packets in a row, for packets of 188 bytes and of 192 with their time in front. */
+/**
+ * Returns whether five consecutive packets have sync bytes, for packets of 188, 192 (with a leading time stamp) and
+ * 204 bytes.
+ */
 function isTransportStream(bytes: Buffer): boolean {
   return [
     { start: 0, step: 188 },

@@ -1,19 +1,22 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import { imageGraph } from './image-frames.ts'
-import { lockedRun } from './locked-run.ts'
-import type { LookThrough } from './look-through.ts'
 import { playlistInput } from './playlist-input.ts'
 import { progressLines } from './progress.ts'
+import { runSandboxed } from './sandboxed-process.ts'
+import type { FrameScan } from './scan-frames.ts'
 import { type ImageWork, imageWorkFolder, jpegOutput } from './segment-file.ts'
+import { outputFolder } from './set-layout.ts'
+import { readOutput, withOutput } from './tool-output.ts'
 import { drawWaveform } from './waveform.ts'
 
-const levelsFile = `${imageWorkFolder}/levels.txt`
+const levelsFile = `${outputFolder}/levels.txt`
+const LEVELS_BYTES = 64 * 2 ** 20
 const pictureFile = `${imageWorkFolder}/waveform.rgb`
 
-/** Sound alone has no picture: its loudness is drawn, which tells one recording from another. */
-export async function imagesOfSound(work: LookThrough, firstInput: number): Promise<ImageWork> {
+/** Returns the work that draws a waveform as the image of a source without a picture. */
+export async function imagesOfSound(work: FrameScan, firstInput: number): Promise<ImageWork> {
   const { plan, scratch } = work
   const picture = drawWaveform(await measureLevels(work))
   await writeFile(join(scratch, pictureFile), picture.pixels, { mode: 0o644 })
@@ -25,14 +28,14 @@ export async function imagesOfSound(work: LookThrough, firstInput: number): Prom
   }
 }
 
-/** The loudness of even stretches, a second at most, in dB of full scale. */
-async function measureLevels({ plan, scratch, tools, limits, signal }: LookThrough): Promise<number[]> {
+/** Returns the loudness of equal intervals of at most a second, in dBFS. */
+async function measureLevels({ plan, scratch, tools, limits, signal }: FrameScan): Promise<number[]> {
   const [track] = plan.audio?.tracks ?? []
   if (!track) return []
   const samples = Math.min(48_000, Math.max(1_024, Math.floor((plan.durationSeconds * 48_000) / 256)))
   const measure = 'astats=metadata=1:reset=1:measure_perchannel=none:measure_overall=RMS_level'
   const print = `ametadata=mode=print:key=lavfi.astats.Overall.RMS_level:file=${levelsFile}`
-  await lockedRun({
+  await runSandboxed({
     tool: tools.ffmpeg,
     args: ffmpegArguments({
       inputs: [playlistInput(track.key)],
@@ -40,10 +43,11 @@ async function measureLevels({ plan, scratch, tools, limits, signal }: LookThrou
       outputs: [{ file: 'none', options: ['-map', '[heard]', '-f', 'null'] }],
     }),
     scratch,
-    limits: { fileBytes: 64 * 2 ** 20, ...limits },
+    writes: [outputFolder],
+    limits: { fileBytes: LEVELS_BYTES, ...limits },
     onLine: progressLines(() => {}),
     signal,
   })
-  const text = await readFile(join(scratch, levelsFile), 'utf8')
+  const text = String(await withOutput(scratch, levelsFile, (file) => readOutput(file, LEVELS_BYTES)))
   return [...text.matchAll(/RMS_level=(\S+)/g)].map(([, level]) => Number(level))
 }

@@ -1,79 +1,84 @@
 import type { Container } from './sniff.ts'
 
-/** Frames a second as a fraction: 30000/1001 has no exact decimal. */
+/** Frames per second as a fraction, because 30000/1001 has no exact decimal form. */
 export interface Rational {
   numerator: number
   denominator: number
 }
 
 export interface SourceVideo {
-  /** Number of the stream in the file. */
+  /** Index of the stream in the file. */
   index: number
   codec: string
-  /** As it is to be seen: square pixels, after rotation. */
+  /** Display size: square pixels, after rotation. */
   width: number
   height: number
-  /** Clockwise degrees by which the stored picture is turned: 0, 90, 180 or 270. */
+  /** Clockwise rotation of the stored picture in degrees: 0, 90, 180 or 270. */
   rotation: number
   frameRate: Rational
-  /** Frames come at changing distances; `frameRate` is their average. */
+  /** Distances between frames vary; `frameRate` is their average. */
   variableRate: boolean
   pixelFormat: string
   bitDepth: number
   interlaced: boolean
   /** Black is 0 instead of 16. */
   fullRange: boolean
-  /** Transfer curve by ffprobe's name, such as `bt709`, `smpte2084` (HDR10), `arib-std-b67` (HLG); empty where unknown. */
+  /** Transfer curve by ffprobe's name, such as `bt709`, `smpte2084` (HDR10), `arib-std-b67` (HLG); empty if unknown. */
   transfer: string
-  /** The file says of which colours and by which matrix its picture is; many say their curve alone. */
+  /** True if the file declares primaries and matrix. Many files declare the transfer curve only. */
   tellsColours: boolean
   /** Seconds from the start of the file to the end of this stream. */
   endSeconds: number
   /**
-   * Seconds from any place back to a key frame, at most, as far as was looked; above 0. Absent where decoding can begin, exactly and at a
-   * bearable cost, at the start only.
+   * Maximum seconds from any position back to a key frame, as far as it was measured; above 0. Absent if decoding can
+   * start exactly and cheaply only at the beginning.
    */
   keySeconds?: number
-  /** The picture as it is stored can be a rendition; absent where it cannot. */
+  /** Present if the stored picture can be used as a rendition without encoding. */
   copy?: SourceCopy
 }
 
 /** A picture that needs no encoding. */
 export interface SourceCopy {
-  /** All of them, each on its place of the constant rate. */
+  /** Number of frames, each at its position of the constant rate. */
   frames: number
-  /** The least rate of a rendition, kbit/s, that it is not above: its average, and no group of it is above that of a full buffer. */
+  /**
+   * Smallest bitrate of a rendition, in kbit/s, that the picture does not exceed: neither its average nor any group
+   * with a full buffer.
+   */
   kbps: number
+  /** Duration of a tick of the stream's times in seconds. */
+  timeBase: Rational
 }
 
 export interface SourceAudio {
   index: number
   codec: string
   channels: number
-  /** Hertz. */
+  /** Sample rate in Hz. */
   sampleRate: number
-  /** As the file says it, lower case; empty where it says nothing. */
+  /** Language in the file, in lower case; empty if there is none. */
   language: string
-  /** What the file calls it: one line of at most 80 characters without double quotes; empty where it says nothing. */
+  /** Title in the file: one line of at most 80 characters without double quotes; empty if there is none. */
   title: string
   isDefault: boolean
   endSeconds: number
 }
 
-/** What a source is, measured and checked. */
+/** Measured and validated properties of a source. */
 export interface SourceProbe {
   container: Container['name']
   demuxer: string
-  /** To the end of the longest stream that is used. */
+  /** Seconds to the end of the longest used stream. */
   durationSeconds: number
-  /** Bits a second of the whole file; 0 where unknown. */
+  /** Bit rate of the whole file in bit/s; 0 if unknown. */
   bitrate: number
   streams: number
   video?: SourceVideo
   audio: SourceAudio[]
 }
 
-/** Above these a source is refused with 4003. */
+/** Limits above which a source is rejected with 4003. */
 export interface SourceLimits {
   maxPixels: number
   maxSeconds: number

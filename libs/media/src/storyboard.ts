@@ -3,30 +3,33 @@ import { type FrameSize, sizeFor } from './ladder.ts'
 import type { EncodePlan } from './plan.ts'
 import { setLayout } from './set-layout.ts'
 
-/** How the pictures above a seek bar are laid out: tiles of one size, in rows on a few sprites, one for every `everyGroups` groups of frames. */
+/**
+ * Layout of the pictures for a seek bar: tiles of one size in rows on a few sprites, one tile for every `everyGroups`
+ * groups of frames.
+ */
 export interface StoryboardPlan {
   tile: FrameSize
   tiles: number
   columns: number
   rows: number
-  /** 1, or an even number: then each tile begins a segment, which is two groups. */
+  /** 1 or an even number. An even number makes each tile start a segment, which has two groups. */
   everyGroups: number
   secondsPerTile: number
-  /** Their keys, as of images. */
+  /** Keys of the sprites, as for images. */
   sprites: string[]
 }
 
-/** Whatever the length: enough for a bar of a thousand pixels, and little enough to be loaded at once. */
-const mostTiles = 100
+/** Maximum for any duration: enough for a seek bar of a thousand pixels, and small enough to be loaded at once. */
+const maxTiles = 100
 const side = 5
 
-/** Undefined where there is no picture, or no images are planned. */
+/** Returns the layout, or undefined if there is no picture or no images are planned. */
 export function planStoryboard(plan: Pick<EncodePlan, 'video' | 'renditions' | 'images'>): StoryboardPlan | undefined {
   const picture = plan.renditions.find(({ video }) => video !== undefined)?.video
   if (!plan.video || !picture || plan.images.length === 0) return undefined
   const { frames, groupFrames, frameRate } = plan.video
   const groups = Math.ceil(frames / groupFrames)
-  const everyGroups = groups <= mostTiles ? 1 : 2 * Math.ceil(groups / mostTiles / 2)
+  const everyGroups = groups <= maxTiles ? 1 : 2 * Math.ceil(groups / maxTiles / 2)
   const tiles = Math.ceil(groups / everyGroups)
   const columns = Math.min(side, tiles)
   const rows = Math.min(side, Math.ceil(tiles / columns))
@@ -41,7 +44,10 @@ export function planStoryboard(plan: Pick<EncodePlan, 'video' | 'renditions' | '
   }
 }
 
-/** A cue for each tile, whose text is the address of the sprite beside this file and the place on it: `storyboard-1.jpg#xywh=160,0,160,90`. */
+/**
+ * Returns a WebVTT file with a cue for each tile. Its text is the sprite's URL relative to this file and the tile's
+ * rectangle: `storyboard-1.jpg#xywh=160,0,160,90`.
+ */
 export function storyboardVtt({ tile, tiles, columns, rows, secondsPerTile, sprites }: StoryboardPlan, durationSeconds: number): string {
   const cues = Array.from({ length: tiles }, (_, index) => {
     const start = index * secondsPerTile

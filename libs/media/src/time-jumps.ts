@@ -1,14 +1,15 @@
 import { inputGuards } from './codecs.ts'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
-import { lockedRun } from './locked-run.ts'
 import type { StreamEnds } from './measure-ends.ts'
 import { isEncodeFailed } from './media-errors.ts'
 import type { FfprobeRun } from './run-ffprobe.ts'
+import { runSandboxed } from './sandboxed-process.ts'
 import { sourceName } from './scratch.ts'
 
 /**
- * Containers in which time may jump on the way: two recordings one behind the other, a receiver that lost its signal, a broken clock. ffmpeg
- * closes such a gap (back by more than 0.1 s, ahead by more than 10 s) while it encodes; what the container says of its length does not know it.
+ * Returns whether time may jump within files of this container: concatenated recordings, a receiver that lost its
+ * signal, a wrong clock. ffmpeg closes such a gap (backwards by more than 0.1 s, forwards by more than 10 s) while it
+ * encodes, but the container's duration does not reflect that.
  */
 export function timeMayJump(demuxer: string): boolean {
   return jumpingDemuxers.includes(demuxer)
@@ -20,13 +21,13 @@ export interface JoinedQuestion {
   run: Omit<FfprobeRun, 'args'>
   demuxer: string
   maxPixels: number
-  /** Those that the encode will take: the first that shows a gap closes it. */
+  /** Streams that the encode will read. The first one that shows a gap closes it. */
   streams: readonly number[]
 }
 
 /**
- * Where each stream ends once the gaps are closed as the encode closes them; undefined where its packets cannot be read one after another. Costs
- * one reading of the whole file, without decoding.
+ * Returns the end of each stream after closing gaps as the encode does. Undefined if the packets cannot be read in
+ * sequence. Reads the whole file once, without decoding.
  */
 export async function measureJoinedEnds(question: JoinedQuestion): Promise<StreamEnds | undefined> {
   try {
@@ -41,7 +42,7 @@ async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedQuestion):
   const ends: StreamEnds = new Map()
   const ticks: number[] = []
   const maps = streams.flatMap((index) => ['-map', `0:${index}`])
-  await lockedRun({
+  await runSandboxed({
     tool: run.tools.ffmpeg,
     args: ffmpegArguments({
       inputs: [{ file: sourceName, options: inputGuards(demuxer, maxPixels, 'ffmpeg') }],
@@ -66,7 +67,7 @@ async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedQuestion):
 }
 
 const limits = { cpuSeconds: 600, wallSeconds: 3600, stallSeconds: 30, fileBytes: 0, memoryBytes: 2 ** 30 }
-/** `#tb 0: 1/90000`: what a stream counts its time in. */
+/** `#tb 0: 1/90000`: time base of a stream. */
 const timeBase = /^#tb (\d+): 1\/(\d+)$/
-/** Stream, time of decoding, time of showing, duration, bytes, checksum. */
+/** Stream, decoding time, presentation time, duration, bytes, checksum. */
 const packet = /^(\d+), *-?\d+, *(-?\d+), *(\d+), /

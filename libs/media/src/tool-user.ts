@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto'
-import { lchown, lstat, mkdir } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { chmod, lchown, lstat, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { EncodeFailed } from './media-errors.ts'
 
-/** Ids that belong to nobody else, each the id of a user and of a group. */
+/** A range of otherwise unused ids. Each is used as a user id and as a group id. */
 export interface ToolUsers {
   first: number
   count: number
 }
 
 /**
- * By the conventions of systemd (UIDs and GIDs, "unused") these are neither people's, services' nor containers'. The second lot lies within what a
- * container with 65,536 ids has.
+ * By systemd's conventions (UIDs and GIDs, "unused") these ids are not used by people, services or containers. The
+ * second range is within the 65,536 ids of a container.
  */
 export const toolUsers: readonly ToolUsers[] = [
   { first: 1_879_048_192, count: 268_304_384 },
@@ -19,27 +19,39 @@ export const toolUsers: readonly ToolUsers[] = [
 ]
 
 /**
- * Makes a folder that the locked-up tool can write to, and answers whose it is: each folder of a run has a user of its own, whose are the folders
- * in it too, so that no tool is a user that another one is at the same time. A link in its place, which only a tool gone bad could have left, is not
- * followed.
+ * Creates the folder of a run, which the tool can read, and its writable subfolders. Returns the user of the run: the
+ * owner of folders that an earlier run used, so that several runs can share them; else a user that no other
+ * concurrent run has.
  */
-export async function makeFolderFor({ users }: { users: ToolUsers | undefined }, folder: string): Promise<number | undefined> {
-  await mkdir(folder, { recursive: true })
+export async function makeFoldersFor(
+  { users }: { users: ToolUsers | undefined },
+  scratch: string,
+  writes: readonly string[],
+): Promise<number | undefined> {
+  await mkdir(scratch, { recursive: true })
+  const folders = writes.map((name) => join(scratch, name))
+  for (const folder of folders) await mkdir(folder, { recursive: true })
+  const owners = await Promise.all([scratch, ...folders].map(ownerOf))
+  if (!users) return undefined
+  // mkdtemp creates a folder that other users cannot read.
+  await chmod(scratch, 0o755)
+  const user = owners.slice(1).find((owner) => isOneOf(users, owner)) ?? nextOf(users)
+  for (const folder of folders) await lchown(folder, user, user)
+  return user
+}
+
+/** Throws for a link in place of a folder, which only a compromised tool can have created. */
+async function ownerOf(folder: string): Promise<number> {
   const there = await lstat(folder)
   if (!there.isDirectory()) throw new EncodeFailed('incomplete', 'a link stands where a folder should be')
-  if (!users) return undefined
-  if (isOneOf(users, there.uid)) return there.uid
-  const around = await lstat(dirname(resolve(folder)))
-  const user = isOneOf(users, around.uid) ? around.uid : nextOf(users)
-  await lchown(folder, user, user)
-  return user
+  return there.uid
 }
 
 function isOneOf({ first, count }: ToolUsers, id: number): boolean {
   return id >= first && id < first + count
 }
 
-/** Two processes begin at places of their own; one comes back to an id only after all others. */
+/** Returns the next user. Processes start at random positions, and an id is reused only after all others. */
 function nextOf({ first, count }: ToolUsers): number {
   return first + ((begin + given++) % count)
 }

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { outputKeys } from './encode-chunk.ts'
 import { segmentNames } from './encode-command.ts'
 import { type ProbedFile, readProbedFile } from './ffprobe-json.ts'
@@ -16,26 +13,26 @@ import { probedPictures } from './picture-codec.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import { ffprobeText } from './run-ffprobe.ts'
 import type { RunLimits } from './sandbox.ts'
-import { plainFileBytes } from './scratch.ts'
 import { setFolder, setLayout } from './set-layout.ts'
 import { planStoryboard } from './storyboard.ts'
+import { type OutputFile, readOutput, withOutput } from './tool-output.ts'
 
 export type SetFileKind = 'mp4' | 'hls_master' | 'hls_playlist' | 'hls_init' | 'hls_segment' | 'image' | 'storyboard' | 'preview' | 'sound'
 
 /** One file of a finished set. */
 export interface SetFile {
-  /** Relative to the folder of the set, with `/`. */
+  /** Path below the folder of the set, with `/`. */
   path: string
   kind: SetFileKind
-  /** Of the rendition, audio track or image; empty for the master playlist. */
+  /** Key of the rendition, audio track or image; empty for the master playlist. */
   key: string
   bytes: number
   /** Lower-case hex. */
   sha256: string
-  /** Pixels; of files with a picture. */
+  /** Width in pixels, for files with a picture. */
   width?: number
   height?: number
-  /** Bits a second, of the whole file on average; of MP4 files and segments. */
+  /** Average bit rate of the whole file in bit/s, for MP4 files and segments. */
   bitrate?: number
   durationSeconds?: number
 }
@@ -48,24 +45,27 @@ export interface Verification {
   signal?: AbortSignal | undefined
 }
 
-/** Looks at every file of a set before anyone may see it. Throws `EncodeFailed` of kind `incomplete` for what is not as planned. */
+/**
+ * Checks every file of a set before it is published. Throws `EncodeFailed` of kind `incomplete` if a file is not as
+ * planned.
+ */
 export async function verifySet(work: Verification): Promise<SetFile[]> {
   const set = join(work.scratch, setFolder)
   const files: SetFile[] = []
   for (const rendition of work.plan.renditions) files.push(await verifyMp4(work, rendition))
   for (const key of outputKeys(work.plan)) files.push(...(await verifyHls(work.plan, set, key)))
-  files.push(await describe(set, { path: setLayout.master, kind: 'hls_master', key: '' }))
+  files.push(await describePath(set, { path: setLayout.master, kind: 'hls_master', key: '' }))
   if (soundKey(work.plan) !== undefined) files.push(await verifySound(work))
   for (const image of work.plan.images) files.push(await verifyImage(set, image.key))
   const storyboard = planStoryboard(work.plan)
   if (storyboard) {
     for (const key of storyboard.sprites) files.push(await verifyImage(set, key))
-    files.push(await describe(set, { path: setLayout.storyboard, kind: 'storyboard', key: '' }), await verifyPreview(set))
+    files.push(await describePath(set, { path: setLayout.storyboard, kind: 'storyboard', key: '' }), await verifyPreview(set))
   }
   return files
 }
 
-/** Seconds by which a file may be longer or shorter than planned. */
+/** Maximum difference in seconds between the actual and the planned duration. */
 const tolerance = 0.2
 
 async function verifyMp4(work: Verification, rendition: PlannedRendition): Promise<SetFile> {
@@ -83,13 +83,14 @@ async function verifyMovie(
   { path, kind, key }: Pick<SetFile, 'path' | 'kind' | 'key'>,
   tracks: PlannedTracks,
 ): Promise<SetFile> {
-  const boxes = await boxesOf(join(work.scratch, setFolder, path), path)
-  const order = boxes.map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
-  if (order[0] !== 'moov' || !order.includes('mdat')) throw incomplete(path, 'its moov is not in front')
+  const file = await withFile(join(work.scratch, setFolder), path, async (opened) => {
+    const order = (await boxesOf(opened, path)).map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
+    if (order[0] !== 'moov' || !order.includes('mdat')) throw incomplete(path, 'its moov is not in front')
+    return describe(opened, { path, kind, key })
+  })
   const probed = await probeMp4(work, path)
   checkStreams(work.plan, tracks, probed, path)
   const durationSeconds = probed.durationSeconds ?? 0
-  const file = await describe(join(work.scratch, setFolder), { path, kind, key })
   return { ...file, bitrate: Math.round((file.bytes * 8) / durationSeconds), durationSeconds }
 }
 
@@ -133,16 +134,19 @@ function checkDuration(path: string, found: number | undefined, planned: number)
 
 async function verifyHls(plan: EncodePlan, set: string, key: string): Promise<SetFile[]> {
   const folder = `${setLayout.hlsFolder}/${key}`
-  const playlist = await describe(set, { path: setLayout.playlist(key), kind: 'hls_playlist', key })
-  const init = await describe(set, { path: `${folder}/${segmentNames.init}`, kind: 'hls_init', key })
+  const playlist = await describePath(set, { path: setLayout.playlist(key), kind: 'hls_playlist', key })
+  const init = await describePath(set, { path: `${folder}/${segmentNames.init}`, kind: 'hls_init', key })
   const size = plan.renditions.find((rendition) => rendition.key === key)?.video
   const files = [playlist, init]
   let durationSeconds = 0
-  for (const { name, seconds } of readSegmentList(await readFile(join(set, playlist.path), 'utf8'))) {
+  for (const { name, seconds } of readSegmentList(String(await withFile(set, playlist.path, readAll)))) {
     const path = `${folder}/${name}`
-    const boxes = await boxesOf(join(set, path), path)
-    if (!boxes.some((box) => box.type === 'moof') || !boxes.some((box) => box.type === 'mdat')) throw incomplete(path, 'it holds no media')
-    const file = await describe(set, { path, kind: 'hls_segment', key })
+    const file = await withFile(set, path, async (opened) => {
+      const boxes = await boxesOf(opened, path)
+      if (!boxes.some((box) => box.type === 'moof') || !boxes.some((box) => box.type === 'mdat'))
+        throw incomplete(path, 'it holds no media')
+      return describe(opened, { path, kind: 'hls_segment', key })
+    })
     durationSeconds += seconds
     files.push({
       ...file,
@@ -157,22 +161,25 @@ async function verifyHls(plan: EncodePlan, set: string, key: string): Promise<Se
 
 async function verifyImage(set: string, key: string): Promise<SetFile> {
   const path = setLayout.image(key)
-  const file = await describe(set, { path, kind: 'image', key })
-  const size = jpegSize(await readFile(join(set, path)))
-  if (!size) throw incomplete(path, 'it is not a whole JPEG')
-  return { ...file, ...size }
+  return withFile(set, path, async (opened) => {
+    const size = jpegSize(await readAll(opened))
+    if (!size) throw incomplete(path, 'it is not a whole JPEG')
+    return { ...(await describe(opened, { path, kind: 'image', key })), ...size }
+  })
 }
 
 async function verifyPreview(set: string): Promise<SetFile> {
   const path = setLayout.preview
-  const file = await describe(set, { path, kind: 'preview', key: '' })
-  const bytes = await readFile(join(set, path))
-  const isWhole = bytes.length > 13 && bytes.toString('latin1', 0, 6) === 'GIF89a' && bytes.at(-1) === 0x3b
-  if (!isWhole) throw incomplete(path, 'it is not a whole GIF')
-  return { ...file, width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
+  return withFile(set, path, async (opened) => {
+    const bytes = await readAll(opened)
+    const isWhole = bytes.length > 13 && bytes.toString('latin1', 0, 6) === 'GIF89a' && bytes.at(-1) === 0x3b
+    if (!isWhole) throw incomplete(path, 'it is not a whole GIF')
+    const file = await describe(opened, { path, kind: 'preview', key: '' })
+    return { ...file, width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
+  })
 }
 
-/** The size in the frame header of a baseline JPEG that has its end mark. */
+/** Returns the size in the frame header of a baseline JPEG that has its end marker. */
 function jpegSize(bytes: Buffer): { width: number; height: number } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8 || bytes.readUInt16BE(bytes.length - 2) !== 0xffd9) return undefined
   let place = 2
@@ -183,30 +190,43 @@ function jpegSize(bytes: Buffer): { width: number; height: number } | undefined 
   return undefined
 }
 
-async function boxesOf(file: string, path: string) {
-  const boxes = await outerBoxes(file).catch(() => undefined)
+async function boxesOf({ handle }: OutputFile, path: string) {
+  const boxes = await outerBoxes(handle)
   if (!boxes) throw incomplete(path, 'it is missing or cut short')
   return boxes
 }
 
-async function describe(set: string, file: Pick<SetFile, 'path' | 'kind' | 'key'>): Promise<SetFile> {
-  const size = await plainFileBytes(set, file.path)
-  if (size === 0) throw incomplete(file.path, 'it is missing or empty')
-  return { ...file, bytes: size, sha256: await sha256Of(join(set, file.path), size) }
+/** Segments have a second link in the folder of their chunk. */
+function withFile<T>(set: string, path: string, use: (file: OutputFile) => Promise<T>): Promise<T> {
+  return withOutput(set, path, use, { mayBeLinked: true })
 }
 
-/** A stream costs more than it hashes where a file is as small as most are. */
-async function sha256Of(file: string, size: number): Promise<string> {
-  if (size <= WHOLE_BYTES)
-    return createHash('sha256')
-      .update(await readFile(file))
-      .digest('hex')
+function describePath(set: string, file: Pick<SetFile, 'path' | 'kind' | 'key'>): Promise<SetFile> {
+  return withFile(set, file.path, (opened) => describe(opened, file))
+}
+
+async function describe(opened: OutputFile, file: Pick<SetFile, 'path' | 'kind' | 'key'>): Promise<SetFile> {
+  return { ...file, bytes: opened.bytes, sha256: await sha256Of(opened) }
+}
+
+/** Reads a whole image or playlist. The runs that make images may write files of 64 MiB. */
+function readAll(file: OutputFile): Promise<Buffer> {
+  return readOutput(file, WHOLE_BYTES)
+}
+
+const WHOLE_BYTES = 64 * 2 ** 20
+const PIECE_BYTES = 2 ** 20
+
+async function sha256Of({ handle, bytes }: OutputFile): Promise<string> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
-  return hash.digest('hex')
+  const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(1, bytes)))
+  for (let place = 0; ; ) {
+    const { bytesRead } = await handle.read(piece, 0, piece.length, place)
+    if (bytesRead === 0) return hash.digest('hex')
+    hash.update(piece.subarray(0, bytesRead))
+    place += bytesRead
+  }
 }
-
-const WHOLE_BYTES = 4 << 20
 
 function incomplete(path: string, what: string): EncodeFailed {
   return new EncodeFailed('incomplete', `${path}: ${what}`)

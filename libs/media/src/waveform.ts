@@ -9,10 +9,10 @@ const [width, height] = [1280, 720]
 const bars = 128
 const pitch = 8
 const thickness = 5
-/** Loudness that is drawn as nothing, and as the tallest bar, in dB of full scale. */
+/** Loudness of the lowest and of the tallest bar, in dBFS. */
 const [quiet, loud] = [-54, -9]
 
-/** The picture of sound alone: how loud it is from beginning to end, as bars around the middle. `levels` are of even stretches, in dB. */
+/** Draws the loudness over time as bars around the middle. `levels` contains the loudness of equal intervals in dBFS. */
 export function drawWaveform(levels: readonly number[]): RgbPicture {
   const pixels = Buffer.alloc(width * height * 3)
   for (let y = 0; y < height; y++) {
@@ -23,7 +23,7 @@ export function drawWaveform(levels: readonly number[]): RgbPicture {
   barHeights(levels).forEach((half, bar) => {
     const colour = mixed([0x7c, 0xc4, 0xff], [0xa5, 0x8b, 0xff], bar / bars)
     for (let y = height / 2 - half; y < height / 2 + half; y++) {
-      // The ends are round.
+      // Rounded ends.
       const inset = y === height / 2 - half || y === height / 2 + half - 1 ? 1 : 0
       for (let x = left + bar * pitch + inset; x < left + bar * pitch + thickness - inset; x++) pixels.set(colour, (y * width + x) * 3)
     }
@@ -31,7 +31,7 @@ export function drawWaveform(levels: readonly number[]): RgbPicture {
   return { width, height, pixels }
 }
 
-/** Half the height of each bar in pixels: the loudest moment of its stretch. */
+/** Returns half the height of each bar in pixels, from the loudest level of its interval. */
 export function barHeights(levels: readonly number[]): number[] {
   return Array.from({ length: bars }, (_, bar) => {
     const from = Math.floor((bar * levels.length) / bars)

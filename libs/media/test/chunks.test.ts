@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
@@ -23,13 +23,16 @@ beforeAll(async () => {
 })
 afterAll(() => room.close())
 
-/** Twelve bands, black or white: the number of each frame in binary, so that a decoded frame tells which one it is. */
+/**
+ * Returns a source with the number of each frame in binary, as twelve black or white bands, so that a decoded frame
+ * can be identified.
+ */
 function numbered(rate: string | number, seconds: number): string {
   const bits = "lum='255*mod(floor(N/pow(2,floor(X/16))),2)'"
   return `-f lavfi -i color=black:s=192x64:r=${rate}:d=${seconds},format=gray,geq=${bits},format=yuv420p`
 }
 
-/** The numbers of all frames of a file, in order. */
+/** Returns the numbers of all frames of a file, in order. */
 async function numbersIn(file: string, [width, height]: [number, number]): Promise<number[]> {
   const raw = `${file}.gray`
   await room.ffmpeg('-y', '-i', file, '-map', '0:v', '-fps_mode', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', raw)
@@ -49,7 +52,7 @@ async function planOf(source: string): Promise<EncodePlan> {
   return planEncode({ probe, tools: room.tools, keys: ['h264_100', 'h264_360'] })
 }
 
-/** The same plan with a single chunk, which decodes the source from its beginning to its end. */
+/** Returns the same plan with a single chunk, which decodes the whole source. */
 function whole(plan: EncodePlan): EncodePlan {
   const [first] = plan.chunks
   if (!plan.video || !first) throw new Error('the plan has a picture')
@@ -97,7 +100,7 @@ describe('over all seams every frame is there once, at its place', () => {
       expect(frames.numbers).toHaveLength(plan.video?.frames ?? 0)
       expect(frames.baseline).toEqual(frames.numbers)
       if (chunks > 1) expect(frames.numbers).toEqual((await encoded(source, whole(plan))).numbers)
-      // Fields are woven together, and a container may show the first or the last frame for longer.
+      // Fields are interleaved, and a container may extend the first or the last frame.
       const distances = frames.numbers.slice(1).map((number, index) => number - (frames.numbers[index] ?? 0))
       const step = name === 'fast.mp4' ? 2 : 1
       if (chunks > 1 && name !== 'fields.mp4') expect(new Set(distances)).toEqual(new Set([step]))
@@ -120,7 +123,7 @@ describe('over all seams every frame is there once, at its place', () => {
   test('times that begin below zero, an edit list that skips the beginning, and a picture that comes late', async () => {
     const plain = await room.make('plain.mp4', `${numbered(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
     const made = await Promise.all([
-      // Copied from the middle of a group: the edit list hides the frames before.
+      // Copied from the middle of a group: the edit list hides the earlier frames.
       room.make('edited.mp4', `-ss 1.7 -i ${plain} -c copy`),
       room.make('late.mkv', `-i ${plain} -itsoffset 1.3 -i ${plain} -map 0:a -map 1:v -c copy`),
       room.make('early.mkv', `-itsoffset -0.5 -i ${plain} -c copy -avoid_negative_ts disabled`),
@@ -174,7 +177,7 @@ test('the frames are the same in whatever order chunks are made, and after an ff
   expect(await hashes(disturbed)).toEqual(expected)
 }, 180_000)
 
-test('the head of a segment tells what its playlist says', async () => {
+test('the head of a segment has the data of its playlist', async () => {
   const source = await room.make('heads.mp4', `${numbered('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
   const plan = await planOf(source)
   const work = { source, scratch: room.scratch('heads'), tools: room.tools, plan }
@@ -183,7 +186,8 @@ test('the head of a segment tells what its playlist says', async () => {
   const files = (await verifySet(work)).filter(({ kind }) => kind === 'hls_segment')
   expect(files.length).toBeGreaterThan(8)
   for (const { path, durationSeconds } of files) {
-    const head = await readSegmentHead(join(work.scratch, setFolder, path))
+    const segment = await open(join(work.scratch, setFolder, path))
+    const head = await readSegmentHead(segment).finally(() => segment.close())
     expect([path, head?.seconds.toFixed(6)]).toEqual([path, durationSeconds?.toFixed(6)])
   }
 }, 60_000)

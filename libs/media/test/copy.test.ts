@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type EncodePlan, packageRenditions, planEncode, probeSource, setFolder, setLayout, verifySet } from '../src/index.ts'
+import { type EncodePlan, findFfmpeg, packageRenditions, planEncode, probeSource, setFolder, setLayout, verifySet } from '../src/index.ts'
 import { encodeAll, type MediaRoom, openMediaRoom, sound } from './media-fixtures.ts'
 
 let room: MediaRoom
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => room.close())
 
 const card = (rate: string | number, seconds: number) => `-f lavfi -i testsrc2=s=320x180:r=${rate}:d=${seconds}`
-/** B frames, and nothing over the border of a group. */
+/** With B frames, and without references across groups. */
 const closed = (frames: number) =>
   `-c:v libx264 -preset veryfast -bf 3 -pix_fmt yuv420p -x264-params keyint=${frames}:min-keyint=${frames}:scenecut=0:open-gop=0`
 
@@ -24,7 +24,7 @@ function copiedKeys(plan: EncodePlan): string[] {
   return plan.renditions.filter(({ video }) => video?.copied).map(({ key }) => key)
 }
 
-/** Bytes and checksum of each packet of the picture, in the order of decoding. */
+/** Returns bytes and checksum of each packet of the picture, in decoding order. */
 async function packets(file: string): Promise<string[]> {
   const { stdout } = await room.ffmpeg('-i', file, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', '-')
   return stdout
@@ -42,6 +42,10 @@ async function times(file: string): Promise<{ all: number[]; keys: number[] }> {
   const sorted = (list: typeof read) => list.map(({ time }) => time).sort((a, b) => a - b)
   return { all: sorted(read), keys: sorted(read.filter(({ isKey }) => isKey)) }
 }
+
+/** Older versions encode the pictures that newer ones copy. */
+const copies = (await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).copies
+const COPIED = copies ? ['h264_1200'] : []
 
 describe('the largest rendition is the very picture of a source that needs no change', () => {
   test.each([
@@ -61,16 +65,19 @@ describe('the largest rendition is the very picture of a source that needs no ch
         plan: await planOf(source, ['h264_100', 'h264_800', 'h264_1200']),
       }
       expect(work.plan.chunks).toHaveLength(name === 'short.mp4' ? 1 : 3)
-      expect(copiedKeys(work.plan)).toEqual(['h264_1200'])
+      expect(copiedKeys(work.plan)).toEqual(COPIED)
       await encodeAll(work)
       await packageRenditions(work)
       await verifySet(work)
+      if (!copies) return
       const set = join(work.scratch, setFolder)
       const own = await packets(source)
       expect(own).toHaveLength(work.plan.video?.frames ?? 0)
       for (const path of [setLayout.mp4('h264_1200'), setLayout.playlist('h264_1200')]) expect(await packets(join(set, path))).toEqual(own)
       const [copied, encoded] = [await times(join(set, setLayout.mp4('h264_1200'))), await times(join(set, setLayout.mp4('h264_800')))]
-      expect(copied.all).toEqual(encoded.all)
+      // Times of a copied frame are those of the constant rate, to the nearest tick of the source. Key frames start a
+      // segment and match exactly.
+      expect(Math.max(...copied.all.map((time, index) => Math.abs(time - (encoded.all[index] ?? -1))))).toBeLessThan(0.0006)
       expect(copied.keys).toEqual(expect.arrayContaining(encoded.keys))
       const { stderr } = await room.ffmpeg('-xerror', '-i', join(set, setLayout.master), '-map', '0', '-f', 'null', '-')
       expect(stderr).toBe('')
@@ -122,14 +129,14 @@ describe('a source is encoded where something lacks:', () => {
   test('a frame that cannot be decoded without a complaint', async () => {
     const source = await room.make('hurt.mp4', `${card(25, 16)} ${closed(50)}`)
     const bytes = await readFile(source)
-    // In the middle of the media, whose box is the first: of a frame in the second chunk.
+    // The media box is the first one, so this is in a frame of the second chunk.
     bytes.fill(0x55, Math.floor(bytes.length * 0.45), Math.floor(bytes.length * 0.45) + 400)
     await writeFile(source, bytes)
     const work = { source, scratch: room.scratch('hurt'), tools: room.tools }
     const probe = await probeSource(work)
     const plan = planEncode({ probe, tools: room.tools })
-    expect(copiedKeys(plan)).toEqual(['h264_1200'])
-    await expect(encodeAll({ ...work, plan })).rejects.toMatchObject({ kind: 'unclean' })
+    expect(copiedKeys(plan)).toEqual(COPIED)
+    if (copies) await expect(encodeAll({ ...work, plan })).rejects.toMatchObject({ kind: 'unclean' })
     const encoded = planEncode({ probe, tools: room.tools, copies: false })
     expect(copiedKeys(encoded)).toEqual([])
     await encodeAll({ ...work, plan: encoded })
@@ -137,7 +144,7 @@ describe('a source is encoded where something lacks:', () => {
 
   test('frames before its beginning, which an edit list hides', async () => {
     const plain = await room.make('plain.mp4', `${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`)
-    expect(copiedKeys(await planOf(plain))).toEqual(['h264_1200'])
+    expect(copiedKeys(await planOf(plain))).toEqual(COPIED)
     const source = await room.make('cut.mp4', `-ss 3 -i ${plain} -c copy`)
     expect(copiedKeys(await planOf(source))).toEqual([])
   }, 60_000)
@@ -145,13 +152,13 @@ describe('a source is encoded where something lacks:', () => {
   test('a rendition that is made alone', async () => {
     const source = await room.make('alone.mp4', `${card(25, 8)} ${closed(50)}`)
     const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
-    expect(copiedKeys(planEncode({ probe, tools: room.tools }))).toEqual(['h264_1200'])
+    expect(copiedKeys(planEncode({ probe, tools: room.tools }))).toEqual(COPIED)
     expect(copiedKeys(planEncode({ probe, tools: room.tools, keys: ['h264_1200'] }))).toEqual([])
   }, 60_000)
 
   test('a picture that is larger than the rendition', async () => {
     const source = await room.make('large.mp4', `-f lavfi -i color=gray:s=640x480:r=25:d=6 ${closed(50)}`)
     expect(copiedKeys(await planOf(source, ['h264_100', 'h264_250']))).toEqual([])
-    expect(copiedKeys(await planOf(source))).toEqual(['h264_1200'])
+    expect(copiedKeys(await planOf(source))).toEqual(COPIED)
   }, 60_000)
 })

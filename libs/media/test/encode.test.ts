@@ -112,7 +112,7 @@ describe.each([
 const flash = "-f lavfi -i color=black:s=320x180:r=30:d=4,drawbox=t=fill:c=white:enable='between(t,1,1.5)'"
 const beep = "-f lavfi -i aevalsrc='0.8*sin(6283*t)*between(t,1,1.5)':s=44100:d=4"
 
-/** When the picture turns white and the sound begins, in seconds, not before `from`. */
+/** Returns when the picture turns white and when the sound starts, in seconds, not before `from`. */
 async function flashAndBeep(file: string, from = 0): Promise<[number, number]> {
   const input = ['-i', file]
   const seen = await room.ffmpeg(
@@ -120,29 +120,29 @@ async function flashAndBeep(file: string, from = 0): Promise<[number, number]> {
     ...['-map', '0:v:0', '-vf', 'signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-', '-f', 'null', '-'],
   )
   const measured = 'asetnsamples=n=480,astats=metadata=1:reset=1,ametadata=print:key=lavfi.astats.Overall.RMS_level:file=-'
-  const heard = await room.ffmpeg(...input, '-map', '0:a:0', '-af', measured, '-f', 'null', '-')
-  return [firstAbove(seen.stdout, 120, from), firstAbove(heard.stdout, -20, from)]
+  const received = await room.ffmpeg(...input, '-map', '0:a:0', '-af', measured, '-f', 'null', '-')
+  return [firstAbove(seen.stdout, 120, from), firstAbove(received.stdout, -20, from)]
 }
 
 test('keeps sound and picture together in MP4 and HLS', async () => {
   const encoded = await room.encode(await room.make('sync.mp4', `${flash} ${beep} ${quick}`), ['h264_360', 'h264_1200'])
   for (const file of ['h264_360.mp4', 'h264_1200.mp4', setLayout.master]) {
-    const [seen, heard] = await flashAndBeep(join(encoded.set, file))
+    const [seen, received] = await flashAndBeep(join(encoded.set, file))
     expect(seen).toBeCloseTo(1, 1)
-    expect(Math.abs(seen - heard)).toBeLessThanOrEqual(0.045)
+    expect(Math.abs(seen - received)).toBeLessThanOrEqual(0.045)
   }
 }, 60_000)
 
 test('keeps them together behind a place where time jumps, although they are made by two runs', async () => {
-  // Sound ends long before the picture: what closes the gap for one would not for the other.
+  // The sound ends long before the picture, so a gap that one stream shows does not exist in the other.
   const part = await room.make('part.ts', `${flash} ${beep.replace('d=4', 'd=3')} ${quick}`)
   const joined = join(room.folder, 'jump.ts')
   const later = await room.make('later.ts', `-i ${part} -c copy -output_ts_offset 2`)
   await writeFile(joined, Buffer.concat([await readFile(part), await readFile(later)]))
   const encoded = await room.encode(joined, ['h264_360'])
-  const [seen, heard] = await flashAndBeep(join(encoded.set, 'h264_360.mp4'), 3)
+  const [seen, received] = await flashAndBeep(join(encoded.set, 'h264_360.mp4'), 3)
   expect(seen).toBeCloseTo(5, 0)
-  expect(Math.abs(seen - heard)).toBeLessThanOrEqual(0.045)
+  expect(Math.abs(seen - received)).toBeLessThanOrEqual(0.045)
 }, 60_000)
 
 test('two recordings one behind the other are both there, whatever their clocks say', async () => {
@@ -151,7 +151,7 @@ test('two recordings one behind the other are both there, whatever their clocks 
   await writeFile(twice, Buffer.concat([await readFile(part), await readFile(part)]))
   const encoded = await room.encode(twice, ['h264_100'])
   expect(encoded.plan.durationSeconds).toBeCloseTo(4, 0)
-  // What cannot be read packet by packet is as long as its container says.
+  // If the packets cannot be read, the duration of the container is used.
   const tools = { ...(await room.fake('no-packets', 'exit 1')), ffprobe: room.tools.ffprobe }
   expect((await probeSource({ source: twice, scratch: room.scratch('no-packets'), tools })).durationSeconds).toBeCloseTo(2, 0)
   const late = await room.make('late.ts', `-i ${part} -c copy -output_ts_offset 7200`)
@@ -160,7 +160,10 @@ test('two recordings one behind the other are both there, whatever their clocks 
   expect((await probeSource({ source: apart, scratch: room.scratch('apart'), tools: room.tools })).durationSeconds).toBeCloseTo(4, 0)
 }, 60_000)
 
-/** The time of the first frame whose measured value passes `level`, in what the filter metadata=print says. */
+/**
+ * Returns the time of the first frame whose measured value exceeds `level`, from the output of the filter
+ * metadata=print.
+ */
 function firstAbove(text: string, level: number, from: number): number {
   let time = Number.NaN
   for (const line of text.split('\n')) {

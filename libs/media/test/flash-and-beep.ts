@@ -1,8 +1,8 @@
 import type { MediaRoom } from './media-fixtures.ts'
 
 /**
- * When the picture of a file turns white and when its sound begins, in seconds by the clock of the file: that of ffmpeg would begin with the only
- * stream that it looks at.
+ * Returns when the picture turns white and when the sound starts, in seconds of the file's own clock. ffmpeg's clock
+ * would start with the only stream that it reads.
  */
 export async function flashAndBeep({ ffmpeg }: Pick<MediaRoom, 'ffmpeg'>, file: string): Promise<{ seen: number; heard: number }> {
   const input = ['-copyts', '-i', file]
@@ -15,7 +15,7 @@ export async function flashAndBeep({ ffmpeg }: Pick<MediaRoom, 'ffmpeg'>, file: 
   return { seen: firstAbove(light, half), heard: firstAbove(sound, -26) }
 }
 
-/** Times with what was measured there, in what the filter metadata=print says. */
+/** Returns times and measured values from the output of the filter metadata=print. */
 function values(text: string): [time: number, level: number][] {
   return [...text.matchAll(/pts_time:(\S+)\s+\S+=(-?[\d.]+|-?inf)/g)].map(([, time, level]) => [Number(time), Number(level)])
 }

@@ -7,7 +7,10 @@ import { type Encoded, type MediaRoom, openMediaRoom, quick, sound } from './med
 let room: MediaRoom
 let encoded: Encoded
 
-/** 56 s: its first half grows from black to grey, as plain as it can be; then there is something to see, blurred for its last 8 s. */
+/**
+ * 56 s: the first half fades from black to grey without any detail; the second half has detail, and its last 8 s are
+ * blurred.
+ */
 beforeAll(async () => {
   room = await openMediaRoom()
   const plain = "color=black:s=320x180:r=10:d=32,geq=lum='2+3*T':cb=128:cr=128"
@@ -17,7 +20,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => room.close())
 
-/** The brightness of each pixel of one frame of a file, or of a part of it. */
+/** Returns the brightness of each pixel of one frame of a file, or of a part of it. */
 async function greyOf(file: string, filter: string, size: string): Promise<Uint8Array> {
   const raw = join(room.folder, 'grey.raw')
   await room.ffmpeg('-y', '-i', file, '-vf', `${filter}scale=${size},format=gray`, '-frames:v', '1', '-f', 'rawvideo', raw)
@@ -33,7 +36,7 @@ test('a storyboard shows for each two seconds what the video shows then', async 
   expect(cues).toHaveLength(28)
   expect(cues[0]).toBe('00:00:00.000 --> 00:00:02.000\nstoryboard-1.jpg#xywh=0,0,160,90')
   expect(cues[27]).toMatch(/^00:00:54.000 --> 00:00:56.\d{3}\nstoryboard-2.jpg#xywh=320,0,160,90$/m)
-  // The grey of the plain half tells the second that a tile is of.
+  // The grey level of the plain half identifies the second of a tile.
   for (const [tile, x, y] of [
     [4, 640, 0],
     [12, 320, 180],

@@ -24,13 +24,13 @@ const run = promisify(execFile)
 export interface MediaRoom {
   folder: string
   tools: FfmpegTools
-  /** Runs ffmpeg on lavfi sources and options given in one line; answers the file. */
+  /** Runs ffmpeg with lavfi sources and options in one line. Returns the file. */
   make(name: string, line: string): Promise<string>
   ffprobe(file: string, ...args: string[]): Promise<string>
   ffmpeg(...args: string[]): Promise<{ stdout: string; stderr: string }>
   scratch(name: string): string
   encode(source: string, keys?: readonly string[]): Promise<Encoded>
-  /** A program in place of ffmpeg, written in bash; REAL in it is the real one, of which it has a link that it may start. */
+  /** Creates a bash script that replaces ffmpeg. REAL in it is the real ffmpeg, as a link that it may execute. */
   fake(name: string, body: string): Promise<FfmpegTools>
   close(): Promise<void>
 }
@@ -42,11 +42,11 @@ export interface Encoded {
   set: string
 }
 
-/** A folder that the locked-up user can reach too, and the ffmpeg that the product would take. */
+/** Creates a folder that the sandbox user can access, and finds ffmpeg as the product does. */
 export async function openMediaRoom(): Promise<MediaRoom> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-media-'))
   await chmod(folder, 0o755)
-  // Read here for the tests alone, so that a suite can be run against another build.
+  // Read only by tests, so that a suite can run with another build.
   const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   let scratches = 0
   const scratch = (name: string) => join(folder, `scratch-${name}-${scratches++}`)
@@ -83,7 +83,7 @@ export async function openMediaRoom(): Promise<MediaRoom> {
   return room
 }
 
-/** All chunks, one after another. */
+/** Encodes all chunks in sequence. */
 export async function encodeAll(work: Omit<ChunkEncode, 'chunkIndex'>): Promise<void> {
   for (const chunkIndex of chunkNumbers(work.plan)) await encodeChunk({ ...work, chunkIndex })
 }

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isEncodeFailed, isSourceRefused, packageRenditions, planEncode, probeSource, type RunLimits, verifySet } from '../src/index.ts'
 import { encodeAll, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
 
-/** A night may take ten times as many. */
+/** Number of mutants; a nightly run may use ten times as many. */
 const MUTANTS = Number(process.env['VITASCOPE_MUTANTS'] ?? 500)
 const SEED = Number(process.env['VITASCOPE_SEED'] ?? 20_261_123)
-/** What every single run of ffmpeg or ffprobe may take; passing it is a failure of this test. */
+/** Limits of each run of ffmpeg or ffprobe. Exceeding them fails the test. */
 const limits: Partial<RunLimits> = { memoryBytes: 2 ** 30, wallSeconds: 30, stallSeconds: 20 }
 
 const fixtures: readonly (readonly [name: string, codecs: string])[] = [
@@ -52,11 +52,11 @@ test(`of ${MUTANTS} mutants of six sources each becomes a whole set or is refuse
     `\nmutants of seed ${SEED}: ${JSON.stringify(Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])))}, the slowest in ${slowest.toFixed(1)} s\n`,
   )
   expect(wrong).toEqual([])
-  // Whatever became of it, nothing of a mutant is left beside its own folder.
+  // Whatever the result, a mutant leaves nothing outside of its own folder.
   expect((await readdir(room.folder)).filter((name) => !name.startsWith('whole.'))).toEqual([])
 }, 7_200_000)
 
-/** How it ended, in a word; a picture that is too bad to be copied is encoded, as the product does. */
+/** Returns the outcome as a word. A picture that is too damaged to be copied is encoded, as in the product. */
 async function encode(source: string, copies = true): Promise<string> {
   const work = { source, scratch: room.scratch('mutant'), tools: room.tools, limits }
   try {
@@ -75,7 +75,7 @@ async function encode(source: string, copies = true): Promise<string> {
   }
 }
 
-/** Bytes changed, cut away, doubled or moved, now and then several of these. */
+/** Changes, removes, duplicates or moves bytes, sometimes several times. */
 function mutantOf(source: Buffer, random: (below: number) => number): Buffer {
   let bytes: Buffer = Buffer.from(source)
   for (let change = 0; change < 1 + random(3); change++) {
@@ -86,7 +86,7 @@ function mutantOf(source: Buffer, random: (below: number) => number): Buffer {
         for (let hit = 0; hit < 1 + random(20); hit++) bytes[random(bytes.length)] = random(256)
         break
       case 1:
-        // Heads are small, and most of what is read of a file is decided by them.
+        // Headers are small and determine most of what is read of a file.
         for (let hit = 0; hit < 1 + random(4); hit++) bytes[random(Math.min(1024, bytes.length))] = random(256)
         break
       case 2:
@@ -106,7 +106,7 @@ function mutantOf(source: Buffer, random: (below: number) => number): Buffer {
 function seeded(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
-    // The high bits: the low ones of such a generator repeat soon.
+    // Uses the high bits: the low bits of such a generator repeat soon.
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
     return Math.floor((state / 0x80000000) * below)
   }

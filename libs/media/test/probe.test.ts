@@ -66,8 +66,8 @@ describe('what ordinary sources are', () => {
     expect(found[0]?.audio[1]).toMatchObject({ language: 'fra', isDefault: true })
     const cover = await room.make('cover.png', '-f lavfi -i testsrc=s=300x300 -frames:v 1')
     const song = await room.make('song.mp3', `${sound(2)} -i ${cover} -map 0 -map 1 -c:a libmp3lame -c:v copy -disposition:v attached_pic`)
-    const heard = await probe(song)
-    expect([heard.streams, heard.audio.length, heard.video]).toEqual([2, 1, undefined])
+    const received = await probe(song)
+    expect([received.streams, received.audio.length, received.video]).toEqual([2, 1, undefined])
   })
 
   test('a missing duration is measured', async () => {

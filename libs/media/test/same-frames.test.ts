@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => room.close())
 
-/** Of widths whose macroblocks are no multiple of eight: 426 and 854 pixels. */
+/** Renditions whose macroblocks per row are not a multiple of eight: 426 and 854 pixels wide. */
 const keys = ['h264_250', 'h264_800']
 
 test('frames do not depend on what stood in the memory before', async () => {
@@ -22,7 +22,7 @@ test('frames do not depend on what stood in the memory before', async () => {
     keys,
   })
   const framesWith = async (filling: number) => {
-    // The allocator of glibc fills what it gives and what it takes back.
+    // The allocator of glibc fills allocated and freed memory with a pattern.
     const tools = await room.fake(`filled-${filling}`, `MALLOC_PERTURB_=${filling} exec REAL "$@"`)
     const scratch = room.scratch('filled')
     await encodeAll({ plan, source, scratch, tools })

@@ -1,7 +1,7 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { makeFolderFor, makeSlideImages, type SlidePicture, sandboxFor } from '../src/index.ts'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { makeSlideImages, type SlidePicture } from '../src/index.ts'
 import { type MediaRoom, openMediaRoom } from './media-fixtures.ts'
 
 let room: MediaRoom
@@ -12,7 +12,7 @@ afterAll(() => room.close())
 
 async function aScratch(name: string): Promise<string> {
   const scratch = room.scratch(name)
-  await makeFolderFor(await sandboxFor(room.tools.ffmpeg), scratch)
+  await mkdir(join(scratch, 'slides'), { recursive: true })
   return scratch
 }
 
@@ -29,11 +29,11 @@ test('pixels of different sizes become a large and a small JPEG each, in their c
     await picture(scratch, 2, 101, 203, [0, 0, 255, 255]),
     await picture(scratch, 3, 16, 1920, [255, 255, 255, 255]),
   ]
-  await makeSlideImages({ pictures, thumbnailSide: 320, scratch, tools: room.tools })
+  await makeSlideImages({ pictures, thumbnailSide: 320, scratch, target: join(scratch, 'slides'), tools: room.tools })
   const sizes = await Promise.all(
     pictures.flatMap(({ image, thumbnail }) =>
       [image, thumbnail].map((file) =>
-        room.ffprobe(join(scratch, file), '-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0'),
+        room.ffprobe(join(scratch, 'slides', file), '-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0'),
       ),
     ),
   )
@@ -51,32 +51,39 @@ test('pixels of different sizes become a large and a small JPEG each, in their c
     ['thumb-3.jpg', [255, 255, 255]],
   ] as const) {
     const out = join(scratch, 'out.rgb')
-    await room.ffmpeg('-y', '-i', join(scratch, file), '-f', 'rawvideo', '-pix_fmt', 'rgb24', out)
+    await room.ffmpeg('-y', '-i', join(scratch, 'slides', file), '-f', 'rawvideo', '-pix_fmt', 'rgb24', out)
     const rgb = [...(await readFile(out)).subarray(0, 3)]
     for (const [index, value] of rgb.entries()) expect(Math.abs(value - (colour[index] ?? 0))).toBeLessThanOrEqual(4)
   }
 })
 
-test('a picture that is not made, is cut off, or is a link to another file, is no picture', async () => {
-  const make = async (name: string, body: string, prepare?: (scratch: string) => Promise<void>) => {
+describe('a picture', () => {
+  const jpeg = `printf '\\xff\\xd8\\xff\\xd9'`
+  const make = async (name: string, body: string) => {
     const scratch = await aScratch(name)
     const pictures = [await picture(scratch, 1, 16, 16, [0, 0, 0, 255])]
-    await prepare?.(scratch)
-    return makeSlideImages({ pictures, thumbnailSide: 8, scratch, tools: await room.fake(name, body) })
+    const target = join(scratch, 'slides')
+    await makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools: await room.fake(name, body) })
+    return readdir(target)
   }
-  const jpeg = `printf '\\xff\\xd8\\xff\\xd9'`
-  await expect(make('good', `${jpeg} > slide-1.jpg; ${jpeg} > thumb-1.jpg`)).resolves.toBeUndefined()
-  await expect(make('none', 'exit 0')).rejects.toMatchObject({ kind: 'incomplete' })
-  await expect(make('cut', `printf '\\xff\\xd8\\xff\\x00' > slide-1.jpg; ${jpeg} > thumb-1.jpg`)).rejects.toMatchObject({
-    kind: 'incomplete',
+
+  test('that is whole is put into the target folder', async () => {
+    await expect(make('good', `${jpeg} > made/slide-1.jpg; ${jpeg} > made/thumb-1.jpg`)).resolves.toEqual(['slide-1.jpg', 'thumb-1.jpg'])
   })
-  const link = (scratch: string) => symlink('/etc/passwd', join(scratch, 'slide-1.jpg'))
-  await expect(make('link', `${jpeg} > thumb-1.jpg`, link)).rejects.toMatchObject({ kind: 'incomplete' })
+  test.each([
+    ['not made', 'exit 0'],
+    ['cut off', `printf '\\xff\\xd8\\xff\\x00' > made/slide-1.jpg; ${jpeg} > made/thumb-1.jpg`],
+    ['a second name of another', `${jpeg} > made/slide-1.jpg; ln made/slide-1.jpg made/thumb-1.jpg`],
+  ])('that is %s is no picture', async (name, body) => {
+    await expect(make(name.replaceAll(' ', '-'), body)).rejects.toMatchObject({ kind: 'incomplete' })
+  })
 })
 
 test('pixels that are not all there make no picture', async () => {
   const scratch = await aScratch('short')
   const pictures = [await picture(scratch, 1, 64, 64, [0, 0, 0, 255])]
   await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(100), { mode: 0o644 })
-  await expect(makeSlideImages({ pictures, thumbnailSide: 8, scratch, tools: room.tools })).rejects.toMatchObject({ name: 'EncodeFailed' })
+  await expect(
+    makeSlideImages({ pictures, thumbnailSide: 8, scratch, target: join(scratch, 'slides'), tools: room.tools }),
+  ).rejects.toMatchObject({ name: 'EncodeFailed' })
 })

@@ -1,25 +1,25 @@
-/** A source as the world brings it, made by ffmpeg out of patterns. */
+/** A realistic source that ffmpeg creates from test patterns. */
 export interface SourceKind {
   name: string
   file: string
-  /** Each a command line without its file; `IN` is the file of the one before. */
+  /** Command lines without their output file; `IN` is the output of the previous step. */
   steps: readonly string[]
-  /** What its largest rendition is. */
+  /** Size of its largest rendition. */
   size?: readonly [width: number, height: number]
   rate?: string
-  /** Sounds to choose from; 1 where it is not said. */
+  /** Number of selectable sounds. Default: 1. */
   sounds?: number
-  /** Of the whole; 4 where it is not said. */
+  /** Duration in seconds. Default: 4. */
   seconds?: number
-  /** Frame by frame as the source: it can be compared by VMAF. */
+  /** Its frames match those of the rendition, so that VMAF can compare them. */
   isPlain?: boolean
 }
 
 const seconds = 4
-/** Something that moves, all white from the first second for half of one. */
+/** Moving picture that is white for half a second, from second 1 on. */
 const film = (size: string, rate: string | number, more = '') =>
   `-f lavfi -i testsrc2=s=${size}:r=${rate}:d=${seconds},drawbox=t=fill:c=white:enable='between(t,1,1.499)'${more}`
-/** A beep while it is white, in one channel or more. */
+/** A beep while the picture is white, in one or more channels. */
 const beep = (channels = 1) =>
   `-f lavfi -i aevalsrc=${Array(channels).fill("'0.8*sin(6283*t)*between(t,1,1.5)'").join('|')}:s=48000:d=${seconds}`
 const x264 = '-c:v libx264 -preset ultrafast -crf 18 -pix_fmt yuv420p'

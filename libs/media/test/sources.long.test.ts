@@ -28,7 +28,7 @@ async function make({ file, steps }: SourceKind): Promise<string> {
   return made
 }
 
-/** How well the largest rendition shows the source; undefined without the filter. */
+/** Returns the VMAF score of the largest rendition; undefined if ffmpeg lacks the filter. */
 async function vmaf(source: string, { set, plan }: Encoded): Promise<number | undefined> {
   const { stdout } = await room.ffmpeg('-filters')
   const largest = plan.renditions.at(-1)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { isSourceRefused, mostSounds, planEncode, probeSource, setLayout } from '../src/index.ts'
+import { isSourceRefused, maxSounds, planEncode, probeSource, setLayout } from '../src/index.ts'
 import { type Encoded, type MediaRoom, openMediaRoom, picture, quick } from './media-fixtures.ts'
 
 let room: MediaRoom
@@ -13,8 +13,8 @@ afterAll(() => room.close())
 
 const tone = (hertz: number, seconds: number) => `-f lavfi -i sine=f=${hertz}:r=48000:d=${seconds}`
 
-/** The pitch of the tone in a file, to the next 50 Hz, and after how many whole seconds it ends. */
-async function heard(file: string): Promise<{ hertz: number; seconds: number }> {
+/** Returns the pitch of the tone in a file, to the nearest 50 Hz, and its duration in whole seconds. */
+async function received(file: string): Promise<{ hertz: number; seconds: number }> {
   const raw = `${file}.pcm`
   await room.ffmpeg('-y', '-i', file, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 's16le', raw)
   const bytes = await readFile(raw)
@@ -39,7 +39,7 @@ test('of several sounds the default one is in the files, and all can be chosen i
 
   const file = join(encoded.set, setLayout.mp4('h264_360'))
   expect(await room.ffprobe(file, '-show_entries', 'stream=codec_type', '-of', 'csv=p=0')).toBe('video\naudio\n')
-  expect(await heard(file)).toEqual({ hertz: 1000, seconds: 6 })
+  expect(await received(file)).toEqual({ hertz: 1000, seconds: 6 })
 
   const tags = (await readFile(join(encoded.set, setLayout.master), 'utf8')).split('\n').filter((tag) => tag.startsWith('#EXT-X-MEDIA:'))
   expect(tags.map((tag) => ['GROUP-ID', 'NAME', 'LANGUAGE', 'DEFAULT', 'URI'].map((name) => attribute(tag, name)))).toEqual(
@@ -50,9 +50,9 @@ test('of several sounds the default one is in the files, and all can be chosen i
     ]),
   )
   for (const { key } of encoded.plan.audio?.tracks ?? []) expect([key, lengthOf(encoded, key)]).toEqual([key, expect.closeTo(6, 0)])
-  expect(await heard(join(encoded.set, setLayout.playlist('audio_32')))).toEqual({ hertz: 1000, seconds: 6 })
-  expect(await heard(join(encoded.set, setLayout.playlist('audio_64_2')))).toEqual({ hertz: 300, seconds: 6 })
-  expect(await heard(join(encoded.set, setLayout.playlist('audio_64_3')))).toEqual({ hertz: 2000, seconds: 2 })
+  expect(await received(join(encoded.set, setLayout.playlist('audio_32')))).toEqual({ hertz: 1000, seconds: 6 })
+  expect(await received(join(encoded.set, setLayout.playlist('audio_64_2')))).toEqual({ hertz: 300, seconds: 6 })
+  expect(await received(join(encoded.set, setLayout.playlist('audio_64_3')))).toEqual({ hertz: 2000, seconds: 2 })
 }, 60_000)
 
 test('sound alone with two sounds can be chosen from, too', async () => {
@@ -62,10 +62,10 @@ test('sound alone with two sounds can be chosen from, too', async () => {
   expect(master).toMatch(
     /\n#EXT-X-STREAM-INF:BANDWIDTH=\d+,AVERAGE-BANDWIDTH=\d+,CODECS="mp4a.40.2",AUDIO="audio_32"\naudio_32\/index.m3u8\n$/,
   )
-  expect(await heard(join(encoded.set, setLayout.playlist('audio_32_2')))).toEqual({ hertz: 1000, seconds: 3 })
+  expect(await received(join(encoded.set, setLayout.playlist('audio_32_2')))).toEqual({ hertz: 1000, seconds: 3 })
 }, 60_000)
 
-test(`of more than ${mostSounds} sounds the default one and the first are taken, of more than 32 streams none`, async () => {
+test(`of more than ${maxSounds} sounds the default one and the first are taken, of more than 32 streams none`, async () => {
   const many = (count: number) => `${tone(300, 1)} ${'-map 0 '.repeat(count)} -c:a aac -b:a 32k -disposition:a:9 default -disposition:a:0 0`
   const probe = async (source: string) => probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
   const plan = planEncode({ probe: await probe(await room.make('ten.mka', many(10))), tools: room.tools })
@@ -76,7 +76,7 @@ test(`of more than ${mostSounds} sounds the default one and the first are taken,
   })
 })
 
-test('sound of a few milliseconds is the source’s fault; beside a picture it is left out', async () => {
+test('audio of a few milliseconds fails the source, and is dropped where there is a picture', async () => {
   const source = await room.make('click.wav', `${tone(300, 0.02)}`)
   const refused = await room.encode(source, ['h264_100']).catch((error: unknown) => error)
   expect(isSourceRefused(refused) && refused.code).toBe(4002)

@@ -19,13 +19,18 @@ test.each([
     users: undefined,
     files: 'all',
     network: 'open',
+    landlock: undefined,
+    calls: 'all',
+    endsBy: 'group',
+    processLimit: { kind: 'none' },
     diesWithParent: false,
     handsOver,
     wrap: () => ({ command: '/bin/true', args: [] }),
   }
   const codes = await Promise.all(
     Array.from({ length: 40 }, async (_unused, nth) => {
-      const child = await startInside(sandbox, '/bin/true', [], defaultLimits, join(folder, `${handsOver}-${nth}`))
+      const scratch = join(folder, `${handsOver}-${nth}`)
+      const { child } = await startInside(sandbox, { tool: '/bin/true', args: [], limits: defaultLimits, scratch })
       expect(child.exitCode).toBeNull()
       return once(child, 'exit')
     }),

@@ -1,19 +1,21 @@
-// Runs as a process of its own, as root or as an ordinary user, beside copies of the modules of the lock: `two-runs.mts FOLDER FILES`. A first run
-// holds work of another job; a second one tries to reach it, and the secrets of this process. Prints what the second one says, as JSON.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+// Runs as a separate process, as root or as an ordinary user, next to copies of the sandbox modules: `two-runs.mts
+// FOLDER FILES`. A first run has the work of another job. A second run tries to access it and the secrets of this
+// process. Prints the result of the second run as JSON.
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const [folder = '', files = ''] = process.argv.slice(2)
 const modules = (name: string) => new URL(name, import.meta.url).href
-const { lockedRun } = (await import(modules('./locked-run.ts'))) as typeof import('../src/locked-run.ts')
+const { runSandboxed } = (await import(modules('./sandboxed-process.ts'))) as typeof import('../src/sandboxed-process.ts')
 const { sandboxFor } = (await import(modules('./sandbox.ts'))) as typeof import('../src/sandbox.ts')
 const lock = files === 'all' ? 'all' : 'own'
 
-const FIRST = 'echo work > work; echo $$; exec sleep 300'
+/** The id of a process in its own PID namespace is not valid elsewhere; /proc contains the id on the host. */
+const FIRST = 'echo work > work; read -r id _ < /proc/self/stat; echo $id; exec sleep 300'
 
-/** Each place, how it could be reached, and nothing else: what does not work says nothing. */
+/** Prints each place that could be accessed, and how. Failed attempts print nothing. */
 const SECOND = `
-first=$1 service=$2 house=$3 scratch=$4
+first=$1 service=$2 home=$3 scratch=$4 files=$5
 reads() { [[ -z $(cat "$2" 2>/dev/null | tr -d '\\0') ]] || echo "reads $1"; }
 writes() { { echo lost >> "$2"; } 2>/dev/null && echo "writes $1"; }
 lists() { [[ -z $(ls -A "$2" 2>/dev/null) ]] || echo "lists $1"; }
@@ -25,14 +27,24 @@ for other in "$first" "$service" 1; do
   lists "what $other has open" "/proc/$other/fd"; writes "the memory of $other" "/proc/$other/mem"
 done
 for secret in secrets/master-key storage/object; do
-  for way in "$house" "/proc/self/root$house" "/proc/$service/root$house" "/proc/$service/cwd"; do
+  for way in "$home" "/proc/self/root$home" "/proc/$service/root$home" "/proc/$service/cwd"; do
     reads "$secret by $way" "$way/$secret"; writes "$secret by $way" "$way/$secret"
   done
 done
-writes "into the house" "$house/storage/new"
-ln -s "$house" link && reads "through a link" link/secrets/master-key
-ln "$house/storage/object" second 2>/dev/null && echo "links an object"
-mkdir folder && echo mine > folder/own && mv folder/own folder/renamed && cat folder/renamed
+writes "into the home folder" "$home/storage/new"
+ln -s "$home" own/link 2>/dev/null && reads "through a link" own/link/secrets/master-key
+ln "$home/storage/object" own/second 2>/dev/null && echo "links an object"
+writes "beside its own folder" beside
+if [[ $files == own ]]; then
+  ln -s "$home" own/link && echo "makes a symbolic link"
+  /usr/bin/mkfifo own/fifo && echo "makes a FIFO"
+  mkdir own/folder && echo "makes a folder"
+  mv own gone && echo "exchanges its folder"
+  ln own/file own/second && mv own/second second && echo "makes a second name elsewhere"
+fi 2>/dev/null
+(setsid sleep 30 &) > /dev/null 2>&1
+setsid sleep 30 > /dev/null 2>&1 &
+echo mine > own/file && mv own/file own/renamed && cat own/renamed
 `
 
 await Promise.all(['secrets', 'storage', 'scratch'].map((name) => mkdir(join(folder, name), { recursive: true, mode: 0o700 })))
@@ -43,10 +55,11 @@ process.chdir(folder)
 const controller = new AbortController()
 const scratch = join(folder, 'scratch/first')
 const first = new Promise<number>((resolve, reject) => {
-  lockedRun({
+  runSandboxed({
     tool: '/bin/bash',
     args: ['-c', FIRST],
     scratch,
+    writes: ['.'],
     files: lock,
     limits: { stallSeconds: 300 },
     onLine: (line) => {
@@ -57,17 +70,28 @@ const first = new Promise<number>((resolve, reject) => {
   }).catch(reject)
 })
 const said: string[] = []
-const args = ['-c', SECOND, 'second', String(await first), String(process.pid), folder, scratch]
+const sandbox = await sandboxFor('/bin/bash', lock)
+const args = ['-c', SECOND, 'second', String(await first), String(process.pid), folder, scratch, sandbox.files]
 const second = join(folder, 'scratch/second')
-await lockedRun({
+await runSandboxed({
   tool: '/bin/bash',
   args,
   scratch: second,
+  writes: ['own'],
   files: lock,
   limits: { stallSeconds: 300 },
   onLine: (line) => said.push(line) > 0,
 })
 controller.abort()
-const left = await readFile(join(second, 'folder/renamed'), 'utf8')
-const sandbox = await sandboxFor('/bin/bash', lock)
-process.stdout.write(JSON.stringify({ files: sandbox.files, ownUser: sandbox.users !== undefined, said, left }))
+const left = await readFile(join(second, 'own/renamed'), 'utf8')
+const { files: actual, users, endsBy, calls } = sandbox
+process.stdout.write(
+  JSON.stringify({ files: actual, ownUser: users !== undefined, endsBy, calls, said, left, survivors: await survivors() }),
+)
+
+/** Returns the number of processes whose working directory is the folder of the run. */
+async function survivors(): Promise<number> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const folders = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => '')))
+  return folders.filter((path) => path === second).length
+}

@@ -24,7 +24,7 @@ describe('a set that is not what was planned', () => {
     set = join(scratch, setFolder)
   }, 60_000)
 
-  // A new file in its place: the old one is the very segment that the encode left, under a second name.
+  // Replaces the file: the old one is a hard link to the segment that the encode left.
   const replace = async (path: string, bytes: Buffer | string) => {
     await rm(join(set, path))
     await writeFile(join(set, path), bytes)

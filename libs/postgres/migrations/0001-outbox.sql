@@ -1,4 +1,4 @@
--- Effects on other services, written in the transaction of their cause and sent in order per key.
+-- Calls to other services. Rows are written in the transaction of their cause and sent in order for each key.
 create table outbox (
   outbox_id   bigint generated always as identity primary key,
   topic       text not null,
@@ -8,7 +8,7 @@ create table outbox (
   next_time   timestamptz(3) not null default now(),
   attempts    int not null default 0,
   last_error  text,
-  -- Set when it was given up: such a row no longer holds back those behind it.
+  -- Set when the message was given up. Such a row no longer blocks later rows of its key.
   dead_time   timestamptz(3)
 );
 create index outbox_key on outbox (key, outbox_id) where dead_time is null;

@@ -1,10 +1,12 @@
--- Which database this is, as the service saw it: a new row whenever it has become another one in time, by the promotion of a standby or by a
--- restore. The first row is of the birth, and settled. It stands in the database itself, so that services that start afterwards notice, too.
+-- History of the database as seen by the service. A row is added when the database has changed by the promotion of a
+-- standby or by a restore. The first row marks its creation and is settled. The table is in the database itself, so
+-- that services that start later detect a change too.
 create table failover (
   failover_id bigint generated always as identity primary key,
   system_id   text not null,
   timeline    text not null,
   notice_time timestamptz(3) not null default now(),
-  -- When the service had put right what the lost tail left behind; a service with nothing to put right leaves it empty.
+  -- Time when the service had repaired the effects of lost transactions. Stays null for a service that has nothing to
+  -- repair.
   settle_time timestamptz(3)
 );

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** One connection for a command. It has no limits of time; one that ends is noticed by the statement after. */
+/** Returns a single connection for a command. It has no timeouts; the next statement reports a lost connection. */
 export async function connectOnce(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -8,7 +8,7 @@ export async function connectOnce(url: string): Promise<pg.Client> {
     connectionTimeoutMillis: 10_000,
     application_name: 'vitascope-command',
   })
-  // Without a listener a connection that dies would end the process before its statement can say why.
+  // Without a listener, a lost connection would end the process before its statement can report the reason.
   client.on('error', () => {})
   await client.connect()
   return client

@@ -1,8 +1,8 @@
 import type { Connection, PoolClient, Submittable } from 'pg'
 
 /**
- * Sends a `copy … from stdin` with all its lines behind it, and so has one way to the server and back. The server comes to the lines when the statement
- * runs; where it fails, or a statement in front of it, they are passed over.
+ * Sends a `copy … from stdin` together with all its lines in one round trip. The server reads the lines when the
+ * statement runs. If it fails, or a statement before it fails, the server discards them.
  */
 export function copyAtOnce(client: PoolClient, text: string, lines: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -10,11 +10,11 @@ export function copyAtOnce(client: PoolClient, text: string, lines: string): Pro
   })
 }
 
-/** What `pg` asks of a statement that is not its own. */
+/** A custom statement in the form that `pg` expects. */
 class CopyAtOnce implements Submittable {
   readonly #text: string
   readonly #bytes: Buffer
-  /** Replaced by `pg`, which looks at the time. */
+  /** `pg` replaces this to add its query timeout. */
   callback: (error: Error | null) => void
 
   constructor(text: string, bytes: Buffer, callback: (error: Error | null) => void) {
@@ -43,7 +43,7 @@ class CopyAtOnce implements Submittable {
 
 const HEAD_BYTES = 5
 
-/** One message of data and the one that ends it, each with its length behind its letter. */
+/** Returns one CopyData message and one CopyDone message, each with its length after the type byte. */
 function framed(lines: string): Buffer {
   const length = Buffer.byteLength(lines)
   const bytes = Buffer.allocUnsafe(length + 2 * HEAD_BYTES)

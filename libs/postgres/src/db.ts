@@ -8,71 +8,82 @@ import * as copyStreams from 'pg-copy-streams'
 import { copyAtOnce } from './copy-at-once.ts'
 import type { FailoverWatch } from './failover.ts'
 
-/** Runs one statement with parameters; identifiers in `text` come from constants only. */
+/** Runs one statement with parameters. Identifiers in `text` must come from constants. */
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
-/** One transaction. `afterCommit` runs when, and only when, it was committed. */
+/** One transaction. `afterCommit` runs only after a successful commit. */
 export interface Transaction {
   query: Query
-  /** Feeds a `copy … from stdin` with its text, part by part as the server takes it; answers the number of rows. */
+  /** Sends the text of a `copy … from stdin` in parts, as fast as the server reads them. Returns the number of rows. */
   copy(text: string, parts: AsyncIterable<string>): Promise<number>
   afterCommit(run: () => void): void
 }
 
 /**
- * A service's schema in PostgreSQL. Each statement has a timeout, and a shorter one for locks; a database that is away refuses as
- * unavailable. Transactions have connections of their own: however long they wait for each other, plain queries are answered.
+ * A service's schema in PostgreSQL. Each statement has a timeout, and a shorter one for locks. If the database is
+ * unavailable, methods throw `unavailable`. Transactions use a separate pool, so plain queries are not blocked by
+ * transactions that wait for each other.
  */
 export interface Db {
   query: Query
   /**
-   * Runs `change` in a transaction (read committed). A deadlock or serialisation failure is tried again, five times in all, so
-   * `change` may run more than once; then it is refused as unavailable. Nothing is begun, and no statement is sent, once the signal has
-   * aborted.
+   * Runs `change` in a transaction (read committed). Retries after a deadlock or serialisation failure, up to five
+   * attempts in all, so `change` may run more than once. After that it throws `unavailable`. Starts nothing and sends
+   * no statement after the signal has aborted.
    */
   transaction<T>(change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Feeds a `copy … from stdin` with its lines, in a transaction of its own, which statements in front of it in `text` share: one way to the server and
-   * back. Tried again as a transaction is. `text` holds no parameters: what it names is a constant, a number, or a day.
+   * Runs a `copy … from stdin` with its lines in one round trip and one transaction, which includes the statements
+   * before it in `text`. Retries like `transaction`. `text` has no parameters: its values must be constants, numbers
+   * or days.
    */
   copy(text: string, lines: string): Promise<void>
-  /** Runs `look` in a read-only transaction, for settings that hold for a query or two, on the connections of the plain queries. */
+  /**
+   * Runs `look` in a read-only transaction on the pool of the plain queries, for settings that apply to one or two
+   * queries.
+   */
   reading<T>(look: (query: Query) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** True when the database answers. */
+  /** Returns whether the database responds. */
   ping(): Promise<boolean>
   close(): Promise<void>
 }
 
 export interface PostgresOptions {
   url: string
-  /** The service's own schema: the search path of every connection. */
+  /** The service's own schema, which is the search path of every connection. */
   schema: string
   log: Logger
-  /** Connections at most for transactions, and as many for plain queries; 4 was faster than 10 on two cores. */
+  /**
+   * Maximum number of connections for transactions, and the same number for plain queries. 4 was faster than 10 on
+   * two cores.
+   */
   poolSize?: number
-  /** Milliseconds that one statement may take; 5,000 by default. */
+  /** Timeout of a statement in ms; 5,000 by default. */
   statementTimeoutMs?: number
-  /** Looks at every new connection before it is used, and at every ping; shared by all that a service opens. */
+  /** Checks every new connection before its first use, and at every ping. Shared by all pools of a service. */
   failovers?: FailoverWatch
 }
 
 const TRIES = 5
-/** Milliseconds before the second try at most, twice as many before the third, and so on. */
+/** Maximum delay in ms before the second attempt. It doubles for each further attempt. */
 const JITTER_MS = 20
-/** Milliseconds that a statement waits for a row that another transaction holds. */
+/** Milliseconds that a statement waits for a row that another transaction has locked. */
 const LOCK_TIMEOUT_MS = 2_000
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const LOCKED = '55P03'
 const READ_ONLY = '25006'
 /**
- * Class 08 (connection), 57P (shutdown, starting up), 57014 (its time was over), 53100, 53200, 53300 (no disk, memory or connection left), 25006 (it is
- * read-only), and what the socket says.
+ * Class 08 (connection), 57P (shutdown, starting up), 57014 (statement timeout), 53100, 53200, 53300 (no disk, memory
+ * or connection left), 25006 (read-only), and socket errors.
  */
 const AWAY = new RegExp(
   `^(08...|57P0[123]|57014|53[123]00|${READ_ONLY}|ECONN\\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$`,
 )
-/** The server ends a statement by itself; one that says nothing for so much longer is behind a connection that is dead without a word. */
+/**
+ * The server cancels a statement at its timeout. If it does not respond within this additional time, the connection
+ * is dead.
+ */
 const SILENCE_MS = 1_000
 const SILENT = /^Query read timeout$/
 
@@ -112,14 +123,17 @@ function openPool(options: PostgresOptions): pg.Pool {
     options: `-c search_path=${quoteIdentifier(options.schema)}`,
     ...(options.failovers && { onConnect: options.failovers.look }),
   })
-  // Without a listener the shutdown of the server would end this process.
-  // A connection may end in the very moment in which it is handed over, when nobody else listens: the next statement on it is refused.
-  pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'a database connection ended')))
-  pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection ended'))
+  // Without a listener, a shutdown of the server would end this process. A connection may end at the moment when the
+  // pool returns it, while there is no other listener. The next statement on it fails.
+  pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'database connection closed')))
+  pool.on('error', (error) => options.log.warn({ err: error }, 'idle database connection closed'))
   return pool
 }
 
-/** A pooler in front may lead a connection that stands to another server: one that is open already is looked at, too. */
+/**
+ * Checks the database. Behind a pooler, an open connection may lead to another server, so open connections are
+ * checked too.
+ */
 async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promise<void> {
   const client = await pool.connect()
   let broken: Error | undefined
@@ -134,12 +148,12 @@ async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promis
   }
 }
 
-/** True for a breach of a unique constraint or index, of the named one when a name is given. */
+/** Returns whether the error is a violation of a unique constraint or index; of the named one if a name is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505' && (constraint === undefined || error.constraint === constraint)
 }
 
-/** Tries once more what met a deadlock or a serialisation failure. */
+/** Retries after a deadlock or a serialisation failure. */
 async function again<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
@@ -150,7 +164,7 @@ async function again<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T>
       if (!met) throw error
       if (attempt === TRIES) throw busy(error)
     }
-    // Those who met would meet again in step.
+    // A random delay, so that conflicting transactions do not collide again.
     await delay(Math.random() * JITTER_MS * 2 ** (attempt - 1), undefined, { ...(signal && { signal }) })
   }
 }
@@ -161,7 +175,7 @@ async function copyOnce(pool: pg.Pool, text: string, lines: string): Promise<voi
   try {
     await copyAtOnce(client, text, lines)
   } catch (error) {
-    // What it is good for after that is not looked into.
+    // A connection is discarded after a failed copy; its state is not examined.
     broken = error as Error
     throw asRefusal(error)
   } finally {
@@ -179,7 +193,8 @@ async function transactionOnce<T>(
   const client = await connect(pool)
   const committed: (() => void)[] = []
   let broken: Error | undefined
-  // A connection that ends between two statements says so to its listener, or else ends this process; the next statement fails.
+  // A connection that ends between two statements emits an error, which would end the process without this listener.
+  // The next statement fails.
   const ended = (error: Error) => {
     broken = error
   }
@@ -208,12 +223,15 @@ async function transactionOnce<T>(
     throw error
   } finally {
     client.off('error', ended)
-    // A connection that ended, or could not roll back, is not given to anybody else.
+    // The pool discards a connection that ended or could not roll back.
     client.release(broken)
   }
 }
 
-/** PostgreSQL answers the commit of a transaction in which a statement failed without an error: it rolls back, and says so. */
+/**
+ * Commits. If a statement of the transaction failed, PostgreSQL responds to COMMIT without an error but with a
+ * rollback.
+ */
 async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('commit').catch((error: unknown) => {
     throw asRefusal(error)
@@ -221,7 +239,10 @@ async function commit(client: pg.PoolClient): Promise<void> {
   if (command !== 'COMMIT') throw new Error('a transaction was rolled back: one of its statements failed, and nobody said so')
 }
 
-/** A write where only reading was asked for is a fault of ours, and says nothing of the database. */
+/**
+ * Rethrows the database error for a write in a read-only transaction: it is a programming error, not an unavailable
+ * database.
+ */
 function throwOwnWrite(error: unknown): never {
   const cause = isDomainError(error) ? error.cause : undefined
   throw cause instanceof pg.DatabaseError && cause.code === READ_ONLY ? cause : error
@@ -237,7 +258,7 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 
 async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values: readonly unknown[]): Promise<Row[]> {
   try {
-    // The row's type is the statement's promise, checked by the store's tests on a real database.
+    // The row type is declared by the caller and checked by the store's tests on a real database.
     return (await queryable.query(text, [...values])).rows as Row[]
   } catch (error) {
     throw asRefusal(error)
@@ -250,7 +271,7 @@ async function copy(client: pg.PoolClient, text: string, parts: AsyncIterable<st
     await pipeline(Readable.from(parts), sink, { ...(signal && { signal }) })
     return sink.rowCount
   } catch (error) {
-    // The server then calls it a statement that was cancelled.
+    // After an abort the server reports a cancelled statement; throw the reason of the signal instead.
     signal?.throwIfAborted()
     throw asRefusal(error)
   }
@@ -264,14 +285,14 @@ function asRefusal(error: unknown): unknown {
     /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '') ||
     SILENT.test(message ?? '')
   if (!away) return error
-  return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is not to be reached, or takes no writes: try again', {
+  return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is unreachable or read-only; try again', {
     retryAfter: 1,
     cause: error,
   })
 }
 
 function busy(cause: unknown): DomainError {
-  return new DomainError('unavailable', 'DATABASE_BUSY', 'others are changing the same just now: try again', { retryAfter: 1, cause })
+  return new DomainError('unavailable', 'DATABASE_BUSY', 'another request is changing the same record; try again', { retryAfter: 1, cause })
 }
 
 function quoteIdentifier(name: string): string {

@@ -2,32 +2,30 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import pg from 'pg'
 
 /**
- * Notices that the database is another one in time: that a standby was promoted, which may lack the last transactions, or that a backup was
- * restored. Looked for on every new connection before its first statement, and at every ping.
+ * Detects that the database has lost transactions: a standby was promoted, which may lack the last ones, or a backup
+ * was restored. Checked on every new connection before its first statement, and at every ping.
  */
 export interface FailoverWatch {
-  /** Looks at the database behind a connection. Refuses a standby, which takes no writes yet. */
+  /** Checks the database of a connection. Throws for a standby, which accepts no writes yet. */
   look(client: pg.ClientBase): Promise<void>
 }
 
 export interface FailoverOptions {
-  /** The schema, which is the name of the service. */
-  schema: string
   log: Logger
   metrics: Metrics
-  /** Sequences that give out no ids, and must not leap. */
+  /** Sequences that do not generate ids. They are not advanced after a failover. */
   dense?: readonly string[]
 }
 
-/** What a look shows. Positions in the write-ahead log are bytes since the birth of the database. */
+/** Observed state of a database. Positions in the write-ahead log are bytes since the creation of the database. */
 interface Sight {
   system: string
   timeline: string
-  /** What is on disk. */
+  /** Position that is flushed to disk. */
   position: string
-  /** Where the standby stopped that this server was; null when it was started as a primary. */
+  /** Position at which this server was promoted from standby; null if it started as a primary. */
   promoted: string | null
-  /** The newest row of `failover`; null before the first. */
+  /** Id of the newest row of `failover`; null before the first row. */
   known: string | null
   known_system: string | null
   known_timeline: string | null
@@ -37,19 +35,22 @@ interface Memory extends Sight {
   at: number
 }
 
-/** Ids that the lost tail handed out never come again: more than a tail can have used, and never above a thousandth of what is left. */
+/**
+ * Number of ids to skip so that ids of lost transactions are not issued again. Larger than lost transactions can have
+ * used, and never more than a thousandth of the remaining ids.
+ */
 const SKIPPED_IDS = 1_000_000
-/** The functions are not there, not allowed, or the table is not: as in a schema that is not migrated. */
+/** Missing privileges, missing functions, or a missing table, as in a schema that is not migrated. */
 const NOT_TO_BE_SEEN = ['42501', '42883', '42P01']
 
-/** A server in recovery has no position of its own, and takes no writes. */
+/** A server in recovery has no write position and accepts no writes. */
 const IN_RECOVERY = '55000'
 const STARTING_UP = '57P03'
 
-/** One for all connections of a service in a process. */
-export function watchFailovers({ schema, log, metrics, dense = [] }: FailoverOptions): FailoverWatch {
+/** Creates the watch that all connections of a service in a process share. */
+export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): FailoverWatch {
   const noticed = metrics.counter(
-    `vitascope_${schema}_database_failovers_total`,
+    'vitascope_database_failovers_total',
     'How often the database was found to be another one in time: what was acknowledged last may be lost',
   )
   let memory: Memory | undefined
@@ -57,13 +58,14 @@ export function watchFailovers({ schema, log, metrics, dense = [] }: FailoverOpt
 
   return {
     async look(client) {
-      // Two connections look at the same time, and their answers may overtake each other: each is held against what was known when it asked.
+      // Two connections may check at the same time and their responses may arrive out of order. Each response is
+      // compared with the state that was known when its request was sent.
       const before = memory
       const sight = await see(client).catch((error: unknown) => {
         const code = error instanceof pg.DatabaseError ? error.code : undefined
         if (code === IN_RECOVERY) throw Object.assign(new Error('the database is a standby'), { code: STARTING_UP, cause: error })
         if (!NOT_TO_BE_SEEN.includes(code ?? '')) throw error
-        if (!blind) log.warn({ err: error }, 'whether the database is failed over to a stale standby cannot be seen: see docs/operators.md')
+        if (!blind) log.warn({ err: error }, 'failovers to a stale standby cannot be detected; see docs/operate/troubleshoot.md')
         blind = true
       })
       if (!sight) return
@@ -97,18 +99,24 @@ function isKnown(sight: Sight): boolean {
   return sight.known !== null && sight.system === sight.known_system && sight.timeline === sight.known_timeline
 }
 
-/** The same database, with less in it than this process saw, and nobody has noticed: a disk was put back. */
+/**
+ * Returns whether the database is the same, but has less data than this process has seen, and no failover row was
+ * added: an older disk was restored.
+ */
 function isBehind(sight: Sight, before: Memory | undefined): boolean {
   if (!before || sight.system !== before.system || sight.timeline !== before.timeline) return false
   return BigInt(sight.position) < BigInt(before.position) && BigInt(sight.known ?? 0) <= BigInt(before.known ?? 0)
 }
 
-/** An answer that says less than one which came while it was under way is nothing new. */
+/** Returns whether a newer response arrived during this request, so that this older state is no failover. */
 function isOvertaken(sight: Sight, before: Memory | undefined, memory: Memory | undefined): boolean {
   return memory !== before && isBehind(sight, memory)
 }
 
-/** Writes it down, once for all that notice at the same time, behind a leap of all sequences; false when somebody else did. */
+/**
+ * Records the failover, once for all processes that detect it at the same time, and advances all sequences except
+ * `dense`. The first row, which marks the creation, advances none. Returns false if another process has recorded it.
+ */
 async function note(client: pg.ClientBase, sight: Sight, wentBack: boolean, dense: readonly string[]): Promise<boolean> {
   await client.query('begin')
   try {
@@ -141,7 +149,10 @@ async function note(client: pg.ClientBase, sight: Sight, wentBack: boolean, dens
   }
 }
 
-/** `lost_bytes` is what this process saw on disk and is gone; what was written after its last look is not known, and a moment at most. */
+/**
+ * Logs a failover. `lost_bytes` counts what this process saw on disk and is lost. Data written after its last check,
+ * a moment at most, is not included.
+ */
 function tell(log: Logger, sight: Sight, before: Memory | undefined): void {
   const comparable = before !== undefined && before.system === sight.system
   const kept = BigInt(sight.promoted ?? sight.position)
@@ -155,6 +166,6 @@ function tell(log: Logger, sight: Sight, before: Memory | undefined): void {
       last_look_ms_ago: before ? Math.round(performance.now() - before.at) : 'never',
     },
     'the database went back in time: it was failed over or restored, and what was acknowledged last may be lost. Ids leap, and jobs and ' +
-      'objects are looked through now. See "Failover of the database" in docs/operators.md',
+      'objects are looked through now. See "Failover of the database" in docs/operate/troubleshoot.md',
   )
 }

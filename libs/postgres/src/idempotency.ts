@@ -1,17 +1,17 @@
 import { DomainError } from '@vitascope/errors'
 import type { Db, Transaction } from './db.ts'
 
-/** How an answer is kept; secrets in it are encrypted by the codec. */
+/** Encodes a stored response. The codec encrypts secrets in it. */
 export interface Codec<T> {
   encode(value: T): Uint8Array
   decode(bytes: Uint8Array): T
 }
 
-/** Answers as JSON; T holds JSON values only. */
+/** Returns a codec that stores responses as JSON. T must contain JSON values only. */
 export function jsonCodec<T>(): Codec<T> {
   return {
     encode: (value) => Buffer.from(JSON.stringify(value)),
-    // Only `encode` wrote it.
+    // The bytes come from `encode` only.
     decode: (bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')) as T,
   }
 }
@@ -22,18 +22,19 @@ interface Call {
 }
 
 /**
- * Runs `change` in a transaction; with an idempotency key its answer is stored in the same transaction, and the next call with the key
- * gets that answer without another run. Keys hold for 24 h.
+ * Runs `change` in a transaction. With an idempotency key its response is stored in the same transaction, and a later
+ * call with the key returns that response without running `change`. Keys are stored for 24 h.
  *
- * Refuses with IDEMPOTENCY_RUNNING while the first call still runs, and with IDEMPOTENCY_MISMATCH when the key came with another payload.
+ * Throws IDEMPOTENCY_RUNNING while the first call still runs, and IDEMPOTENCY_MISMATCH if the key was used with
+ * another payload.
  */
-export function once<T>(db: Db, call: Call, codec: Codec<T>, change: (tx: Transaction) => Promise<T>): Promise<T> {
+export function withIdempotency<T>(db: Db, call: Call, codec: Codec<T>, change: (tx: Transaction) => Promise<T>): Promise<T> {
   const { idempotency, signal } = call
   if (!idempotency) return db.transaction(change, signal)
   return db.transaction(async (tx) => {
     const [lock] = await tx.query<{ held: boolean }>('select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as held', [idempotency.key])
     if (!lock?.held) {
-      throw new DomainError('conflict', 'IDEMPOTENCY_RUNNING', 'the first request with this idempotency key still runs: try again', {
+      throw new DomainError('conflict', 'IDEMPOTENCY_RUNNING', 'the first request with this idempotency key is still running; try again', {
         retryAfter: 1,
       })
     }
@@ -50,10 +51,10 @@ export function once<T>(db: Db, call: Call, codec: Codec<T>, change: (tx: Transa
 }
 
 /**
- * The answer that `once` stored for the key of this call, if it did: for calls that have long work to do before they change anything.
- * Refuses with IDEMPOTENCY_MISMATCH.
+ * Returns the response that `withIdempotency` stored for the key of this call, if any. For calls with long work
+ * before their first change. Throws IDEMPOTENCY_MISMATCH.
  */
-export async function answeredBefore<T>(db: Db, { idempotency, signal }: Call, codec: Codec<T>): Promise<T | undefined> {
+export async function storedResponse<T>(db: Db, { idempotency, signal }: Call, codec: Codec<T>): Promise<T | undefined> {
   signal?.throwIfAborted()
   const known = idempotency && (await storedAnswer(db, idempotency))
   return known && codec.decode(known)
@@ -68,12 +69,7 @@ async function storedAnswer(
     [key],
   )
   if (known && known.fingerprint !== fingerprint) {
-    throw new DomainError('refused', 'IDEMPOTENCY_MISMATCH', 'this idempotency key was used with another payload: choose a new key')
+    throw new DomainError('refused', 'IDEMPOTENCY_MISMATCH', 'this idempotency key was used with another payload; use a new key')
   }
   return known?.response
-}
-
-/** Removes the keys that no longer hold. */
-export async function sweepIdempotency(db: Db): Promise<void> {
-  await db.query(`delete from idempotency where create_time < now() - interval '24 hours'`)
 }

@@ -5,7 +5,7 @@ import * as copyStreams from 'pg-copy-streams'
 import { connectOnce } from './connect-once.ts'
 import { type DumpedSequence, type DumpedTable, migrationsOf, SnapshotRefused, target } from './snapshot.ts'
 
-/** What of a snapshot belongs to one schema. */
+/** The part of a snapshot that belongs to one schema. */
 export interface DumpedSchema {
   schema: string
   migrations: readonly string[]
@@ -14,8 +14,9 @@ export interface DumpedSchema {
 }
 
 /**
- * Fills a schema that `migrate` has made with what a snapshot has of it, all of it or nothing, by the role that owns it. Triggers are off
- * meanwhile: what they would keep is in the snapshot. Services notice afterwards that the database is another one in time (`watchFailovers`).
+ * Restores a schema that `migrate` has created from a snapshot, in one transaction, as the role that owns it.
+ * Triggers are disabled: the snapshot contains their results. Services detect afterwards that the database has
+ * changed (`watchFailovers`).
  */
 export async function loadSchema(url: string, dumped: DumpedSchema, read: (table: DumpedTable) => AsyncIterable<Buffer>): Promise<void> {
   const { schema, sequences } = dumped
@@ -24,9 +25,10 @@ export async function loadSchema(url: string, dumped: DumpedSchema, read: (table
     await needSameMigrations(client, dumped)
     await client.query('begin')
     await client.query(`set local statement_timeout = 0; set local search_path = ${pg.escapeIdentifier(schema)}`)
+    await dropOtherPartitions(client, dumped)
     for (const { table, partition } of dumped.tables) {
       if (!partition) continue
-      // The bound is the database's own text of it.
+      // The bound is SQL that the database generated.
       await client.query(
         `create table if not exists ${pg.escapeIdentifier(table)} partition of ${pg.escapeIdentifier(partition.of)} ${partition.bound}`,
       )
@@ -50,7 +52,7 @@ export async function loadSchema(url: string, dumped: DumpedSchema, read: (table
   }
 }
 
-/** How many rows each table of a schema has. */
+/** Returns the number of rows of each table of a schema. */
 export async function countRows(url: string, { schema, tables }: Pick<DumpedSchema, 'schema' | 'tables'>): Promise<Map<string, number>> {
   const client = await connectOnce(url)
   try {
@@ -66,7 +68,7 @@ export async function countRows(url: string, { schema, tables }: Pick<DumpedSche
   }
 }
 
-/** True when the schema holds no table. */
+/** Returns whether the schema contains no tables. */
 export async function isEmptySchema(url: string, schema: string): Promise<boolean> {
   const client = await connectOnce(url)
   try {
@@ -77,7 +79,7 @@ export async function isEmptySchema(url: string, schema: string): Promise<boolea
   }
 }
 
-/** The rows of a query as text, a line a row as `copy` writes it; the text is a constant of the caller's. */
+/** Yields the rows of a query as text, one line for each row in the format of `copy`. The query must be a constant. */
 export async function* readRows(url: string, query: string): AsyncGenerator<Buffer> {
   const client = await connectOnce(url)
   try {
@@ -98,14 +100,31 @@ async function needSameMigrations(client: pg.Client, { schema, migrations }: Dum
   )
 }
 
-/** What migrations have put there. Some tables may be added to and nothing else, even by their owner: these are empty. */
+/**
+ * Drops the partitions that migrations created around today. They are empty and may overlap with those of the
+ * snapshot.
+ */
+async function dropOtherPartitions(client: pg.Client, { tables }: DumpedSchema): Promise<void> {
+  const parents = [...new Set(tables.flatMap(({ partition }) => (partition ? [partition.of] : [])))]
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = any(array(select to_regclass(quote_ident(name)) from unnest($1::text[]) name)::oid[]) and not c.relname = any($2)`,
+    [parents, tables.map(({ table }) => table)],
+  )
+  for (const { name } of rows) await client.query(`drop table ${pg.escapeIdentifier(name)}`)
+}
+
+/**
+ * Returns the tables with rows, which migrations inserted. Only these are truncated: some empty tables allow inserts
+ * only, even for their owner.
+ */
 async function withRows(client: pg.Client, names: readonly string[]): Promise<string[]> {
   const seeded: string[] = []
   for (const name of names) if ((await client.query(`select from ${name} limit 1`)).rowCount) seeded.push(name)
   return seeded
 }
 
-/** Tables that others refer to come first. */
+/** Returns the tables in an order in which referenced tables come first. */
 async function inOrder(client: pg.Client, { schema, tables }: DumpedSchema): Promise<(DumpedTable & { rows: number })[]> {
   const { rows } = await client.query<{ from: string; to: string }>(
     `select f.relname as from, t.relname as to from pg_constraint c join pg_class f on f.oid = c.conrelid join pg_class t on t.oid = c.confrelid

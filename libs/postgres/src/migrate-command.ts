@@ -7,8 +7,9 @@ import { migrate } from './migrate.ts'
 const EVERY_MS = 500
 
 /**
- * The process that brings the schema of a service up to date and ends: with 0, or with 1 where it did not. With `--wait` it first waits,
- * however long, until the database lets it in, and says why it does not yet. Of two at once the second finds nothing to do.
+ * Migrates the schema of a service and sets the exit code: 0, or 1 on failure. With `--wait` it first waits without
+ * limit until the database accepts a connection, and logs why it does not. If two run at once, the second one has
+ * nothing to do.
  */
 export async function migrateCommand(options: { schema: string; folder: string; readUrl: () => string }): Promise<void> {
   const { schema, folder, readUrl } = options
@@ -18,18 +19,18 @@ export async function migrateCommand(options: { schema: string; folder: string; 
     const url = readUrl()
     if (values.wait) await untilItLetsIn(url, log)
     await migrate({ url, schema, folder, log })
-    log.info('the schema is up to date')
+    log.info('schema is up to date')
   } catch (error) {
-    // What is wrong with settings and arguments is said in a line of its own.
+    // Errors of settings and arguments are logged as one line, without a stack.
     const said =
       error instanceof Error && (error.name === 'ConfigError' || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')))
     if (said) log.fatal(error.message)
-    else log.fatal({ err: error }, 'the migration failed')
+    else log.fatal({ err: error }, 'migration failed')
     process.exitCode = 1
   }
 }
 
-/** Also while role and database are still being made beside it. */
+/** Waits until the database accepts a connection, also while role and database are still being created. */
 async function untilItLetsIn(url: string, log: Logger): Promise<void> {
   for (let told = ''; ; ) {
     try {

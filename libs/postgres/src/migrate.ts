@@ -4,31 +4,32 @@ import type { Logger } from '@vitascope/telemetry'
 import { runner } from 'node-pg-migrate'
 
 export interface MigrateOptions {
-  /** Of a role that owns, or may create, the schema. */
+  /** URL with a role that owns the schema or may create it. */
   url: string
   schema: string
   /** The service's folder of SQL files, applied in the order of their names. */
   folder: string
-  /** How long it tries where others hold a table, in ms; 10 minutes unless it is said. */
+  /** Time limit in ms for retries while other sessions lock a table; 10 minutes by default. */
   patienceMs?: number
   log: Logger
 }
 
-/** What every service's schema holds: outbox and idempotency keys. */
+/** Migrations of every service's schema: outbox and idempotency keys. */
 const COMMON = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** So long a migration may stand in line for a table: whoever comes after it waits behind it. */
+/** Maximum time that a migration waits for a lock. All later statements on the table queue behind it. */
 const LOCK_TIMEOUT_MS = 1_000
-/** As PostgreSQL says it. */
+/** SQLSTATE lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
-/** Between two tries, in which those who waited have their turn. */
+/** Pause between two attempts, in which queued statements run. */
 const PAUSE_MS = 500
-/** Below the deadline that the chart gives to migrations. */
+/** Less than the deadline of migrations in the chart. */
 const PATIENCE_MS = 600_000
 
 /**
- * Brings a schema up to date: the common tables, then the service's own. Running it again, or twice at once, changes nothing. Where others hold a table for
- * more than a second, all of it is undone and tried again; throws when its patience is over, and then nothing of the last file it tried has happened.
+ * Migrates a schema: first the common tables, then the service's own. Running it again, or twice at once, changes
+ * nothing. If other sessions hold a table lock for more than a second, the attempt is rolled back and retried. Throws
+ * after `patienceMs`; then nothing of the last attempted file is applied.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const until = performance.now() + (options.patienceMs ?? PATIENCE_MS)
@@ -41,19 +42,24 @@ async function patiently(log: Logger, until: number, attempt: () => Promise<void
     try {
       return await attempt()
     } catch (error) {
-      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error
+      if (!isLockTimeout(error)) throw error
       if (performance.now() > until)
-        throw new Error(`others hold what the migration is about, or migrate, also after ${tries} tries: end them, and start it again`, {
-          cause: error,
-        })
-      log[tries % 20 === 0 ? 'warn' : 'debug']({ err: error, tries }, 'others hold what the migration is about, or migrate: trying again')
+        throw new Error(
+          `other sessions still lock the tables of the migration, or another migration runs, after ${tries} attempts; end them and start the migration again`,
+          {
+            cause: error,
+          },
+        )
+      log[tries % 20 === 0 ? 'warn' : 'debug']({ err: error, tries }, 'tables are locked or another migration runs; retrying')
       await delay(PAUSE_MS * (0.5 + Math.random()))
     }
   }
 }
 
 async function migrateOnce({ url, schema, log }: MigrateOptions, dir: string, migrationsTable: string): Promise<void> {
-  await runner({
+  /** Lines of node-pg-migrate. They matter only for an attempt that is not retried. */
+  const problems: string[] = []
+  const attempt = runner({
     databaseUrl: { connectionString: url, lock_timeout: LOCK_TIMEOUT_MS },
     dir: `${dir}/*.sql`,
     useGlob: true,
@@ -67,8 +73,16 @@ async function migrateOnce({ url, schema, log }: MigrateOptions, dir: string, mi
     logger: {
       debug: (message) => log.debug(message),
       info: (message) => log.debug(message),
-      warn: (message) => log.warn(message),
-      error: (message) => log.error(message),
+      warn: (message) => problems.push(message),
+      error: (message) => problems.push(message),
     },
   })
+  await attempt.catch((error: unknown) => {
+    if (!isLockTimeout(error)) for (const problem of problems) log.error(problem)
+    throw error
+  })
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === LOCK_NOT_AVAILABLE
 }

@@ -1,13 +1,13 @@
 import type { Query } from './db.ts'
 
-/** A failover that has not been settled yet. */
+/** A failover that has not been settled. */
 export interface OpenFailover {
   failoverId: string
-  /** Since it was noticed, by the clock of the database. */
+  /** Seconds since it was noticed, by the clock of the database. */
   seconds: number
 }
 
-/** The failover whose traces are to be put right, if there is one. */
+/** Returns the failover whose effects must be repaired, if any. */
 export async function openFailover(query: Query): Promise<OpenFailover | undefined> {
   const [row] = await query<{ failover_id: string; seconds: number }>(
     `select failover_id, extract(epoch from now() - notice_time)::float8 as seconds from failover where settle_time is null
@@ -16,7 +16,7 @@ export async function openFailover(query: Query): Promise<OpenFailover | undefin
   return row && { failoverId: row.failover_id, seconds: row.seconds }
 }
 
-/** Settles a failover, and those before it. */
+/** Settles a failover and all earlier ones. */
 export async function settleFailover(query: Query, { failoverId }: OpenFailover): Promise<void> {
   await query('update failover set settle_time = now() where failover_id <= $1 and settle_time is null', [failoverId])
 }

@@ -3,24 +3,24 @@ import { isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import type { Db, Transaction } from './db.ts'
 
-/** An effect on another service. Messages of one key are sent in order, each at least once. */
+/** A call to another service. Messages of one key are sent in order, each at least once. */
 export interface OutboxMessage {
   topic: string
-  /** What must stay in order, such as `media:12`. */
+  /** Ordering key, such as `media:12`. */
   key: string
-  /** Plain JSON. */
+  /** A JSON value. */
   payload: unknown
 }
 
-/** Sends a message; throws to have it tried again. Sending twice must change nothing. */
+/** Sends a message. Throws to have it retried. Must be idempotent. */
 export type OutboxHandlers = Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<void>>>
 
 export interface Outbox {
   /** Adds a message in the transaction of its cause. */
   enqueue(tx: Transaction, message: OutboxMessage): Promise<void>
-  /** Begins to send. */
+  /** Starts sending. */
   start(): void
-  /** Lets the sending of the moment end. */
+  /** Stops after the messages that are being sent. */
   stop(): Promise<void>
 }
 
@@ -32,12 +32,12 @@ interface Row {
   attempts: number
 }
 
-/** Rows that come from another replica, or whose time has come, are found this often. */
+/** Poll interval for rows of other replicas and rows that become due. */
 const POLL_MS = 500
 const LANES = 4
-const QUIET_TRIES = 4
-const LONGEST_BACKOFF_SECONDS = 15
-/** A message that is refused as wrong, not as unavailable, is given up after so many tries. */
+const SILENT_ATTEMPTS = 4
+const MAX_BACKOFF_SECONDS = 15
+/** A message that is rejected as invalid, not as unavailable, is given up after this many rejections. */
 const REFUSALS = 8
 
 export interface OutboxOptions {
@@ -45,13 +45,14 @@ export interface OutboxOptions {
   handlers: OutboxHandlers
   log: Logger
   /**
-   * A message that meets a fault of its receiver, neither a refusal nor an absence, is given up after so many of them; about 15 s lie
-   * between two. Default: never. For senders that notice in some other way that a message did not arrive.
+   * A message is given up after this many faults of its receiver, which are errors other than rejections and
+   * unavailability. About 15 s pass between attempts. Default: never. For senders that detect in another way that a
+   * message was not delivered.
    */
-  mostFaults?: number
+  maxErrors?: number
 }
 
-export function createOutbox({ db, handlers, log, mostFaults = Number.POSITIVE_INFINITY }: OutboxOptions): Outbox {
+export function createOutbox({ db, handlers, log, maxErrors = Number.POSITIVE_INFINITY }: OutboxOptions): Outbox {
   const stopping = new AbortController()
   const waiting = new Set<() => void>()
   let lanes: Promise<void>[] = []
@@ -72,12 +73,12 @@ export function createOutbox({ db, handlers, log, mostFaults = Number.POSITIVE_I
     })
   const lane = async () => {
     while (!stopping.signal.aborted) {
-      // A message that was added while this lane looked would otherwise wait for the next poll.
+      // Detects a message that was added while this lane polled. It would otherwise wait for the next poll.
       const before = wakes
       try {
-        if (!(await sendOne({ db, handlers, log, mostFaults }, stopping.signal)) && before === wakes) await idle()
+        if (!(await sendOne({ db, handlers, log, maxErrors }, stopping.signal)) && before === wakes) await idle()
       } catch (error) {
-        log.warn({ err: error }, 'the outbox waits for its database')
+        log.warn({ err: error }, 'outbox: database unavailable; retrying')
         await delay(POLL_MS)
       }
     }
@@ -99,8 +100,8 @@ export function createOutbox({ db, handlers, log, mostFaults = Number.POSITIVE_I
   }
 }
 
-/** Sends the oldest message that is due and first of its key; its row stays locked meanwhile. False when there was none. */
-function sendOne({ db, handlers, log, mostFaults }: Required<OutboxOptions>, signal: AbortSignal): Promise<boolean> {
+/** Sends the oldest due message that is the first of its key, while its row is locked. Returns false if there is none. */
+function sendOne({ db, handlers, log, maxErrors }: Required<OutboxOptions>, signal: AbortSignal): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<Row>(
       `select outbox_id, topic, payload, attempts, faults from outbox o
@@ -117,18 +118,18 @@ function sendOne({ db, handlers, log, mostFaults }: Required<OutboxOptions>, sig
     } catch (error) {
       const attempts = row.attempts + 1
       const known = isDomainError(error)
-      // Absence counts for nothing, however long it lasts.
+      // An unavailable receiver never counts as a fault.
       const absent = known && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
       const faults = absent ? row.faults : row.faults + 1
-      const dead = !absent && faults >= (known ? REFUSALS : mostFaults)
-      // At the start of a platform a receiver may come a moment later than its sender.
-      const level = dead ? 'error' : attempts <= QUIET_TRIES && absent ? 'debug' : 'warn'
+      const dead = !absent && faults >= (known ? REFUSALS : maxErrors)
+      // When the platform starts, a receiver may start a moment later than its sender.
+      const level = dead ? 'error' : attempts <= SILENT_ATTEMPTS && absent ? 'debug' : 'warn'
       log[level]({ err: error, topic: row.topic, attempts, dead }, 'a message was not taken')
       await tx.query(
         `update outbox set attempts = $2, faults = $6, last_error = $3, dead_time = case when $4 then now() end,
            next_time = now() + least($5, 0.2 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2) * interval '1 second'
          where outbox_id = $1`,
-        [row.outbox_id, attempts, String(error).slice(0, 500), dead, LONGEST_BACKOFF_SECONDS, faults],
+        [row.outbox_id, attempts, String(error).slice(0, 500), dead, MAX_BACKOFF_SECONDS, faults],
       )
     }
     return true

@@ -3,39 +3,42 @@ import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
 import { connectOnce } from './connect-once.ts'
 
-/** A table as a dump has it; names as the database writes them. */
+/** A table in a dump. Names are unquoted. */
 export interface DumpedTable {
   schema: string
   table: string
-  /** In their order in the dump; generated ones are not among them. */
+  /** Columns in the order of the dump, without generated ones. */
   columns: string[]
-  /** Of a table that is a part of another one: which, and the SQL that says which part. */
+  /** For a partition: its parent, and the SQL of its bound. */
   partition: { of: string; bound: string } | undefined
 }
 
-/** Where a sequence stands; ids up to there may have been given out. */
+/** Position of a sequence. Ids up to it may have been issued. */
 export interface DumpedSequence {
   schema: string
   sequence: string
-  /** Null when it gave out nothing yet. */
+  /** Null if it has issued no ids yet. */
   last: string | null
 }
 
-/** All schemas as they were at one point in time; nobody waits for it, and it waits for nobody. */
+/** A consistent snapshot of all schemas. It neither takes locks that block others nor waits for locks. */
 export interface Snapshot {
   takenAt: Date
   tables: DumpedTable[]
   sequences: DumpedSequence[]
-  /** By schema: the names of the migrations that made it. */
+  /** Names of the applied migrations by schema. */
   migrations: Record<string, string[]>
-  /** The rows of a table in the text form of `copy`; one after another is read. `rows` is known at the end. */
+  /**
+   * Reads the rows of a table in the text format of `copy`. Tables must be read one after another. `rows` is valid at
+   * the end of the stream.
+   */
   read(table: DumpedTable): { stream: Readable; rows: () => number }
-  /** The same for a query of a schema; its text is a constant of the caller's. */
+  /** Reads the rows of a query of a schema in the same way. The query must be a constant. */
   select(schema: string, query: string): Readable
   close(): Promise<void>
 }
 
-/** Services whose schemas lie in databases of which there is no common point in time. */
+/** Thrown if the schemas are in different databases, which have no common point in time. */
 export class SnapshotRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -43,12 +46,13 @@ export class SnapshotRefused extends Error {
   }
 }
 
-/** Tells what was applied; it is made by `migrate` and is no data. */
+/** Tables that record applied migrations. `migrate` fills them, so they are not dumped. */
 const MIGRATION_TABLES = ['migration', 'common_migration']
 
 /**
- * Takes a snapshot of the schemas, each by its own URL: the roles may differ, the database may not. The first connection exports its snapshot,
- * the others read under it (`pg_export_snapshot`). `without` are tables whose rows mean nothing elsewhere.
+ * Takes a snapshot of the schemas, each by its own URL. The roles may differ, the database must not. The first
+ * connection exports its snapshot and the others use it (`pg_export_snapshot`). The tables in `without` are omitted:
+ * their rows have no meaning elsewhere.
  */
 export async function takeSnapshot(urls: Readonly<Record<string, string>>, without: readonly string[] = []): Promise<Snapshot> {
   const clients = new Map<string, pg.Client>()
@@ -104,7 +108,7 @@ async function follow(client: pg.Client, exported: string, schema: string): Prom
   }
 }
 
-/** `schema.table (columns)`, for `copy`. */
+/** Returns `schema.table (columns)` for `copy`. */
 export function target({ schema, table, columns }: Pick<DumpedTable, 'schema' | 'table' | 'columns'>): string {
   return `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)} (${columns.map((column) => pg.escapeIdentifier(column)).join(', ')})`
 }
@@ -133,7 +137,7 @@ async function look(client: pg.Client, schema: string, without: readonly string[
   }
 }
 
-/** The names of the migrations that a schema has, in order. */
+/** Returns the names of the applied migrations of a schema, in order. */
 export async function migrationsOf(client: pg.Client, schema: string): Promise<string[]> {
   const names: string[] = []
   for (const table of MIGRATION_TABLES) {

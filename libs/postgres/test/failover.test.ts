@@ -32,13 +32,13 @@ interface Line {
   lost_bytes?: unknown
 }
 
-/** A service's database as its ordinary role, and what was said and counted of it. */
+/** Returns connections to a service's database with its ordinary role, and the log lines and metrics of the watch. */
 function watched(url: string) {
   const lines: Line[] = []
-  // Only what the watch says is of interest.
+  // Only warnings are recorded.
   const log = { warn: (fields: object, msg: string) => void lines.push({ ...fields, msg }) } as unknown as Logger
   const metrics = createMetrics('thing')
-  const failovers = watchFailovers({ schema: 'thing', log, metrics, dense: ['place'] })
+  const failovers = watchFailovers({ log, metrics, dense: ['place'] })
   const dbs = [1, 2].map(() => openPostgres({ url, schema: 'thing', log: silent, failovers, poolSize: 2 }))
   const [db, other] = dbs as [Db, Db]
   let closed: Promise<unknown> | undefined
@@ -48,7 +48,7 @@ function watched(url: string) {
 }
 
 async function counted(metrics: Metrics): Promise<number> {
-  return Number(/^vitascope_thing_database_failovers_total\S* (\d+)$/m.exec(await metrics.text())?.[1])
+  return Number(/^vitascope_database_failovers_total\S* (\d+)$/m.exec(await metrics.text())?.[1])
 }
 
 async function asSuperuser(url: string, ...statements: string[]): Promise<void> {
@@ -104,7 +104,7 @@ test('a promoted standby is noticed before the first statement: once, with what 
   expect(await db.ping()).toBe(true)
   expect(lines).toHaveLength(1)
 
-  // A process that starts later finds it noticed.
+  // A process that starts later finds the failover recorded.
   const later = watched(url)
   expect(await later.db.ping()).toBe(true)
   expect([later.lines, await later.count()]).toEqual([[], 0])
@@ -149,7 +149,7 @@ test('a disk that was put back is noticed by a process that saw more of it', asy
   await start(dir)
   for (let n = 0; n < 100; n++) await add(db, 'lost')
   await db.ping()
-  // A restart alone is none.
+  // A restart is not a failover.
   await server.stop({ immediate: true })
   await start(dir)
   expect([lines, await count()]).toEqual([[], 0])
@@ -172,7 +172,7 @@ test('answers that overtake each other are no failover', async () => {
   const lines: string[] = []
   const log = { warn: (_: object, msg: string) => void lines.push(msg) } as unknown as Logger
   const metrics = createMetrics('thing')
-  const failovers = watchFailovers({ schema: 'thing', log, metrics })
+  const failovers = watchFailovers({ log, metrics })
   await failovers.look(late)
 
   let arrive: () => void = () => {}
@@ -180,15 +180,15 @@ test('answers that overtake each other are no failover', async () => {
     arrive = resolve
   })
   const query = early.query.bind(early) as (...question: [string, unknown[]?]) => Promise<unknown>
-  let asked: Promise<unknown> | undefined
+  let requested: Promise<unknown> | undefined
   const slow = {
     query: (...question: [string, unknown[]?]) => {
-      asked = query(...question)
-      return asked.then((answer) => underWay.then(() => answer))
+      requested = query(...question)
+      return requested.then((answer) => underWay.then(() => answer))
     },
   } as unknown as pg.ClientBase
   const overtaken = failovers.look(slow)
-  await asked
+  await requested
   await late.query('set synchronous_commit = on')
   await late.query(`insert into thing (name) select 'more' from generate_series(1, 100)`)
   await failovers.look(late)
@@ -215,5 +215,5 @@ test('where the functions are not allowed, that is said once, and all works on',
   url.password = 'x'
   const { db, other, lines } = watched(url.href)
   expect([await db.ping(), await other.ping(), await add(db, 'one')]).toEqual([true, true, 1])
-  expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('cannot be seen')])
+  expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('cannot be detected')])
 }, 20_000)

@@ -26,7 +26,7 @@ afterAll(async () => {
   for (const made of folders) await rm(made, { recursive: true })
 })
 
-/** The migrations that a version has: the first one, and what is new in it. */
+/** Returns a folder with the migrations of a version: the first one, and the newest. */
 async function aFolder(newest?: string): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'migrations-'))
   folders.push(made)
@@ -35,8 +35,8 @@ async function aFolder(newest?: string): Promise<string> {
   return made
 }
 
-/** Reads the table in a transaction that does not end before it is told to. */
-function hold() {
+/** Reads the table in a transaction that stays open until it is released. */
+function holdLock() {
   const end = Promise.withResolvers<void>()
   const holding = db.transaction(async (tx) => {
     await tx.query('select name from thing')
@@ -56,19 +56,19 @@ test('twice at once and again changes nothing', async () => {
 test('lets others pass where a table is held, and is through once it is not', async () => {
   const next = await aFolder('alter table thing add column colour text;')
   const other = openPostgres({ url, schema, log })
-  const letGo = hold()
+  const releaseLock = holdLock()
   let isOver = false
   const migrated = migrate({ url, schema, folder: next, log }).then(() => (isOver = true))
   try {
     const waiting = "select 1 from pg_locks where not granted and relation = 'thing.thing'::regclass"
-    // Whoever reads stands behind the migration, for a second at most: longer than that no statement of a service waits.
+    // Reads queue behind the migration for at most 1 s, below the timeout of a service's statements.
     for (let turn = 0; turn < 2; turn++) {
       await waitFor(async () => (await other.query(waiting)).length > 0, { timeout: 30_000, describe: 'the migration to wait' })
       await other.query('select count(*) from thing')
     }
     expect(isOver).toBe(false)
   } finally {
-    await letGo()
+    await releaseLock()
     await migrated
     await other.close()
   }
@@ -79,12 +79,14 @@ test('lets others pass where a table is held, and is through once it is not', as
 
 test('gives up where a table stays held, and has changed nothing', async () => {
   const next = await aFolder('create table other (name text); alter table thing add column colour text;')
-  const letGo = hold()
+  const releaseLock = holdLock()
   try {
-    await expect(migrate({ url, schema, folder: next, log, patienceMs: 1 })).rejects.toThrow('others hold what the migration is about')
+    await expect(migrate({ url, schema, folder: next, log, patienceMs: 1 })).rejects.toThrow(
+      'other sessions still lock the tables of the migration',
+    )
     expect(await db.query("select to_regclass('thing.other') as other")).toEqual([{ other: null }])
     expect(await db.query('select name from thing.migration')).toHaveLength(1)
   } finally {
-    await letGo()
+    await releaseLock()
   }
 })

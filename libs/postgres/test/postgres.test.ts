@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DomainError } from '@vitascope/errors'
 import { createLogger } from '@vitascope/telemetry'
 import { freshDatabase, waitFor } from '@vitascope/testing'
-import { createOutbox, type Db, decodePageToken, encodePageToken, once, openPostgres } from '../src/index.ts'
+import { createOutbox, type Db, decodePageToken, encodePageToken, openPostgres, withIdempotency } from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 let db: Db
@@ -60,7 +60,7 @@ describe('a copy', () => {
     await expect(copy(endless(), stop.signal)).rejects.toMatchObject({ name: 'AbortError' })
     expect(await names()).toEqual(['row 4999'])
   })
-  test('at once is one transaction with what stands in front of it, and the connection serves on when either fails', async () => {
+  test('at once is one transaction with the statements before it, and the connection stays usable after a failure', async () => {
     const at = (first: string, rows: string) => db.copy(`insert into thing (name) values ('${first}'); copy thing (name) from stdin`, rows)
     await at('before ü', 'one\ntwo ü\n')
     expect(await names()).toEqual(['before ü', 'one', 'two ü'])
@@ -73,7 +73,7 @@ describe('a copy', () => {
 })
 
 describe('a transaction', () => {
-  test('in which a statement failed and nobody said so is a fault, and not a success', async () => {
+  test('with a swallowed statement error is a fault, not a success', async () => {
     let ran = 0
     const change = db.transaction(async (tx) => {
       tx.afterCommit(() => ran++)
@@ -213,7 +213,7 @@ describe('once', () => {
   const codec = { encode: (v: string) => Buffer.from(v), decode: (b: Uint8Array) => Buffer.from(b).toString() }
   const idempotency = { key: 'k'.repeat(64), fingerprint: 'f'.repeat(64) }
   const add = (name: string, call = { idempotency }) =>
-    once(db, call, codec, async (tx) => {
+    withIdempotency(db, call, codec, async (tx) => {
       await tx.query('insert into thing (name) values ($1)', [name])
       return `made ${name}`
     })
@@ -283,7 +283,7 @@ describe('the outbox', () => {
         throw new Error('a fault')
       },
     }
-    const outbox = createOutbox({ db, log, handlers, mostFaults: 2 })
+    const outbox = createOutbox({ db, log, handlers, maxErrors: 2 })
     await send([['a', 1]], outbox)
     outbox.start()
     await waitFor(empty, { describe: 'the message to be given up', timeout: 15_000 })
@@ -336,12 +336,12 @@ describe('a connection that is dead without a word', () => {
     ['a transaction', (far: Db) => far.transaction((tx) => tx.query('select 1'))],
   ])(
     'refuses %s as unavailable, and is not used again',
-    async (_, ask) => {
+    async (_, request) => {
       const way = await aWayTo(url)
       const far = openPostgres({ url: way.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
       expect(await far.ping()).toBe(true)
       way.swallow()
-      await expect(ask(far)).rejects.toMatchObject({ kind: 'unavailable' })
+      await expect(request(far)).rejects.toMatchObject({ kind: 'unavailable' })
       way.carry()
       expect(await far.ping()).toBe(true)
       await far.close()
@@ -351,14 +351,14 @@ describe('a connection that is dead without a word', () => {
   )
 })
 
-/** A proxy to the database that can stop carrying what comes over the connections that it has. */
+/** Returns a proxy to the database that can stop forwarding the data of existing connections. */
 async function aWayTo(to: string) {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
   let carries = true
   const server = createServer((near) => {
     const far = connect(Number(port), hostname)
-    // Those that were there when it began to swallow stay silent for good.
+    // Connections that are open when forwarding stops stay silent permanently.
     let alive = true
     sockets.add(near).add(far)
     for (const [from, into] of [

@@ -1,3 +1,7 @@
-/** Housekeeping, round by round. */
-export { repeat, repeatLater } from './repeat.ts'
+/** Bounds and minimum rates of long transfers. */
+
+/** Periodic tasks. */
+export { every, everyAfterDelay } from './every.ts'
+export { downloadProgress, uploadProgress } from './http-transfers.ts'
 export { type RunningService, runProcess } from './run-process.ts'
+export { type CutReason, createTransferLimiter, type Transfer, type TransferBounds, type TransferLimiter } from './transfer-limiter.ts'

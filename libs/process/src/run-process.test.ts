@@ -8,22 +8,22 @@ const RUN_PROCESS = fileURLToPath(new URL('./run-process.ts', import.meta.url))
 let child: ChildProcess
 afterEach(() => void child.kill('SIGKILL'))
 
-/** A service whose modules take `loadMs` to load, and that then waits for what never comes: as for a database that is gone. */
+/** Starts a service whose modules take `loadMs` to load and which then waits forever, as for an unavailable database. */
 function startWaiting(loadMs: number) {
   const program = `await new Promise((resolve) => setTimeout(resolve, ${loadMs}))
     const { runProcess } = await import(${JSON.stringify(RUN_PROCESS)})
-    await runProcess('x', () => { console.log('begun'); return new Promise(() => setInterval(() => {}, 1_000)) })`
+    await runProcess('x', () => { console.log('started'); return new Promise(() => setInterval(() => {}, 1_000)) })`
   child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
-  let said = ''
-  child.stdout?.on('data', (data: Buffer) => (said += data))
-  return { said: () => said, ended: once(child, 'exit') }
+  let output = ''
+  child.stdout?.on('data', (data: Buffer) => (output += data))
+  return { said: () => output, ended: once(child, 'exit') }
 }
 
 test('ends with its supervisor, also in the middle of its start', async () => {
-  const { said, ended } = startWaiting(0)
-  await waitFor(() => said().includes('begun'))
+  const { said: output, ended } = startWaiting(0)
+  await waitFor(() => output().includes('started'))
   child.disconnect()
   expect(await ended).toEqual([0, null])
 })

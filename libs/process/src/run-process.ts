@@ -1,20 +1,20 @@
 import { ConfigError, readEnvironment } from '@vitascope/config'
 import { createLogger, type Logger } from '@vitascope/telemetry'
 
-/** Something that has started and can be stopped: takes no new work, finishes what runs, closes what it opened. */
+/** A started service. `stop` accepts no new work, finishes running work, and closes what the service opened. */
 export interface RunningService {
-  /** What runs has `drainMs` to end by itself, where that is said, else some seconds. */
+  /** Running work has `drainMs` to finish; without it, a few seconds. */
   stop(drainMs?: number): Promise<void>
-  /** Of what ends by itself, too: settles with the exit code of its process once all is closed, also after a stop. */
+  /** For a service that can end by itself: resolves to the exit code after everything is closed, also after `stop`. */
   ended?: Promise<number>
 }
 
-/** After this long a stop is no longer waited for; `npm start` as a whole has 10 s. */
+/** Maximum time for a stop. `npm start` as a whole has 10 s. */
 const STOP_LIMIT_MS = 8_000
-/** For what is to be written down and closed when nothing runs any more. */
+/** Additional time to write and close things after all work has ended. */
 const CLOSING_MS = 5_000
 
-/** Runs one service as this process until a signal, the end of its supervisor, or a fault that nobody caught. */
+/** Runs one service as this process until a signal, the end of its supervisor, or an uncaught error. */
 export async function runProcess(service: string, start: (log: Logger) => Promise<RunningService>): Promise<void> {
   const log = createLogger({ service, ...(process.env['VITASCOPE_LOG_LEVEL'] && { level: process.env['VITASCOPE_LOG_LEVEL'] }) })
   const fail = (what: string) => (error: unknown) => {
@@ -39,7 +39,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   process.once('SIGTERM', () => stop('SIGTERM'))
   process.once('SIGINT', () => stop('SIGINT'))
   process.once('disconnect', () => stop('the supervisor is gone'))
-  // It may have gone while the modules of this process were still loading.
+  // The supervisor may have ended while the modules of this process were loading.
   if (process.connected === false) stop('the supervisor is gone')
 
   try {
@@ -48,7 +48,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   } catch (error) {
     if (error instanceof ConfigError) {
       log.fatal(error.message)
-      // The supervisor shows these in its own words and does not start this process again.
+      // The supervisor prints these problems itself and does not restart this process.
       process.send?.({ refused: error.problems })
       process.exit(2)
     }
@@ -59,7 +59,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   await running?.ended?.then((code) => process.exit(code), fail('a fault at the end'))
 }
 
-/** `VITASCOPE_DRAIN_SECONDS`; undefined leaves it to the service. */
+/** Reads `VITASCOPE_DRAIN_SECONDS` in ms. Undefined if it is not set; then the service decides. */
 function readDrain(env: NodeJS.ProcessEnv): number | undefined {
   const read = readEnvironment(env)
   const seconds = read.int('VITASCOPE_DRAIN_SECONDS', 0, { min: 1, max: 3_600 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The descriptor set of everything under proto/, as the reflection service hands it out. */
+/** Returns the descriptor set of all files under proto/, for the reflection service. */
 export function readDescriptorSet(): Uint8Array {
   return readFileSync(new URL('./gen/descriptors.binpb', import.meta.url))
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
 import { type FreshDatabase, freshDatabase, testLog } from '@vitascope/testing'
-import { type Ask, createQueue, type Lease, type LeasedItem, type Queue, type WorkItem } from './index.ts'
+import { createQueue, type Lease, type LeasedItem, type LeaseRequest, type Queue, type WorkItem } from './index.ts'
 
 let database: FreshDatabase
 let db: Db
@@ -28,7 +28,7 @@ const complete = (held: Lease) => db.transaction((tx) => queue.complete(tx, held
 const retry = (held: Lease, delayMs = 0) => db.transaction((tx) => queue.retry(tx, held, delayMs))
 const release = (held: Lease) => db.transaction((tx) => queue.release(tx, held))
 const rescue = (held: Lease) => db.transaction((tx) => queue.rescue(tx, held, 0))
-/** As if the lease had run out: moving the row's time is moving the only clock there is. */
+/** Simulates an expired lease: the database clock is the only clock, so moving the row's time is enough. */
 const runOut = () => db.query(`update work_item set lease_end = lease_end - interval '1 hour' where state = 'leased'`)
 const row = async () => JSON.stringify(await db.query('select * from work_item order by item_id'))
 
@@ -73,7 +73,19 @@ describe('a stale holder', () => {
     await db.transaction((tx) => queue.cancel(tx, 'job:1'))
     expect(await queue.beat(second)).toBe(false)
   })
-  test('and the one who completed are told apart after a lost answer', async () => {
+  test('whose fence needs more than 32 bits touches nothing after a later lease', async () => {
+    await db.query(`select setval('work_fence', ${2 ** 53 - 3})`)
+    await send()
+    const stale = await leased('w1')
+    expect(stale.fence).toBe(2 ** 53 - 2)
+    await release(stale)
+    const fresh = await leased('w2')
+    expect(fresh.fence).toBe(2 ** 53 - 1)
+    expect(await queue.beat(stale)).toBe(false)
+    expect(await complete(fresh)).toBe(true)
+    await db.query(`select setval('work_fence', 1)`)
+  })
+  test('and the one that completed are distinguished after a lost response', async () => {
     await send()
     const stale = await leased()
     await release(stale)
@@ -134,54 +146,54 @@ describe('the line', () => {
   test('what is heavier than there is room for is left to others', async () => {
     await send({ weight: 500, priority: 10 })
     const light = await send({ weight: 100 })
-    const ask = (room?: number) =>
+    const call = (room?: number) =>
       queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(room !== undefined && { room }) }, never)
-    expect((await ask(499))?.itemId).toBe(light)
-    expect(await ask(499)).toBeUndefined()
-    expect(await ask(500)).toBeDefined()
+    expect((await call(499))?.itemId).toBe(light)
+    expect(await call(499)).toBeUndefined()
+    expect(await call(500)).toBeDefined()
     await send({ weight: 1_000_000 })
-    expect(await ask()).toBeDefined()
+    expect(await call()).toBeDefined()
   })
-  test('whoever asks for one key gets the items of it in the order in which they were sent, and nothing else', async () => {
+  test('a lease of one key gets only the items of that key, in the order in which they were sent', async () => {
     await send({ key: 'job:2', group: 'b', priority: 9 })
     const ids: string[] = []
     for (let i = 0; i < 6; i++) ids.push(await send())
-    const ask = (holder: string) => queue.lease({ kinds: ['encode'], holder, leaseMs: 30_000, key: 'job:1' }, never)
-    const first = await Promise.all(['w1', 'w2', 'w3'].map(ask))
+    const call = (holder: string) => queue.lease({ kinds: ['encode'], holder, leaseMs: 30_000, key: 'job:1' }, never)
+    const first = await Promise.all(['w1', 'w2', 'w3'].map(call))
     const held = first.flatMap((item) => item ?? [])
     expect(held.map(({ itemId }) => itemId).sort()).toEqual(ids.slice(0, 3))
     const again = held.find(({ itemId }) => itemId === ids[1])
     if (again) await retry(again)
-    const next = [await ask('w1'), await ask('w2'), await ask('w3'), await ask('w4'), await ask('w5')]
+    const next = [await call('w1'), await call('w2'), await call('w3'), await call('w4'), await call('w5')]
     expect(next.map((item) => item?.itemId)).toEqual([ids[1], ids[3], ids[4], ids[5], undefined])
   })
   test('is not passed over for ever by those who have no room for the first in it', async () => {
-    const ask = async (room?: number) =>
+    const call = async (room?: number) =>
       (await queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(room !== undefined && { room }) }, never))?.itemId
     const [heavy, light, next] = [await send({ weight: 500 }), await send({ weight: 100 }), await send({ weight: 100, priority: -1 })]
     const weightless = await send({ priority: -2 })
-    expect(await ask(400)).toBe(light)
-    const passed = () => db.query<{ item_id: string }>('select item_id from work_item where passed_time is not null')
+    expect(await call(400)).toBe(light)
+    const passed = () => db.query<{ item_id: string }>('select item_id from work_item where skipped_time is not null')
     expect(await passed()).toEqual([{ item_id: heavy }])
-    await db.query(`update work_item set passed_time = passed_time - interval '1 minute'`)
-    expect(await ask(400)).toBe(weightless)
-    expect(await ask(400)).toBeUndefined()
-    expect(await ask(500)).toBe(heavy)
-    expect(await ask(400)).toBe(next)
+    await db.query(`update work_item set skipped_time = skipped_time - interval '1 minute'`)
+    expect(await call(400)).toBe(weightless)
+    expect(await call(400)).toBeUndefined()
+    expect(await call(500)).toBe(heavy)
+    expect(await call(400)).toBe(next)
   })
   test('leaves what is of a low priority alone: always, or while something of a higher one is due', async () => {
     const low = await send({ kind: 'sound', priority: -1 })
-    const ask = async (more: Partial<Ask>) =>
+    const call = async (more: Partial<LeaseRequest>) =>
       (await queue.lease({ kinds: ['sound'], holder: 'w1', leaseMs: 30_000, ...more }, never))?.itemId
     const way = { priority: 0, kinds: ['sound', 'encode'] }
-    expect(await ask({ least: 0 })).toBeUndefined()
+    expect(await call({ minPriority: 0 })).toBeUndefined()
     await send({ priority: 0 })
-    expect(await ask({ way })).toBeUndefined()
+    expect(await call({ way })).toBeUndefined()
     const held = await leased()
     await retry(held, 60_000)
-    expect(await ask({ way })).toBe(low)
+    expect(await call({ way })).toBe(low)
     const normal = await send({ kind: 'sound', priority: 0 })
-    expect(await ask({ least: 0, way })).toBe(normal)
+    expect(await call({ minPriority: 0, way })).toBe(normal)
   })
   test('gives every item to one of many who ask at once', async () => {
     for (let i = 0; i < 20; i++) await send()
@@ -199,7 +211,7 @@ describe('the line', () => {
     const groups = [(await leased('w1')).group, (await leased('w2')).group]
     expect(groups).toContain('one')
   })
-  test('gives a group its turn whatever it has of a lower priority, and that of others takes nobody a turn', async () => {
+  test('serves a group in turn regardless of its lower priorities, and without loss for other groups', async () => {
     await db.transaction(async (tx) => {
       for (let i = 0; i < 20; i++) await queue.send(tx, anItem({ group: 'archive', priority: -90 }))
       for (let i = 0; i < 6; i++) await queue.send(tx, anItem({ group: 'busy', priority: 10 }))
@@ -211,6 +223,46 @@ describe('the line', () => {
     await send({ group: 'new', priority: 10 })
     const next = [await leased(), await leased(), await leased(), await leased()].map(({ group }) => group)
     expect(next.sort()).toEqual(['busy', 'busy', 'new', 'new'])
+  })
+  test('shares by planned work, not by the number of items', async () => {
+    await db.transaction(async (tx) => {
+      for (let i = 0; i < 10; i++) await queue.send(tx, anItem({ key: 'job:long', group: 'long', cost: 40 }))
+      for (let i = 0; i < 400; i++) await queue.send(tx, anItem({ key: 'job:short', group: 'short', cost: 1 }))
+    })
+    const served = { long: 0, short: 0 }
+    for (let i = 0; i < 200; i++) {
+      const held = await leased()
+      await complete(held)
+      served[held.group as 'long' | 'short'] += held.group === 'long' ? 40 : 1
+      expect(Math.abs(served.long - served.short)).toBeLessThanOrEqual(41)
+    }
+    expect(served.long).toBeGreaterThanOrEqual(160)
+  })
+  test('leaves a low priority alone under a constant stream of normal work until it is raised, and then serves it by age', async () => {
+    const low = await send({ key: 'job:low', group: 'a', priority: -90 })
+    const lower = await send({ key: 'job:low', group: 'a', priority: -90 })
+    const serve = async () => {
+      for (const group of ['a', 'b']) await send({ key: 'job:normal', group, priority: 10 })
+      const held = await leased()
+      await complete(held)
+      return held.itemId
+    }
+    for (let round = 0; round < 30; round++) expect([low, lower]).not.toContain(await serve())
+    // Each round adds one item to the queue.
+    expect(await db.transaction((tx) => queue.raise(tx, 'job:low', { below: 0, by: 100 }))).toBe(2)
+    const next = [await serve(), await serve(), await serve(), await serve()]
+    expect(next.filter((id) => [low, lower].includes(id))).toEqual([low, lower])
+    expect(await db.transaction((tx) => queue.raise(tx, 'job:low', { below: 0, by: 100 }))).toBe(0)
+  })
+  test('raised items take their group no more than its share', async () => {
+    await db.transaction(async (tx) => {
+      for (let i = 0; i < 20; i++) await queue.send(tx, anItem({ key: 'job:low', group: 'a', priority: -90 }))
+      for (const group of ['a', 'b']) for (let i = 0; i < 20; i++) await queue.send(tx, anItem({ group, priority: 10 }))
+      await queue.raise(tx, 'job:low', { below: 0, by: 100 })
+    })
+    const groups: string[] = []
+    for (let i = 0; i < 30; i++) groups.push((await leased()).group)
+    expect(Math.abs(groups.filter((group) => group === 'a').length - 15)).toBeLessThanOrEqual(1)
   })
   test('puts a higher priority first, and within a group the oldest', async () => {
     const low = await send()
@@ -248,19 +300,19 @@ describe('the line', () => {
   test('answers an item again to the ask that it was leased to, once that ask lost its answer', async () => {
     await send()
     await send()
-    const ask = (name: string, holder = 'w1') => queue.lease({ kinds: ['encode'], holder, leaseMs: 30_000, ask: name }, never)
-    const lost = await ask('first')
+    const call = (name: string, holder = 'w1') => queue.lease({ kinds: ['encode'], holder, leaseMs: 30_000, requestId: name }, never)
+    const lost = await call('first')
     const before = await row()
-    expect(await ask('first')).toEqual(lost)
+    expect(await call('first')).toEqual(lost)
     expect(await row()).toBe(before)
-    const second = await ask('second')
+    const second = await call('second')
     expect(second?.itemId).not.toBe(lost?.itemId)
-    expect(await ask('first', 'w2')).toBeUndefined()
+    expect(await call('first', 'w2')).toBeUndefined()
     await release(lost ?? { itemId: '0', fence: 0 })
-    expect((await ask('first', 'w2'))?.itemId).toBe(lost?.itemId)
-    expect(await ask('first')).toBeUndefined()
+    expect((await call('first', 'w2'))?.itemId).toBe(lost?.itemId)
+    expect(await call('first')).toBeUndefined()
     expect(await complete(second ?? { itemId: '0', fence: 0 })).toBe(true)
-    expect(await ask('second')).toBeUndefined()
+    expect(await call('second')).toBeUndefined()
   })
   test('counts what waits and what is leased', async () => {
     await send()
@@ -275,7 +327,7 @@ test('no time of this machine reaches a statement', async () => {
   expect(source).not.toMatch(/\bDate\b/)
 })
 
-test('tells what holders hold', async () => {
+test('returns the items of each holder', async () => {
   await send()
   await send()
   const held = await leased('w1')

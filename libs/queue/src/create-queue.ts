@@ -1,10 +1,11 @@
 import type { Db, Query, Transaction } from '@vitascope/postgres'
-import type { Ask, Lease, LeasedItem, Queue, QueueDepth, WorkItem } from './queue.ts'
+import type { Lease, LeasedItem, LeaseRequest, Queue, QueueDepth, WorkItem } from './queue.ts'
 import { createWaiting, type Waiting } from './waiting.ts'
 
 interface Row {
   item_id: string
-  fence: number
+  /** A bigint, which PostgreSQL's driver returns as text. The sequence ends at 2^53 - 1. */
+  fence: string
   key: string
   kind: string
   group_key: string
@@ -12,17 +13,17 @@ interface Row {
   holder: string
 }
 
-/** So long an item is passed over by whoever has no room for it, before others wait until there is. */
-const PASSED_SECONDS = 30
+/** Time for which workers without enough resources may skip an item. After it, other weighted items wait too. */
+const SKIPPED_SECONDS = 30
 
 const LEASED_COLUMNS = 'item_id, fence, key, kind, group_key, payload, holder'
 
-/** A queue on the table `work_item` of the service's own schema. */
+/** Creates a queue on the table `work_item` of the service's own schema. */
 export function createQueue(db: Db): Queue {
   const waiting = createWaiting()
   const back = async (tx: Transaction, { itemId, fence }: Lease, delayMs: number, only = '') => {
     const rows = await tx.query(
-      `update work_item set state = 'waiting', holder = null, ask = null, lease_ms = null, lease_end = null,
+      `update work_item set state = 'waiting', holder = null, request_id = null, lease_ms = null, lease_end = null,
          due_time = now() + $3::int * interval '1 millisecond'
        where item_id = $1 and fence = $2 and state = 'leased' ${only} returning 1`,
       [itemId, fence, delayMs],
@@ -32,7 +33,7 @@ export function createQueue(db: Db): Queue {
   }
   return {
     send: (tx, item) => send(tx, item, waiting),
-    lease: (ask, signal) => lease(db.query, ask, waiting, signal),
+    lease: (request, signal) => lease(db.query, request, waiting, signal),
     async beat({ itemId, fence }, tx) {
       const rows = await (tx ?? db).query(
         `update work_item set lease_end = now() + lease_ms * interval '1 millisecond'
@@ -56,6 +57,7 @@ export function createQueue(db: Db): Queue {
     retry: back,
     release: (tx, held) => back(tx, held, 0),
     rescue: (tx, held, delayMs) => back(tx, held, delayMs, 'and lease_end < now()'),
+    raise: (tx, key, change) => raise(tx, key, change, waiting),
     cancel: async (tx, key) => (await tx.query('delete from work_item where key = $1 returning 1', [key])).length,
     async find(itemId) {
       const [row] = await db.query<Row>('select item_id, key, kind, payload from work_item where item_id = $1', [itemId])
@@ -68,7 +70,7 @@ export function createQueue(db: Db): Queue {
       )
       return rows.map(toItem)
     },
-    heldByAsk: (holder, ask) => heldByAsk(db.query, holder, ask),
+    leasedByRequest: (holder, requestId) => leasedByRequest(db.query, holder, requestId),
     async heldBy(holders) {
       const rows = await db.query<Row>(`select ${LEASED_COLUMNS} from work_item where state = 'leased' and holder = any($1)`, [holders])
       return rows.map(toItem)
@@ -78,71 +80,129 @@ export function createQueue(db: Db): Queue {
         `select kind, count(*) filter (where state = 'waiting')::int as waiting, count(*) filter (where state = 'leased')::int as leased
          from work_item where state in ('waiting', 'leased') group by kind order by kind`,
       ),
-    async sweep() {
-      await db.query(`delete from work_item where state = 'done' and done_time < now() - interval '1 day'`)
+    async sweep(limit) {
+      const rows = await db.query(
+        `delete from work_item where item_id in (
+           select item_id from work_item where state = 'done' and done_time < now() - interval '1 day' order by done_time limit $1)
+         returning 1`,
+        [limit],
+      )
+      return rows.length
     },
   }
 }
 
 /**
- * A group that was idle gets the place of whoever is first in line now, one that has items a place behind its last one: so a
- * group with a thousand items and a group with one are served in turn. Each priority is a line of its own: what waits in a lower one takes
- * nobody's turn in a higher one.
+ * Start-time fair queueing: `turn` is the sum of the costs that the group was served before the item. A group that
+ * was idle starts at the turn of the first queued item; a group with items continues after the cost of its last one.
+ * So a group with a thousand items and a group with one share by planned work. Each priority is a separate queue:
+ * items of a lower priority use no turns of a higher one.
  */
-async function send(tx: Transaction, { key, kind, group, priority, payload, weight = 0 }: WorkItem, waiting: Waiting): Promise<string> {
+async function send(
+  tx: Transaction,
+  { key, kind, group, priority, payload, weight = 0, cost = 1 }: WorkItem,
+  waiting: Waiting,
+): Promise<string> {
   const [row] = await tx.query<{ item_id: string }>(
-    `insert into work_item (key, kind, group_key, priority, payload, weight, turn)
-     select $1, $2, $3, $4, $5, $6::int, greatest(
-       (select max(turn) + 1 from work_item where kind = $2 and group_key = $3 and priority = $4 and state in ('waiting', 'leased')),
-       coalesce(
-         (select min(turn) from work_item where kind = $2 and priority = $4 and state = 'waiting'),
-         (select max(turn) from work_item where kind = $2 and priority = $4 and state = 'leased'),
-         0))
+    `insert into work_item (key, kind, group_key, priority, payload, weight, cost, turn)
+     select $1, $2, $3, $4::int, $5, $6::int, $7::bigint, greatest(
+       (select turn + cost from work_item where kind = $2 and group_key = $3 and priority = $4 and state in ('waiting', 'leased')
+        order by turn desc, item_id desc limit 1),
+       ${FRONT})
      returning item_id`,
-    [key, kind, group, priority, JSON.stringify(payload), weight],
+    [key, kind, group, priority, JSON.stringify(payload), weight, cost],
   )
   if (!row) throw new Error('an insert answered no row')
   tx.afterCommit(waiting.wake)
   return row.item_id
 }
 
-async function lease(query: Query, ask: Ask, waiting: Waiting, signal: AbortSignal): Promise<LeasedItem | undefined> {
-  // How long somebody waits is no lease: the clock of this machine is good enough, and it never goes backwards.
-  const until = performance.now() + (ask.waitMs ?? 0)
-  const held = ask.ask === undefined ? undefined : await heldByAsk(query, ask.holder, ask.ask)
+/** Current turn of a kind and priority; parameters $2 and $4. */
+const FRONT = `coalesce(
+  (select min(turn) from work_item where kind = $2 and priority = $4 and state = 'waiting'),
+  (select max(turn) from work_item where kind = $2 and priority = $4 and state = 'leased'),
+  0)`
+
+/**
+ * Recomputes the turns of the raised items and of the waiting items of their groups, in the order in which they were
+ * sent.
+ */
+async function raise(tx: Transaction, key: string, { below, by }: { below: number; by: number }, waiting: Waiting): Promise<number> {
+  const lines = await tx.query<{ kind: string; group_key: string; priority: number }>(
+    `select distinct kind, group_key, priority from work_item
+     where key = $1 and priority < $2 and state in ('waiting', 'leased') order by 1, 2, 3`,
+    [key, below],
+  )
+  let raised = 0
+  for (const { kind, group_key: group, priority } of lines) {
+    const target = priority + by
+    const [place] = await tx.query<{ turn: string }>(
+      `select coalesce((select min(turn) from work_item where kind = $2 and group_key = $3 and priority = $4 and state = 'waiting'),
+         ${FRONT}) + $1::bigint as turn`,
+      [0, kind, group, target],
+    )
+    const rows = await tx.query(
+      `update work_item set priority = $4, turn = $5
+       where key = $1 and kind = $2 and priority = $3 and state in ('waiting', 'leased') returning 1`,
+      [key, kind, priority, target, place?.turn ?? 0],
+    )
+    raised += rows.length
+    await tx.query(
+      `update work_item w set turn = line.turn from (
+         select item_id, $4::bigint + coalesce(
+           sum(cost) over (order by item_id rows between unbounded preceding and 1 preceding), 0)::bigint as turn
+         from work_item where kind = $1 and group_key = $2 and priority = $3 and state = 'waiting') line
+       where w.item_id = line.item_id and w.turn <> line.turn`,
+      [kind, group, target, place?.turn ?? 0],
+    )
+  }
+  tx.afterCommit(waiting.wake)
+  return raised
+}
+
+async function lease(query: Query, request: LeaseRequest, waiting: Waiting, signal: AbortSignal): Promise<LeasedItem | undefined> {
+  // The wait is not part of a lease, so the local monotonic clock is sufficient.
+  const until = performance.now() + (request.waitMs ?? 0)
+  const held = request.requestId === undefined ? undefined : await leasedByRequest(query, request.holder, request.requestId)
   if (held) return held
   for (;;) {
     signal.throwIfAborted()
-    const item = await leaseNow(query, ask)
+    const item = await leaseNow(query, request)
     const left = until - performance.now()
     if (item || left <= 0) return item
     await waiting.pause(left, signal)
   }
 }
 
-/** `due_time` has whole milliseconds, the nearest ones: what was made due just now would not be yet for half of one by a clock that tells more. */
+/**
+ * `due_time` is rounded to whole milliseconds. A clock with a finer resolution could be up to half a millisecond
+ * behind it, so an item that is due now would not count as due.
+ */
 const IS_DUE = 'due_time <= now()::timestamptz(3)'
-/** What an ask may be given, in the order in which it is; parameters of `leaseNow`. */
+/** Condition and order of the items that a request may get; parameters of `leaseNow`. */
 const LINE = `state = 'waiting' and kind = any($1) and ${IS_DUE} and ($6::bigint is null or item_id = $6)
   and ($10::text is null or key = $10)
   and ($7::int is null or priority >= $7) and ($8::int is null or priority >= $8 or not exists (
     select from work_item where state = 'waiting' and kind = any($9) and priority >= $8 and ${IS_DUE}))`
 const IN_LINE = 'order by priority desc, turn, item_id limit 1'
 
-/** The next item is left to others once more, or, when that has gone on for too long, all that needs room waits for it. */
-const PASSING = `with head as (select item_id, weight, passed_time from work_item where ${LINE} ${IN_LINE}),
-  passed as (update work_item set passed_time = now() where item_id = (
+/**
+ * If the first item needs more resources than the worker has, this records since when it is skipped. After
+ * `SKIPPED_SECONDS` no weighted item is leased before it.
+ */
+const SKIPPING = `with head as (select item_id, weight, skipped_time from work_item where ${LINE} ${IN_LINE}),
+  skipped as (update work_item set skipped_time = now() where item_id = (
     select w.item_id from work_item w join head h on w.item_id = h.item_id and h.weight > $5
-    where w.state = 'waiting' and w.passed_time is null for update of w skip locked))`
+    where w.state = 'waiting' and w.skipped_time is null for update of w skip locked))`
 const ROOM = `and weight <= $5 and (weight = 0 or not exists (
-  select from head where weight > $5 and passed_time < now() - interval '${PASSED_SECONDS} seconds'))`
+  select from head where weight > $5 and skipped_time < now() - interval '${SKIPPED_SECONDS} seconds'))`
 
-/** One statement, and with it one transaction of its own: nobody can see the item taken and without its fence. */
-async function leaseNow(query: Query, asked: Ask): Promise<LeasedItem | undefined> {
-  const { kinds, holder, leaseMs, ask, room, itemId, least, way, key } = asked
+/** Leases the next item in a single statement, so that no other session can see it leased without its fence. */
+async function leaseNow(query: Query, asked: LeaseRequest): Promise<LeasedItem | undefined> {
+  const { kinds, holder, leaseMs, requestId, room, itemId, minPriority, way, key } = asked
   const [row] = await query<Row>(
-    `${room === undefined ? '' : PASSING}
-     update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, ask = $4, lease_ms = $3::int,
+    `${room === undefined ? '' : SKIPPING}
+     update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, request_id = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
        select item_id from work_item where ${LINE} ${room === undefined ? 'and $5::int is null' : ROOM} ${IN_LINE} for update skip locked)
@@ -151,10 +211,10 @@ async function leaseNow(query: Query, asked: Ask): Promise<LeasedItem | undefine
       kinds,
       holder,
       leaseMs,
-      ask ?? null,
+      requestId ?? null,
       room ?? null,
       itemId ?? null,
-      least ?? null,
+      minPriority ?? null,
       way?.priority ?? null,
       way?.kinds ?? null,
       key ?? null,
@@ -163,10 +223,10 @@ async function leaseNow(query: Query, asked: Ask): Promise<LeasedItem | undefine
   return row && toItem(row)
 }
 
-async function heldByAsk(query: Query, holder: string, ask: string): Promise<LeasedItem | undefined> {
-  const [row] = await query<Row>(`select ${LEASED_COLUMNS} from work_item where state = 'leased' and holder = $1 and ask = $2`, [
+async function leasedByRequest(query: Query, holder: string, requestId: string): Promise<LeasedItem | undefined> {
+  const [row] = await query<Row>(`select ${LEASED_COLUMNS} from work_item where state = 'leased' and holder = $1 and request_id = $2`, [
     holder,
-    ask,
+    requestId,
   ])
   return row && toItem(row)
 }
@@ -174,7 +234,7 @@ async function heldByAsk(query: Query, holder: string, ask: string): Promise<Lea
 function toItem(row: Row): LeasedItem {
   return {
     itemId: row.item_id,
-    fence: row.fence,
+    fence: Number(row.fence),
     key: row.key,
     kind: row.kind,
     group: row.group_key,

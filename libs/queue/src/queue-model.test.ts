@@ -5,14 +5,16 @@ import { type FreshDatabase, freshDatabase, testLog } from '@vitascope/testing'
 import fc from 'fast-check'
 import { createQueue, type LeasedItem, type Queue } from './index.ts'
 
-// What the queue must do, as a list in memory: the real one on PostgreSQL may never answer otherwise, whatever its holders do in whatever order.
+// In-memory model of the queue. The real queue on PostgreSQL must return the same results for every sequence of
+// operations.
 
 interface ModelItem {
   itemId: string
   group: string
   priority: number
-  /** When it would be done if each group had a server of its own: whose time is the least goes first. */
+  /** Cost that its group was served before the item. The smallest turn is leased first. */
   turn: number
+  cost: number
   state: 'waiting' | 'leased' | 'done'
   fence: number
   hasRunOut: boolean
@@ -20,7 +22,7 @@ interface ModelItem {
 
 interface Model {
   items: ModelItem[]
-  /** Every lease that ever was: holders go on using the old ones too. */
+  /** All leases so far. Holders continue to use the old ones too. */
   leases: LeasedItem[]
 }
 
@@ -46,19 +48,23 @@ const command = (name: string, run: (model: Model, real: Real) => Promise<void>)
   toString: () => name,
 })
 
-const add = (group: string, priority: number) =>
-  command(`add(${group}, ${priority})`, async (model, { db, queue }) => {
-    const itemId = await db.transaction((tx) => queue.send(tx, { key: 'k', kind: 'work', group, priority, payload: {} }))
-    model.items.push({ itemId, group, priority, turn: turnOf(model, group, priority), state: 'waiting', fence: 0, hasRunOut: false })
+const add = (group: string, priority: number, cost: number) =>
+  command(`add(${group}, ${priority}, ${cost})`, async (model, { db, queue }) => {
+    const itemId = await db.transaction((tx) => queue.send(tx, { key: 'k', kind: 'work', group, priority, payload: {}, cost }))
+    const turn = turnOf(model, group, priority)
+    model.items.push({ itemId, group, priority, turn, cost, state: 'waiting', fence: 0, hasRunOut: false })
   })
 
-/** Each priority is a line of its own: a group goes behind what it has there, or where the line is now. */
+/**
+ * Each priority is a separate queue. The turn of a new item is after those of its group, or the current turn of the
+ * queue.
+ */
 function turnOf({ items }: Model, group: string, priority: number): number {
   const line = items.filter((item) => item.priority === priority && item.state !== 'done')
   const turns = (of: ModelItem[]) => of.map(({ turn }) => turn)
   const waiting = turns(line.filter(({ state }) => state === 'waiting'))
   const now = waiting.length > 0 ? Math.min(...waiting) : Math.max(0, ...turns(line))
-  return Math.max(now, ...turns(line.filter((item) => item.group === group)).map((turn) => turn + 1))
+  return Math.max(now, ...line.filter((item) => item.group === group).map(({ turn, cost }) => turn + cost))
 }
 
 const inLine = (a: ModelItem, b: ModelItem) => b.priority - a.priority || a.turn - b.turn || Number(a.itemId) - Number(b.itemId)
@@ -74,7 +80,7 @@ const lease = (holder: string) =>
     model.leases.push(item)
   })
 
-/** What a holder does with any lease that ever was, and what becomes of the item when the lease still stands. */
+/** An operation of a holder with any lease so far, and the resulting item if the lease is still valid. */
 const withLease = (
   name: string,
   pick: number,
@@ -105,7 +111,9 @@ test('the queue does what its model does', async () => {
   const picks = fc.nat(30)
   const commands = fc.commands(
     [
-      fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom(1, 10)).map(([group, priority]) => add(group, priority)),
+      fc
+        .tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom(1, 10), fc.constantFrom(1, 1, 7, 100))
+        .map(([group, priority, cost]) => add(group, priority, cost)),
       fc.constantFrom('a', 'b', 'c').map(lease),
       fc.constantFrom('a', 'b', 'c').map(lease),
       picks.map((n) => withLease('beat', n, ({ queue }, held) => queue.beat(held), { hasRunOut: false })),
@@ -135,7 +143,7 @@ test('the queue does what its model does', async () => {
   )
 })
 
-test('groups that have work of one priority are served in turn, whatever anybody has of a lower one', async () => {
+test('groups with work of one priority are served in turn, regardless of work of a lower one', async () => {
   const sent = fc.record({ group: fc.constantFrom('a', 'b', 'c'), isLow: fc.boolean(), isLeased: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(sent, { maxLength: 40 }), async (sequence) => {
@@ -143,8 +151,11 @@ test('groups that have work of one priority are served in turn, whatever anybody
         await db.query('delete from work_item')
         const queue = createQueue(db)
         const order: string[] = []
-        const lease = async (least?: number) => {
-          const item = await queue.lease({ kinds: ['work'], holder: 'w', leaseMs: 30_000, ...(least !== undefined && { least }) }, never)
+        const lease = async (minPriority?: number) => {
+          const item = await queue.lease(
+            { kinds: ['work'], holder: 'w', leaseMs: 30_000, ...(minPriority !== undefined && { minPriority }) },
+            never,
+          )
           if (item) order.push(item.group)
           return item
         }
@@ -165,7 +176,7 @@ test('groups that have work of one priority are served in turn, whatever anybody
   )
 })
 
-/** Between two of a group no other group is served more than twice: once for its turn, once where turns are even. */
+/** Between two items of a group no other group is served more than twice: once for its turn, once for an equal turn. */
 function expectInTurn(served: readonly string[], group: string): void {
   const places = served.flatMap((name, place) => (name === group ? [place] : []))
   for (const [n, place] of places.entries()) {

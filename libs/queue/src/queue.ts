@@ -1,27 +1,33 @@
 import type { Transaction } from '@vitascope/postgres'
 
-/** Work to be done. */
+/** An item of work. */
 export interface WorkItem {
-  /** What it is for, such as `job:12`: `cancel` ends all items of a key. */
+  /** Purpose of the item, such as `job:12`. `cancel` ends all items of a key. */
   key: string
   kind: string
-  /** Who it is for: items of the same kind and priority are shared out between groups in turn, oldest first within a group. */
+  /**
+   * Owner of the item. Groups share the work of one kind and priority by the sum of `cost`; items of a group are
+   * leased oldest first.
+   */
   group: string
-  /** Higher ones go first, whatever their group; each priority is shared out by itself. */
+  /** Higher priorities are leased first, whatever their group. Fair sharing applies within each priority. */
   priority: number
   /** A JSON object. */
   payload: unknown
-  /** What it takes of whoever does it, in a unit of the caller's, up to 2^31 - 1; 0 when not given. */
+  /** Resource units that the item needs of its holder, up to 2^31 - 1. The caller defines the unit. Default: 0. */
   weight?: number
+  /** Planned work, a whole number of at least 1. The caller defines the unit. Default: 1. */
+  cost?: number
 }
 
-/** Names one lease of one item. Every lease, of whichever item, has another fence; a later one has a higher one. */
+/** Identifies one lease of one item. Each lease of any item has a different fence; later leases have higher ones. */
 export interface Lease {
   itemId: string
+  /** 1 to 2^53 - 1. */
   fence: number
 }
 
-/** An item in the hands of a holder. */
+/** A leased item. */
 export interface LeasedItem extends Lease {
   key: string
   kind: string
@@ -30,39 +36,39 @@ export interface LeasedItem extends Lease {
   holder: string
 }
 
-/** What an item is, apart from who holds it. */
+/** The fields of an item that do not depend on its holder. */
 export type FoundItem = Pick<LeasedItem, 'itemId' | 'key' | 'kind' | 'payload'>
 
-/** Who asks for work, of which kinds. */
-export interface Ask {
+/** A request for an item. */
+export interface LeaseRequest {
   kinds: readonly string[]
-  /** Names who will hold the lease. */
+  /** Name of the holder of the lease. */
   holder: string
-  /** How long a lease lasts from here, and from each beat. Counted by the clock of the database alone. */
+  /** Duration of the lease from now, and from each beat, by the clock of the database. */
   leaseMs: number
   /**
-   * Names this ask, and is another one after each answer. Whoever lost an answer asks again by the same name, and gets the item that the
-   * lost answer leased to it: else that item would wait out its lease in nobody's hands.
+   * Idempotency key of this request. Use a new one after each response. If a response is lost, a request with the
+   * same id returns the item that was leased to it; otherwise the item would stay leased until the lease expires.
    */
-  ask?: string
-  /** This item and no other. */
+  requestId?: string
+  /** Lease only this item. */
   itemId?: string
-  /** Items of this key and no others: those of one group and priority in the order in which they were sent. */
+  /** Lease only items of this key. Those of one group and priority are leased in the order in which they were sent. */
   key?: string
   /**
-   * Heavier items than this are left to others; everything when not given. Once the first in line was passed over for half a minute, by whomever,
-   * nothing that weighs anything is given in its place: what is under way ends, and there is room for it.
+   * Skip items with a larger weight. Default: no limit. If the first item has been skipped for 30 s by any workers,
+   * no other item with a weight is leased before it. Running work then ends and frees enough resources.
    */
   room?: number
-  /** Items of a lower priority than this are left alone; none when not given. */
-  least?: number
-  /** Items of a lower priority than this wait while one of it or of a higher one is due, of any of these kinds. */
+  /** Skip items of a lower priority. Default: none. */
+  minPriority?: number
+  /** Skip items below this priority while an item of this priority or a higher one is due in any of these kinds. */
   way?: { priority: number; kinds: readonly string[] }
-  /** How long to wait for work when there is none; 0 is one look. */
+  /** Time to wait for an item, in ms. 0: return at once. */
   waitMs?: number
 }
 
-/** How much of a kind there is. */
+/** Number of items of one kind. */
 export interface QueueDepth {
   kind: string
   waiting: number
@@ -70,50 +76,59 @@ export interface QueueDepth {
 }
 
 /**
- * Work in PostgreSQL under fenced leases.
+ * A work queue in PostgreSQL with fenced leases.
  *
- * What changes an item takes the transaction of its cause, so that the item and the rows it is about change together or not at all. What a
- * holder does names item and fence, and touches nothing and answers false when that lease is over: when the item was rescued, released,
- * finished or cancelled. A lease whose time has run out stays good until somebody rescues it.
+ * Methods that change an item run in the transaction of their cause, so that the item and its related rows change
+ * atomically. A holder names item and fence. If that lease has ended (the item was rescued, released, completed or
+ * cancelled), the method changes nothing and returns false. An expired lease stays valid until the item is rescued.
  *
- *     waiting --lease--> leased --complete--> done
- *        ^                 |
- *        +--retry, release, rescue--+          cancel: from anywhere to no row
+ * waiting --lease--> leased --complete--> done
+ *    ^                 |
+ *    +--retry, release, rescue--+          cancel: from any state to no row
  *
- * Where a row of the caller's is locked too, lock it before the call: all transactions then take both in the same order.
+ * If the caller also locks a row of its own, it must lock that row before the call, so that all transactions take
+ * both locks in the same order.
  */
 export interface Queue {
-  /** Adds an item, in line behind those of its group; answers its id. */
+  /** Adds an item after the other items of its group. Returns its id. */
   send(tx: Transaction, item: WorkItem): Promise<string>
-  /** Leases the next item, waiting for one up to `waitMs`. An item that this very ask holds already is answered again, as it stands. */
-  lease(ask: Ask, signal: AbortSignal): Promise<LeasedItem | undefined>
   /**
-   * Makes a lease last from now on as long as it lasted at first. In a transaction it also fences what else is written there: until the
-   * commit nobody can take the item.
+   * Leases the next item. Waits up to `waitMs` for one. If this request id already holds an item, returns that item
+   * unchanged.
+   */
+  lease(request: LeaseRequest, signal: AbortSignal): Promise<LeasedItem | undefined>
+  /**
+   * Renews a lease for its original duration. In a transaction it also fences the other writes of that transaction:
+   * no other holder can lease the item until the commit.
    */
   beat(lease: Lease, tx?: Transaction): Promise<boolean>
-  /** Ends an item for good. */
+  /** Ends an item permanently. */
   complete(tx: Transaction, lease: Lease): Promise<boolean>
-  /** True when it was this very lease that completed the item: its holder may ask again after a lost answer. */
+  /** Returns whether this lease completed the item, so that its holder can check after a lost response. */
   completedBy(tx: Transaction, lease: Lease): Promise<boolean>
-  /** Gives an item back to be tried again, after a delay. */
+  /** Returns an item to the queue for another attempt after a delay. */
   retry(tx: Transaction, lease: Lease, delayMs: number): Promise<boolean>
-  /** Gives an item back unfinished, at once. */
+  /** Returns an unfinished item to the queue at once. */
   release(tx: Transaction, lease: Lease): Promise<boolean>
-  /** Gives an item back, after a delay, if its lease has run out. */
+  /** Returns an item to the queue after a delay, if its lease has expired. */
   rescue(tx: Transaction, lease: Lease, delayMs: number): Promise<boolean>
-  /** Removes all items of a key, leased and done ones too; answers how many. */
+  /**
+   * Adds `by` to the priority of the items of a key whose priority is below `below`. They are ordered by age among
+   * the waiting items of their group. Returns the number of raised items.
+   */
+  raise(tx: Transaction, key: string, change: { below: number; by: number }): Promise<number>
+  /** Deletes all items of a key, including leased and done ones. Returns their number. */
   cancel(tx: Transaction, key: string): Promise<number>
-  /** What an item is, whoever holds it; undefined when it is cancelled or long done. */
+  /** Returns an item, whatever its holder. Undefined if it was cancelled, or deleted by `sweep`. */
   find(itemId: string): Promise<FoundItem | undefined>
-  /** Leases that have run out, oldest first: candidates for `rescue`. */
+  /** Returns expired leases, oldest first, as candidates for `rescue`. */
   expired(limit: number): Promise<LeasedItem[]>
-  /** What an ask holds, by the name that its holder gave it. */
-  heldByAsk(holder: string, ask: string): Promise<LeasedItem | undefined>
-  /** What these holders hold. */
+  /** Returns the item that is leased to a request id of a holder. */
+  leasedByRequest(holder: string, requestId: string): Promise<LeasedItem | undefined>
+  /** Returns the items that these holders have leased. */
   heldBy(holders: readonly string[]): Promise<LeasedItem[]>
-  /** How much there is of each kind. */
+  /** Returns the number of items of each kind. */
   depth(): Promise<QueueDepth[]>
-  /** Removes items that were done a day ago. */
-  sweep(): Promise<void>
+  /** Deletes up to `limit` items that were done at least a day ago. Returns their number. */
+  sweep(limit: number): Promise<number>
 }

@@ -1,11 +1,11 @@
-/** Those of this process who wait for work. */
+/** Wakes the requests of this process that wait for items. */
 export interface Waiting {
   wake(): void
-  /** Until woken, aborted, or the time is up; at most until work that others sent, or whose time has come, is looked for again. */
+  /** Waits until woken, aborted, or the time is up, but at most one poll interval. */
   pause(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** Work of other replicas, and work that becomes due, wakes nobody here: it is looked for this often. */
+/** Poll interval for items of other replicas and items that become due, which do not wake requests here. */
 const LOOK_MS = 500
 
 export function createWaiting(): Waiting {

@@ -1,15 +1,18 @@
 import { constants, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 
-/** The operations whose order decides what is left after a power cut. The files store uses no others for writing. */
+/** The operations whose order decides what survives a power failure. The file store writes with these operations only. */
 export interface Disk {
   create(path: string): Promise<DiskFile>
-  /** Opens what is there already, to make it durable as it is. */
+  /** Opens an existing file in order to sync it. */
   adopt(path: string): Promise<DiskFile>
-  /** Fails with EEXIST where `to` is taken. */
+  /** Throws EEXIST if `to` exists. */
   link(from: string, to: string): Promise<void>
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
-  /** True when it was made now. Fails with EEXIST where something other than a folder is there, be it a link to a folder. */
+  /**
+   * Returns true if the folder was created by this call. Throws EEXIST if the path is anything other than a folder,
+   * such as a link to a folder.
+   */
   makeFolder(path: string): Promise<boolean>
   syncFolder(path: string): Promise<void>
 }
@@ -20,7 +23,7 @@ export interface DiskFile {
   close(): Promise<void>
 }
 
-// Nobody may write through a link that `download` handed out.
+// Read-only, so that no program writes through a hard link from `download`.
 const readOnly = 0o444
 
 export const nodeDisk: Disk = {
@@ -57,12 +60,15 @@ export const nodeDisk: Disk = {
   },
 }
 
-/** Not by `instanceof`: errors of the file system may come from another realm than this module. */
+/**
+ * Returns whether an error has one of the codes. Does not use `instanceof`: file system errors may come from another
+ * realm.
+ */
 export function isErrno(error: unknown, ...codes: string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
 }
 
-/** For copies that are made durable together at their end: nothing is written out before. */
+/** For copies that are synced together at their end: single writes are not synced. */
 export const unsyncedDisk: Disk = {
   ...nodeDisk,
   create: async (path) => ({ ...(await nodeDisk.create(path)), sync: async () => {} }),

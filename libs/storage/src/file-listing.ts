@@ -5,7 +5,10 @@ import { isErrno } from './disk.ts'
 import { isObjectName } from './object-name.ts'
 import type { ObjectInfo } from './object-storage.ts'
 
-/** Every object in a folder and below, by name in byte order. Symbolic links and what has no object's name are passed over. */
+/**
+ * Yields all objects in a folder and below it, in byte order of their names. Skips symbolic links and files whose
+ * names are not object names.
+ */
 export async function* listFolder(folder: string, prefix: string, signal: AbortSignal | undefined): AsyncGenerator<ObjectInfo> {
   for (const entry of await entriesOf(folder)) {
     signal?.throwIfAborted()
@@ -20,7 +23,7 @@ export async function* listFolder(folder: string, prefix: string, signal: AbortS
   }
 }
 
-/** The folders in a folder, by their full names. */
+/** Yields the full names of the folders in a folder. */
 export async function* foldersIn(folder: string, prefix: string): AsyncGenerator<string> {
   for (const entry of await entriesOf(folder)) {
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
@@ -28,7 +31,7 @@ export async function* foldersIn(folder: string, prefix: string): AsyncGenerator
   }
 }
 
-/** The object at a path; undefined where there is none. */
+/** Returns the object at a path, or undefined if there is none. */
 export async function infoOf(path: string, name: string): Promise<ObjectInfo | undefined> {
   try {
     const there = await lstat(path)
@@ -49,7 +52,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   }
 }
 
-// What lies in the folder `a` sorts as `a/…`: after the object `a-b`, before `a0`.
+// Objects in the folder `a` sort as `a/…`: after the object `a-b` and before `a0`.
 function sortKey(entry: Dirent): string {
   return entry.isDirectory() ? `${entry.name}/` : entry.name
 }

@@ -9,20 +9,20 @@ import { checkObjectName, checkObjectPrefix } from './object-name.ts'
 import { type ObjectStorage, resolveRange } from './object-storage.ts'
 
 export interface FileStorageOptions {
-  /** The folder of the objects; made where missing. Several processes may share it. */
+  /** Root folder of the objects; created if missing. Several processes may share it. */
   root: string
-  /** Files that a crash left behind unfinished are removed on opening once they are this old; 1 hour by default. */
+  /** Age after which unfinished files of a crash are deleted on opening; 1 hour by default. */
   staleAfterMs?: number
-  /** The disk itself by default. */
+  /** The real disk by default. */
   disk?: Disk
 }
 
-// No object's name can begin like this.
+// No object name can start like this.
 const asideFolder = '.incoming'
-// Reads of 1 MiB serve twice as many bytes a second as Node's 64 KiB.
+// Reads of 1 MiB have twice the throughput of Node's default of 64 KiB.
 const readBytes = 1 << 20
 
-/** Objects as files below one folder, each at the path that its name says. */
+/** Opens a store that keeps objects as files below one folder, each at the path of its name. */
 export async function openFileStorage({
   root: folder,
   staleAfterMs = 3_600_000,
@@ -45,10 +45,10 @@ export async function openFileStorage({
       const { handle, bytes, modified } = file
       try {
         const range = request && resolveRange(request, bytes)
-        // A stream whose signal has aborted already would fail before anybody listens to it, and end the process.
+        // A stream with an aborted signal would fail before it has a listener, and end the process.
         signal?.throwIfAborted()
         const { start, end } = range ?? { start: 0, end: Math.max(0, bytes - 1) }
-        // No more room than there are bytes: most objects are small.
+        // The buffer is no larger than the range: most objects are small.
         const stream = handle.createReadStream({ start, end, highWaterMark: Math.min(readBytes, end - start + 1) })
         return { stream: signal ? addAbortSignal(signal, stream) : stream, bytes, modified, range }
       } catch (error) {
@@ -83,7 +83,7 @@ export async function openFileStorage({
     },
 
     async deletePrefix(prefix, signal) {
-      if (checkObjectPrefix(prefix) === '') throw new DomainError('invalid', 'BAD_OBJECT_NAME', 'the empty prefix is not for deleting')
+      if (checkObjectPrefix(prefix) === '') throw new DomainError('invalid', 'BAD_OBJECT_NAME', 'the prefix must not be empty')
       let count = 0
       for await (const { name } of storage.list(prefix, signal)) if (await storage.delete(name, signal)) count++
       return count
@@ -105,7 +105,7 @@ export async function openFileStorage({
   }
   return storage
 
-  /** The path of a name, if no symbolic link stands on the way: a link could lead out of the root. */
+  /** Returns the path of a name, or undefined if it contains a symbolic link, which could lead out of the root. */
   async function locate(name: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     signal?.throwIfAborted()
     const path = join(root, checkObjectName(name))
@@ -117,7 +117,7 @@ export async function openFileStorage({
     }
   }
 
-  /** Upwards, up to the first folder that holds something. */
+  /** Deletes empty folders upwards, up to the first one that is not empty. */
   async function removeEmpty(below: string): Promise<void> {
     for (let path = below; path !== root; path = dirname(path)) {
       try {
@@ -147,7 +147,7 @@ async function removeStale(aside: string, staleAfterMs: number): Promise<void> {
   for (const name of await readdir(aside)) {
     const path = join(aside, name)
     const there = await stat(path).catch((error: unknown) => {
-      // Another process finished with it just now.
+      // Another process has just completed or deleted it.
       if (isErrno(error, 'ENOENT')) return undefined
       throw error
     })

@@ -1,22 +1,24 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { addAbortSignal, Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { DomainError } from '@vitascope/errors'
 import { type Disk, isErrno } from './disk.ts'
-import type { ObjectSource, StoredBytes } from './object-storage.ts'
+import type { FileSource, ObjectSource, StoredBytes } from './object-storage.ts'
+import { fileReplaced, isFileSource, type OpenedSource, openSource, piecesOf } from './plain-file.ts'
 
 export interface ObjectWriter {
   write(path: string, source: ObjectSource, signal: AbortSignal | undefined): Promise<StoredBytes>
 }
 
-// Folders vanish when the last object in them is deleted, so a put may have to make its folder again.
+const READ_BYTES = 1 << 20
+
+// A folder is deleted with its last object, so a put may have to create it again.
 const placingTries = 5
 
 /**
- * Writes whole objects: bytes into a file aside, that file synced, linked under its name, the folder synced.
- * Until the link nothing is visible; after a crash only the file aside is left.
+ * Returns a writer of whole objects. It writes the bytes to a temporary file, syncs it, links it to its name, and
+ * syncs the folder. Nothing is visible before the link; after a crash only the temporary file is left.
  */
 export function createObjectWriter(disk: Disk, root: string, aside: string): ObjectWriter {
   const making = new Map<string, Promise<void>>()
@@ -26,9 +28,11 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     const temporary = join(aside, randomUUID())
     try {
       signal?.throwIfAborted()
-      const stored = (await adopt(source, temporary, signal)) ?? (await copy(source, temporary, signal))
+      const stored = isFileSource(source)
+        ? await takeFile(source, temporary, signal)
+        : await copy(chunksOf(source, signal), temporary, signal)
       await place(temporary, path, stored, signal)
-      if ('file' in source && source.move) await disk.remove(source.file)
+      if (isFileSource(source) && source.move) await disk.remove(source.file)
       return stored
     } catch (error) {
       if (isErrno(error, 'ENOSPC', 'EDQUOT')) throw new DomainError('unavailable', 'STORAGE_FULL', 'the storage is full', { cause: error })
@@ -38,18 +42,40 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     }
   }
 
-  /** Takes over a file that the caller gives up, where it lies on the same file system. */
-  async function adopt(source: ObjectSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes | undefined> {
-    if (!('file' in source) || !source.move || !(await lstat(source.file)).isFile()) return undefined
+  async function takeFile(source: FileSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
+    const opened = await openSource(source)
     try {
-      await disk.link(source.file, temporary)
+      if (source.move && (await linkAside(source.file, temporary))) return await adopt(opened, temporary, signal)
+      return await copy(piecesOf(opened, READ_BYTES, signal), temporary, signal)
+    } finally {
+      await opened.close()
+    }
+  }
+
+  /**
+   * Links the source file as the temporary file. Returns false if it is on another file system, or the file system
+   * has no hard links.
+   */
+  async function linkAside(file: string, temporary: string): Promise<boolean> {
+    try {
+      await disk.link(file, temporary)
+      return true
     } catch (error) {
-      if (isErrno(error, 'EXDEV', ...withoutLinks)) return undefined
+      if (isErrno(error, 'EXDEV', ...withoutLinks)) return false
       throw error
     }
+  }
+
+  /**
+   * Uses the second link of a file as the object. link(2) does not follow symbolic links, so the temporary file shows
+   * what was linked.
+   */
+  async function adopt(opened: OpenedSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
+    const linked = await lstat(temporary)
+    if (linked.dev !== opened.dev || linked.ino !== opened.ino) throw fileReplaced()
     const file = await disk.adopt(temporary)
     try {
-      const stored = await hashFile(temporary, signal)
+      const stored = await hashOf(piecesOf(opened, READ_BYTES, signal))
       await file.sync()
       return stored
     } finally {
@@ -57,12 +83,12 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     }
   }
 
-  async function copy(source: ObjectSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
+  async function copy(chunks: AsyncIterable<Uint8Array>, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
     const hash = createHash('sha256')
     let bytes = 0
     const file = await disk.create(temporary)
     try {
-      for await (const chunk of chunksOf(source, signal)) {
+      for await (const chunk of chunks) {
         hash.update(chunk)
         bytes += chunk.length
         await file.write(chunk)
@@ -77,7 +103,7 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
 
   async function place(temporary: string, path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<void> {
     for (let tries = 1; ; tries++) {
-      if (tries > 1 || !(await isMade(dirname(path)))) await makeFolders(dirname(path))
+      if (tries > 1 || !(await isStored(dirname(path)))) await makeFolders(dirname(path))
       try {
         await linkOrRename(temporary, path)
         break
@@ -99,7 +125,10 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     }
   }
 
-  /** A folder counts once its entry in its parent is durable; whoever needs it meanwhile waits for that too. */
+  /**
+   * Creates a folder and its parents. It resolves when the entry in the parent is durable; concurrent callers wait
+   * for the same creation.
+   */
   async function makeFolders(folder: string): Promise<void> {
     if (folder === root) return
     await makeFolders(dirname(folder))
@@ -111,10 +140,10 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     await made
   }
 
-  /** Mostly the folder is there, with no link on the way; those who are making it, or one above it, are waited for. */
-  async function isMade(folder: string): Promise<boolean> {
-    const isHere = (await realpath(folder).catch(unlessGone)) === folder
-    // Afterwards: what was seen to be there may be made by somebody whose entry is not durable yet.
+  /** Returns whether the folder exists without symbolic links on the path. Waits for folders that are being created. */
+  async function isStored(folder: string): Promise<boolean> {
+    const isHere = (await realpath(folder).catch(ignoreMissing)) === folder
+    // Wait after the check: an existing folder may have been created by another call whose entry is not durable yet.
     if (making.size > 0) for (let above = folder; above !== root; above = dirname(above)) await making.get(above)
     return isHere
   }
@@ -124,17 +153,17 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
       if (await disk.makeFolder(folder)) await disk.syncFolder(dirname(folder))
     } catch (error) {
       if (isErrno(error, 'EEXIST', 'ENOTDIR')) throw taken(error)
-      // The parent went away together with its last object; `place` begins again, and then finds the same in its link.
+      // The parent was deleted with its last object. The link in `place` then fails with ENOENT, and `place` retries.
       if (!isErrno(error, 'ENOENT')) throw error
     }
   }
 }
 
-function unlessGone(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error
 }
 
-// What file systems without hard links answer.
+// Errors of file systems without hard links.
 const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 async function isThere(path: string): Promise<boolean> {
@@ -147,7 +176,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** False where it went away meanwhile; other bytes are refused. */
+/** Returns whether the path has the same bytes. False if the file was deleted meanwhile; throws if the bytes differ. */
 async function isSame(path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     const there = await lstat(path)
@@ -161,25 +190,33 @@ async function isSame(path: string, stored: StoredBytes, signal: AbortSignal | u
 }
 
 function taken(cause?: unknown): DomainError {
-  return new DomainError('exists', 'OBJECT_EXISTS', 'another object has this name, or a part of it', { cause })
+  return new DomainError('exists', 'OBJECT_EXISTS', 'an object with this name, or with a part of it, already exists', { cause })
 }
 
 async function hashFile(path: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
+  const opened = await openSource({ file: path })
+  try {
+    return await hashOf(piecesOf(opened, READ_BYTES, signal))
+  } finally {
+    await opened.close()
+  }
+}
+
+async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<StoredBytes> {
   const hash = createHash('sha256')
   let bytes = 0
-  for await (const chunk of chunksOf({ file: path }, signal)) {
+  for await (const chunk of chunks) {
     hash.update(chunk)
     bytes += chunk.length
   }
   return { bytes, sha256: hash.digest('hex') }
 }
 
-async function* chunksOf(source: ObjectSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+async function* chunksOf(source: Readable | Uint8Array, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   if (source instanceof Uint8Array) {
     yield source
     return
   }
-  const stream = source instanceof Readable ? source : createReadStream(source.file, { highWaterMark: 1 << 20 })
-  if (signal) addAbortSignal(signal, stream)
-  for await (const chunk of stream) yield chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk))
+  if (signal) addAbortSignal(signal, source)
+  for await (const chunk of source) yield chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk))
 }

@@ -1,11 +1,14 @@
-/** Opens a folder as an object storage. */
+/** Rights of components in a bucket. */
+export { BUCKET_USERS, type BucketUser, bucketRightsOf, grantBucketRights, type PolicyStatement } from './bucket-rights.ts'
+/** A folder as object store. */
 export { unsyncedDisk } from './disk.ts'
 export { type FileStorageOptions, openFileStorage } from './file-storage.ts'
-/** The form of names, for callers that build them. */
+/** Syntax of object names, for callers that build them. */
 export { isObjectName } from './object-name.ts'
-/** What every store offers, and the refusal of a range that an object cannot answer. */
+/** Interface of all stores, and the error for an unsatisfiable range. */
 export {
   type ByteRange,
+  type FileSource,
   type ObjectInfo,
   type ObjectSource,
   type ObjectStorage,
@@ -16,9 +19,11 @@ export {
   type StoredBytes,
   UnsatisfiableRange,
 } from './object-storage.ts'
-/** Opens what the settings name. */
+/** Opens the store of the settings. */
 export { openStorage } from './open-storage.ts'
-/** Leads a viewer to an object of a bucket for a while. */
+/** Reads for slow clients. */
+export { createPiecewiseReads, DEFAULT_PIECEWISE_BOUNDS, type PiecewiseBounds, type PiecewiseReads } from './piecewise-reads.ts'
+/** Temporary URLs of objects in a bucket. */
 export { presignedUrl, type SignedRequest, type SigningBucket } from './presigned-url.ts'
-/** Opens a bucket of an S3 store. */
+/** A bucket of an S3 store. */
 export { openS3Storage, type S3Options } from './s3-client.ts'

@@ -1,14 +1,24 @@
+import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { DomainError } from '@vitascope/errors'
 
-/**
- * Where an object's bytes come from. A `file` with `move` is given up by the caller: it is gone after a good put, and nothing
- * may write to it any more.
- */
-export type ObjectSource = Readable | Uint8Array | { file: string; move?: boolean }
+/** Source of the bytes of an object. */
+export type ObjectSource = Readable | Uint8Array | FileSource
+
+export interface FileSource {
+  /** Path of a plain file. `put` opens it without following a symbolic link and throws `NOT_A_PLAIN_FILE` for anything else. */
+  file: string
+  /** `put` takes over the file and deletes it on success. The caller must not write to it after the call. */
+  move?: boolean
+  /**
+   * Descriptor of the file, for paths that another program can change. The bytes are read from this descriptor only,
+   * and `put` throws `FILE_REPLACED` if `file` refers to another file when it is moved. The caller closes it.
+   */
+  handle?: FileHandle
+}
 
 export interface PutOptions {
-  /** Kept by stores that answer browsers themselves; the files store does not need it. */
+  /** Stored by stores that serve browsers directly; ignored by the file store. */
   contentType?: string
   signal?: AbortSignal
 }
@@ -29,10 +39,10 @@ export interface ByteRange {
 
 export interface OpenedObject {
   stream: Readable
-  /** Of the whole object, whatever the range. */
+  /** Size of the whole object, whatever the range. */
   bytes: number
   modified: Date
-  /** What the stream holds; undefined where no range was asked for. */
+  /** Range of the stream; undefined if no range was requested. */
   range: ByteRange | undefined
 }
 
@@ -40,39 +50,48 @@ export interface ObjectInfo {
   name: string
   bytes: number
   modified: Date
-  /** The store's own checksum of the content, without quotes; only of stores that have one, and only from `stat`. */
+  /**
+   * Checksum of the content in the store's own format, without quotes. Only from stores that have one, and only from
+   * `stat`.
+   */
   etag?: string
 }
 
 /**
- * Objects by immutable name: a name, once put, keeps its bytes until it is deleted, and is never visible in part.
- * Every function refuses a name or prefix that is not well formed (`BAD_OBJECT_NAME`).
+ * Objects with immutable names: a name keeps its bytes until it is deleted, and is never partially visible. Every
+ * function throws `BAD_OBJECT_NAME` for a malformed name or prefix.
  */
 export interface ObjectStorage {
   /**
-   * Durable when it returns. Putting the same bytes again changes nothing; other bytes under a taken name are refused
-   * (`exists`, `OBJECT_EXISTS`). `unavailable`, `STORAGE_FULL` when there is no room.
+   * Stores an object durably. Storing the same bytes again changes nothing. Throws `exists` OBJECT_EXISTS if the name
+   * has other bytes, and `unavailable` STORAGE_FULL if there is no space left.
    */
   put(name: string, source: ObjectSource, options?: PutOptions): Promise<StoredBytes>
-  /** `not_found`, `OBJECT_NOT_FOUND`; a range that begins after the end, or is empty, is an `UnsatisfiableRange`. */
+  /**
+   * Opens an object. Throws `not_found` OBJECT_NOT_FOUND, and `UnsatisfiableRange` for a range that is empty or
+   * starts after the end.
+   */
   open(name: string, options?: { range?: RangeRequest; signal?: AbortSignal }): Promise<OpenedObject>
   stat(name: string, signal?: AbortSignal): Promise<ObjectInfo | undefined>
-  /** Every object below the prefix, by name in byte order. What comes or goes meanwhile may or may not be seen. */
+  /** Yields all objects below the prefix, in byte order of their names. Concurrent changes may or may not be included. */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ObjectInfo>
-  /** The names of the folders directly below the prefix, in no order; none of the objects is looked at. */
+  /** Yields the names of the folders directly below the prefix, in no order, without reading objects. */
   folders(prefix: string, signal?: AbortSignal): AsyncIterable<string>
-  /** True when it was there. Streams that are open already read on. */
+  /** Deletes an object. Returns whether it existed. Open streams can still be read. */
   delete(name: string, signal?: AbortSignal): Promise<boolean>
-  /** How many there were. The empty prefix is refused: nothing empties a store by accident. */
+  /**
+   * Deletes all objects below the prefix and returns their number. Throws for an empty prefix, so that a store is not
+   * emptied by accident.
+   */
   deletePrefix(prefix: string, signal?: AbortSignal): Promise<number>
   /**
-   * Makes the object readable at a path of this machine, in place of any file there. It may be a link to the store's own copy:
-   * read it, remove it, never write to it.
+   * Makes the object readable at a local path and replaces any file there. It may be a hard link to the store's own
+   * copy: it may be read and deleted, but never written.
    */
   download(name: string, targetFile: string, signal?: AbortSignal): Promise<{ bytes: number }>
 }
 
-/** A range that the object cannot answer; `bytes` is its size, for `Content-Range: bytes *\/N`. */
+/** Thrown for a range that the object cannot satisfy. `bytes` is its size, for `Content-Range: bytes *\/N`. */
 export class UnsatisfiableRange extends DomainError {
   readonly bytes: number
 
@@ -83,7 +102,7 @@ export class UnsatisfiableRange extends DomainError {
   }
 }
 
-/** The bytes that a range means in an object of that size; a range that reaches past the end is cut there. */
+/** Returns the bytes of a range in an object of this size. A range beyond the end is cut at the end. */
 export function resolveRange(request: RangeRequest, bytes: number): ByteRange {
   const start = 'last' in request ? Math.max(0, bytes - request.last) : request.start
   const end = 'last' in request ? bytes - 1 : Math.min(request.end ?? bytes - 1, bytes - 1)

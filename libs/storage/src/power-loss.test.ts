@@ -6,7 +6,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Disk, nodeDisk } from './disk.ts'
 import { openFileStorage } from './file-storage.ts'
 
-/** One operation on the disk; names are relative to the root, and the random name of the file aside reads `T`. */
+/**
+ * One operation on the disk. Names are relative to the root; the random name of the temporary file is replaced by
+ * `T`.
+ */
 type Step =
   | { op: 'create' | 'write' | 'sync' | 'syncFolder' | 'remove' | 'makeFolder'; path: string }
   | { op: 'link'; from: string; path: string }
@@ -62,8 +65,9 @@ test('the model of the disk sees a name that came before its bytes', () => {
 })
 
 /**
- * What a disk may show that lost its power after these steps, were it as mean as allowed: a file has its bytes only if it was synced
- * after the last write, an object may be seen as soon as it is linked, and is lost for certain only while its folders are not synced.
+ * Returns the worst allowed state of a disk after a power failure following these steps: a file has its bytes only if
+ * it was synced after the last write. An object may be visible as soon as it is linked, and is certainly durable only
+ * when its folders are synced.
  */
 function worstCase(steps: readonly Step[]): Map<string, boolean> {
   const whole = new Map<string, boolean>()
@@ -77,7 +81,8 @@ function worstCase(steps: readonly Step[]): Map<string, boolean> {
     if (step.op === 'makeFolder' || step.op === 'link') entries.add(step.path)
     if (step.op === 'syncFolder') for (const entry of entries) if (folderOf(entry) === step.path) durable.add(entry)
   }
-  // Bad bytes are shown whether or not the name is durable; good ones only where every folder on the way is.
+  // Incomplete objects count whether or not the name is durable; complete ones only if every folder on the path is
+  // durable.
   return new Map([...linked].filter(([name, good]) => !good || ancestors(name).every((path) => durable.has(path))))
 }
 

@@ -10,7 +10,7 @@ test('the example of the signature’s own documentation comes out', () => {
   expect(new URL(url).searchParams.get('X-Amz-Signature')).toBe('aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404')
 })
 
-test('the bucket stands in the path where it is no part of the host', () => {
+test('the bucket is in the path where it is no part of the host', () => {
   const url = presignedUrl({ ...keys, endpoint: 'http://objects:9000/', bucket: 'videos' }, { ...request, name: 'media/1/a.mp4' })
   expect(url.split('?')[0]).toBe('http://objects:9000/videos/media/1/a.mp4')
 })

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/** The bucket, and the keys that sign for it. */
+/** A bucket and the keys that sign requests to it. */
 export interface SigningBucket {
   /** `https://HOST[:PORT]`. */
   endpoint: string
@@ -8,23 +8,26 @@ export interface SigningBucket {
   bucket: string
   accessKeyId: string
   secretAccessKey: string
-  /** Whether the bucket is a part of the host's name. */
+  /** Whether the bucket is part of the host name. */
   virtualHost?: boolean
 }
 
 export interface SignedRequest {
   method: 'GET' | 'HEAD'
-  /** A well-formed name, whose characters need no escape. */
+  /** A valid object name; none of its characters needs escaping. */
   name: string
-  /** When it is signed; whole seconds count. */
+  /** Time of the signature, in whole seconds. */
   now: Date
-  /** How long from then on it opens the object. */
+  /** Lifetime of the URL in seconds. */
   seconds: number
-  /** Parameters that change the headers of the answer, such as `response-content-type`. */
+  /** Query parameters that change response headers, such as `response-content-type`. */
   answer: Readonly<Record<string, string>>
 }
 
-/** The URL at which whoever holds it may read one object for a while (AWS Signature Version 4, in the query). */
+/**
+ * Returns a presigned URL that allows reading one object for a limited time (AWS Signature Version 4, query
+ * parameters).
+ */
 export function presignedUrl(bucket: SigningBucket, { method, name, now, seconds, answer }: SignedRequest): string {
   const url = objectUrl(bucket, name)
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
@@ -58,7 +61,7 @@ function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-/** As AWS has it: everything but the unreserved characters of RFC 3986. */
+/** Escapes as AWS requires: everything except the unreserved characters of RFC 3986. */
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -2,7 +2,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import type { ObjectStorage } from './object-storage.ts'
 import { createS3Storage } from './s3-storage.ts'
 
-/** An S3 store, and the keys to one bucket in it. */
+/** Endpoint and credentials of one bucket in an S3 store. */
 export interface S3Options {
   /** `https://HOST[:PORT]`. */
   endpoint: string
@@ -10,23 +10,31 @@ export interface S3Options {
   bucket: string
   accessKeyId: string
   secretAccessKey: string
-  /** Whether the bucket is a part of the host's name; by default it is the first part of the path. */
+  /** Whether the bucket is part of the host name. By default it is the first part of the path. */
   virtualHost?: boolean
+  /** Maximum number of connections to the store; 64 by default. */
+  maxSockets?: number
 }
 
-/** Opens a bucket as an object storage. Requests are tried three times; each has a minute, a connection five seconds. */
+/**
+ * Opens a bucket as an object store. Requests are attempted three times. Timeouts: a minute for each request, five
+ * seconds for a connection.
+ */
 export function openS3Storage(options: S3Options): ObjectStorage {
-  const { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost = false } = options
-  const client = new S3Client({
+  return createS3Storage({ client: openS3Client(options), bucket: options.bucket })
+}
+
+export function openS3Client(options: S3Options): S3Client {
+  const { endpoint, region, accessKeyId, secretAccessKey, virtualHost = false, maxSockets = 64 } = options
+  return new S3Client({
     endpoint,
     region,
     credentials: { accessKeyId, secretAccessKey },
     forcePathStyle: !virtualHost,
     maxAttempts: 3,
-    // Not every store knows the checksums that AWS has added.
+    // Some stores do not support the checksums that AWS added.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000, httpAgent: { maxSockets: 64 }, httpsAgent: { maxSockets: 64 } },
+    requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
   })
-  return createS3Storage({ client, bucket })
 }

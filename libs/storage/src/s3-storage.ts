@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { unlink, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
@@ -33,25 +33,30 @@ import {
   type StoredBytes,
   UnsatisfiableRange,
 } from './object-storage.ts'
+import { isFileSource, openSource, piecesOf } from './plain-file.ts'
 
-/** Of a part of a large object, and the most that a small one has; three of them are in memory for each put at most. */
+/**
+ * Size of a part of a large object, and the maximum size of a small object. Each put keeps at most three parts in
+ * memory.
+ */
 const PART_BYTES = 16 << 20
 const PARTS_AT_ONCE = 2
-/** What one request may delete (S3, DeleteObjects). */
+/** Maximum number of keys in one request (S3, DeleteObjects). */
 const DELETED_AT_ONCE = 1_000
-/** A download is read by ffmpeg too, which is another user. */
+/** Downloads are also read by ffmpeg, which runs as another user. */
 const READABLE = 0o644
 
 /**
- * Objects in a bucket of an S3 store. What was put under a name is never replaced: writes are conditional (`If-None-Match: *`), which the
- * store must know. Small objects are one request; large ones are uploaded in parts and appear when they are complete.
+ * Creates an object store on a bucket of an S3 store. Objects are never replaced: writes are conditional
+ * (`If-None-Match: *`), which the store must support. Small objects are one request. Large ones are uploaded in parts
+ * and become visible when they are complete.
  */
 export function createS3Storage({ client, bucket }: { client: S3Client; bucket: string }): ObjectStorage {
   const storage: ObjectStorage = {
     async put(name, source, options = {}) {
       const Key = checkObjectName(name)
       const stored = await told(name, () => putParts(Key, source, options), options.signal)
-      if (isFile(source) && source.move) await removeFile(source.file)
+      if (isFileSource(source) && source.move) await removeFile(source.file)
       return stored
     },
 
@@ -92,7 +97,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
         const ask = new ListObjectsV2Command({ Bucket: bucket, Prefix, ContinuationToken: token })
         const page = await told(prefix, () => client.send(ask, sending(signal)), signal)
         for (const { Key, Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
-          // Stores that are folders underneath name those too.
+          // Stores that are based on folders also list the folders.
           if (Key !== undefined && !Key.endsWith('/')) yield { name: Key, bytes: Size, modified: LastModified } satisfies ObjectInfo
         }
         token = page.NextContinuationToken
@@ -119,7 +124,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     },
 
     async deletePrefix(prefix, signal) {
-      if (checkObjectPrefix(prefix) === '') throw new DomainError('invalid', 'BAD_OBJECT_NAME', 'the empty prefix is not for deleting')
+      if (checkObjectPrefix(prefix) === '') throw new DomainError('invalid', 'BAD_OBJECT_NAME', 'the prefix must not be empty')
       let count = 0
       let names: string[] = []
       const flush = async () => {
@@ -143,7 +148,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       const { stream, bytes } = await storage.open(name, signal ? { signal } : {})
       await removeFile(targetFile)
       const write = async () => {
-        // Small ones, of which there are many, are written at once.
+        // Small objects, which are frequent, are written with one call.
         if (bytes <= PART_BYTES) await writeFile(targetFile, await buffer(stream), { mode: READABLE, signal })
         else await pipeline(stream, createWriteStream(targetFile, { mode: READABLE }), { signal })
       }
@@ -172,13 +177,13 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       const part = client
         .send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body }), sending(signal))
         .then(({ ETag }) => ({ PartNumber, ETag }))
-      // Heard where it is waited for.
+      // The rejection is handled where the part is awaited.
       part.catch(() => {})
       parts.push(part)
       await parts.at(-PARTS_AT_ONCE)
     }
     try {
-      for await (const part of partsOf(source)) {
+      for await (const part of partsOf(source, signal)) {
         signal?.throwIfAborted()
         hash.update(part)
         bytes += part.length
@@ -200,7 +205,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       if (!isTaken(error)) throw error
       const stored = result()
       if (await isThere(Key, stored, signal)) return stored
-      throw new DomainError('exists', 'OBJECT_EXISTS', 'other bytes are stored under this name already')
+      throw new DomainError('exists', 'OBJECT_EXISTS', 'another object with this name is already stored')
     }
   }
 
@@ -212,7 +217,8 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
 
   async function giveUp(target: { Bucket: string; Key: string }, upload: { UploadId: string | undefined; parts: Promise<unknown>[] }) {
     await Promise.allSettled(upload.parts)
-    // What stays behind costs room until the bucket's own rule removes it; the reason why it was given up counts for more.
+    // Remaining parts use space until the bucket's lifecycle rule deletes them. The original error is more important,
+    // so this one is ignored.
     await client.send(new AbortMultipartUploadCommand({ ...target, UploadId: upload.UploadId })).catch(() => {})
   }
 
@@ -228,7 +234,7 @@ function sending(abortSignal: AbortSignal | undefined) {
   return abortSignal ? { abortSignal } : {}
 }
 
-/** Errors of the SDK in words of ours. */
+/** Converts errors of the SDK to domain errors. */
 async function told<T>(
   name: string,
   work: () => Promise<T>,
@@ -262,37 +268,36 @@ function isNetwork(error: Error): boolean {
 }
 
 function unavailable(cause: unknown): DomainError {
-  return new DomainError('unavailable', 'STORAGE_UNAVAILABLE', 'the object store is not to be reached: try again', { retryAfter: 1, cause })
+  return new DomainError('unavailable', 'STORAGE_UNAVAILABLE', 'the object store is unreachable; try again', { retryAfter: 1, cause })
 }
 
-/** As `rm` with `force`, which looks at it first. */
+/** Deletes a file if it exists. `rm` with `force` would need an additional stat. */
 async function removeFile(file: string): Promise<void> {
   await unlink(file).catch((error: unknown) => {
     if (!isErrno(error, 'ENOENT')) throw error
   })
 }
 
-function isFile(source: ObjectSource): source is { file: string; move?: boolean } {
-  return typeof source === 'object' && 'file' in source
-}
-
-/** The bytes in pieces of the size of a part; the last one may be shorter. */
-async function* partsOf(source: ObjectSource): AsyncGenerator<Buffer> {
+/** Yields the bytes in pieces of PART_BYTES; the last one may be shorter. */
+async function* partsOf(source: ObjectSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   if (source instanceof Uint8Array) {
     const all = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
     for (let from = 0; from < all.length; from += PART_BYTES) yield all.subarray(from, from + PART_BYTES)
     return
   }
-  // A stream's large buffers would be collected as garbage behind every few small files.
-  if (isFile(source) && (await stat(source.file)).size <= PART_BYTES) {
-    const whole = await readFile(source.file)
-    if (whole.length > 0) yield whole
-    return
+  if (!isFileSource(source)) return yield* joined(source)
+  const opened = await openSource(source)
+  try {
+    yield* joined(piecesOf(opened, PART_BYTES, signal))
+  } finally {
+    await opened.close()
   }
-  const stream = isFile(source) ? createReadStream(source.file, { highWaterMark: 1 << 20 }) : source
+}
+
+async function* joined(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = []
   let held = 0
-  for await (const piece of stream as AsyncIterable<Buffer>) {
+  for await (const piece of stream) {
     for (let from = 0; from < piece.length; ) {
       const taken = piece.subarray(from, from + PART_BYTES - held)
       pieces.push(taken)
@@ -307,7 +312,7 @@ async function* partsOf(source: ObjectSource): AsyncGenerator<Buffer> {
   if (held > 0) yield Buffer.concat(pieces)
 }
 
-/** False for what S3 would not understand, or take for another range. */
+/** Returns false for a range that S3 would reject or interpret differently. */
 function isRange(range: RangeRequest): boolean {
   if ('last' in range) return Number.isSafeInteger(range.last) && range.last > 0
   const { start, end = start } = range

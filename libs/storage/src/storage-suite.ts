@@ -1,13 +1,15 @@
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, open as openFile, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ObjectStorage, RangeRequest } from './object-storage.ts'
 
-/** What every store must do, whatever is behind it. `open` gives an empty store and the way to put it away. */
+/** Tests that every store must pass. `open` returns an empty store and a function that closes it. */
 export function storageSuite(title: string, open: () => Promise<{ storage: ObjectStorage; close(): Promise<void> }>): void {
   describe(title, () => {
     let storage: ObjectStorage
@@ -46,6 +48,51 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await storage.put(`file/${move}`, { file, move })).toEqual({ bytes: 70_000, sha256: sha256(bytes) })
       expect(await read(`file/${move}`)).toEqual(bytes)
       expect(await exists(file)).toBe(!move)
+    })
+
+    test.each([
+      ['a symbolic link', (path: string, secret: string) => symlink(secret, path)],
+      ['a FIFO', (path: string) => promisify(execFile)('mkfifo', [path])],
+      ['a folder', (path: string) => mkdir(path)],
+    ])('%s in place of a file is rejected and stays where it is', async (kind, plant) => {
+      const secret = join(scratch, 'secret')
+      await writeFile(secret, 'not to be stored')
+      for (const move of [false, true]) {
+        const file = join(scratch, `${kind.replaceAll(' ', '-')}-${move}`)
+        await plant(file, secret)
+        await expect(storage.put('planted/one', { file, move })).rejects.toMatchObject({ kind: 'invalid', reason: 'NOT_A_PLAIN_FILE' })
+        expect((await lstat(file)).isFile()).toBe(false)
+      }
+      expect(await listed('planted')).toEqual([])
+    })
+
+    test.each([[false], [true]])('a descriptor decides which bytes are stored; with move %p', async (move) => {
+      const file = join(scratch, `opened-${move}`)
+      await writeFile(file, 'checked')
+      const handle = await openFile(file)
+      try {
+        // The path is replaced by another file after the file was opened.
+        await writeFile(`${file}-other`, 'exchanged')
+        await rename(`${file}-other`, file)
+        const name = `descriptor/${move}`
+        const outcome = await storage.put(name, { file, handle, move }).catch((error: unknown) => error)
+        // A store that keeps the file itself rejects the replaced file; a store that copies has read the descriptor.
+        if (await storage.stat(name)) expect(String(await read(name))).toBe('checked')
+        else expect(outcome).toMatchObject({ reason: 'FILE_REPLACED' })
+      } finally {
+        await handle.close()
+      }
+    })
+
+    test('a descriptor that was read before is stored from its start', async () => {
+      const file = join(scratch, 'read-before')
+      await writeFile(file, 'from the start')
+      const handle = await openFile(file)
+      await handle.read(Buffer.alloc(5), 0, 5)
+      expect(await storage.put('descriptor/start', { file, handle, move: true })).toMatchObject({ bytes: 14 })
+      await handle.close()
+      expect(String(await read('descriptor/start'))).toBe('from the start')
+      expect(await exists(file)).toBe(false)
     })
 
     test('a large object comes back as it was put, from any kind of source, and is never replaced', async () => {
@@ -115,7 +162,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await expect(storage.open('range/digits', { range })).rejects.toMatchObject({ reason: 'RANGE_NOT_SATISFIABLE', bytes: 10 })
     })
 
-    test('what is missing is told as such', async () => {
+    test('a missing object is reported as such', async () => {
       await expect(storage.open('no/such')).rejects.toMatchObject({ kind: 'not_found', reason: 'OBJECT_NOT_FOUND' })
       await expect(storage.download('no/such', join(scratch, 'none'))).rejects.toMatchObject({ reason: 'OBJECT_NOT_FOUND' })
       expect(await storage.stat('no/such')).toBeUndefined()
@@ -123,7 +170,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await storage.deletePrefix('no')).toBe(0)
     })
 
-    test('a list has what lies below the prefix, in byte order, and nothing beside it', async () => {
+    test('a list has exactly the objects below the prefix, in byte order', async () => {
       const names = ['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d', 'list/10/a', 'list/1.x']
       for (const name of names) await storage.put(name, Buffer.from(name))
       expect(await listed('list/1')).toEqual(['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d'])
@@ -188,7 +235,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await storage.put('download/one', bytes)
       expect(await storage.download('download/one', target)).toEqual({ bytes: 10_000 })
       expect(await readFile(target)).toEqual(bytes)
-      // By programs that run as somebody else.
+      // Must be readable by programs that run as another user.
       expect((await stat(target)).mode & 0o044).toBe(0o044)
       await rm(target)
       expect(await read('download/one')).toEqual(bytes)

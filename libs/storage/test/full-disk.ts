@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isDomainError } from '@vitascope/errors'
 import { openFileStorage } from '@vitascope/storage'
 
-// Runs on a file system of 1 MiB, the argument, and prints what happened when an object did not fit.
+// Runs on a file system of 1 MiB, given as argument, and prints what happened when an object did not fit.
 const root = process.argv[2] ?? ''
 const storage = await openFileStorage({ root })
 await storage.put('small', Buffer.alloc(1000))

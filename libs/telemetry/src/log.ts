@@ -4,8 +4,8 @@ import { standardOutput } from './standard-output.ts'
 export type Logger = PinoLogger
 
 /**
- * A logger that writes one JSON object a line to stdout. Values under names that hold secrets are replaced; paths of requests are
- * logged as templates by those who log them, because keys and passwords stand in paths.
+ * Creates a logger that writes one JSON object for each line to stdout. Values of secret fields are replaced. Callers
+ * must log request paths as templates, because paths can contain keys and passwords.
  */
 export function createLogger(options: { service: string; level?: string }): Logger {
   const settings: LoggerOptions = {

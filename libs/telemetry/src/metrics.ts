@@ -2,15 +2,15 @@ import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Logger } from './log.ts'
 
-/** The numbers that one process shows on `/metrics`, each with the label `service`. */
+/** Metrics of one process for `/metrics`, each with the label `service`. */
 export interface Metrics {
-  /** Something that only grows. */
+  /** A value that only increases. */
   counter(name: string, help: string, labels?: readonly string[]): Counter
-  /** Something that goes up and down; `collect` is asked at each scrape. */
+  /** A value that increases and decreases. `collect` is called at each scrape. */
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void | Promise<void>): Gauge
-  /** How long something takes, in seconds; `buckets` where its own bounds say more than the usual ones. */
+  /** A histogram of durations in seconds. `buckets` replaces the default buckets. */
   seconds(name: string, help: string, labels?: readonly string[], buckets?: readonly number[]): Histogram
-  /** The text form of all of them. */
+  /** Returns all metrics in the text format. */
   text(): Promise<string>
 }
 
@@ -42,8 +42,8 @@ export function createMetrics(service: string): Metrics {
 }
 
 /**
- * Serves what operators and probes ask on an address of its own: `/metrics`, `/healthz` (200 as long as this process answers) and `/readyz`
- * (200 or 503, as `isReady` says). Returns the port bound and how to stop.
+ * Serves `/metrics`, `/healthz` (200 while this process responds) and `/readyz` (200 or 503 according to `isReady`)
+ * on a separate address. Returns the bound port and a function that closes the server.
  */
 export async function serveMetrics(
   metrics: Metrics,

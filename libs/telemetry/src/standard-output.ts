@@ -1,14 +1,17 @@
 import { writeSync } from 'node:fs'
 
 const STDOUT = 1
-/** How long a reader that stands still may hold up this process; until it reads again, lines are dropped at once. */
+/**
+ * Maximum time that a stalled reader may block this process. After it, lines are dropped immediately until the reader
+ * continues.
+ */
 const PATIENCE_MS = 2_000
 const PAUSE_MS = 10
 
 /**
- * Writes each line before the next statement runs, so that the last words before an end are said. A line that cannot be written is
- * dropped: when whoever reads them is gone, or the disk below is full, the work must go on and an end must come.
- * (pino's own destination tries for ever to flush a fatal line into a broken pipe.)
+ * Returns a destination that writes each line synchronously, so that the last lines before an exit are not lost. A
+ * line that cannot be written is dropped: if the reader is gone or the disk is full, the process must continue and be
+ * able to exit. (pino's own destination retries a fatal line on a broken pipe forever.)
  */
 export function standardOutput(): { write(line: string): void } {
   let patience = PATIENCE_MS

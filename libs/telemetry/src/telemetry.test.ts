@@ -31,7 +31,7 @@ test.each([
   })
   const ended = once(child, 'exit')
   await once(child, 'message')
-  // With a line in it that was never read: the first write finds a connection that was reset, the next ones a broken one.
+  // The pipe contains an unread line: the first write fails with a reset connection, later ones with a broken pipe.
   child.stdout?.destroy()
   await once(child.stdout as NodeJS.ReadableStream, 'close')
   child.send('go on')

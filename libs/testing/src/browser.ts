@@ -1,13 +1,16 @@
 import { findProgram } from './programs.ts'
 
-/** A Chromium of this machine for playwright-core: VITASCOPE_CHROMIUM, or the first one on the PATH; undefined when there is none. */
+/**
+ * Returns the path of a Chromium for playwright-core: VITASCOPE_CHROMIUM, or the first one on the PATH. Undefined if
+ * there is none.
+ */
 export function browserPath(): string | undefined {
   const named = process.env['VITASCOPE_CHROMIUM']
   if (named) return named
   return findProgram(['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'])
 }
 
-/** As root it has no sandbox of its own; the rest keeps it from speaking to anybody but the page. */
+/** Chromium has no sandbox as root. The other arguments prevent network traffic other than that of the page. */
 export const browserArguments: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',

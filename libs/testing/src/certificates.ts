@@ -15,24 +15,24 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509'
 
-/** What a folder of certificates holds, PEM. */
+/** Files of a certificate folder, PEM. */
 export interface CertificateFiles {
   'tls.crt': string
   'tls.key': string
   'ca.crt': string
 }
 
-/** When a certificate holds, as seconds from now; an hour each way by default. */
+/** Validity of a certificate in seconds from now. Default: one hour in both directions. */
 export interface Validity {
   fromSeconds?: number
   toSeconds?: number
 }
 
-/** An authority of a test. */
+/** A certificate authority for tests. */
 export interface TestAuthority {
-  /** PEM. */
+  /** Certificate of the authority, PEM. */
   certificate: string
-  /** A certificate with these DNS names, for both ends of a connection, and the key that it is for. */
+  /** Issues a certificate with these DNS names, for clients and servers, and its key. */
   issue(names: readonly string[], validity?: Validity): Promise<CertificateFiles>
 }
 
@@ -73,7 +73,7 @@ export async function createTestAuthority(name = 'test authority', validity: Val
   }
 }
 
-/** A folder as Kubernetes mounts a secret: all files change at once, by a link. */
+/** Creates a folder like a mounted Kubernetes secret: all files are replaced at once through a symbolic link. */
 export async function certificateFolder(
   files: CertificateFiles,
 ): Promise<{ folder: string; replace(files: CertificateFiles): Promise<void> }> {
@@ -101,6 +101,6 @@ function pemOf(certificate: X509Certificate): string {
 }
 
 function serial(): string {
-  // Positive, whatever its first bit would say.
+  // The prefix makes the number positive.
   return `01${randomBytes(15).toString('hex')}`
 }

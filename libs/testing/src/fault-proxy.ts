@@ -1,26 +1,26 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A TCP proxy between two that believe they speak to each other; what it does to them may change at any time. */
+/** A TCP proxy that injects faults, which can be changed at any time. */
 export interface FaultProxy {
   /** `HOST:PORT` to connect to. */
   address: string
-  /** Where new connections lead, a `HOST:PORT`. */
+  /** `HOST:PORT` that new connections are forwarded to. */
   target: string
-  /** Asked for each part of a reply: true loses it, and its connection. */
+  /** Called for each part of a response. True drops it and closes its connection. */
   lose: () => boolean
-  /** Milliseconds by which every part is late, in both directions. */
+  /** Delay of every part in milliseconds, in both directions. */
   delayMs: number
-  /** Replies that were lost. */
+  /** Number of dropped responses. */
   lost(): number
-  /** Connections of the moment. */
+  /** Number of open connections. */
   connections(): number
-  /** Ends all connections of the moment. */
+  /** Closes all open connections. */
   drop(): void
   close(): Promise<void>
 }
 
-/** `target` is a `HOST:PORT`, which need not be there yet. */
+/** Starts a proxy to `target`, a `HOST:PORT` that does not need to be reachable yet. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const open = new Set<Socket>()
   let lost = 0
@@ -42,7 +42,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       return true
     })
   })
-  /** One part after another: none overtakes one that is late. */
+  /** Parts are forwarded in sequence, so that none overtakes a delayed one. */
   const carry = (from: Socket, to: Socket, swallow: () => boolean) => {
     let before = Promise.resolve()
     from.on('data', (part: Buffer) => {

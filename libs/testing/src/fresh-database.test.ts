@@ -44,7 +44,7 @@ test('a migration that is added is there in the next one', async () => {
   await after.db.close()
 })
 
-test('a migration that fails is told each time, and a mended one works', async () => {
+test('a migration that fails is reported each time, and a fixed one works', async () => {
   writeFileSync(join(folder, '0002-broken.sql'), 'create tabel author (name text);\n')
   await expect(aDatabase()).rejects.toThrow('syntax error')
   await expect(aDatabase()).rejects.toThrow('syntax error')

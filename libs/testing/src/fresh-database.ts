@@ -6,20 +6,23 @@ import { migrate } from '@vitascope/postgres'
 import pg from 'pg'
 import { testLog } from './test-log.ts'
 
-/** A database of one test file. */
+/** The database of one test file. */
 export interface FreshDatabase {
-  /** Of a user who may do everything in it. */
+  /** URL of a user with all rights in the database. */
   url: string
-  /** Removes it, connections that are still open included. */
+  /** Drops the database and closes its open connections. */
   drop(): Promise<void>
 }
 
-/** One number for the whole cluster: templates are made one after another, since migrations may make roles, which all databases share. */
+/**
+ * One lock for the whole cluster: templates are created one after another, since migrations may create roles, which
+ * all databases share.
+ */
 const templateLock = 7_246_001
 
 /**
- * An empty database with the migrations of a folder applied: a copy of a template that the first test to ask for it makes.
- * Needs the cluster that `tools/jest-setup.mjs` starts for the whole run.
+ * Creates a database with the migrations of a folder. It is a copy of a template, which the first caller creates.
+ * Requires the cluster that `tools/jest-setup.mjs` starts for the whole run.
  */
 export async function freshDatabase({ migrations, schema }: { migrations: string; schema: string }): Promise<FreshDatabase> {
   const cluster = clusterUrl()
@@ -42,7 +45,8 @@ async function templateOf(query: Query, cluster: string, folder: string, schema:
   try {
     const { rowCount } = await query('select from pg_database where datname = $1', [name])
     if (rowCount === 0) {
-      // Under its own name only when complete: a migration that fails leaves nothing that a later test would take.
+      // The template is renamed only when it is complete, so that a failed migration leaves no template for later
+      // tests.
       await query(`drop database if exists ${name}_making with (force)`)
       await query(`create database ${name}_making`)
       await migrate({ url: databaseUrl(cluster, `${name}_making`), schema, folder, log: testLog })
@@ -54,7 +58,7 @@ async function templateOf(query: Query, cluster: string, folder: string, schema:
   return name
 }
 
-/** Of the folder's migrations and of the common ones that `migrate` applies before them. */
+/** Returns a hash of the folder's migrations and of the common ones that `migrate` applies before them. */
 function contentHash(folder: string): string {
   const common = join(dirname(createRequire(import.meta.url).resolve('@vitascope/postgres')), '../migrations')
   const hash = createHash('sha256')

@@ -1,22 +1,22 @@
 import { findProgram } from './programs.ts'
 import { builtPrograms } from './s3.ts'
 
-/** Helm of this machine; undefined when there is none. */
+/** Returns the path of Helm, or undefined if it is not installed. */
 export function helmPath(): string | undefined {
   return findProgram(['helm'], [builtPrograms])
 }
 
-/** kubectl of this machine; undefined when there is none. */
+/** Returns the path of kubectl, or undefined if it is not installed. */
 export function kubectlPath(): string | undefined {
   return findProgram(['kubectl'], [builtPrograms])
 }
 
-/** The checker of manifests against schemas; undefined when there is none. */
+/** Returns the path of kubeconform, which validates manifests against schemas, or undefined if it is not installed. */
 export function kubeconformPath(): string | undefined {
   return findProgram(['kubeconform'], [builtPrograms])
 }
 
-/** The linter of manifests; undefined when there is none. */
+/** Returns the path of kube-score, a linter for manifests, or undefined if it is not installed. */
 export function kubeScorePath(): string | undefined {
   return findProgram(['kube-score'], [builtPrograms])
 }

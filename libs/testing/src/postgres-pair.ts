@@ -6,13 +6,13 @@ import pg from 'pg'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { waitFor } from './wait-for.ts'
 
-/** Two real servers: a primary, and a standby that follows it asynchronously. */
+/** Two real servers: a primary and an asynchronous standby. */
 export interface PostgresPair {
-  /** Of the superuser, at whichever of the two is the primary. */
+  /** URL of the superuser on the current primary. */
   url: string
-  /** Waits until the standby has all that the primary has, and lets it receive nothing any more. */
+  /** Waits until the standby has received everything, then stops replication. */
   cut(): Promise<void>
-  /** Kills the primary, and makes the standby the primary: what was written since `cut` is gone. */
+  /** Kills the primary and promotes the standby: writes after `cut` are lost. */
   failOver(): Promise<void>
   stop(): Promise<void>
 }
@@ -36,7 +36,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       return way
     }
     await initDatabase(first, { durable: false })
-    // A database that is at rest is copied by its files.
+    // The server is stopped, so its files can be copied.
     await cp(first, second, { recursive: true, preserveTimestamps: true })
     const primary = await start(first)
     const link = await proxy(`127.0.0.1:${primary.port}`)
@@ -52,7 +52,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       },
       async failOver() {
         process.kill(primary.pid, 'SIGKILL')
-        // What its backends still have in hand reaches nobody.
+        // Responses that its backends still send are dropped.
         way.target = `127.0.0.1:${standby.port}`
         way.drop()
         await asking(standby, 'select pg_promote(true, 30) as value')

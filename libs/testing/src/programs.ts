@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** The first of these programs on the PATH, in /usr/bin, or in another folder; undefined when there is none. */
+/** Returns the first of these programs on the PATH, in /usr/bin, or in the other folders. Undefined if there is none. */
 export function findProgram(names: readonly string[], others: readonly string[] = []): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', ...others]
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram)

@@ -8,24 +8,24 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { findProgram } from './programs.ts'
 import { waitFor } from './wait-for.ts'
 
-/** A Redis or Valkey of this machine; undefined when there is none. */
+/** Returns the path of a Valkey or Redis server, or undefined if none is installed. */
 export function redisPath(): string | undefined {
   return findProgram(['valkey-server', 'redis-server'])
 }
 
 export interface TestRedis {
   url: string
-  /** It stops to answer, and keeps its connections. */
+  /** Suspends the server: it stops responding and keeps its connections. */
   pause(): void
   resume(): void
   kill(): Promise<void>
-  /** On the same port, empty. */
+  /** Starts it again on the same port, without data. */
   start(): Promise<void>
-  /** Forgets all that it holds. */
+  /** Deletes all data. */
   flush(): Promise<void>
-  /** Fills it with junk and allows it 1 MB, so that it refuses whatever takes room. */
+  /** Fills it with junk and limits it to 1 MB, so that it rejects further writes. */
   fill(): Promise<void>
-  /** Takes the junk and the bound of `fill` away again. */
+  /** Deletes the junk and removes the limit of `fill`. */
   makeRoom(): Promise<void>
   stop(): Promise<void>
 }
@@ -33,7 +33,7 @@ export interface TestRedis {
 const FILL = `for nth = 1, 4000 do redis.call('set', 'junk:' .. nth, string.rep('x', 1000)) end`
 const EMPTY = `for nth = 1, 4000 do redis.call('del', 'junk:' .. nth) end`
 
-/** A server of the test's own, which writes nothing to disk; needs `redisPath()`. */
+/** Starts a server without persistence; requires `redisPath()`. */
 export async function startRedis(): Promise<TestRedis> {
   const program = redisPath()
   if (program === undefined) throw new Error('there is no redis-server here')
@@ -42,7 +42,7 @@ export async function startRedis(): Promise<TestRedis> {
   const run = async () => {
     const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
     const child = spawn(program, args, { stdio: 'ignore' })
-    await waitFor(async () => (await ask(port, 'PING')) === '+PONG', { timeout: 20_000, describe: 'Redis to answer' })
+    await waitFor(async () => (await call(port, 'PING')) === '+PONG', { timeout: 20_000, describe: 'Redis to answer' })
     return child
   }
   let child = await run()
@@ -52,8 +52,8 @@ export async function startRedis(): Promise<TestRedis> {
     child.kill('SIGKILL')
     await gone
   }
-  const told = async (...words: string[]) => {
-    const answer = await ask(port, ...words)
+  const received = async (...words: string[]) => {
+    const answer = await call(port, ...words)
     if (answer.startsWith('-')) throw new Error(`Redis refuses ${words[0]}: ${answer}`)
   }
   return {
@@ -64,15 +64,15 @@ export async function startRedis(): Promise<TestRedis> {
     async start() {
       child = await run()
     },
-    flush: () => told('FLUSHALL'),
+    flush: () => received('FLUSHALL'),
     async fill() {
-      await told('EVAL', FILL, '0')
-      await told('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
-      await told('CONFIG', 'SET', 'maxmemory', '1mb')
+      await received('EVAL', FILL, '0')
+      await received('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+      await received('CONFIG', 'SET', 'maxmemory', '1mb')
     },
     async makeRoom() {
-      await told('CONFIG', 'SET', 'maxmemory', '0')
-      await told('EVAL', EMPTY, '0')
+      await received('CONFIG', 'SET', 'maxmemory', '0')
+      await received('EVAL', EMPTY, '0')
     },
     async stop() {
       await kill()
@@ -81,8 +81,8 @@ export async function startRedis(): Promise<TestRedis> {
   }
 }
 
-/** The first line of the answer, whose first character says what it is: `+OK`, `-ERR …`. */
-function ask(port: number, ...words: string[]): Promise<string> {
+/** Returns the first line of a response. Its first character is the type: `+OK`, `-ERR …`. */
+function call(port: number, ...words: string[]): Promise<string> {
   const command = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')
   return new Promise((resolve, reject) => {
     let answer = ''

@@ -7,10 +7,10 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { findProgram } from './programs.ts'
 import { waitFor } from './wait-for.ts'
 
-/** Where the tests put the server that they build. */
-export const builtPrograms = join(import.meta.dirname, '../../../node_modules/.cache/vitascope/bin')
+/** Folder of the server that the tests build. */
+export const builtPrograms = join(import.meta.dirname, '../../../.cache/vitascope/bin')
 
-/** An S3 server of this machine (Versity's gateway over a folder); undefined when there is none. */
+/** Returns the path of an S3 server (Versity's gateway over a folder), or undefined if it is not installed. */
 export function s3Path(): string | undefined {
   return findProgram(['versitygw'], [builtPrograms])
 }
@@ -22,13 +22,15 @@ export interface TestS3 {
   region: string
   accessKeyId: string
   secretAccessKey: string
+  /** Adds a user without any rights and returns its keys; a bucket policy grants rights to its access key. */
+  addUser(name: string): Promise<{ accessKeyId: string; secretAccessKey: string }>
   kill(): Promise<void>
-  /** On the same port, with what it had. */
+  /** Starts it again on the same port, with its data. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A server of the test's own; needs `s3Path()`. */
+/** Starts a server; requires `s3Path()`. */
 export async function startS3(): Promise<TestS3> {
   const program = s3Path()
   if (program === undefined) throw new Error('there is no versitygw here')
@@ -36,12 +38,26 @@ export async function startS3(): Promise<TestS3> {
   const bucket = 'videos'
   const [objects, sidecar] = [join(folder, 'objects'), join(folder, 'sidecar')]
   await mkdir(join(objects, bucket), { recursive: true })
-  await mkdir(sidecar)
+  const users = join(folder, 'users')
+  for (const each of [sidecar, users]) await mkdir(each)
   const port = await freePort()
   const region = 'us-east-1'
   const keys = { accessKeyId: 'test-access', secretAccessKey: 'test-secret-of-this-server' }
   const run = async () => {
-    const args = ['--port', `127.0.0.1:${port}`, '--region', region, '--quiet', '--keep-alive', 'posix', '--sidecar', sidecar, objects]
+    const args = [
+      '--port',
+      `127.0.0.1:${port}`,
+      '--region',
+      region,
+      '--quiet',
+      '--keep-alive',
+      '--iam-dir',
+      users,
+      'posix',
+      '--sidecar',
+      sidecar,
+      objects,
+    ]
     const env = { PATH: process.env['PATH'], ROOT_ACCESS_KEY: keys.accessKeyId, ROOT_SECRET_KEY: keys.secretAccessKey }
     const child = spawn(program, args, { stdio: 'ignore', env })
     const answers = () =>
@@ -64,6 +80,14 @@ export async function startS3(): Promise<TestS3> {
     bucket,
     region,
     ...keys,
+    async addUser(name) {
+      const secret = `secret-of-${name}`
+      const root = ['--access', keys.accessKeyId, '--secret', keys.secretAccessKey, '--endpoint-url', `http://127.0.0.1:${port}`]
+      const args = ['admin', ...root, 'create-user', '--access', name, '--secret', secret, '--role', 'user']
+      const [code] = (await once(spawn(program, args, { stdio: 'ignore' }), 'exit')) as [number | null]
+      if (code !== 0) throw new Error(`versitygw did not add the user ${name}`)
+      return { accessKeyId: name, secretAccessKey: secret }
+    },
     kill,
     async start() {
       child = await run()

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { waitFor } from './wait-for.ts'
 
-test('gives back what the condition gave in the end', async () => {
+test('returns the last value of the condition', async () => {
   const seen = [false, undefined, 'there']
   expect(await waitFor(() => seen.shift(), { interval: 1 })).toBe('there')
 })

@@ -1,16 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { patient } from './patience.ts'
+import { patient } from './timeouts.ts'
 
 export interface WaitOptions {
-  /** Milliseconds, on a machine that has nothing else to do: see `patient`. 10 seconds when not given. */
+  /** Timeout in milliseconds on an idle machine, see `patient`. Default: 10 seconds. */
   timeout?: number
-  /** Milliseconds between two looks; 20 when not given. */
+  /** Milliseconds between two checks; 20 by default. */
   interval?: number
-  /** What is waited for, as the end of "waited 10 s for …"; asked when the time is up, so it can tell what was seen last. */
+  /**
+   * Description of the condition, as the end of "waited 10 s for …". A function is called at the timeout, so it can
+   * include the last state.
+   */
   describe?: string | (() => string)
 }
 
-/** Looks again and again until the condition gives something true, and gives that back; a condition that throws is not met yet. */
+/**
+ * Calls `condition` repeatedly until it returns a truthy value, and returns that value. A condition that throws is
+ * not met yet.
+ */
 export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
   const { interval = 20, describe = 'a condition' } = options
   const timeout = patient(options.timeout ?? 10_000)

@@ -1,12 +1,12 @@
 import pg from 'pg'
 
-/** A node of a plan as PostgreSQL tells it (EXPLAIN, format JSON). */
+/** A node of a PostgreSQL plan (EXPLAIN, format JSON). */
 export interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
   'Index Name'?: string
   'Index Cond'?: string
-  /** Of one loop; measured. */
+  /** Measured rows of one loop. */
   'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Filter'?: number
@@ -14,24 +14,24 @@ export interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** A statement as it was run, those inside functions and triggers too. */
+/** An executed statement, including those inside functions and triggers. */
 export interface WatchedStatement {
   text: string
-  /** Milliseconds that it took. */
+  /** Duration in milliseconds. */
   duration: number
   plan: PlanNode
 }
 
 /**
- * Watches every statement that this process has run in a database from here on: PostgreSQL itself tells the plan of each, with rows as
- * they were. Needs a superuser, and connections that are opened afterwards.
+ * Records every statement that this process runs in a database from now on, with its plan and the actual rows as
+ * reported by PostgreSQL. Requires a superuser, and applies to connections that are opened afterwards.
  */
 export async function watchStatements(url: string): Promise<{ statements: WatchedStatement[]; stop(): void }> {
-  await tellPlans(url)
+  await logPlans(url)
   const statements: WatchedStatement[] = []
   const { connect } = pg.Client.prototype
   const listening = new WeakSet<pg.Client>()
-  pg.Client.prototype.connect = function (this: pg.Client, ...given: Parameters<typeof connect>) {
+  pg.Client.prototype.connect = function (this: pg.Client, ...input: Parameters<typeof connect>) {
     if (!listening.has(this)) {
       listening.add(this)
       this.on('notice', ({ message }) => {
@@ -39,7 +39,7 @@ export async function watchStatements(url: string): Promise<{ statements: Watche
         if (statement) statements.push(statement)
       })
     }
-    return connect.apply(this, given)
+    return connect.apply(this, input)
   } as typeof connect
   return {
     statements,
@@ -49,12 +49,12 @@ export async function watchStatements(url: string): Promise<{ statements: Watche
   }
 }
 
-/** All nodes of a plan. */
+/** Returns all nodes of a plan. */
 export function planNodes(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(planNodes)]
 }
 
-async function tellPlans(url: string): Promise<void> {
+async function logPlans(url: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
   try {
@@ -63,7 +63,7 @@ async function tellPlans(url: string): Promise<void> {
       session_preload_libraries: 'auto_explain',
       'auto_explain.log_min_duration': '0',
       'auto_explain.log_analyze': 'on',
-      // Times of single nodes cost more than the nodes.
+      // Timing single nodes costs more than executing them.
       'auto_explain.log_timing': 'off',
       'auto_explain.log_nested_statements': 'on',
       'auto_explain.log_format': 'json',
@@ -81,6 +81,6 @@ async function tellPlans(url: string): Promise<void> {
 function readNotice(message: string | undefined): WatchedStatement | undefined {
   const found = /^duration: ([\d.]+) ms {2}plan:\n(\{[\s\S]*\})$/.exec(message ?? '')
   if (!found?.[1] || !found[2]) return undefined
-  const told = JSON.parse(found[2]) as { 'Query Text': string; Plan: PlanNode }
-  return { text: told['Query Text'], duration: Number(found[1]), plan: told.Plan }
+  const received = JSON.parse(found[2]) as { 'Query Text': string; Plan: PlanNode }
+  return { text: received['Query Text'], duration: Number(found[1]), plan: received.Plan }
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Parts of user agents that crawlers, previewers and monitors name themselves by, in lower case. Tools that anybody writes players and tests
- * with, such as curl or a browser without a window, are not among them: what they tell counts.
+ * Lower-case parts of user agents that identify crawlers, link previews and monitors. Tools that
+ * are used to write players and tests, such as curl and headless browsers, are not included: their
+ * events count.
  */
 const PARTS: readonly string[] = JSON.parse(readFileSync(new URL('./bots.json', import.meta.url), 'utf8'))
 

@@ -1,19 +1,22 @@
-import { DomainError, invalid } from '@vitascope/errors'
+import { invalid } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
+import { requireService } from '@vitascope/principal'
 import type { AcceptEventsRequest, Event, EventServiceService, EventType } from '@vitascope/proto/analytics/v1/event'
 import type { Metrics } from '@vitascope/telemetry'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import type { Video } from '../video/video-store.ts'
 import { dayOf } from '../view/contribution.ts'
+import type { StoredEvent } from '../view/event-row.ts'
 import { EVENT_TYPE } from '../view/view.ts'
 import { isBot } from './bot.ts'
-import { BOT, findFault, type KeptEvent, keep, type Rejection, type ToldEvent, UNKNOWN_VIDEO } from './event.ts'
-import type { Intake } from './intake.ts'
+import { BOT, findFault, keep, type ReceivedEvent, type Rejection, TOO_MANY_VIEWS, UNKNOWN_VIDEO } from './event.ts'
+import type { EventWriter } from './event-writer.ts'
 import type { CountRejected } from './rejected-events.ts'
+import { type StoredViews, storedViewKey } from './stored-views.ts'
 import type { Visitors } from './visitor.ts'
 
-const MOST = 100
-const MOST_REQUESTS = 1_000
+const MAX_EVENTS_PER_REQUEST = 100
+const MAX_REQUESTS = 1_000
 const TYPES: Readonly<Record<string, number>> = {
   EVENT_TYPE_LOAD: EVENT_TYPE.load,
   EVENT_TYPE_PLAY: EVENT_TYPE.play,
@@ -22,9 +25,10 @@ const TYPES: Readonly<Record<string, number>> = {
 } satisfies Partial<Record<EventType, number>>
 
 export interface EventParts {
-  intake: Pick<Intake, 'add'>
+  intake: Pick<EventWriter, 'add'>
   videos: Pick<VideoDirectory, 'standing'>
   visitors: Pick<Visitors, 'of'>
+  views: StoredViews
   rejected: CountRejected
   metrics: Metrics
   now?: () => number
@@ -34,19 +38,23 @@ export function eventHandlers({
   intake,
   videos,
   visitors,
+  views,
   rejected,
   metrics,
   now = Date.now,
 }: EventParts): Handlers<typeof EventServiceService> {
   const accepted = metrics.counter('vitascope_analytics_accepted_events_total', 'Events that count')
-  /** What counts of a request, and what does not; nothing is kept yet. */
-  const judge = async ({ told, faults, userAgent, clientAddress }: Told, known: ReadonlyMap<string, Video>, receivedMs: number) => {
-    const kept: KeptEvent[] = []
+  /** Splits the events of a request into accepted and rejected ones. Stores nothing. */
+  const validate = async (
+    { received, faults, userAgent, clientAddress }: RequestEvents,
+    { known, stored, receivedMs }: { known: ReadonlyMap<string, Video>; stored: ReadonlySet<string>; receivedMs: number },
+  ) => {
+    const kept: StoredEvent[] = []
     const visitorOf = new Map<string, string | undefined>()
     const refusals: (Rejection & { index: number })[] = []
-    for (const [index, event] of told.entries()) {
+    for (const [index, event] of received.entries()) {
       const video = known.get(event.videoId)
-      const fault = faults[index] ?? (video ? undefined : UNKNOWN_VIDEO)
+      const fault = faults[index] ?? (video ? findViewFault(event, stored) : UNKNOWN_VIDEO)
       if (fault || !video) {
         refusals.push({ index, ...(fault ?? UNKNOWN_VIDEO) })
         continue
@@ -54,64 +62,76 @@ export function eventHandlers({
       const day = dayOf(event.atMs)
       const visitor = visitorOf.get(day) ?? (await visitors.of({ address: clientAddress, userAgent, day }))
       visitorOf.set(day, visitor)
-      kept.push(keep(event, { organisationId: video.organisationId, durationMs: video.durationMs, receivedMs, visitor }))
+      const { organisationId, durationMs, languages } = video
+      kept.push(keep(event, { organisationId, durationMs, languages, receivedMs, visitor }))
     }
     return { kept, refusals }
   }
   const accept = async (requests: readonly AcceptEventsRequest[], principal: Principal) => {
-    if (principal.kind !== 'service') throw new DomainError('forbidden', 'SERVICES_ONLY', 'only services call this')
+    requireService(principal)
     const receivedMs = now()
     const all = requests.map((request) => read(request, receivedMs))
     const known = await videos.standing(videosOf(all))
-    const judged: Awaited<ReturnType<typeof judge>>[] = []
-    for (const one of all) judged.push(await judge(one, known, receivedMs))
-    const kept = judged.flatMap((one) => one.kept)
+    const verdicts: Awaited<ReturnType<typeof validate>>[] = []
+    const stored = await views.stored(viewsToFind(all))
+    for (const one of all) verdicts.push(await validate(one, { known, stored, receivedMs }))
+    const kept = verdicts.flatMap((one) => one.kept)
     await intake.add(kept)
     accepted.inc(kept.length)
-    for (const { refusals } of judged) for (const { reason } of refusals) rejected(reason, 1)
-    return judged.map(({ kept: some, refusals }) => ({
+    for (const { refusals } of verdicts) for (const { reason } of refusals) rejected(reason, 1)
+    return verdicts.map(({ kept: some, refusals }) => ({
       accepted: some.length,
       rejected: refusals.map(({ index, message }) => ({ index, message })),
     }))
   }
   return {
     async acceptEvents(request, { principal }) {
-      checkCount('events', request.events, MOST)
+      checkCount('events', request.events, MAX_EVENTS_PER_REQUEST)
       const [response] = await accept([request], principal)
       return response ?? { accepted: 0, rejected: [] }
     },
     async acceptEventBatch({ requests }, { principal }) {
-      checkCount('requests', requests, MOST_REQUESTS)
-      for (const { events } of requests) checkCount('events', events, MOST)
+      checkCount('requests', requests, MAX_REQUESTS)
+      for (const { events } of requests) checkCount('events', events, MAX_EVENTS_PER_REQUEST)
       return { responses: await accept(requests, principal) }
     },
   }
 }
 
-/** A request with what is wrong with its events in themselves, each in its place. */
-interface Told extends Pick<AcceptEventsRequest, 'userAgent' | 'clientAddress'> {
-  told: readonly ToldEvent[]
+/** The events of a request, and the fault of each event at the same index. */
+interface RequestEvents extends Pick<AcceptEventsRequest, 'userAgent' | 'clientAddress'> {
+  received: readonly ReceivedEvent[]
   faults: readonly (Rejection | undefined)[]
 }
 
-function read({ events, userAgent, clientAddress }: AcceptEventsRequest, receivedMs: number): Told {
+function read({ events, userAgent, clientAddress }: AcceptEventsRequest, receivedMs: number): RequestEvents {
   const bot = isBot(userAgent)
-  const told = events.map(toTold)
-  return { told, faults: told.map((event) => (bot ? BOT : findFault(event, receivedMs))), userAgent, clientAddress }
+  const received = events.map(toReceived)
+  return { received, faults: received.map((event) => (bot ? BOT : findFault(event, receivedMs))), userAgent, clientAddress }
 }
 
-/** Of all events that are sound in themselves. */
-function videosOf(all: readonly Told[]): string[] {
+/** Returns the video ids of all events without a fault. */
+function videosOf(all: readonly RequestEvents[]): string[] {
   const found = new Set<string>()
-  for (const { told, faults } of all) for (const [nth, { videoId }] of told.entries()) if (!faults[nth]) found.add(videoId)
+  for (const { received, faults } of all) for (const [nth, { videoId }] of received.entries()) if (!faults[nth]) found.add(videoId)
   return [...found]
 }
 
-function checkCount(field: string, list: readonly unknown[], most: number): void {
-  if (list.length === 0 || list.length > most) throw invalid([{ field, message: `must be 1 to ${most}` }])
+/** Returns the events that only count if their view is already stored. */
+function viewsToFind(all: readonly RequestEvents[]): ReceivedEvent[] {
+  return all.flatMap(({ received, faults }) => received.filter(({ knownViewOnly }, nth) => knownViewOnly && !faults[nth]))
 }
 
-function toTold(event: Event): ToldEvent {
-  const { videoId, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle, quality } = event
-  return { videoId, viewId, type: TYPES[event.type] ?? 0, atMs, positionSeconds, watched, rewatched, language, subtitle, quality }
+function findViewFault(event: ReceivedEvent, stored: ReadonlySet<string>): Rejection | undefined {
+  return event.knownViewOnly && !stored.has(storedViewKey(event)) ? TOO_MANY_VIEWS : undefined
+}
+
+function checkCount(field: string, list: readonly unknown[], max: number): void {
+  if (list.length === 0 || list.length > max) throw invalid([{ field, message: `must be 1 to ${max}` }])
+}
+
+function toReceived(event: Event): ReceivedEvent {
+  const { videoId, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, knownViewOnly } = event
+  const type = TYPES[event.type] ?? 0
+  return { videoId, viewId, type, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, knownViewOnly }
 }

@@ -1,35 +1,37 @@
 import { randomUUID } from 'node:crypto'
-import type { Db, Transaction } from '@vitascope/postgres'
+import { type Db, makePartitions } from '@vitascope/postgres'
+import { EVENTS } from '../view/partitions.ts'
 import { COLUMNS } from './event-line.ts'
 
-/** Events of many callers, written at once. */
+/** Events of several requests that are inserted together. */
 export interface Batch {
-  /** Of COPY's text form, without the batch. */
+  /** Lines in COPY's text format, without the batch id. */
   lines: readonly string[]
-  /** `YYYY-MM-DD`, each once. */
+  /** Distinct days as `YYYY-MM-DD`. */
   days: readonly string[]
 }
 
 export interface EventStore {
-  /** Durable when it comes back, with the number of the insert. */
+  /** Inserts a batch and returns its number. The events are durable when the promise resolves. */
   write(batch: Batch): Promise<string>
-  /** Makes the partitions of the days, where they are missing. */
+  /** Creates missing partitions for the days. */
   prepare(days: readonly string[]): Promise<void>
 }
 
-/** Whoever makes or drops partitions holds it until the end of the transaction. */
-export const PARTITION_LOCK = `select pg_advisory_xact_lock(hashtext('vitascope analytics partitions'))`
-/** Numbers of inserts that are asked for at once, so that an insert is one way to the database and back. */
+/** Sequence numbers that are fetched at once, so that an insert needs a single round trip. */
 const NUMBERS = 100
 
-/** `writer` is a UUID of this process alone, and stands beside its inserts; one that nobody else knows unless it is told. */
+/**
+ * Creates the store. `writer` is the UUID of this process, which is stored with each insert; by
+ * default it is random.
+ */
 export function createEventStore(db: Db, writer: string = randomUUID()): EventStore {
   const ready = new Set<string>()
   let numbers: string[] = []
   const prepare = async (days: readonly string[]) => {
     const missing = days.filter((day) => !ready.has(day))
     if (missing.length === 0) return
-    await db.transaction((tx) => makePartitions(tx, missing))
+    await db.transaction((tx) => makePartitions(tx, EVENTS, missing))
     for (const day of missing) ready.add(day)
   }
   const nextNumber = async () => {
@@ -58,30 +60,12 @@ export function createEventStore(db: Db, writer: string = randomUUID()): EventSt
         )
         return batchId
       } catch (error) {
-        // A partition may have been dropped since, and a database that took over may give these numbers to others.
+        // A partition may have been dropped since. After a failover, the new primary may assign
+        // these numbers to other processes.
         ready.clear()
         numbers = []
         throw error
       }
     },
   }
-}
-
-/** Attached when they are made: that, unlike making them in place, waits for nobody who inserts. */
-async function makePartitions({ query }: Transaction, days: readonly string[]): Promise<void> {
-  await query(PARTITION_LOCK)
-  for (const day of days) {
-    const name = partitionOf(day)
-    const [found] = await query<{ there: boolean }>('select to_regclass($1) is not null as there', [name])
-    if (found?.there) continue
-    const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
-    await query(`create table ${name} (like event including defaults)`)
-    await query(`alter table event attach partition ${name} for values from ('${day}') to ('${next}')`)
-  }
-}
-
-/** `day` is one of ours, so that the name needs no quotes. */
-export function partitionOf(day: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new Error(`not a day: ${day}`)
-  return `event_${day.replaceAll('-', '')}`
 }

@@ -1,17 +1,12 @@
-import type { ViewEvent } from '../view/view.ts'
+import type { Video } from '../video/video-store.ts'
+import type { StoredEvent } from '../view/event-row.ts'
+import { countedLanguage } from './language.ts'
 
-/** An event as it is kept. */
-export interface KeptEvent extends ViewEvent {
-  receivedMs: number
-  /** A hash whose salt lives a day, in hex; undefined where no address was told. */
-  visitor: string | undefined
-}
-
-/** What a player tells, with the numbers as they came. */
-export interface ToldEvent {
+/** An event as a player sends it, with unchanged numbers. */
+export interface ReceivedEvent {
   videoId: string
   viewId: string
-  /** 0 for none of those known. */
+  /** 0 for an unknown type. */
   type: number
   atMs: number
   positionSeconds?: number | undefined
@@ -20,9 +15,14 @@ export interface ToldEvent {
   language: string
   subtitle: string
   quality: { startupMs?: number | undefined; stalls: number; stalledMs: number; error: string } | undefined
+  /** True if the event only counts if its view is already stored. */
+  knownViewOnly: boolean
 }
 
-/** Why an event does not count: a stable word for the metrics, and a sentence for whoever wrote the player. */
+/**
+ * The reason for rejecting an event: a stable identifier for metrics, and a message for the
+ * developer of the player.
+ */
 export interface Rejection {
   reason: string
   message: string
@@ -30,18 +30,22 @@ export interface Rejection {
 
 const DAY_MS = 86_400_000
 const AHEAD_MS = 300_000
-const MOST_INTERVALS = 1_000
-/** Seconds; what lies behind the end of the video is cut off, so nothing real is lost. */
-const LONGEST = 2_000_000
+const MAX_INTERVALS = 1_000
+/** Seconds. Positions after the end of the video are cut off, so no real position is lost. */
+const MAX_POSITION = 2_000_000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const LANGUAGE = /^[A-Za-z0-9-]{0,35}$/
 
-export const UNKNOWN_VIDEO: Rejection = { reason: 'unknown_video', message: 'video_id: there is no such video' }
+export const UNKNOWN_VIDEO: Rejection = { reason: 'unknown_video', message: 'video_id: no such video' }
+export const TOO_MANY_VIEWS: Rejection = {
+  reason: 'too_many_views',
+  message: 'view_id: too_many_views: this address started too many views of this video within a minute',
+}
 export const TOO_OLD: Rejection = { reason: 'too_old', message: 'at: is more than 24 hours ago' }
 export const BOT: Rejection = { reason: 'bot', message: 'events of crawlers are not counted' }
 
-/** What is wrong with an event in itself, at the time at which it came. */
-export function findFault(event: ToldEvent, nowMs: number): Rejection | undefined {
+/** Returns the fault of an event at the time of its arrival, or undefined. Does not check the video. */
+export function findFault(event: ReceivedEvent, nowMs: number): Rejection | undefined {
   const { type, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle } = event
   if (!UUID.test(viewId)) return { reason: 'bad_view', message: 'view_id: must be a UUID' }
   if (type === 0) return { reason: 'bad_type', message: 'type: must be load, play, progress or ended' }
@@ -60,8 +64,8 @@ export function findFault(event: ToldEvent, nowMs: number): Rejection | undefine
   )
 }
 
-function findIntervalFault(name: string, intervals: ToldEvent['watched']): Rejection | undefined {
-  if (intervals.length > MOST_INTERVALS) return { reason: 'bad_interval', message: `${name}: must have at most 1,000 intervals` }
+function findIntervalFault(name: string, intervals: ReceivedEvent['watched']): Rejection | undefined {
+  if (intervals.length > MAX_INTERVALS) return { reason: 'bad_interval', message: `${name}: must have at most 1,000 intervals` }
   if (intervals.every(({ fromSeconds: from, toSeconds: to }) => isPoint(from) && isPoint(to) && from <= to)) return undefined
   return { reason: 'bad_interval', message: `${name}: must be intervals [from, to] of seconds, 0 <= from <= to` }
 }
@@ -71,7 +75,7 @@ function findLanguageFault(name: string, text: string): Rejection | undefined {
   return { reason: 'bad_language', message: `${name}: must have at most 35 letters, digits and hyphens` }
 }
 
-function findQualityFault(quality: ToldEvent['quality']): Rejection | undefined {
+function findQualityFault(quality: ReceivedEvent['quality']): Rejection | undefined {
   if (!quality) return undefined
   const { startupMs = 0, stalls, stalledMs, error } = quality
   const fault = (what: string) => ({ reason: 'bad_quality', message: `qoe: ${what}` })
@@ -82,11 +86,11 @@ function findQualityFault(quality: ToldEvent['quality']): Rejection | undefined 
   return undefined
 }
 
-/** The event as it is kept; times become whole milliseconds. */
+/** Returns the event as it is stored. Times become whole milliseconds, and languages become those that reports list. */
 export function keep(
-  event: ToldEvent,
-  by: { organisationId: string; durationMs: number; receivedMs: number; visitor: string | undefined },
-): KeptEvent {
+  event: ReceivedEvent,
+  { languages = [], ...by }: Pick<StoredEvent, 'organisationId' | 'durationMs' | 'receivedMs' | 'visitor'> & Pick<Video, 'languages'>,
+): StoredEvent {
   const { positionSeconds, quality } = event
   return {
     ...by,
@@ -97,8 +101,8 @@ export function keep(
     positionMs: positionSeconds === undefined ? undefined : toMs(positionSeconds),
     watched: pairs(event.watched),
     rewatched: pairs(event.rewatched),
-    language: event.language,
-    subtitle: event.subtitle,
+    language: countedLanguage(event.language, languages),
+    subtitle: countedLanguage(event.subtitle, languages),
     quality: quality && {
       startupMs: quality.startupMs === undefined ? undefined : Math.round(quality.startupMs),
       stalls: Math.round(quality.stalls),
@@ -108,21 +112,21 @@ export function keep(
   }
 }
 
-function pairs(intervals: ToldEvent['watched']): number[] {
+function pairs(intervals: ReceivedEvent['watched']): number[] {
   const points: number[] = []
   for (const { fromSeconds, toSeconds } of intervals) points.push(toMs(fromSeconds), toMs(toSeconds))
   return points
 }
 
 function toMs(seconds: number): number {
-  return Math.round(Math.min(seconds, LONGEST) * 1000)
+  return Math.round(Math.min(seconds, MAX_POSITION) * 1000)
 }
 
-/** Infinity, too, is behind the end. */
+/** Infinity is accepted; it is cut to the end of the video. */
 function isPoint(seconds: number): boolean {
   return seconds >= 0
 }
 
-function within(value: number, most: number): boolean {
-  return value >= 0 && value <= most
+function within(value: number, max: number): boolean {
+  return value >= 0 && value <= max
 }

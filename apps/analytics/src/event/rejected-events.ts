@@ -1,6 +1,6 @@
 import type { Metrics } from '@vitascope/telemetry'
 
-/** Counts events that do not count, by the reason. */
+/** Counts rejected events by reason. */
 export type CountRejected = (reason: string, events: number) => void
 
 export function countRejected(metrics: Metrics): CountRejected {

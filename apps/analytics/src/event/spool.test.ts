@@ -15,8 +15,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function open(mostBytes = 1_000_000, more: Partial<SpoolOptions> = {}): Promise<Spool> {
-  const spool = await openSpool({ folder, mostBytes, log: testLog, ...more })
+async function open(maxBytes = 1_000_000, more: Partial<SpoolOptions> = {}): Promise<Spool> {
+  const spool = await openSpool({ folder, maxBytes, log: testLog, ...more })
   opened.push(spool)
   return spool
 }
@@ -30,7 +30,7 @@ async function drained(spool: Spool) {
   return lines
 }
 
-test('gives back what was put in, also to the next process, in the same order, and then has nothing', async () => {
+test('returns the stored events in order, also to the next process, and is then empty', async () => {
   const first = await open()
   await Promise.all([first.append(batch('a', 'ü\t{}')), first.append(batch('b')), first.append(batch('c'))])
   const next = await open()

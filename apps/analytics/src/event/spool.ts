@@ -6,41 +6,45 @@ import type { Logger } from '@vitascope/telemetry'
 import type { Batch } from './event-store.ts'
 
 /**
- * A bounded place on disk for events while the database is away. It belongs to one process. A file holds groups, each with its length and
- * checksum in front; a group was acknowledged only after it was synced, so what is torn at the end of a file was promised to nobody.
+ * Bounded storage on disk for events while the database is unavailable. It is used by one process.
+ * A file consists of groups, each preceded by its length and checksum. A group is acknowledged only
+ * after it was synced, so a torn group at the end of a file was never acknowledged.
  */
 export interface Spool {
-  /** Durable when it comes back; refuses as unavailable when it is full or the disk does not take it. */
+  /** Stores a batch durably. Throws `unavailable` if the spool is full or the write fails. */
   append(batch: Batch): Promise<void>
-  /** Hands everything over, the oldest first, and forgets it when `write` came back; stops at the first that fails. One at a time. */
+  /**
+   * Passes all batches to `write`, oldest first, and deletes a file after its batches were written.
+   * Stops at the first failure. Must not run concurrently.
+   */
   drain(write: (batch: Batch) => Promise<unknown>): Promise<void>
   bytes(): number
   close(): Promise<void>
 }
 
 const FILE = /^(\d{12})\.events$/
-/** A file is read at once when it is drained. */
+/** A file is read into memory at once when it is drained. */
 const FILE_BYTES = 8 * 1024 * 1024
 
 export interface SpoolOptions {
   folder: string
-  mostBytes: number
+  maxBytes: number
   log: Logger
-  /** Of the disk; a test has one that fails. */
+  /** Opens files; tests replace it by one that fails. */
   openFile?: typeof open
 }
 
-/** The file that is written to; drained only when it is closed. */
+/** The file that is being written. It is drained only after it was closed. */
 interface Current {
   name: string
-  /** Of whole groups. */
+  /** Size of the complete groups. */
   bytes: number
   handle: FileHandle
-  /** True when its name outlives a crash, too. */
+  /** True if the directory entry was synced. */
   named: boolean
 }
 
-export async function openSpool({ folder, mostBytes, log, openFile = open }: SpoolOptions): Promise<Spool> {
+export async function openSpool({ folder, maxBytes, log, openFile = open }: SpoolOptions): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   let files: { name: string; bytes: number }[] = []
   for (const name of (await readdir(folder)).filter((one) => FILE.test(one)).sort()) {
@@ -71,14 +75,15 @@ export async function openSpool({ folder, mostBytes, log, openFile = open }: Spo
       await file.handle.datasync()
       file.bytes += group.length
     } catch (error) {
-      // The next group takes the place of what is torn; where that cannot be, it stays at the end of a file that gets nothing more.
+      // Truncates a torn group, so that the next group replaces it. If that fails, the file is
+      // closed and the torn group remains at its end.
       await file.handle.truncate(file.bytes).catch(closeCurrent)
       throw error
     }
   }
   const append = async (batch: Batch) => {
     const group = toGroup(batch)
-    if (bytes() + group.length > mostBytes) throw full()
+    if (bytes() + group.length > maxBytes) throw full()
     try {
       if (current && current.bytes >= FILE_BYTES) await closeCurrent()
       await write(current ?? (await openNext()), group)
@@ -86,23 +91,23 @@ export async function openSpool({ folder, mostBytes, log, openFile = open }: Spo
       throw full(error)
     }
   }
-  /** One after another: appends and the closing of files do not cross. */
+  /** Serialises appends and the closing of files. */
   let line: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
     const result = line.then(run)
-    // Its caller sees the failure; those behind go on.
+    // The caller sees the failure. Later operations still run.
     line = result.catch(() => {})
     return result
   }
   const drain = async (write: (batch: Batch) => Promise<unknown>) => {
-    // What is added meanwhile goes into another file, and waits for nothing here.
+    // Batches that are added during the drain go into another file and do not wait.
     await inTurn(closeCurrent)
     for (;;) {
       const [file] = files
       if (!file) return
       const path = join(folder, file.name)
       const { batches, tornBytes } = readGroups(await readFile(path))
-      if (tornBytes > 0) log.warn({ file: file.name, bytes: tornBytes }, 'the end of a spool file was never acknowledged: left out')
+      if (tornBytes > 0) log.warn({ file: file.name, bytes: tornBytes }, 'spool file ends with an unacknowledged record; skipped')
       for (const batch of batches) await write(batch)
       await unlink(path)
       files = files.filter((one) => one !== file)
@@ -112,7 +117,10 @@ export async function openSpool({ folder, mostBytes, log, openFile = open }: Spo
 }
 
 function full(cause?: unknown): DomainError {
-  return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'events cannot be kept just now: try again', { retryAfter: 5, cause })
+  return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'events cannot be stored at the moment; try again', {
+    retryAfter: 5,
+    cause,
+  })
 }
 
 function toGroup({ days, lines }: Batch): Buffer {

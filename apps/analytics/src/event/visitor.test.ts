@@ -15,7 +15,7 @@ const DAY = 86_400_000
 const noon = Date.parse('2030-05-10T12:00:00Z')
 const address = '192.0.2.77'
 const userAgent = 'a browser of this test'
-/** A replica whose clock is set by the test. */
+/** Creates a replica with a settable clock. */
 function replica(now = noon) {
   const clock = { now }
   const visitors = createVisitors(database.db, () => clock.now)
@@ -25,7 +25,7 @@ function replica(now = noon) {
 const saltDays = async () =>
   (await database.db.query<{ day: string }>('select day::text as day from salt order by day')).map(({ day }) => day)
 
-test('somebody is one viewer all day, at every replica, and another one by another address or browser', async () => {
+test('a visitor is one viewer all day at every replica, and another address or browser is another viewer', async () => {
   const [one, other] = [replica(), replica()]
   await Promise.all([one.renew(), other.renew()])
   const [first, second] = await Promise.all([one.of(), other.of()])
@@ -38,7 +38,7 @@ test('somebody is one viewer all day, at every replica, and another one by anoth
   expect(await one.of({ address: '' })).toBeUndefined()
 })
 
-test('nobody can be followed from one day to the next', async () => {
+test('a visitor cannot be followed from one day to the next', async () => {
   const { clock, of } = replica()
   const days: (string | undefined)[] = []
   for (let day = 0; day < 5; day++, clock.now += DAY) days.push(await of())
@@ -52,11 +52,11 @@ test('an event that comes late is of the viewer of its own day', async () => {
   clock.now += DAY
   await renew()
   expect(await of({ day: yesterday })).toBe(then)
-  // Also at a replica that was not there yesterday.
+  // A replica that started today computes the same visitor id.
   expect(await replica(clock.now).of({ day: yesterday })).toBe(then)
 })
 
-test('a salt is gone when no event of its day is taken any more: what is kept leads back to nobody', async () => {
+test('a salt is removed when no event of its day is accepted any more', async () => {
   const { clock, of, renew } = replica()
   await renew()
   const kept = await of()
@@ -64,10 +64,10 @@ test('a salt is gone when no event of its day is taken any more: what is kept le
   clock.now += 2 * DAY
   await renew()
   expect(await saltDays()).toEqual(['2030-05-11', '2030-05-12', '2030-05-13'])
-  // Whoever has the whole database and guesses the address finds nothing that it fits.
+  // An attacker with the whole database and the right address cannot reproduce the visitor id.
   const salts = await database.db.query<{ salt: Buffer }>('select salt from salt')
   const tried = salts.map(({ salt }) => createHmac('sha256', salt).update(`${address}\0${userAgent}`).digest('hex').slice(0, 16))
   expect(tried).not.toContain(kept)
-  // Nor has the process kept it, however often it was asked.
+  // The process has dropped the old salt from memory too.
   expect(await of({ day: '2030-05-10' })).not.toBe(kept)
 })

@@ -2,21 +2,30 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import type { Db } from '@vitascope/postgres'
 import { dayOf } from '../view/contribution.ts'
 
-/** Makes viewers of addresses, so that the same one is the same viewer for a UTC day, and nobody afterwards. */
+/**
+ * Derives an anonymous visitor id from the IP address. It is stable for one UTC day and cannot be
+ * linked across days.
+ */
 export interface Visitors {
-  /** 8 bytes in hex; undefined without an address. Refuses as unavailable when the salt of the day is not to be had. */
+  /**
+   * Returns 8 bytes in hex, or undefined without an address. Throws `unavailable` if the salt of
+   * the day cannot be read.
+   */
   of(who: { address: string; userAgent: string; day: string }): Promise<string | undefined>
-  /** Has the salts of the days around today at hand, also for when the database is away, and forgets the older ones everywhere. */
+  /**
+   * Loads the salts of yesterday, today and tomorrow into memory, so that they are available during
+   * a database outage. Deletes older salts from memory and the database.
+   */
   renew(): Promise<void>
 }
 
 const DAY_MS = 86_400_000
-/** Whoever watches tells of it every few seconds. */
-const MOST_REMEMBERED = 20_000
+/** Players send events every few seconds, so most ids are found in this cache. */
+const MAX_REMEMBERED = 20_000
 
 export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
   const salts = new Map<string, KeyObject>()
-  /** Viewers of the last minute at most. */
+  /** Visitor ids since the last `renew`. */
   const remembered = new Map<string, string>()
   const saltOf = async (day: string) => {
     const known = salts.get(day)
@@ -39,7 +48,7 @@ export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
         .update(who)
         .digest('hex')
         .slice(0, 16)
-      if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
       remembered.set(key, visitor)
       return visitor
     },

@@ -1,15 +1,15 @@
 import { invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
+import { countedOrganisation } from '../report/counted-organisation.ts'
 import { readPeriod } from '../report/period.ts'
 import { toWatched } from '../report/report-rpc.ts'
-import { organisationFor } from '../visibility.ts'
 import type { ExportRow, ExportStore } from './export-store.ts'
 
 export function exportHandlers({ rows }: { rows: ExportStore }): Handlers<typeof ExportServiceService> {
   return {
     async *exportDays({ organisationId: named, period: days, format }, { principal, signal }) {
-      const organisationId = organisationFor(principal, named)
+      const organisationId = countedOrganisation(principal, named)
       const period = readPeriod(days)
       const write = format === 'EXPORT_FORMAT_CSV' ? csvLine : format === 'EXPORT_FORMAT_NDJSON' ? jsonLine : undefined
       if (!write) throw invalid([{ field: 'format', message: 'must be ndjson or csv' }])
@@ -55,7 +55,7 @@ function csvLine(values: readonly (string | number)[]): string {
   return `${values.map((value) => (typeof value === 'number' ? value : csvText(value))).join(',')}\r\n`
 }
 
-/** A spreadsheet would run what begins like this: languages are the players' words. */
+/** Spreadsheets execute cells that start with these characters. Languages are input of players. */
 function csvText(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

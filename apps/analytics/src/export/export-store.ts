@@ -11,7 +11,7 @@ export interface ExportRow extends Counts {
 }
 
 export interface ExportStore {
-  /** The rows behind the given one, in the order of day, video and language. */
+  /** Returns the rows after the given one, ordered by day, video and language. */
   read(organisationId: string, period: Period, after: Pick<ExportRow, 'day' | 'videoId' | 'language'> | undefined): Promise<ExportRow[]>
 }
 

@@ -1,11 +1,11 @@
 import type { Handlers } from '@vitascope/grpc'
 import type { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
+import { countedOrganisation } from '../report/counted-organisation.ts'
 import { page } from '../report/page.ts'
 import { isDay, readPeriod } from '../report/period.ts'
 import { ownVideo } from '../report/report-rpc.ts'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import { cellLength } from '../view/cells.ts'
-import { organisationFor } from '../visibility.ts'
 import type { InsightStore } from './insight-store.ts'
 
 export function insightHandlers({
@@ -17,16 +17,16 @@ export function insightHandlers({
 }): Handlers<typeof InsightServiceService> {
   return {
     async getHeatmap({ organisationId, videoId, period: days }, { principal }) {
-      await ownVideo(videos, organisationFor(principal, organisationId), videoId)
+      await ownVideo(videos, countedOrganisation(principal, organisationId), videoId)
       const period = readPeriod(days)
       const heat = await insights.heat(videoId, period)
       if (!heat) return { cellSeconds: 0, durationSeconds: 0, watched: [], rewatched: [], period }
       const { durationMs, watched, rewatched } = heat
       return { cellSeconds: cellLength(durationMs) / 1000, durationSeconds: durationMs / 1000, watched, rewatched, period }
     },
-    getRealtime: async ({ organisationId }, { principal }) => insights.live(organisationFor(principal, organisationId)),
+    getRealtime: async ({ organisationId }, { principal }) => insights.live(countedOrganisation(principal, organisationId)),
     async listViewerDays({ organisationId: named, videoId, period: days, ...request }, { principal }) {
-      const organisationId = organisationFor(principal, named)
+      const organisationId = countedOrganisation(principal, named)
       if (videoId !== '') await ownVideo(videos, organisationId, videoId)
       const period = readPeriod(days)
       const { rows, nextPageToken } = await page(request, {
@@ -37,7 +37,7 @@ export function insightHandlers({
       return { days: rows, nextPageToken }
     },
     async listQualityDays({ organisationId, videoId, period: days, ...request }, { principal }) {
-      await ownVideo(videos, organisationFor(principal, organisationId), videoId)
+      await ownVideo(videos, countedOrganisation(principal, organisationId), videoId)
       const period = readPeriod(days)
       const { rows, nextPageToken } = await page(request, {
         read: (place) => insights.quality(videoId, period, place),

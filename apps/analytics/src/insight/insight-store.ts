@@ -20,19 +20,19 @@ export interface QualityRow {
 }
 
 export interface InsightStore {
-  /** Of the duration that most views had. */
+  /** Returns the heatmap for the video duration that most views had. */
   heat(videoId: string, period: Period): Promise<Heat | undefined>
   live(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[] }>
   viewers(organisationId: string, videoId: string, period: Period, place: Place): Promise<{ day: string; uniqueViewers: number }[]>
   quality(videoId: string, period: Period, place: Place): Promise<QualityRow[]>
-  /** Forgets views that have not told of themselves for minutes. */
-  forgetSilent(): Promise<void>
+  /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
+  forgetSilent(limit: number): Promise<number>
 }
 
-/** `seen_ms` is by this service's clock, as what is compared with it. */
+/** `seen_ms` is compared with the clock of this service, which also sets it. */
 const LIVE_MS = 60_000
 const SILENT_MS = 300_000
-const MOST_LIVE = 100
+const MAX_LIVE = 100
 
 export function createInsightStore(db: Db, now: () => number = Date.now): InsightStore {
   return {
@@ -53,7 +53,7 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
     async live(organisationId) {
       const rows = await db.query<{ video_id: string; views: string; all_views: string }>(
         `select video_id, count(*) as views, sum(count(*)) over () as all_views from live_view
-         where organisation_id = $1 and seen_ms > $2 group by video_id order by count(*) desc, video_id limit ${MOST_LIVE}`,
+         where organisation_id = $1 and seen_ms > $2 group by video_id order by count(*) desc, video_id limit ${MAX_LIVE}`,
         [organisationId, now() - LIVE_MS],
       )
       return {
@@ -88,8 +88,14 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
         failed: Number(row.failed),
       }))
     },
-    async forgetSilent() {
-      await db.query('delete from live_view where seen_ms < $1', [now() - SILENT_MS])
+    async forgetSilent(limit) {
+      // There is no index on the time, because the table only contains the views of the last
+      // minutes.
+      const rows = await db.query(
+        'delete from live_view where seen_ms < $1 and ctid = any (array(select ctid from live_view where seen_ms < $1 limit $2)) returning 1',
+        [now() - SILENT_MS, limit],
+      )
+      return rows.length
     },
   }
 }

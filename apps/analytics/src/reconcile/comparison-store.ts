@@ -1,16 +1,16 @@
 import type { Db } from '@vitascope/postgres'
 
-/** The comparisons of counts with events, of all replicas together. */
+/** The nightly comparisons of counts with events, shared by all replicas. */
 export interface ComparisonStore {
   /**
-   * One that is due: there was none since midnight (UTC), and nobody began one within the last hour, so that one that fails, or whose process dies, is tried
-   * again. Undefined when there is nothing to do.
+   * Claims a due comparison, or returns undefined. It is due if none has finished since midnight
+   * (UTC) and none was claimed within the last hour. So a failed comparison is repeated.
    */
   claim(): Promise<Claim | undefined>
-  /** Notes that it came to its end; one that somebody else has claimed since is left alone. */
+  /** Stores the result of a comparison, unless another process has claimed it since. */
   save(claim: Claim, differences: number): Promise<void>
-  /** The last that came to its end; undefined before the first look at what is due. */
-  last(): Promise<{ beganSeconds: number; differences: number } | undefined>
+  /** Returns the last finished comparison, or undefined before the first `claim`. */
+  last(): Promise<{ startSeconds: number; differences: number } | undefined>
 }
 
 export interface Claim {
@@ -20,7 +20,8 @@ export interface Claim {
 export function createComparisonStore(db: Db): ComparisonStore {
   return {
     async claim() {
-      // Where nothing was compared yet, the next midnight is the first.
+      // The first row is created without a comparison. The first comparison is due at the next
+      // midnight.
       await db.query('insert into comparison (compare_time, differences) values (now(), 0) on conflict do nothing')
       const [claim] = await db.query<Claim>(
         `update comparison set claim_time = now()
@@ -36,10 +37,10 @@ export function createComparisonStore(db: Db): ComparisonStore {
       ])
     },
     async last() {
-      const [row] = await db.query<{ began: number; differences: number }>(
-        'select extract(epoch from compare_time)::float8 as began, differences from comparison',
+      const [row] = await db.query<{ started: number; differences: number }>(
+        'select extract(epoch from compare_time)::float8 as started, differences from comparison',
       )
-      return row && { beganSeconds: row.began, differences: row.differences }
+      return row && { startSeconds: row.started, differences: row.differences }
     },
   }
 }

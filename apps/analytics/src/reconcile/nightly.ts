@@ -2,9 +2,12 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import type { ComparisonStore } from './comparison-store.ts'
 import type { Reconciliation } from './reconcile.ts'
 
-const MOST_LOGGED = 20
+const MAX_LOGGED = 20
 
-/** Looks whether the comparison of counts with events is due, and makes it; any difference is an error in the log. */
+/**
+ * Returns a function that runs the comparison of counts with events if it is due. Any difference is
+ * logged as an error.
+ */
 export function createNightly({
   comparisons,
   compare,
@@ -18,33 +21,32 @@ export function createNightly({
     const claim = await comparisons.claim()
     if (!claim) return
     const { differences, ...what } = await compare(signal)
-    if (differences.length === 0) log.info(what, 'all counts are what the events say')
-    else
-      log.error(
-        { ...what, count: differences.length, differences: differences.slice(0, MOST_LOGGED) },
-        'counts are not what the events say',
-      )
+    if (differences.length === 0) log.info(what, 'counts match the events')
+    else log.error({ ...what, count: differences.length, differences: differences.slice(0, MAX_LOGGED) }, 'counts differ from the events')
     await comparisons.save(claim, differences.length)
   }
 }
 
-/** Every replica shows what the last one found, whoever made it; asked of the database at each scrape. */
+/**
+ * Registers gauges of the last comparison. All replicas report it, because it is read from the
+ * database at each scrape.
+ */
 export function watchComparisons(comparisons: Pick<ComparisonStore, 'last'>, metrics: Metrics): void {
-  const show = (name: string, help: string, figureOf: (last: { beganSeconds: number; differences: number }) => number) =>
+  const show = (name: string, help: string, figureOf: (last: { startSeconds: number; differences: number }) => number) =>
     metrics.gauge(name, help, [], async (gauge) => {
-      // A database that is away has nothing to tell; the scrape shows the rest.
+      // While the database is unavailable, these gauges are left out of the scrape.
       const last = await comparisons.last().catch(() => undefined)
       if (last) gauge.set(figureOf(last))
       else gauge.remove()
     })
   show(
-    'vitascope_analytics_differences',
+    'vitascope_analytics_count_differences',
     'Counts that were not what the events say, in the last comparison, a thousand at most; must be 0',
     ({ differences }) => differences,
   )
   show(
-    'vitascope_analytics_last_comparison_seconds',
+    'vitascope_analytics_last_comparison_timestamp_seconds',
     'When the last comparison of counts with events began that came to its end, in seconds since 1970; there is one a night',
-    ({ beganSeconds }) => beganSeconds,
+    ({ startSeconds }) => startSeconds,
   )
 }

@@ -3,19 +3,22 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Reconciliation } from './reconcile.ts'
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
-/** The counts of one video, and those of organisations: 200,000 days of them take 90 MiB. */
+const MAIN = fileURLToPath(new URL('../reconcile-main.ts', import.meta.url))
+/** For the counts of one video and those of organisations. 200,000 organisation days take 90 MiB. */
 const HEAP_MIB = 256
-/** Before somebody else tries. */
-const LONGEST_MS = 50 * 60_000
+/** Shorter than the hour after which another replica claims the comparison. */
+const TIMEOUT_MS = 50 * 60_000
 
-/** Compares in a process of its own: what it takes is not taken from those who bring events, and if it dies, it dies alone. */
+/**
+ * Runs the comparison in a child process, so that it neither slows down the intake of events nor
+ * takes the service down if it crashes. Throws if the process ends without a result.
+ */
 export async function reconcileApart(databaseUrl: string, signal: AbortSignal): Promise<Reconciliation> {
   const child = fork(MAIN, {
     execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MIB}`],
     env: { ...process.env, VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl, VITASCOPE_ANALYTICS_DATABASE_URL_FILE: '' },
     signal,
-    timeout: LONGEST_MS,
+    timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
   })
   let found: Reconciliation | undefined

@@ -3,37 +3,38 @@ import type { Counts } from '../view/roll-up.ts'
 import { type Rebuilt, rebuildVideos } from './rebuild.ts'
 import { type CountTable, type StoredCounts, storedCounts } from './stored-counts.ts'
 
-/** A count that is not what the events say. */
+/** A row whose stored counts differ from its events. */
 export interface Difference {
   table: string
-  /** Of the row, such as `42 2026-01-31 en`. */
+  /** Key of the row, such as `42 2026-01-31 en`. */
   key: string
-  /** The counts that differ, as `name: stored, by the events`. */
+  /** The differing counts, as `name: stored, rebuilt`. */
   counts: string[]
 }
 
 export interface Reconciliation {
-  /** The first day whose events are all there. */
+  /** The first day with complete events. */
   since: string | undefined
   events: number
   views: number
-  /** A thousand at most. */
+  /** At most 1,000. */
   differences: Difference[]
 }
 
-/** One statement sorts all events. */
+/** Timeout of a statement. One statement sorts all events. */
 export const RECONCILE_STATEMENT_MS = 600_000
-/** Differences that are told; there must be none. */
-const MOST_TOLD = 1_000
+/** Maximum number of reported differences. None are expected. */
+const MAX_REPORTED = 1_000
 const ORGANISATION_DAY: CountTable = { table: 'organisation_day', keys: ['organisation_id', 'day', 'language', 'subtitle'], fetch: 1_000 }
 const VIDEO_DAY: CountTable = { table: 'video_day', keys: ['video_id', 'day', 'language'], fetch: 1_000 }
-/** Its rows have two thousand numbers. */
+/** Rows contain two thousand numbers each. */
 const VIDEO_HEAT: CountTable = { table: 'video_heat', keys: ['video_id', 'day', 'duration_ms'], fetch: 100 }
 const VIDEO_QUALITY: CountTable = { table: 'video_quality', keys: ['video_id', 'day'], fetch: 1_000 }
 
 /**
- * Rebuilds every count from the events and compares, in one snapshot of the database; events that are not yet counted are left out. Days whose
- * events are gone cannot be rebuilt, nor views that began on one of them. In memory are the counts of one video, and those of organisations.
+ * Rebuilds all counts from the events and compares them with the stored ones, in one snapshot.
+ * Events that are not merged yet are left out. Days without complete events, and views that started
+ * on them, cannot be rebuilt. Memory holds the counts of one video and those of all organisations.
  */
 export function reconcile(db: Db): Promise<Reconciliation> {
   return db.reading(async (query) => {
@@ -43,23 +44,23 @@ export function reconcile(db: Db): Promise<Reconciliation> {
     )
     if (!first?.day) return { since: undefined, events: 0, views: 0, differences: [] }
     const differences: Difference[] = []
-    const tell = (difference: Difference) => {
-      if (differences.length < MOST_TOLD) differences.push(difference)
+    const report = (difference: Difference) => {
+      if (differences.length < MAX_REPORTED) differences.push(difference)
     }
-    const { events, views } = await compareRollUps(query, first.day, tell)
-    for (const difference of await compareViewers(query, first.day)) tell(difference)
+    const { events, views } = await compareRollUps(query, first.day, report)
+    for (const difference of await compareViewers(query, first.day)) report(difference)
     return { since: first.day, events, views, differences }
   })
 }
 
-type Tell = (difference: Difference) => void
+type Report = (difference: Difference) => void
 type Rows = Map<string, Counts<string, string>>
 
-async function compareRollUps(query: Query, since: string, tell: Tell): Promise<Rebuilt> {
+async function compareRollUps(query: Query, since: string, report: Report): Promise<Rebuilt> {
   const rebuilt: Rebuilt = { events: 0, views: 0, organisationDays: new Map() }
   const compared = (table: CountTable) => {
     const stored = storedCounts(query, table, since)
-    return (rows: Rows, upTo?: string) => compare({ ...table, stored, rows, tell }, upTo)
+    return (rows: Rows, upTo?: string) => compare({ ...table, stored, rows, report }, upTo)
   }
   const [days, heats, qualities] = [compared(VIDEO_DAY), compared(VIDEO_HEAT), compared(VIDEO_QUALITY)]
   for await (const { videoId, rollUps } of rebuildVideos(query, since, rebuilt)) {
@@ -72,15 +73,18 @@ async function compareRollUps(query: Query, since: string, tell: Tell): Promise<
   return rebuilt
 }
 
-/** What is stored up to an id, and was not compared before, with all that was rebuilt of it; a row that is missing is one of zeros. */
+/**
+ * Compares the stored rows up to an id that were not compared before with the rebuilt rows. A
+ * missing row counts as zeros.
+ */
 async function compare(
-  { table, keys, stored, rows, tell }: CountTable & { stored: StoredCounts; rows: Rows; tell: Tell },
+  { table, keys, stored, rows, report }: CountTable & { stored: StoredCounts; rows: Rows; report: Report },
   upTo: string | undefined,
 ): Promise<void> {
   const left = new Map(rows)
   const tellOf = (key: string, is: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
     const counts = differenceOf(keys, is, rebuilt)
-    if (counts.length > 0) tell({ table, key: key.replaceAll('\n', ' '), counts })
+    if (counts.length > 0) report({ table, key: key.replaceAll('\n', ' '), counts })
   }
   for await (const { key, counts } of stored.upTo(upTo)) {
     tellOf(key, counts, left.get(key))
@@ -100,13 +104,13 @@ function differenceOf(keys: readonly string[], stored: Record<string, unknown>, 
   })
 }
 
-/** A list of zeros, and nothing, are as good as 0. */
+/** Returns a count as text. A list of zeros and a missing count are equal to 0. */
 function written(count: unknown): string {
   if (Array.isArray(count)) return count.every((n) => n === 0) ? '0' : count.join(' ')
   return String(count ?? 0)
 }
 
-/** Who watched is a set in itself: the database counts it again. */
+/** Compares the viewers in the database: they are sets and do not need to be rebuilt here. */
 async function compareViewers(query: Query, since: string): Promise<Difference[]> {
   const rows = await query<{ row_key: string; stored: string; counted: string }>(
     `with seen as (
@@ -119,7 +123,7 @@ async function compareViewers(query: Query, since: string): Promise<Difference[]
      select organisation_id || ' ' || video_id || ' ' || day as row_key,
        coalesce(s.viewers, 0) as stored, coalesce(c.viewers, 0) as counted
      from counted c full join stored s using (organisation_id, video_id, day)
-     where coalesce(s.viewers, 0) <> coalesce(c.viewers, 0) limit ${MOST_TOLD}`,
+     where coalesce(s.viewers, 0) <> coalesce(c.viewers, 0) limit ${MAX_REPORTED}`,
     [since],
   )
   return rows.map(({ row_key, stored, counted }) => ({ table: 'viewer_day', key: row_key, counts: [`viewers: ${stored}, ${counted}`] }))

@@ -1,23 +1,23 @@
 import type { Query } from '@vitascope/postgres'
 
-/** A table of counts; names are constants of ours. */
+/** A table of counts. Its names are constants, so they are safe in SQL. */
 export interface CountTable {
   table: string
-  /** The first is an id, by which the rows come. */
+  /** Rows are ordered by the first key, which is an id. */
   keys: readonly [string, ...string[]]
-  /** Rows fetched at once. */
+  /** Rows per fetch. */
   fetch: number
 }
 
 export interface StoredRow {
-  /** As in the map of the roll-up. */
+  /** Same format as in the maps of `RollUps`. */
   key: string
   counts: Record<string, unknown>
 }
 
-/** The rows of a table since a day in the order of its first key, taken bit by bit. */
+/** Reads the rows of a table since a day in parts, ordered by the first key. */
 export interface StoredCounts {
-  /** Those not taken before whose first key is at most `id`, or all of them. */
+  /** Yields the rows that were not read before and whose first key is at most `id`; all remaining ones without `id`. */
   upTo(id?: string): AsyncGenerator<StoredRow>
 }
 
@@ -27,14 +27,15 @@ export function storedCounts(query: Query, { table, keys, fetch }: CountTable, s
   let rows: (StoredRow & { id: string })[] | undefined
   let at = 0
   const open = () =>
-    // Sorted as they lie there, and written out after that, which is dear for long lists.
+    // Sorts the rows before it converts them to JSON, because sorting JSON of long lists is
+    // expensive.
     query(
       `declare stored_${table} no scroll cursor for select ${first}::text as id, ${key} as key, to_json(stored) as counts
        from (select * from ${table} where day >= '${since}' order by ${first} offset 0) stored`,
     )
   const next = async () => {
     if (!rows) await open()
-    // Nothing was fetched last: there is no more.
+    // An empty fetch means that there are no more rows.
     if (!rows || (rows.length > 0 && at === rows.length)) {
       rows = await query(`fetch ${fetch} from stored_${table}`)
       at = 0

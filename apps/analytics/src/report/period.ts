@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '@vitascope/errors'
 
-/** Days `YYYY-MM-DD`, both included. */
+/** Days as `YYYY-MM-DD`, both inclusive. */
 export interface Period {
   dateStart: string
   dateEnd: string
@@ -8,7 +8,10 @@ export interface Period {
 
 const FIRST = '2012-01-01'
 
-/** The days that a caller names, or else all there are; refuses what is no day of the calendar, and an end before the start. */
+/**
+ * Returns the requested period; by default from 2012-01-01 to today. Throws `invalid` if a day does
+ * not exist or the end is before the start.
+ */
 export function readPeriod(named: Period | undefined, now: Date = new Date()): Period {
   const period = { dateStart: named?.dateStart || FIRST, dateEnd: named?.dateEnd || now.toISOString().slice(0, 10) }
   const problems: FieldError[] = []
@@ -24,6 +27,6 @@ export function readPeriod(named: Period | undefined, now: Date = new Date()): P
 export function isDay(text: string): boolean {
   if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const time = Date.parse(`${text}T00:00:00Z`)
-  // Date.parse takes the 30th of February for the 1st of March.
+  // `Date.parse` accepts the 30th of February as the 1st of March.
   return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text
 }

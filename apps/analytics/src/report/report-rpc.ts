@@ -5,15 +5,15 @@ import type { ReportServiceService, Watched } from '@vitascope/proto/analytics/v
 import type { VideoDirectory } from '../video/video-directory.ts'
 import type { Video } from '../video/video-store.ts'
 import { BUCKETS } from '../view/contribution.ts'
-import { organisationFor } from '../visibility.ts'
+import { countedOrganisation } from './counted-organisation.ts'
 import { page } from './page.ts'
 import { isDay, readPeriod } from './period.ts'
 import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } from './report-store.ts'
 
-const MOST_VIDEOS = 1_000
-const MOST_LANGUAGES = 100
-/** Of a detailed page: descriptions may be long, and a message has 4 MiB. */
-const MOST_DETAILED = 100
+const MAX_VIDEOS = 1_000
+const MAX_LANGUAGES = 100
+/** Maximum size of a detailed page: descriptions can be long, and a message is limited to 4 MiB. */
+const MAX_DETAILED = 100
 
 export function reportHandlers({
   reports,
@@ -26,7 +26,7 @@ export function reportHandlers({
     { reports: store, by }: { reports: ReportStore; by: 'language' | 'subtitle' },
     ...[request, call]: LanguageCall
   ) => {
-    const organisationId = organisationFor(call.principal, request.organisationId)
+    const organisationId = countedOrganisation(call.principal, request.organisationId)
     const period = readPeriod(request.period)
     return { languages: await store.languages(organisationId, period, by), period }
   }
@@ -34,14 +34,14 @@ export function reportHandlers({
     listLanguages: (request, call) => byLanguage({ reports, by: 'language' }, request, call),
     listSubtitles: (request, call) => byLanguage({ reports, by: 'subtitle' }, request, call),
     async getViews({ organisationId: named, period: days, videoIds }, { principal }) {
-      const organisationId = organisationFor(principal, named)
+      const organisationId = countedOrganisation(principal, named)
       const period = readPeriod(days)
       if (videoIds.length === 0) return { counts: await reports.total(organisationId, period), period }
       const ids = await ownVideos(videos, organisationId, videoIds)
       return { counts: await reports.totalOf(ids, period), period }
     },
     async listDays({ organisationId: named, period: days, videoIds, ...request }, { principal }) {
-      const organisationId = organisationFor(principal, named)
+      const organisationId = countedOrganisation(principal, named)
       const period = readPeriod(days)
       const ids = await ownVideos(videos, organisationId, videoIds)
       const { rows, nextPageToken } = await page(request, {
@@ -52,7 +52,7 @@ export function reportHandlers({
       return { days: rows, nextPageToken }
     },
     async listVideos({ organisationId: named, period: days, videoIds, languages, detailed, ...request }, { principal }) {
-      const organisationId = organisationFor(principal, named)
+      const organisationId = countedOrganisation(principal, named)
       const period = readPeriod(days)
       checkLanguages(languages)
       const filter = await ownVideos(videos, organisationId, videoIds)
@@ -60,7 +60,7 @@ export function reportHandlers({
         read: (place) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, place),
         keyOf: (videoId) => videoId,
         isKey: isId,
-        ...(detailed && { most: MOST_DETAILED }),
+        ...(detailed && { max: MAX_DETAILED }),
       })
       const [rows, known, texts] = await Promise.all([
         detailed ? reports.watchedVideos(ids, period, languages) : reports.videos(ids, period, languages),
@@ -80,12 +80,12 @@ export function reportHandlers({
       return { videos: records, nextPageToken, period }
     },
     async getVideo({ organisationId: named, videoId, period: days }, { principal }) {
-      const { durationMs } = await ownVideo(videos, organisationFor(principal, named), videoId)
+      const { durationMs } = await ownVideo(videos, countedOrganisation(principal, named), videoId)
       const period = readPeriod(days)
       return { counts: await reports.totalOf([videoId], period), durationSeconds: durationMs / 1000, period }
     },
     async listVideoDays({ organisationId: named, videoId, period: days, ...request }, { principal }) {
-      await ownVideo(videos, organisationFor(principal, named), videoId)
+      await ownVideo(videos, countedOrganisation(principal, named), videoId)
       const period = readPeriod(days)
       const { rows, nextPageToken } = await page(request, {
         read: (place) => reports.daysOf([videoId], period, place),
@@ -95,7 +95,7 @@ export function reportHandlers({
       return { days: rows, nextPageToken }
     },
     async getDurationViewed({ organisationId: named, videoId, period: days }, { principal }) {
-      const { durationMs } = await ownVideo(videos, organisationFor(principal, named), videoId)
+      const { durationMs } = await ownVideo(videos, countedOrganisation(principal, named), videoId)
       const period = readPeriod(days)
       const [{ counts, sums } = NOT_WATCHED] = await reports.watchedVideos([videoId], period, [])
       return { counts, watched: toWatched(counts, sums), durationSeconds: durationMs / 1000, period }
@@ -105,7 +105,7 @@ export function reportHandlers({
 
 type LanguageCall = Parameters<Handlers<typeof ReportServiceService>['listLanguages']>
 
-/** Refuses as not found what is unknown or another organisation's. */
+/** Returns the video. Throws VIDEO_NOT_FOUND if it is unknown or belongs to another organisation. */
 export async function ownVideo(videos: VideoDirectory, organisationId: string, videoId: string): Promise<Video> {
   const video = (await videos.ever([videoId])).get(videoId)
   if (!video || video.organisationId !== organisationId) throw notFound('video', videoId.slice(0, 100))
@@ -113,7 +113,7 @@ export async function ownVideo(videos: VideoDirectory, organisationId: string, v
 }
 
 async function ownVideos(videos: VideoDirectory, organisationId: string, videoIds: readonly string[]): Promise<string[]> {
-  if (videoIds.length > MOST_VIDEOS) throw invalid([{ field: 'filter', message: `video_id: must have at most ${MOST_VIDEOS} items` }])
+  if (videoIds.length > MAX_VIDEOS) throw invalid([{ field: 'filter', message: `video_id: must have at most ${MAX_VIDEOS} items` }])
   const ids = [...new Set(videoIds)]
   const known = ids.length === 0 ? undefined : await videos.ever(ids)
   const foreign = ids.find((id) => known?.get(id)?.organisationId !== organisationId)
@@ -123,14 +123,14 @@ async function ownVideos(videos: VideoDirectory, organisationId: string, videoId
 
 function checkLanguages(languages: readonly string[]): void {
   const problems: FieldError[] = []
-  if (languages.length > MOST_LANGUAGES) problems.push({ field: 'filter', message: `language: must have at most ${MOST_LANGUAGES} items` })
+  if (languages.length > MAX_LANGUAGES) problems.push({ field: 'filter', message: `language: must have at most ${MAX_LANGUAGES} items` })
   else if (languages.some((text) => text.length > 100 || text.includes('\0') || !text.isWellFormed())) {
     problems.push({ field: 'filter', message: 'language: must be language codes' })
   }
   if (problems.length > 0) throw invalid(problems)
 }
 
-/** Means have at most 2 decimals. */
+/** Returns the averages of played views, with at most two decimals. */
 export function toWatched({ videoPlays }: Counts, { sharePpm, viewingMs, buckets, furthest }: WatchedSums): Watched {
   const mean = (sum: number) => (videoPlays === 0 ? 0 : Math.round((100 * sum) / videoPlays) / 100)
   return {

@@ -10,7 +10,7 @@ export interface Counts {
   bouncedViews: number
 }
 
-/** How far and how much was watched; sums over played views. */
+/** Watched shares and times, summed over played views. */
 export interface WatchedSums {
   sharePpm: number
   viewingMs: number
@@ -33,14 +33,14 @@ export interface ReportStore {
   totalOf(videoIds: readonly string[], period: Period): Promise<Counts>
   days(organisationId: string, period: Period, place: Place): Promise<{ day: string; counts: Counts }[]>
   daysOf(videoIds: readonly string[], period: Period, place: Place): Promise<{ day: string; counts: Counts }[]>
-  /** Those of an organisation that have views, in the order of their ids; `videoIds` narrows when it is not empty. */
-  videosWithViews(wanted: WantedVideos, place: Place): Promise<string[]>
+  /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
+  videosWithViews(wanted: RequestedVideos, place: Place): Promise<string[]>
   videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
-  /** The same with the sums: of one moment, as a mean is a sum by a count. */
+  /** Like `videos`, plus the sums. Both are read in one snapshot, because an average is a sum divided by a count. */
   watchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
 }
 
-export interface WantedVideos {
+export interface RequestedVideos {
   organisationId: string
   period: Period
   videoIds: readonly string[]
@@ -57,11 +57,14 @@ interface SumRow {
 
 const SUMS = `coalesce(sum(loads), 0) as loads, coalesce(sum(plays), 0) as plays,
   coalesce(sum(completes), 0) as completes, coalesce(sum(bounces), 0) as bounces`
-/** Of a language report: more than there are languages. */
-const MOST_LANGUAGES = 1_000
+/** Limit of a language report; larger than the number of languages. */
+const MAX_LANGUAGES = 1_000
 
 export function createReportStore(db: Db): ReportStore {
-  /** On one processor: a report that takes several is answered a little sooner, and everybody else much later. */
+  /**
+   * Runs a statement without parallel workers. With them, one report would be slightly faster, but
+   * would delay all other requests.
+   */
   const alone: Query = (text, values) =>
     db.reading(async (query) => {
       await query('set local max_parallel_workers_per_gather = 0')
@@ -71,7 +74,7 @@ export function createReportStore(db: Db): ReportStore {
     async languages(organisationId, { dateStart, dateEnd }, by) {
       const rows = await db.query<SumRow & { language: string }>(
         `select ${by} as language, ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3
-         group by 1 having sum(loads) > 0 order by sum(loads) desc, 1 limit ${MOST_LANGUAGES}`,
+         group by 1 having sum(loads) > 0 order by sum(loads) desc, 1 limit ${MAX_LANGUAGES}`,
         [organisationId, dateStart, dateEnd],
       )
       return rows.map((row) => ({ language: row.language, counts: toCounts(row) }))
@@ -134,7 +137,7 @@ export function createReportStore(db: Db): ReportStore {
   }
 }
 
-/** Place by place, under the list's own name: to take every list apart into rows costs five times as much. */
+/** Sums each list position separately. Unnesting every list into rows takes five times as long. */
 function sumOf(list: 'buckets' | 'furthest'): string {
   const places = Array.from({ length: BUCKETS }, (_, nth) => `sum(${list}[${nth + 1}])`)
   return `array[${places.join(', ')}]::bigint[] as ${list}`

@@ -3,11 +3,14 @@ import { DomainError } from '@vitascope/errors'
 import { testLog } from '@vitascope/testing'
 import { createVideoDirectory } from './video-directory.ts'
 
-/** More than a directory keeps. */
+/** More than the directory caches. */
 const MANY = 200_100
 const A_CALL = 1_000
 
-/** A directory on a catalogue in which a video has the length of its number, and ids that begin with 9 are nobody's. */
+/**
+ * Creates a directory on a catalogue in which the duration of a video in seconds is its id, and ids
+ * that start with 9 do not exist.
+ */
 function directory() {
   const scene = { away: false, asked: [] as string[], at: 1_000_000, stored: new Map<string, number>() }
   const videos = createVideoDirectory({
@@ -16,7 +19,15 @@ function directory() {
         if (scene.away) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
         scene.asked.push(...videoIds)
         const there = videoIds.filter((videoId) => !videoId.startsWith('9'))
-        return { facts: there.map((videoId) => ({ videoId, organisationId: '1', durationSeconds: Number(videoId), texts: undefined })) }
+        return {
+          facts: there.map((videoId) => ({
+            videoId,
+            organisationId: '1',
+            durationSeconds: Number(videoId),
+            texts: undefined,
+            languages: [],
+          })),
+        }
       },
     },
     store: {
@@ -44,7 +55,7 @@ test('what a call knows when it begins it knows at its end, however many others 
   await askAll(videos, ids(100, 199_999))
   const others = ids(500_000, 100)
   const found = await videos.standing(['7', ...others])
-  expect(found.get('7')).toEqual({ videoId: '7', organisationId: '1', durationMs: 7_000 })
+  expect(found.get('7')).toEqual({ videoId: '7', organisationId: '1', durationMs: 7_000, languages: [] })
   expect(found.size).toBe(101)
 })
 
@@ -54,12 +65,12 @@ test('what is learned for a call it has, also when so much more is learned with 
   expect((await videos.standing(all)).size).toBe(MANY)
   scene.away = true
   scene.at += 60_000
-  // The first were forgotten, and stand in the database.
+  // The first ids were evicted from memory but are stored in the database.
   scene.stored = new Map([[all[0] ?? '', 5_000]])
   expect((await videos.standing(all.slice(0, 1))).get(all[0] ?? '')?.durationMs).toBe(5_000)
 })
 
-test('ids that nobody has push no video out, and are asked again a second later', async () => {
+test('unknown ids displace no video, and are requested again a second later', async () => {
   const { scene, videos } = directory()
   await videos.standing(['7'])
   await askAll(videos, ids(900_000_000, MANY))

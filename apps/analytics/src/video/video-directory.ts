@@ -5,15 +5,18 @@ import type { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/vide
 import type { Logger } from '@vitascope/telemetry'
 import type { Video, VideoStore, VideoTexts } from './video-store.ts'
 
-/** Knows videos: from memory for 30 s, then from the catalogue, and while that is away from what it said last. */
+/**
+ * Returns data of videos: from memory for 30 s, then from the catalogue. While the catalogue is
+ * unavailable, the last known data is used.
+ */
 export interface VideoDirectory {
-  /** Those that there are. Refuses as unavailable when one can be asked of nobody. */
+  /** Returns the existing videos. Throws `unavailable` if an unknown id cannot be looked up. */
   standing(videoIds: readonly string[]): Promise<Map<string, Video>>
-  /** Those that there are or were. */
+  /** Returns existing and deleted videos. Throws like `standing`. */
   ever(videoIds: readonly string[]): Promise<Map<string, Video>>
-  /** How at most 100 videos are called now, or were last. */
+  /** Returns the current texts of at most 100 videos, or the last known ones. */
   texts(videoIds: readonly string[]): Promise<Map<string, VideoTexts>>
-  /** Puts into the database what could not be put there when it was learned. */
+  /** Stores the data that was learned since the last call in the database. */
   saveLearned(): Promise<void>
 }
 
@@ -22,18 +25,18 @@ interface Entry {
   freshUntil: number
 }
 
-/** What was learned of ids just now; undefined: there is none. */
+/** Videos that were just looked up; undefined if an id does not exist. */
 type Learned = Map<string, Video | undefined>
 
 const FRESH_MS = 30_000
-/** A video without duration, or that does not exist, may have one, or exist, in the next moment. */
+/** A video without a duration may get one soon, and an unknown id may be created soon. */
 const UNSETTLED_MS = 1_000
 const ASK_MS = 1_500
-const MOST_ASKED = 1_000
-const MOST_KEPT = 200_000
-/** Ids that nobody has, which anybody may make up. */
-const MOST_GONE = 20_000
-/** A catalogue that failed is not asked again so long, where an older answer will do. */
+const MAX_REQUESTED = 1_000
+const MAX_CACHED = 200_000
+/** Maximum number of cached unknown ids. Clients can invent any number of them. */
+const MAX_MISSING = 20_000
+/** After a failure, the catalogue is not called for this time if older data is known. */
 const AWAY_MS = 1_000
 
 export function createVideoDirectory(options: {
@@ -44,7 +47,7 @@ export function createVideoDirectory(options: {
 }): VideoDirectory {
   const { catalogue, store, log, now = Date.now } = options
   const kept = new Map<string, Entry>()
-  /** Ids of no video, and until when that holds: apart, so that they push no video out. */
+  /** Unknown ids, with their expiry times. They have a cache of their own, so that they do not evict videos. */
   const gone = new Map<string, number>()
   const asking = new Map<string, Promise<Learned>>()
   const unsaved = new Map<string, Video>()
@@ -52,17 +55,17 @@ export function createVideoDirectory(options: {
 
   const remember = (video: Video, freshUntil: number) => {
     gone.delete(video.videoId)
-    putLast(kept, MOST_KEPT, video.videoId, { video, freshUntil })
+    putLast(kept, MAX_CACHED, video.videoId, { video, freshUntil })
   }
-  const rememberGone = (videoId: string) => {
+  const rememberMissing = (videoId: string) => {
     kept.delete(videoId)
-    putLast(gone, MOST_GONE, videoId, now() + UNSETTLED_MS)
+    putLast(gone, MAX_MISSING, videoId, now() + UNSETTLED_MS)
   }
   const ask = async (videoIds: readonly string[], withTexts: boolean) => {
     const call = { ...serviceCall('analytics', ''), deadline: new Date(now() + ASK_MS) }
     const { facts } = await catalogue.listVideoFacts({ videoIds: [...videoIds], withTexts }, call)
-    return facts.map(({ videoId, organisationId, durationSeconds, texts }) => ({
-      ...{ videoId, organisationId, texts },
+    return facts.map(({ videoId, organisationId, durationSeconds, texts, languages }) => ({
+      ...{ videoId, organisationId, texts, languages },
       durationMs: Math.round((durationSeconds ?? 0) * 1000),
     }))
   }
@@ -72,22 +75,23 @@ export function createVideoDirectory(options: {
     for (const videoId of videoIds) {
       const fact = facts.get(videoId)
       const before = kept.get(videoId)?.video
-      // What played once has a length, whatever is done to it now.
-      const video = fact && { videoId, organisationId: fact.organisationId, durationMs: fact.durationMs || (before?.durationMs ?? 0) }
+      // A video that was playable before keeps its duration.
+      const durationMs = fact?.durationMs || (before?.durationMs ?? 0)
+      const video = fact && { videoId, organisationId: fact.organisationId, durationMs, languages: fact.languages }
       learned.set(videoId, video)
       if (video && (before?.durationMs !== video.durationMs || before.organisationId !== video.organisationId)) unsaved.set(videoId, video)
       if (video) remember(video, now() + (video.durationMs > 0 ? FRESH_MS : UNSETTLED_MS))
-      else rememberGone(videoId)
+      else rememberMissing(videoId)
     }
     return learned
   }
-  /** What of them had to be asked for. */
+  /** Looks up the ids whose data is stale, and returns these. */
   const refresh = async (videoIds: readonly string[]): Promise<Learned> => {
     const stale = videoIds.filter((id) => isId(id) && (kept.get(id)?.freshUntil ?? gone.get(id) ?? 0) <= now())
     if (now() < awayUntil && stale.every((id) => kept.has(id))) return new Map()
     const fresh = stale.filter((id) => !asking.has(id))
-    for (let at = 0; at < fresh.length; at += MOST_ASKED) {
-      const some = fresh.slice(at, at + MOST_ASKED)
+    for (let at = 0; at < fresh.length; at += MAX_REQUESTED) {
+      const some = fresh.slice(at, at + MAX_REQUESTED)
       const run = learn(some).finally(() => {
         for (const id of some) asking.delete(id)
       })
@@ -96,7 +100,10 @@ export function createVideoDirectory(options: {
     const answers = await Promise.all(stale.map((id) => asking.get(id)))
     return new Map(stale.map((id, nth) => [id, answers[nth]?.get(id)]))
   }
-  /** Adds those that are missing, from memory however old, then from the database. */
+  /**
+   * Adds missing videos to `found`: from memory regardless of age, then from the database. Throws
+   * `unavailable` if one remains unknown.
+   */
   const recall = async (videoIds: readonly string[], found: Map<string, Video>, cause: unknown) => {
     for (const [id, video] of known(videoIds)) found.set(id, video)
     const missing = videoIds.filter((id) => isId(id) && !found.has(id))
@@ -106,7 +113,10 @@ export function createVideoDirectory(options: {
       found.set(video.videoId, video)
     }
     if (stored.length < missing.length) {
-      throw new DomainError('unavailable', 'VIDEO_UNCHECKED', 'a video cannot be checked just now: try again', { retryAfter: 1, cause })
+      throw new DomainError('unavailable', 'VIDEO_UNCHECKED', 'a video cannot be checked at the moment; try again', {
+        retryAfter: 1,
+        cause,
+      })
     }
   }
   const known = (videoIds: readonly string[]) =>
@@ -117,7 +127,7 @@ export function createVideoDirectory(options: {
       }),
     )
   const standing = async (videoIds: readonly string[]) => {
-    // Before the wait: what others learn meanwhile may push it out.
+    // Read before the await, because concurrent lookups may evict these videos.
     const found = known(videoIds)
     try {
       for (const [id, video] of await refresh(videoIds)) {
@@ -148,7 +158,7 @@ export function createVideoDirectory(options: {
         for (const { videoId, texts } of facts) if (texts) last.set(videoId, texts)
       } catch (error) {
         if (!isDomainError(error)) throw error
-        log.warn({ err: error }, 'the catalogue is away: titles are those of before')
+        log.warn({ err: error }, 'catalogue unavailable; using cached titles')
       }
       return last
     },
@@ -160,12 +170,12 @@ export function createVideoDirectory(options: {
   }
 }
 
-/** As the newest; beyond `most`, the one that was put there longest ago goes. A Map keeps the order. */
-function putLast<Value>(into: Map<string, Value>, most: number, key: string, value: Value): void {
+/** Inserts an entry as the newest. Beyond `max` entries, it evicts the one inserted first; a Map keeps that order. */
+function putLast<Value>(into: Map<string, Value>, max: number, key: string, value: Value): void {
   into.delete(key)
   into.set(key, value)
   for (const oldest of into.keys()) {
-    if (into.size <= most) break
+    if (into.size <= max) break
     into.delete(oldest)
   }
 }

@@ -1,11 +1,13 @@
 import type { Db } from '@vitascope/postgres'
 
-/** What is known of a video besides its views. */
+/** The data of a video that analytics needs. */
 export interface Video {
   videoId: string
   organisationId: string
-  /** 0 while nothing of it plays. */
+  /** 0 if the video is not playable yet. */
   durationMs: number
+  /** Language codes of the video, its audio and its captions; absent if only the stored copy is known. */
+  languages?: readonly string[] | undefined
 }
 
 export interface VideoTexts {
@@ -15,11 +17,11 @@ export interface VideoTexts {
   language: string
 }
 
-/** The service's own copy of what the catalogue said last. */
+/** The service's own copy of the last known catalogue data. */
 export interface VideoStore {
   find(videoIds: readonly string[]): Promise<Video[]>
   findTexts(videoIds: readonly string[]): Promise<Map<string, VideoTexts>>
-  /** Texts are changed when all have them. */
+  /** Stores the videos. Texts are only updated if all videos have them. */
   save(videos: readonly (Video & { texts?: VideoTexts | undefined })[]): Promise<void>
 }
 
@@ -53,7 +55,7 @@ export function createVideoStore(db: Db): VideoStore {
            media_title = case when $8 then excluded.media_title else known.media_title end,
            description = case when $8 then excluded.description else known.description end,
            language = case when $8 then excluded.language else known.language end,
-           ask_time = now()`,
+           check_time = now()`,
         [
           videos.map(({ videoId }) => videoId),
           videos.map(({ organisationId }) => organisationId),

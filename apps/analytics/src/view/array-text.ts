@@ -1,6 +1,6 @@
 /**
- * An array parameter as PostgreSQL reads it, of numbers, ids, days and UUIDs: nothing in them needs quotes, and looking for what does costs more than
- * writing them.
+ * Returns an array in PostgreSQL's text format. Values must be numbers, ids, days or UUIDs: they
+ * need no quoting, and checking for that would cost more than writing them.
  */
 export function arrayOf<Row>(rows: readonly Row[], value: (row: Row) => number | string | null): string {
   let text = ''
@@ -8,7 +8,7 @@ export function arrayOf<Row>(rows: readonly Row[], value: (row: Row) => number |
   return `{${text}}`
 }
 
-/** Of `bytea`. */
+/** Returns an array of `bytea`. */
 export function bytesArrayOf<Row>(rows: readonly Row[], value: (row: Row) => Uint8Array): string {
   return arrayOf(rows, (row) => `"\\\\x${Buffer.from(value(row)).toString('hex')}"`)
 }

@@ -1,23 +1,24 @@
 /**
- * The cells of a video: each max(1 s, a thousandth of the duration) long, the last one as long as the rest. A video without a known
- * duration has a thousand cells of 1 s. A set of cells is a bit set, bit 0 of byte 0 first.
+ * A video is divided into cells of max(1 s, duration / 1,000); the last cell may be shorter. A
+ * video of unknown duration has a thousand cells of 1 s. A set of cells is a bit set that starts
+ * with bit 0 of byte 0.
  */
-const MOST = 1_000
+const MAX_CELLS = 1_000
 const SECOND = 1_000
 
-/** Of the n-th of cells, in milliseconds. */
+/** A half-open range of a video, in milliseconds. */
 export interface Span {
   from: number
   to: number
 }
 
 export function cellCount(durationMs: number): number {
-  return durationMs > 0 && durationMs < MOST * SECOND ? Math.ceil(durationMs / SECOND) : MOST
+  return durationMs > 0 && durationMs < MAX_CELLS * SECOND ? Math.ceil(durationMs / SECOND) : MAX_CELLS
 }
 
-/** Milliseconds; not a whole number for long videos. */
+/** Returns the length of a cell in milliseconds. It is not a whole number for long videos. */
 export function cellLength(durationMs: number): number {
-  return Math.max(SECOND, durationMs / MOST)
+  return Math.max(SECOND, durationMs / MAX_CELLS)
 }
 
 export function emptyCells(durationMs: number): Uint8Array {
@@ -37,7 +38,7 @@ export function unite(cells: Uint8Array, others: Uint8Array): void {
   for (let byte = 0; byte < cells.length; byte++) cells[byte] = (cells[byte] ?? 0) | (others[byte] ?? 0)
 }
 
-/** The numbers of the cells in the set, in order. */
+/** Returns the numbers of the cells in the set, in order. */
 export function members(cells: Uint8Array): number[] {
   const found: number[] = []
   for (let byte = 0; byte < cells.length; byte++) {
@@ -51,7 +52,7 @@ export function spanOf(cell: number, durationMs: number): Span {
   return { from: cell * length, to: durationMs > 0 ? Math.min((cell + 1) * length, durationMs) : (cell + 1) * length }
 }
 
-/** Milliseconds that the cells of the set are long together. */
+/** Returns the total length of the cells in the set, in milliseconds. */
 export function lengthOf(cells: Uint8Array, durationMs: number): number {
   let whole = 0
   let rest = 0
@@ -63,6 +64,6 @@ export function lengthOf(cells: Uint8Array, durationMs: number): number {
       rest = to - from
     }
   }
-  // One product, so that the sum does not depend on the order of additions.
+  // Multiplies once, so that the result does not depend on the order of additions.
   return whole * cellLength(durationMs) + rest
 }

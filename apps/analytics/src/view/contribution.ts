@@ -3,22 +3,25 @@ import type { Quality, ViewPart } from './view.ts'
 
 export const BUCKETS = 21
 
-/** What one view adds to the counts of its day. */
+/** The amounts that one view adds to the counts of its day. */
 export interface Contribution {
-  /** `YYYY-MM-DD`: of its first event. */
+  /** `YYYY-MM-DD` of its first event. */
   day: string
   organisationId: string
   videoId: string
   language: string
   subtitle: string
-  /** The rest but `quality` is of played views alone. */
+  /** All fields below except `quality` only count for played views. */
   played: boolean
   complete: boolean
   bounced: boolean
-  /** Millionths of the video, and milliseconds, of distinct seconds watched: whole numbers, so that sums are exact in any order. */
+  /**
+   * Distinct watched time, as millionths of the video and as milliseconds. Both are whole numbers,
+   * so that sums are exact in any order.
+   */
   sharePpm: number
   viewingMs: number
-  /** Bit b: watched any moment from 5 b % to 5 (b + 1) %; bit 20: reached the very end. */
+  /** Bit b: any part from 5 b % to 5 (b + 1) % was watched. Bit 20: the end was reached. */
   buckets: number
   furthestBucket: number
   heat: { durationMs: number; watched: readonly number[]; rewatched: readonly number[] } | undefined
@@ -47,19 +50,22 @@ export function contributionOf(view: ViewPart): Contribution {
   }
 }
 
-/** The UTC day of a time. Asked for every event, and nearly always of the same one or two days. */
+/**
+ * Returns the UTC day of a time. It is cached, because it is called for every event and nearly
+ * always for the same one or two days.
+ */
 export function dayOf(ms: number): string {
   const number = Math.floor(ms / DAY_MS)
   const known = DAYS.get(number)
   if (known !== undefined) return known
-  if (DAYS.size >= MOST_DAYS) DAYS.clear()
+  if (DAYS.size >= MAX_DAYS) DAYS.clear()
   const day = new Date(ms).toISOString().slice(0, 10)
   DAYS.set(number, day)
   return day
 }
 
 const DAY_MS = 86_400_000
-const MOST_DAYS = 1_000
+const MAX_DAYS = 1_000
 const DAYS = new Map<number, string>()
 
 function qualityOf({ quality, failed }: ViewPart): Contribution['quality'] {

@@ -1,7 +1,10 @@
 import type { Db } from '@vitascope/postgres'
 import type { Metrics } from '@vitascope/telemetry'
 
-/** Counts merged events; the lag is asked of the database at each scrape. */
+/**
+ * Registers the merge metrics and returns a function that counts merged events. The lag is read
+ * from the database at each scrape.
+ */
 export function watchMerge(db: Db, metrics: Metrics): (events: number) => void {
   const merged = metrics.counter('vitascope_analytics_merged_events_total', 'Events brought into the counts by this process')
   metrics.gauge('vitascope_analytics_merge_lag_seconds', 'Age of the oldest events that no report shows yet', [], async (gauge) => {
@@ -11,7 +14,7 @@ export function watchMerge(db: Db, metrics: Metrics): (events: number) => void {
       )
       gauge.set(row?.lag ?? 0)
     } catch {
-      // A database that is away has no lag to tell; the scrape shows the rest.
+      // While the database is unavailable, the lag is left out of the scrape.
       gauge.remove()
     }
   })

@@ -1,74 +1,79 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Db, Query, Transaction } from '@vitascope/postgres'
-import { EVENT_COLUMNS, type EventRow, toEvent } from '../event/event-row.ts'
-import type { RecentViews } from '../event/recent-views.ts'
+import { type Db, makePartitions, type Query, type Transaction } from '@vitascope/postgres'
 import { arrayOf } from './array-text.ts'
-import { contributionOf } from './contribution.ts'
-import { type Gathered, type GatheredView, gather, united, viewKey } from './gathered.ts'
+import { contributionOf, dayOf } from './contribution.ts'
+import { EVENT_COLUMNS, type EventRow, toEvent } from './event-row.ts'
+import { addGrowth } from './organisation-growth.ts'
+import { VIEWERS, VIEWS } from './partitions.ts'
 import { addContribution, emptyRollUps } from './roll-up.ts'
 import { addRollUps } from './roll-up-store.ts'
 import { addPart, type ViewPart, wholeView } from './view.ts'
-import { addParts, readParts, saveParts } from './view-store.ts'
+import { type BatchedView, batchViews, mergeBatches, type ViewBatch, viewKey } from './view-batch.ts'
+import type { ViewCache } from './view-cache.ts'
+import { addParts, readParts, type StoredPart, saveParts } from './view-store.ts'
 import { addViewers } from './viewer-store.ts'
 
-/** Events of one round, about. */
-const MOST_EVENTS = 10_000
-/** Views that are merged in one turn of the event loop. */
+/** Approximate number of events per round. */
+const MAX_EVENTS = 10_000
+/** Views that are merged per turn of the event loop. */
 const VIEWS_AT_ONCE = 500
 const LOCK = `hashtext('vitascope analytics merge')`
 
-/** After a round that succeeded, the next may be so much larger. */
+/** Factor by which the limit grows after a successful round. */
 const GROWTH = 1.125
 
 /**
- * Merges round after round: answers as `mergeRound` does. A round that failed is halved for the next time, down to one insert, since what was too
- * much for the time of a statement would be so again, and no report would move; with each that succeeds rounds grow again.
+ * Returns a function that runs `mergeRound` with an adaptive limit. A failed round halves the
+ * limit, down to one insert, because a round that exceeds the statement timeout would fail again
+ * and block all reports. Successful rounds raise the limit again.
  */
 export function createMerger(
   db: Db,
-  { recent, mostEvents = MOST_EVENTS }: { recent?: Pick<RecentViews, 'take'>; mostEvents?: number } = {},
+  { recent, maxEvents = MAX_EVENTS }: { recent?: Pick<ViewCache, 'take'>; maxEvents?: number } = {},
 ): (signal?: AbortSignal) => Promise<number | undefined> {
-  let most = mostEvents
+  let max = maxEvents
   return async (signal) => {
     try {
-      const count = await mergeRound(db, { mostEvents: most, ...(recent && { recent }), ...(signal && { signal }) })
-      if (count !== undefined) most = Math.min(Math.ceil(most * GROWTH), mostEvents)
+      const count = await mergeRound(db, { maxEvents: max, ...(recent && { recent }), ...(signal && { signal }) })
+      if (count !== undefined) max = Math.min(Math.ceil(max * GROWTH), maxEvents)
       return count
     } catch (error) {
-      most = Math.max(Math.floor(most / 2), 1)
+      max = Math.max(Math.floor(max / 2), 1)
       throw error
     }
   }
 }
 
 /**
- * Brings events that are not yet counted into views, and the difference that they make into the roll-ups, all in one transaction. Answers how
- * many there were; undefined when somebody else is at it: one at a time merges, whichever replica that is. Events whose views are in `recent` are not read again.
+ * Merges pending events into views, and adds the difference to the roll-ups, in one transaction.
+ * Returns the number of events, or undefined if another process or replica is merging. Events whose
+ * views are in `recent` are not read again.
  */
 export function mergeRound(
   db: Db,
-  { recent, mostEvents = MOST_EVENTS, signal }: { recent?: Pick<RecentViews, 'take'>; mostEvents?: number; signal?: AbortSignal } = {},
+  { recent, maxEvents = MAX_EVENTS, signal }: { recent?: Pick<ViewCache, 'take'>; maxEvents?: number; signal?: AbortSignal } = {},
 ): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     const { query } = tx
-    // A merger that stands still for good gives the lock back. Views are found by their keys, however many: a join would read all there are.
+    // The timeout releases the lock of a merger that hangs. Hash and merge joins are disabled, so
+    // that views are found by key instead of reading the whole table.
     const [lock] = await query<{ mine: boolean }>(
       `select set_config('idle_in_transaction_session_timeout', '10s', true), set_config('enable_hashjoin', 'off', true),
          set_config('enable_mergejoin', 'off', true), pg_try_advisory_xact_lock(${LOCK}) as mine`,
     )
     if (!lock?.mine) return undefined
-    const gathered = await takeEvents(query, mostEvents, recent)
-    if (gathered.events > 0) await mergeViews(tx, gathered)
-    return gathered.events
+    const batch = await takeEvents(query, maxEvents, recent)
+    if (batch.events > 0) await mergeViews(tx, batch)
+    return batch.events
   }, signal)
 }
 
-/** For the removal of old views, which must not meet the merge. */
+/** Waits until no merge is running. Old views must not be removed during a merge. */
 export function waitForMerge(query: Query): Promise<unknown> {
   return query(`select pg_advisory_xact_lock(${LOCK})`)
 }
 
-async function takeEvents(query: Query, mostEvents: number, recent: Pick<RecentViews, 'take'> | undefined): Promise<Gathered> {
+async function takeEvents(query: Query, maxEvents: number, recent: Pick<ViewCache, 'take'> | undefined): Promise<ViewBatch> {
   const batches = await query<{ batch_id: string; days: string[]; writer: string | null }>(
     `delete from pending_batch where batch_id in (
        select batch_id from (
@@ -76,12 +81,12 @@ async function takeEvents(query: Query, mostEvents: number, recent: Pick<RecentV
            (select batch_id, events from pending_batch order by batch_id limit 1000) oldest
        ) counted where before < $1
      ) returning batch_id, days::text[], writer`,
-    [mostEvents],
+    [maxEvents],
   )
-  const gathered: Gathered[] = []
+  const parts: ViewBatch[] = []
   const unread = batches.filter(({ batch_id, writer }) => {
     const known = recent?.take(batch_id, writer)
-    gathered.push(...(known ?? []))
+    parts.push(...(known ?? []))
     return known === undefined
   })
   if (unread.length > 0) {
@@ -89,23 +94,24 @@ async function takeEvents(query: Query, mostEvents: number, recent: Pick<RecentV
       `select ${EVENT_COLUMNS} from event where batch_id = any ($1::bigint[]) and day = any ($2::date[])`,
       [unread.map((batch) => batch.batch_id), [...new Set(unread.flatMap(({ days }) => days))]],
     )
-    gathered.push(gather(rows.map(toEvent)))
+    parts.push(batchViews(rows.map(toEvent)))
   }
-  return united(gathered)
+  return mergeBatches(parts)
 }
 
-async function mergeViews({ query, copy }: Transaction, { views, viewers }: Gathered): Promise<void> {
+async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promise<void> {
+  const { query, copy } = tx
   const known = Map.groupBy(await readParts(query, [...views.values()]), viewKey)
   const differences = emptyRollUps()
-  const changed: ViewPart[] = []
-  const added: ViewPart[] = []
+  const changed: (StoredPart & { wasDay: string })[] = []
+  const added: StoredPart[] = []
   let atOnce = 0
   for (const [key, { parts }] of views) {
-    // Whoever brings events meanwhile is answered in between.
+    // Yields to the event loop, so that requests are answered during a merge.
     if (++atOnce % VIEWS_AT_ONCE === 0) await turn()
     const before = known.get(key) ?? []
     const was = wholeView(before)
-    // Made before the parts are changed in place.
+    // Subtract the old contribution before the parts are changed in place.
     if (was) addContribution(differences, contributionOf(was), -1)
     const fresh: ViewPart[] = []
     for (const part of parts) {
@@ -113,20 +119,29 @@ async function mergeViews({ query, copy }: Transaction, { views, viewers }: Gath
       if (same) addPart(same, part)
       else fresh.push(part)
     }
-    changed.push(...before)
-    added.push(...fresh)
+    // All parts of a view are stored in the partition of the day of its last event.
+    const lastDay = dayOf([...before, ...fresh].reduce((last, { lastMs }) => Math.max(last, lastMs), 0))
+    changed.push(...before.map((part) => ({ ...part, wasDay: part.lastDay, lastDay })))
+    added.push(...fresh.map((part) => ({ ...part, lastDay })))
     const view = wholeView([...before, ...fresh])
     if (view) addContribution(differences, contributionOf(view), 1)
   }
   await knowVideos(query, added)
+  await makePartitions(tx, VIEWS, [...new Set([...changed, ...added].map(({ lastDay }) => lastDay))])
   await addParts(copy, added)
   await saveParts(query, changed)
   await addRollUps(query, differences)
-  await addViewers(query, [...viewers.values()])
+  const seen = [...viewers.values()]
+  await makePartitions(tx, VIEWERS, [...new Set(seen.map(({ day }) => day))])
+  await addViewers(query, seen)
   await noteLive(query, [...views.values()])
+  await addGrowth(query, views.values(), added)
 }
 
-/** Reports go by the table of videos: what has views stands in it, also when the copy of the catalogue's answer was lost. */
+/**
+ * Reports are based on the table of videos, so every video with views needs a row, even if the
+ * catalogue's data was not stored.
+ */
 async function knowVideos(query: Query, parts: readonly ViewPart[]): Promise<void> {
   const videos = [...new Map(parts.map((part) => [part.videoId, part])).values()]
   if (videos.length === 0) return
@@ -139,7 +154,7 @@ async function knowVideos(query: Query, parts: readonly ViewPart[]): Promise<voi
   )
 }
 
-async function noteLive(query: Query, views: readonly GatheredView[]): Promise<void> {
+async function noteLive(query: Query, views: readonly BatchedView[]): Promise<void> {
   await query(
     `insert into live_view (organisation_id, video_id, view_id, seen_ms)
      select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bigint[]) as row (organisation_id, video_id, view_id, seen_ms)

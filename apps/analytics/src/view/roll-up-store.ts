@@ -4,12 +4,12 @@ import { type Counts, changed, type RollUps } from './roll-up.ts'
 type KeyType = 'bigint' | 'date' | 'int' | 'text'
 type AnyCounts = Counts<string, string>
 
-/** Rows of one statement: what has thousands of videos would not be written in the time of a statement. */
+/** Rows per statement. Without this limit, a round with thousands of videos would exceed the statement timeout. */
 const ROWS_AT_ONCE = 1_000
-/** They have two thousand numbers each. */
+/** Heatmap rows contain two thousand numbers each. */
 const HEATS_AT_ONCE = 250
 
-/** Adds differences to the stored counts, so many rows at once. Whoever does holds the lock of the merge. */
+/** Adds differences to the stored counts, in several statements. The caller must hold the merge lock. */
 export async function addRollUps(query: Query, differences: RollUps): Promise<void> {
   await add(query, 'organisation_day', changed(differences.organisationDays), {
     keys: { organisation_id: 'bigint', day: 'date', language: 'text', subtitle: 'text' },
@@ -31,7 +31,7 @@ export async function addRollUps(query: Query, differences: RollUps): Promise<vo
   })
 }
 
-/** The names of a table are constants of ours. */
+/** Table and column names are constants, so they are safe in SQL. */
 async function add<Row extends AnyCounts>(
   query: Query,
   table: string,

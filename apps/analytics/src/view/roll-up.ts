@@ -1,7 +1,7 @@
 import { cellCount } from './cells.ts'
 import { BUCKETS, type Contribution } from './contribution.ts'
 
-/** Counts that grow, or shrink, together under one key; all are whole numbers. */
+/** Counts of one key that increase or decrease together. All are whole numbers. */
 export interface Counts<Name extends string, List extends string = never> {
   numbers: Record<Name, number>
   lists: Record<List, number[]>
@@ -31,7 +31,7 @@ export interface VideoQuality extends Counts<'views' | 'started' | 'startup_ms' 
   day: string
 }
 
-/** The four roll-ups of views, or the difference that some views make to them; by their keys. */
+/** The four roll-ups of views, or differences to them, by key. */
 export interface RollUps {
   organisationDays: Map<string, OrganisationDay>
   videoDays: Map<string, VideoDay>
@@ -43,7 +43,7 @@ export function emptyRollUps(): RollUps {
   return { organisationDays: new Map(), videoDays: new Map(), heats: new Map(), qualities: new Map() }
 }
 
-/** Adds what a view contributes, or with -1 takes it away, in place. */
+/** Adds the contribution of a view in place, or subtracts it if `sign` is -1. */
 export function addContribution(into: RollUps, view: Contribution, sign: 1 | -1): void {
   const { organisationId, videoId, day, language, subtitle } = view
   const ofOrganisation = rowOf(into.organisationDays, `${organisationId}\n${day}\n${language}\n${subtitle}`, () => ({
@@ -98,7 +98,7 @@ function addQuality(into: RollUps, { videoId, day }: Contribution, quality: NonN
   })
 }
 
-/** Those that are not all zero. */
+/** Returns the rows that are not all zero. */
 export function changed<Row extends Counts<string, string>>(rows: Map<string, Row>): Row[] {
   return [...rows.values()].filter(
     ({ numbers, lists }) =>

@@ -1,6 +1,7 @@
 import type { Query, Transaction } from '@vitascope/postgres'
-import { copyBytes, copyText, inParts, NULL } from '../event/copy-text.ts'
 import { arrayOf, bytesArrayOf } from './array-text.ts'
+import { dayOf } from './contribution.ts'
+import { copyBytes, copyText, inParts, NULL } from './copy-text.ts'
 import type { ViewPart } from './view.ts'
 
 interface Row {
@@ -23,48 +24,77 @@ interface Row {
   stalls: number | null
   stalled_ms: number | null
   failed: boolean
+  last_day: string
 }
+
+/** A part with the day of the last event of its whole view, which determines the partition. */
+export type StoredPart = ViewPart & { lastDay: string }
 
 const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched,
-  language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed`
+  language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed, last_day`
 
-/** The parts of the given views. Whoever changes views holds the lock of the merge, so that these need none of their own. */
-export async function readParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<ViewPart[]> {
-  const rows = await query<Row>(
-    'select v.* from unnest($1::uuid[], $2::bigint[]) wanted (view_id, video_id) join view v using (view_id, video_id)',
-    [arrayOf(views, ({ viewId }) => viewId), arrayOf(views, ({ videoId }) => videoId)],
-  )
-  return rows.map(toPart)
+const DAY_MS = 86_400_000
+/** Views per statement that searches all partitions. */
+const SEARCHED_AT_ONCE = 2_000
+
+/** Returns the stored parts of the views. The caller must hold the merge lock, so rows are not locked. */
+export async function readParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<StoredPart[]> {
+  // Nearly all stored views had an event in the last seven days. Other partitions are only searched
+  // for the rest.
+  const around = [dayOf(Date.now() - 7 * DAY_MS), dayOf(Date.now() + 2 * DAY_MS)]
+  const find = (wanted: readonly { viewId: string; videoId: string }[], days: string) =>
+    query<Row>(
+      `select v.view_id, v.video_id, v.duration_ms, v.organisation_id, v.first_ms, v.last_ms, v.played, v.furthest_ms, v.buckets, v.watched,
+         v.rewatched, v.language, v.language_ms, v.subtitle, v.subtitle_ms, v.startup_ms, v.stalls, v.stalled_ms, v.failed,
+         v.last_day::text as last_day
+       from unnest($1::uuid[], $2::bigint[]) wanted (view_id, video_id) join view v using (view_id, video_id) where ${days}`,
+      [arrayOf(wanted, ({ viewId }) => viewId), arrayOf(wanted, ({ videoId }) => videoId), ...around],
+    )
+  const recent = await find(views, 'v.last_day >= $3::date and v.last_day < $4::date')
+  const known = new Set(recent.map((row) => `${row.view_id} ${row.video_id}`))
+  const missing = views.filter(({ viewId, videoId }) => !known.has(`${viewId} ${videoId}`))
+  const found = recent.map(toPart)
+  for (let from = 0; from < missing.length; from += SEARCHED_AT_ONCE) {
+    const part = missing.slice(from, from + SEARCHED_AT_ONCE)
+    found.push(...(await find(part, '(v.last_day < $3::date or v.last_day >= $4::date)')).map(toPart))
+  }
+  return found
 }
 
-/** Those that were not there when the others were read; only the merge makes them, so nobody did since. */
-export async function addParts(copy: Transaction['copy'], parts: readonly ViewPart[]): Promise<void> {
+/**
+ * Inserts parts that `readParts` did not find. Only the merge inserts parts, so no other process
+ * has inserted them since.
+ */
+export async function addParts(copy: Transaction['copy'], parts: readonly StoredPart[]): Promise<void> {
   if (parts.length > 0) await copy(`copy view (${COLUMNS}) from stdin`, inParts(lines(parts)))
 }
 
-function* lines(parts: readonly ViewPart[]): Generator<string> {
+function* lines(parts: readonly StoredPart[]): Generator<string> {
   for (const part of parts) {
     const { viewId, videoId, durationMs, organisationId, firstMs, lastMs, played, furthestMs, buckets, language, subtitle, quality } = part
     const seen = `${played}\t${furthestMs}\t${buckets}\t${copyBytes(part.watched)}\t${copyBytes(part.rewatched)}`
     const named = `${copyText(language.text)}\t${language.atMs}\t${copyText(subtitle.text)}\t${subtitle.atMs}`
     const measured = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
-    yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${seen}\t${named}\t${measured}\t${part.failed}\n`
+    yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${seen}\t${named}\t${measured}\t${part.failed}\t${part.lastDay}\n`
   }
 }
 
-export async function saveParts(query: Query, parts: readonly ViewPart[]): Promise<void> {
+/** Updates stored parts. `wasDay` is the partition where a part was stored, `lastDay` its new one. */
+export async function saveParts(query: Query, parts: readonly (StoredPart & { wasDay: string })[]): Promise<void> {
   if (parts.length === 0) return
   await query(
     `update view set
        first_ms = part.first_ms, last_ms = part.last_ms, played = part.played, furthest_ms = part.furthest_ms,
        buckets = part.buckets, watched = part.watched, rewatched = part.rewatched,
        language = part.language, language_ms = part.language_ms, subtitle = part.subtitle, subtitle_ms = part.subtitle_ms,
-       startup_ms = part.startup_ms, stalls = part.stalls, stalled_ms = part.stalled_ms, failed = part.failed
+       startup_ms = part.startup_ms, stalls = part.stalls, stalled_ms = part.stalled_ms, failed = part.failed, last_day = part.last_day
      from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::boolean[], $7::int[], $8::int[], $9::bytea[],
-       $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bigint[], $15::int[], $16::int[], $17::int[], $18::boolean[]) as part
+       $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bigint[], $15::int[], $16::int[], $17::int[], $18::boolean[], $19::date[],
+       $20::date[]) as part
        (view_id, video_id, duration_ms, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched, language, language_ms,
-       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed)
-     where view.view_id = part.view_id and view.video_id = part.video_id and view.duration_ms = part.duration_ms`,
+       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed, last_day, was_day)
+     where view.view_id = part.view_id and view.video_id = part.video_id and view.duration_ms = part.duration_ms
+       and view.last_day = part.was_day`,
     [
       arrayOf(parts, ({ viewId }) => viewId),
       arrayOf(parts, ({ videoId }) => videoId),
@@ -84,11 +114,13 @@ export async function saveParts(query: Query, parts: readonly ViewPart[]): Promi
       arrayOf(parts, ({ quality }) => quality?.stalls ?? null),
       arrayOf(parts, ({ quality }) => quality?.stalledMs ?? null),
       arrayOf(parts, ({ failed }) => String(failed)),
+      arrayOf(parts, ({ lastDay }) => lastDay),
+      arrayOf(parts, ({ wasDay }) => wasDay),
     ],
   )
 }
 
-function toPart(row: Row): ViewPart {
+function toPart(row: Row): StoredPart {
   return {
     viewId: row.view_id,
     videoId: row.video_id,
@@ -106,5 +138,6 @@ function toPart(row: Row): ViewPart {
     quality:
       row.stalls === null ? undefined : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0 },
     failed: row.failed,
+    lastDay: row.last_day,
   }
 }

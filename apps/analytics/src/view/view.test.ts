@@ -31,7 +31,7 @@ test('a view that began before the length was known is one of the video as long 
     expect(countedAs(parts)).toEqual(seenWhole)
 })
 
-test('what is told while the length is not known any more, or when it is another, changes nothing of that', () => {
+test('events with an unknown or different length do not change the view of the first length', () => {
   const gone = partOf(anEvent({ durationMs: 0, atMs: 50_000, watched: [59_000, 90_000], positionMs: 90_000 }))
   const longer = partOf(anEvent({ durationMs: 600_000, atMs: 45_000, watched: [0, 600_000] }))
   expect(countedAs([gone, longer, rest, unknown])).toEqual(seenWhole)

@@ -1,16 +1,19 @@
 import { emptyCells, members, type Span, spanOf, touch, unite } from './cells.ts'
 
-/** As they are stored; the numbers are the contract's. */
+/** The stored numbers of event types; they are also those of the proto. */
 export const EVENT_TYPE = { load: 1, play: 2, progress: 3, ended: 4 } as const
 
-/** What one event tells of its view. Times are in milliseconds; `watched` and `rewatched` are pairs, half-open. */
+/**
+ * The data of one event about its view. Times are in milliseconds; `watched` and `rewatched` are
+ * flat lists of half-open pairs.
+ */
 export interface ViewEvent {
   viewId: string
   videoId: string
   organisationId: string
   type: number
   atMs: number
-  /** Of the video when the event came; 0 where nothing of it played. */
+  /** Duration of the video when the event arrived; 0 if it was not playable. */
   durationMs: number
   positionMs: number | undefined
   watched: readonly number[]
@@ -27,7 +30,7 @@ export interface Quality {
   stalledMs: number
 }
 
-/** All that is known of one view while its video had one duration. Each field is a minimum, a maximum or a union over its events. */
+/** The merged events of one view while its video had one duration. Each field is a minimum, a maximum or a union. */
 export interface ViewPart {
   viewId: string
   videoId: string
@@ -37,7 +40,7 @@ export interface ViewPart {
   lastMs: number
   played: boolean
   furthestMs: number
-  /** Bit b: watched any moment from 5 b % to 5 (b + 1) %. */
+  /** Bit b: any part from 5 b % to 5 (b + 1) % was watched. */
   buckets: number
   watched: Uint8Array
   rewatched: Uint8Array
@@ -47,14 +50,14 @@ export interface ViewPart {
   failed: boolean
 }
 
-/** The last text that was named; of two at once, the greater. */
+/** The latest text. Of two texts at the same time, the greater one is used. */
 export interface Named {
   text: string
   atMs: number
 }
 
 const NOBODY: Named = { text: '', atMs: 0 }
-/** The end as the player sees it may lie so far from the end as the catalogue knows it. */
+/** Tolerated difference between the end in the player and the end in the catalogue. */
 const END_TOLERANCE_MS = 1_000
 
 export function emptyPart({ viewId, videoId, organisationId, durationMs, atMs }: ViewEvent): ViewPart {
@@ -77,7 +80,7 @@ export function emptyPart({ viewId, videoId, organisationId, durationMs, atMs }:
   }
 }
 
-/** Merges an event, in place: once or often, in any order, the part becomes the same. */
+/** Merges an event in place. The operation is idempotent and commutative. */
 export function addEvent(part: ViewPart, event: ViewEvent): void {
   const { durationMs } = part
   part.firstMs = Math.min(part.firstMs, event.atMs)
@@ -96,7 +99,7 @@ export function addEvent(part: ViewPart, event: ViewEvent): void {
   part.failed ||= event.error !== ''
 }
 
-/** Merges what other events said of the same view, while the video had the same duration, in place. */
+/** Merges another part of the same view and the same duration, in place. */
 export function addPart(part: ViewPart, other: ViewPart): void {
   part.firstMs = Math.min(part.firstMs, other.firstMs)
   part.furthestMs = Math.max(part.furthestMs, other.furthestMs)
@@ -106,14 +109,15 @@ export function addPart(part: ViewPart, other: ViewPart): void {
   addRest(part, other)
 }
 
-/** An event of one of these types counts as played. */
+/** Returns whether an event counts as playback. */
 export function isPlay({ type }: Pick<ViewEvent, 'type'>): boolean {
   return type !== EVENT_TYPE.load
 }
 
 /**
- * One view: its parts seen as a view of the video as it was when its length was first known. What was told before counts by whole seconds, and the
- * day is that of the first event of all.
+ * Returns the view as one part with the first known duration of the video, or undefined without
+ * parts. Parts with another duration are added by whole cells. The day is that of the very first
+ * event.
  */
 export function wholeView(parts: readonly ViewPart[]): ViewPart | undefined {
   const inOrder = parts.toSorted((a, b) => a.firstMs - b.firstMs || a.durationMs - b.durationMs)
@@ -136,7 +140,7 @@ export function wholeView(parts: readonly ViewPart[]): ViewPart | undefined {
   return whole
 }
 
-/** What does not depend on the duration. */
+/** Merges the fields that do not depend on the duration. */
 function addRest(part: ViewPart, other: ViewPart): void {
   part.lastMs = Math.max(part.lastMs, other.lastMs)
   part.played ||= other.played
@@ -146,13 +150,13 @@ function addRest(part: ViewPart, other: ViewPart): void {
   part.failed ||= other.failed
 }
 
-/** Where the player stood. */
+/** Returns the position of the player. */
 function pointOf({ type, positionMs, durationMs }: ViewEvent): number {
   if (type === EVENT_TYPE.ended && durationMs > 0 && durationMs - (positionMs ?? durationMs) <= END_TOLERANCE_MS) return durationMs
   return clamp(positionMs ?? 0, durationMs)
 }
 
-/** The buckets of 5 % that a span touches. */
+/** Returns the 5 % buckets that a span touches. */
 function bucketsOf({ from, to }: Span, durationMs: number): number {
   if (durationMs === 0) return 0
   const last = Math.min(Math.ceil((20 * to) / durationMs), 20)
@@ -176,7 +180,7 @@ function* spansIn(cells: Uint8Array, durationMs: number, wantedMs: number): Gene
   }
 }
 
-/** A video without a known duration has no end. */
+/** Limits a position to the duration, if that is known. */
 function clamp(ms: number, durationMs: number): number {
   return durationMs > 0 ? Math.min(ms, durationMs) : ms
 }

@@ -1,7 +1,7 @@
 import type { Query } from '@vitascope/postgres'
-import type { Seen } from './gathered.ts'
+import type { Seen } from './view-batch.ts'
 
-/** Counts those that were not seen on that day before: of their video, and, as video 0, of the whole organisation. */
+/** Counts the visitors that are new on a day, per video and (as video 0) per organisation. */
 export async function addViewers(query: Query, seen: readonly Seen[]): Promise<void> {
   if (seen.length === 0) return
   await query(

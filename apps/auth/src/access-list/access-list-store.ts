@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { announceKeys } from '../api-key/key-change.ts'
+import { announceKeys } from '../key/key-change.ts'
 import type { AccessListStore, Resource } from './access-list.ts'
 
 interface ResourceRow {
@@ -16,7 +16,8 @@ export function createAccessListStore(db: Db): AccessListStore {
     },
     register: (resources, signal) =>
       db.transaction(async ({ query }) => {
-        // Several gateways start at once; one at a time, no number is lost to a conflict.
+        // Several gateways can start at once. The lock serialises them, so that no sequence number
+        // is lost to a conflict.
         await query(`select pg_advisory_xact_lock(hashtextextended('vitascope auth resources', 0))`)
         const named = [resources.map(({ name }) => name), resources.map(({ openToUsers }) => openToUsers)]
         const added = await query<ResourceRow>(

@@ -1,13 +1,13 @@
 import type { Call } from '@vitascope/grpc'
-import { noGuests, onlyServices } from '../caller.ts'
-import { inspection } from '../input.ts'
+import { requireAuthenticated, requireService } from '@vitascope/principal'
+import { inspection } from '../rules/input.ts'
 
-/** Something that a key may be allowed to do. */
+/** A permission that an API key can hold. */
 export interface Resource {
   aclId: number
-  /** `video::post` */
+  /** Such as `video::post`. */
   name: string
-  /** False: only keys of super users and system users may hold it. */
+  /** If false, only keys of super users and system users may hold it. */
   openToUsers: boolean
 }
 
@@ -18,10 +18,10 @@ export interface AccessListStore {
   register(resources: readonly NewResource[], signal: AbortSignal): Promise<void>
 }
 
-const MOST_RESOURCES = 1_000
+const MAX_RESOURCES = 1_000
 
 export function listResources(accessList: AccessListStore, { principal, signal }: Call): Promise<Resource[]> {
-  noGuests(principal)
+  requireAuthenticated(principal)
   return accessList.list(signal)
 }
 
@@ -30,9 +30,9 @@ export async function registerResources(
   resources: readonly NewResource[],
   { principal, signal }: Call,
 ): Promise<void> {
-  onlyServices(principal)
+  requireService(principal)
   const input = inspection()
-  if (resources.length > MOST_RESOURCES) input.note('resources', `must be ${MOST_RESOURCES} at most`)
+  if (resources.length > MAX_RESOURCES) input.note('resources', `must be ${MAX_RESOURCES} at most`)
   const bad = resources.find(({ name }) => !isResourceName(name))
   if (bad) input.note('resources', 'must be named like video::post')
   if (new Set(resources.map(({ name }) => name)).size < resources.length) input.note('resources', 'must not repeat a name')

@@ -1,7 +1,7 @@
 import type { Handlers } from '@vitascope/grpc'
+import { requireService } from '@vitascope/principal'
 import type { ApiKey as ApiKeyMessage, ApiKeyServiceService, ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
-import { onlyServices } from '../caller.ts'
-import { cutPage, readPage } from '../page.ts'
+import { cutPage, readPage } from '../rules/page.ts'
 import { typeOf } from '../user/user-rpc.ts'
 import {
   type ApiKey,
@@ -46,7 +46,7 @@ export function apiKeyHandlers(
       return {}
     },
     async *watchRevocations(_request, { principal, signal }) {
-      onlyServices(principal)
+      requireService(principal)
       for await (const apiKeyIds of changes.watch(signal)) yield { apiKeyIds }
     },
   }

@@ -1,10 +1,10 @@
 import type { UserKind } from '@vitascope/grpc'
-import { type Db, once, type Query } from '@vitascope/postgres'
-import { sealedCodec } from '../answer-codec.ts'
-import { isStorable, nothingThere } from '../input.ts'
+import { type Db, type Query, withIdempotency } from '@vitascope/postgres'
+import { sealedCodec } from '../key/answer-codec.ts'
+import { announceKeys } from '../key/key-change.ts'
+import type { KeyCipher } from '../key/key-encryption.ts'
+import { isStorable, notFound } from '../rules/input.ts'
 import type { ApiKey, ApiKeyStore } from './api-key.ts'
-import type { KeyBox } from './key-box.ts'
-import { announceKeys } from './key-change.ts'
 
 interface ApiKeyRow {
   api_key_id: string
@@ -20,7 +20,7 @@ interface ApiKeyRow {
   last_used_time: Date | null
 }
 
-/** The names that a key k of a user u holds: of what it was granted, what a user of that type may hold. */
+/** SQL for the permissions of a key k of a user u: those granted to the key that the user's type may hold. */
 export const HELD_RESOURCES = `array(
   select r.name from resource r
   where (k.all_resources or r.acl_id = any (k.acl_ids)) and (r.open_to_users or u.user_type <> 'uploader') order by r.acl_id)`
@@ -30,7 +30,7 @@ const SELECT = `select k.api_key_id, k.user_id, u.organisation_id, u.user_type, 
     (select last_used_time from api_key_use where api_key_use.api_key_id = k.api_key_id)
   from api_key k join users u using (user_id)`
 
-export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
+export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
   const toApiKey = (row: ApiKeyRow): ApiKey => ({
     apiKeyId: row.api_key_id,
     value: box.open(row.sealed_value, row.lookup).toString('utf8'),
@@ -52,7 +52,7 @@ export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
   return {
     async find(value, signal) {
       signal.throwIfAborted()
-      const [row] = await db.query<ApiKeyRow>(`${SELECT} where k.lookup = $1 and k.revoke_time is null`, [box.lookup(value)])
+      const [row] = await db.query<ApiKeyRow>(`${SELECT} where k.lookup = any ($1) and k.revoke_time is null`, [box.lookups(value)])
       return row && toApiKey(row)
     },
     async list(owner, { size, after, skip }, signal) {
@@ -69,9 +69,9 @@ export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
       return rows.map(toApiKey)
     },
     create: (key, value, check, call) =>
-      once(db, call, sealedCodec<ApiKey>(box), async ({ query }) => {
+      withIdempotency(db, call, sealedCodec<ApiKey>(box), async ({ query }) => {
         const [user] = await query<{ user_type: UserKind }>('select user_type from users where user_id = $1 for key share', [key.userId])
-        if (!user) throw nothingThere('user', key.userId)
+        if (!user) throw notFound('user', key.userId)
         const known = await query<{ acl_id: number; name: string; open_to_users: boolean }>(
           'select acl_id, name, open_to_users from resource where name = any ($1)',
           [key.resources.filter(isStorable)],
@@ -89,8 +89,8 @@ export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
       db.transaction(async ({ query }) => {
         const { lookup, sealed } = conceal(box, newValue)
         const [row] = await query<{ api_key_id: string }>(
-          'update api_key set lookup = $2, sealed_value = $3 where lookup = $1 and revoke_time is null returning api_key_id',
-          [box.lookup(value), lookup, sealed],
+          'update api_key set lookup = $2, sealed_value = $3 where lookup = any ($1) and revoke_time is null returning api_key_id',
+          [box.lookups(value), lookup, sealed],
         )
         if (!row) return undefined
         await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
@@ -100,8 +100,8 @@ export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
       db.transaction(async ({ query }) => {
         const [row] = await query<{ api_key_id: string; user_type: UserKind }>(
           `select k.api_key_id, u.user_type from api_key k join users u using (user_id)
-           where k.lookup = $1 and k.revoke_time is null and ($2::bigint is null or u.organisation_id = $2) for update of k`,
-          [box.lookup(value), within],
+           where k.lookup = any ($1) and k.revoke_time is null and ($2::bigint is null or u.organisation_id = $2) for update of k`,
+          [box.lookups(value), within],
         )
         if (!row) return false
         allowed({ userType: row.user_type })
@@ -112,8 +112,8 @@ export function createApiKeyStore(db: Db, box: KeyBox): ApiKeyStore {
   }
 }
 
-/** What is stored of a value; the sealed form opens only beside its own look-up. */
-export function conceal(box: KeyBox, value: string): { lookup: Buffer; sealed: Buffer } {
+/** Returns the stored form of a key value. The sealed value is bound to its lookup hash. */
+export function conceal(box: KeyCipher, value: string): { lookup: Buffer; sealed: Buffer } {
   const lookup = box.lookup(value)
   return { lookup, sealed: box.seal(Buffer.from(value), lookup) }
 }

@@ -1,10 +1,11 @@
 import { DomainError, invalid } from '@vitascope/errors'
 import type { Call, UserKind } from '@vitascope/grpc'
+import { isSystem, requireAuthenticated, requireSystem, systemOnly } from '@vitascope/principal'
 import { isResourceName } from '../access-list/access-list.ts'
-import { isSystem, noGuests, onlySuperUsers, onlySystem, systemOnly, type Within } from '../caller.ts'
-import { inspection, isId, nothingThere, type Problem, textProblem } from '../input.ts'
-import type { Page } from '../page.ts'
-import { isConfiguredForm, isKeyValue, makeKeyValue } from './key-value.ts'
+import { isConfiguredForm, isKeyValue, makeKeyValue } from '../key/key-value.ts'
+import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
+import { inspection, isId, notFound, type Problem, textProblem } from '../rules/input.ts'
+import type { Page } from '../rules/page.ts'
 
 export interface ApiKey {
   apiKeyId: string
@@ -13,11 +14,11 @@ export interface ApiKey {
   organisationId: string
   userType: UserKind
   applicationName: string
-  /** What it may do at this moment: those granted that its user's type may hold. */
+  /** The current permissions: those granted to the key that its user's type may hold. */
   resources: readonly string[]
   expireTime: Date | undefined
   createTime: Date
-  /** To a minute or two; undefined for never. */
+  /** Accurate to one or two minutes; undefined if never used. */
   lastUsedTime: Date | undefined
 }
 
@@ -30,29 +31,36 @@ export interface NewApiKey {
 
 export type KeyOwner = { userId: string } | { organisationId: string }
 
-/** Values never reach the database: the store looks up by their keyed hash and keeps them sealed. */
+/** Plain values never reach the database. The store finds keys by a keyed hash and stores the values encrypted. */
 export interface ApiKeyStore {
-  /** A working or expired key; revoked ones are not found. */
+  /** Returns a working or expired key. Revoked keys are not found. */
   find(value: string, signal: AbortSignal): Promise<ApiKey | undefined>
-  /** One row more than the page has, when there are more; undefined when there is no such owner. */
+  /** Returns one row more than the page if there are more. Returns undefined if the owner does not exist. */
   list(owner: KeyOwner, page: Page, signal: AbortSignal): Promise<ApiKey[] | undefined>
-  /** `check` judges the grant in the transaction. Refuses with USER_NOT_FOUND. */
+  /** `check` validates the grant within the transaction. Throws USER_NOT_FOUND. */
   create(key: NewApiKey, value: string, check: (facts: GrantFacts) => void, call: Call): Promise<ApiKey>
   replace(value: string, newValue: string, signal: AbortSignal): Promise<ApiKey | undefined>
-  /** `allowed` judges the key under its lock. False when there is none. */
-  revoke(key: { value: string; within: Within }, allowed: (key: { userType: UserKind }) => void, signal: AbortSignal): Promise<boolean>
+  /**
+   * `allowed` checks the locked key and throws if the caller may not revoke it. Returns false if
+   * there is no such key.
+   */
+  revoke(
+    key: { value: string; within: OrganisationScope },
+    allowed: (key: { userType: UserKind }) => void,
+    signal: AbortSignal,
+  ): Promise<boolean>
 }
 
-/** What the database knows of a wanted grant. */
+/** The data of the database that a grant is checked against. */
 export interface GrantFacts {
   userType: UserKind
-  /** Of the wanted names, those that exist. */
+  /** The requested permissions that exist. */
   known: readonly { name: string; openToUsers: boolean }[]
 }
 
 export async function createApiKey(keys: ApiKeyStore, wanted: NewApiKey, call: Call): Promise<ApiKey> {
-  onlySystem(call.principal)
-  if (!isId(wanted.userId)) throw nothingThere('user', wanted.userId)
+  requireSystem(call.principal)
+  if (!isId(wanted.userId)) throw notFound('user', wanted.userId)
   const resources = [...new Set(wanted.resources)]
   const check = ({ userType, known }: GrantFacts) => {
     const input = inspection()
@@ -64,47 +72,50 @@ export async function createApiKey(keys: ApiKeyStore, wanted: NewApiKey, call: C
   return keys.create({ ...wanted, resources }, makeKeyValue(), check, call)
 }
 
-/** Callers that are not system read the key that they call with, and learn nothing of any other. */
+/**
+ * Returns a key. Callers other than system users can only read the key that they call with. For any
+ * other value they get the same error, whether it exists or not.
+ */
 export async function getApiKey(keys: ApiKeyStore, value: string, { principal, signal }: Call): Promise<ApiKey> {
-  noGuests(principal)
+  requireAuthenticated(principal)
   const key = mayExist(value) ? await keys.find(value, signal) : undefined
   if (!isSystem(principal) && (principal.kind !== 'user' || key?.apiKeyId !== principal.keyId)) {
-    throw new DomainError('forbidden', 'OWN_KEY_ONLY', 'you may read only the key that you call with')
+    throw new DomainError('forbidden', 'OWN_KEY_ONLY', 'you can read only the key that you call with')
   }
   if (!key) throw noSuchKey()
   return key
 }
 
 export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, page: Page, { principal, signal }: Call) {
-  onlySystem(principal)
+  requireSystem(principal)
   if (!owner) throw invalid([{ field: 'user_id', message: 'is required, or organisation_id' }])
   const [noun, id] = 'userId' in owner ? (['user', owner.userId] as const) : (['organisation', owner.organisationId] as const)
   const found = isId(id) ? await keys.list(owner, page, signal) : undefined
-  if (!found) throw nothingThere(noun, id)
+  if (!found) throw notFound(noun, id)
   return found
 }
 
 export async function regenerateApiKey(keys: ApiKeyStore, value: string, { principal, signal }: Call): Promise<ApiKey> {
-  onlySystem(principal)
+  requireSystem(principal)
   const key = mayExist(value) ? await keys.replace(value, makeKeyValue(), signal) : undefined
   if (!key) throw noSuchKey()
   return key
 }
 
 export async function revokeApiKey(keys: ApiKeyStore, value: string, { principal, signal }: Call): Promise<void> {
-  const within = onlySuperUsers(principal)
+  const within = requireSuperUser(principal)
   const allowed = (key: { userType: UserKind }) => {
     if (within !== undefined && key.userType === 'system') throw systemOnly()
   }
   if (!mayExist(value) || !(await keys.revoke({ value, within }, allowed, signal))) throw noSuchKey()
 }
 
-/** Whether it may be a key at all; the look-up decides. */
+/** Returns whether a value has the form of a key. */
 function mayExist(value: string): boolean {
   return isKeyValue(value) || isConfiguredForm(value)
 }
 
-/** Without the value, which is a secret even when it is wrong by one character. */
+/** The message omits the value: even a value with one wrong character is confidential. */
 function noSuchKey(): DomainError {
   return new DomainError('not_found', 'API_KEY_NOT_FOUND', 'no such API key')
 }
@@ -120,7 +131,7 @@ function grantProblem(wanted: readonly string[], userType: UserKind, known: Gran
   return problems.length > 0 ? problems.join('; ') : undefined
 }
 
-/** The first few, as far as they are names at all. */
+/** Returns the first five names for an error message, and quotes those that are malformed. */
 function named(resources: readonly string[]): string {
   return resources
     .slice(0, 5)

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { serviceCall } from '@vitascope/grpc'
+import { fixedMasterKeys } from '@vitascope/security'
+import { createKeyCipher } from '../key/key-encryption.ts'
+import { makeKeyValue } from '../key/key-value.ts'
 import { authenticate, type KeyState } from './authenticate.ts'
-import { createKeyBox } from './key-box.ts'
-import { makeKeyValue } from './key-value.ts'
 
-const box = createKeyBox('a master key of this test, long enough')
+const box = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
 const call = serviceCall('gateway', '')
 const CONFIGURED = 'a-configured-system-key'
 
-/** Knows one key, in the given state, and counts the look-ups. */
+/** Creates an authentication that knows one key with the given state and counts the lookups. */
 function anAuthentication(state: Partial<KeyState> = {}, configured?: string, isRead = true) {
   const value = makeKeyValue()
   const seen = { lookups: 0, activated: [] as string[] }
@@ -31,9 +32,9 @@ function anAuthentication(state: Partial<KeyState> = {}, configured?: string, is
     configured: () => ({ lookup: configured === undefined ? undefined : box.lookup(configured), isRead }),
     noteUse: () => undefined,
     identities: {
-      state: async (lookup: Buffer) => {
+      state: async ([lookup]: readonly Buffer[]) => {
         seen.lookups++
-        return lookup.equals(box.lookup(value)) || (configured && lookup.equals(box.lookup(configured))) ? known : undefined
+        return lookup?.equals(box.lookup(value)) || (configured && lookup?.equals(box.lookup(configured))) ? known : undefined
       },
       activate: async (userId: string) => void seen.activated.push(userId),
     },
@@ -63,7 +64,7 @@ test.each([
   expect(seen.activated).toEqual([])
 })
 
-test('a key that nobody has is unknown', async () => {
+test('an unregistered key is unknown', async () => {
   const { authentication } = anAuthentication()
   await expect(authenticate(authentication, makeKeyValue(), call)).rejects.toMatchObject({ reason: 'KEY_UNKNOWN' })
 })
@@ -92,7 +93,7 @@ test('the configured system key is known although it has another form', async ()
   expect(await authenticate(authentication, CONFIGURED, call)).toMatchObject({ apiKeyId: '1' })
 })
 
-test('while nobody knows the configured key, no other form is called malformed', async () => {
+test('while the configured key is unknown, no other form is called malformed', async () => {
   const { authentication, value, seen } = anAuthentication({}, undefined, false)
   await expect(authenticate(authentication, CONFIGURED, call)).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 1 })
   await expect(authenticate(authentication, 'junk', call)).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })

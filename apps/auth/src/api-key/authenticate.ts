@@ -1,10 +1,10 @@
 import { DomainError } from '@vitascope/errors'
 import type { Call, UserKind } from '@vitascope/grpc'
-import { onlyServices } from '../caller.ts'
-import { type KeyBox, sameBytes } from './key-box.ts'
-import { isConfiguredForm, isKeyValue } from './key-value.ts'
+import { requireService } from '@vitascope/principal'
+import { type KeyCipher, sameBytes } from '../key/key-encryption.ts'
+import { isConfiguredForm, isKeyValue } from '../key/key-value.ts'
 
-/** Who calls with a key. */
+/** The owner and the permissions of a key. */
 export interface Identity {
   apiKeyId: string
   userId: string
@@ -14,7 +14,7 @@ export interface Identity {
   expireTime: Date | undefined
 }
 
-/** All that is known of a key's value, working or not. */
+/** The state of a key, working or not. */
 export interface KeyState extends Identity {
   revoked: boolean
   /** By the clock of the database. */
@@ -24,32 +24,32 @@ export interface KeyState extends Identity {
 }
 
 export interface IdentityStore {
-  /** One indexed query: this is the hot path. */
-  state(lookup: Buffer, signal: AbortSignal): Promise<KeyState | undefined>
-  /** Makes an invited user active. */
+  /** Returns the state of a key by one indexed query: this is the hot path. */
+  state(lookups: readonly Buffer[], signal: AbortSignal): Promise<KeyState | undefined>
+  /** Changes the status of an invited user to active. */
   activate(userId: string, signal: AbortSignal): Promise<void>
 }
 
-/** The one key that has a form of its own, as far as it is known. */
+/** The configured system key, whose form differs from that of generated keys. */
 export interface ConfiguredKey {
   lookup: Buffer | undefined
-  /** False while it could not be read from the database: then nobody can say that a value is not it. */
+  /** False if it could not be read from the database. Then no value of its form can be rejected. */
   isRead: boolean
 }
 
 export interface Authentication {
   identities: IdentityStore
-  box: KeyBox
+  box: KeyCipher
   configured(): ConfiguredKey
-  /** Takes down that a key was used; costs nothing here. */
+  /** Records the use of a key in memory. */
   noteUse(apiKeyId: string): void
 }
 
 export async function authenticate({ identities, box, configured, noteUse }: Authentication, key: string, { principal, signal }: Call) {
-  onlyServices(principal)
-  const lookup = lookupOf(box, key, configured())
-  if (!lookup) throw refusal('KEY_MALFORMED', 'this is not an API key of this platform')
-  const state = await identities.state(lookup, signal)
+  requireService(principal)
+  const lookups = lookupsOf(box, key, configured())
+  if (!lookups) throw refusal('KEY_MALFORMED', 'this is not an API key of this platform')
+  const state = await identities.state(lookups, signal)
   if (!state) throw refusal('KEY_UNKNOWN', 'no such API key')
   if (state.revoked) throw refusal('KEY_REVOKED', 'the API key was revoked')
   if (state.expired) throw refusal('KEY_EXPIRED', 'the API key has expired')
@@ -61,14 +61,18 @@ export async function authenticate({ identities, box, configured, noteUse }: Aut
   return state
 }
 
-/** Undefined for what cannot be a key: junk costs no query. */
-function lookupOf(box: KeyBox, key: string, configured: ConfiguredKey): Buffer | undefined {
-  if (isKeyValue(key)) return box.lookup(key)
+/**
+ * Returns the lookup hashes of a value, or undefined if it cannot be a key. So malformed values
+ * cost no query. Throws `unavailable` if the configured key is not known yet.
+ */
+function lookupsOf(box: KeyCipher, key: string, configured: ConfiguredKey): Buffer[] | undefined {
+  if (isKeyValue(key)) return box.lookups(key)
   if (!isConfiguredForm(key)) return undefined
-  const lookup = box.lookup(key)
-  if (configured.lookup && sameBytes(lookup, configured.lookup)) return lookup
+  const lookups = box.lookups(key)
+  const { lookup } = configured
+  if (lookup && lookups.some((candidate) => sameBytes(candidate, lookup))) return lookups
   if (!configured.isRead)
-    throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'keys cannot be checked just now: try again', { retryAfter: 1 })
+    throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'keys cannot be checked at the moment; try again', { retryAfter: 1 })
   return undefined
 }
 

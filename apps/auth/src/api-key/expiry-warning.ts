@@ -3,7 +3,7 @@ import { type Channel, serviceCall } from '@vitascope/grpc'
 import type { Db, Outbox, OutboxHandlers } from '@vitascope/postgres'
 import { type AddEventRequest, EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import type { Logger } from '@vitascope/telemetry'
-import type { KeyBox } from './key-box.ts'
+import type { KeyCipher } from '../key/key-encryption.ts'
 
 interface ExpiringRow {
   api_key_id: string
@@ -17,14 +17,17 @@ interface ExpiringRow {
 
 export const EVENT = 'event'
 
-/** So long before it expires, a key makes its event. */
+/** Time before the expiry at which the event is created. */
 const NOTICE = '7 days'
 const AT_ONCE = 100
-/** As the audit log shows keys: enough to tell them apart, and no more. */
+/** The same prefix as in the audit log: enough to tell keys apart, and no more. */
 const KEY_START = 8
 
-/** Leaves a `key.expiring` event in the outbox for every working key that expires soon, once for each; replicas share them. */
-export async function warnOfExpiry({ db, outbox, box, log }: { db: Db; outbox: Outbox; box: KeyBox; log: Logger }): Promise<void> {
+/**
+ * Adds a `key.expiring` event to the outbox for every working key that expires soon, once per key.
+ * Replicas share the work.
+ */
+export async function warnOfExpiry({ db, outbox, box, log }: { db: Db; outbox: Outbox; box: KeyCipher; log: Logger }): Promise<void> {
   let warned: number
   do {
     warned = await db.transaction(async (tx) => {
@@ -43,7 +46,10 @@ export async function warnOfExpiry({ db, outbox, box, log }: { db: Db; outbox: O
   } while (warned === AT_ONCE)
 }
 
-/** Hands events to the catalogue, which sends them to the webhooks of their organisation. */
+/**
+ * Returns the outbox handler that sends events to the catalogue, which delivers them to the
+ * organisation's webhooks.
+ */
 export function eventSender(catalogue: Channel): OutboxHandlers {
   const events = catalogue.client(EventServiceService)
   return {
@@ -53,12 +59,15 @@ export function eventSender(catalogue: Channel): OutboxHandlers {
   }
 }
 
-/** One that cannot be opened holds up no other warning. */
-function keyStart({ api_key_id, sealed_value, lookup }: ExpiringRow, box: KeyBox, log: Logger): string {
+/**
+ * Returns the prefix of a key, or an empty string if it cannot be decrypted, so that the other
+ * warnings are still sent.
+ */
+function keyStart({ api_key_id, sealed_value, lookup }: ExpiringRow, box: KeyCipher, log: Logger): string {
   try {
     return box.open(sealed_value, lookup).toString('utf8').slice(0, KEY_START)
   } catch (error) {
-    log.error({ err: error, api_key_id }, 'the value of a key cannot be read: was the master key changed?')
+    log.error({ err: error, api_key_id }, 'decrypting an API key failed; check the master key')
     return ''
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { testLog, waitFor } from '@vitascope/testing'
 import { openTestDatabase, type TestDatabase } from '../../test/test-auth.ts'
-import { announceKeys } from './key-change.ts'
+import { announceKeys } from '../key/key-change.ts'
 import { createKeyChanges, type KeyChanges } from './key-changes.ts'
 
 let database: TestDatabase
@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => changes.stop())
 
-/** Collects what a watch says until it ends. */
+/** Collects the messages of a watch until it ends. */
 function watch() {
   const seen: string[][] = []
   let stand: () => void = () => undefined
@@ -76,8 +76,8 @@ test('when the connection falls every watch ends, and a new one hears again', as
   expect(await ended).toBe('KEY_CHANGES_LOST')
   const again = await waitFor(async () => {
     const next = watch()
-    const stands = await Promise.race([next.ended.then(() => false), next.standing.then(() => true)])
-    return stands ? next : undefined
+    const isActive = await Promise.race([next.ended.then(() => false), next.standing.then(() => true)])
+    return isActive ? next : undefined
   })
   await announceKeys(database.db.query, 'api_key_id = 7', [])
   await waitFor(() => again.seen.flat().includes('7'), { timeout: 1_000 })

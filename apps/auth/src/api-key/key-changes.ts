@@ -2,26 +2,30 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
-import { announcedIds, KEY_CHANGED } from './key-change.ts'
+import { announcedIds, KEY_CHANGED } from '../key/key-change.ts'
 
 /**
- * Hears from PostgreSQL, on a connection of its own, which keys any replica changed. Notifications come in the order of the
- * commits and none is lost while the connection stands; when it falls every watch ends, since what happened meanwhile is unknown.
+ * Receives key changes of all replicas from PostgreSQL, on a connection of its own. Notifications
+ * arrive in commit order, and none is lost while the connection is open. If the connection fails,
+ * every watch ends, because changes may have been missed.
  */
 export interface KeyChanges {
-  /** Resolves once it listens for the first time; comes back by itself from then on. */
+  /** Resolves when it listens for the first time. Later it reconnects automatically. */
   start(): Promise<void>
-  /** First an empty list: it stands. Then ids of keys as they change. Refuses, or ends with a refusal, while it cannot hear. */
+  /**
+   * Yields an empty list when the watch is active, then ids of keys as they change. Throws
+   * KEY_CHANGES_LOST if changes cannot be received.
+   */
   watch(signal: AbortSignal): AsyncIterable<string[]>
   /** Ends every watch. */
   stop(): Promise<void>
 }
 
-/** How often the connection is asked for a sign of life, and how long that may take. */
+/** Interval of the connection check. */
 const BEAT_MS = 1_000
 const RETRY_MS = 250
-/** A watcher that is this far behind forgets everything instead. */
-const MOST_WAITING = 10_000
+/** A watch with more pending ids ends with KEY_CHANGES_LOST. */
+const MAX_QUEUED = 10_000
 
 interface Watcher {
   ids: string[]
@@ -45,7 +49,7 @@ export function createKeyChanges(options: { url: string; log: Logger; onChange?:
   const heard = (ids: readonly string[]) => {
     for (const watcher of watchers) {
       watcher.ids.push(...ids)
-      if (watcher.ids.length > MOST_WAITING) watcher.ended = 'lost'
+      if (watcher.ids.length > MAX_QUEUED) watcher.ended = 'lost'
       watcher.wake()
     }
     onChange()
@@ -56,7 +60,7 @@ export function createKeyChanges(options: { url: string; log: Logger; onChange?:
         listening = true
         onChange()
         first()
-      }).catch((error: unknown) => log.warn({ err: error }, 'key changes cannot be heard'))
+      }).catch((error: unknown) => log.warn({ err: error }, 'listening for API key changes failed'))
       listening = false
       endAll('lost')
       await delay(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
@@ -118,20 +122,25 @@ async function listen(
     await client.query(`listen ${KEY_CHANGED}`)
     started()
     const over = AbortSignal.any([signal, fallen.signal])
-    // A connection can be dead without a word: only an answer shows that it hears.
+    // A connection can fail silently, so it is checked with a query.
     while (!over.aborted) {
       await client.query('select 1')
       await delay(beatMs, undefined, { signal: over }).catch(() => undefined)
     }
     if (!signal.aborted) throw fallen.signal.reason
   } finally {
-    // Not waited for: on a dead connection it would never come.
+    // Not awaited: on a dead connection it would never resolve.
     client.end().catch(() => undefined)
   }
 }
 
 function lost(): DomainError {
-  return new DomainError('unavailable', 'KEY_CHANGES_LOST', 'key changes cannot be heard at the moment: forget every key and try again', {
-    retryAfter: 1,
-  })
+  return new DomainError(
+    'unavailable',
+    'KEY_CHANGES_LOST',
+    'key changes cannot be followed at the moment; drop all cached keys and try again',
+    {
+      retryAfter: 1,
+    },
+  )
 }

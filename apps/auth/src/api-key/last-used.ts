@@ -2,23 +2,27 @@ import type { Db } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
 
 /**
- * Remembers when keys were used, and writes it down now and then: nobody who calls waits for it, and each key costs at most one write a
- * minute, however many replicas see it. A process that dies forgets the last minute.
+ * Records the last use of keys in memory and writes it periodically. Calls do not wait for it. Each
+ * key costs at most one write per minute, regardless of the number of replicas. A crash loses up to
+ * the last flush interval.
  */
 export interface LastUsed {
   note(apiKeyId: string): void
-  /** Writes what was noted. */
+  /** Writes the recorded uses. */
   flush(): Promise<void>
 }
 
-/** Of keys that were noted and not written yet, more than any replica sees between two writes; beyond them the rest is passed over. */
-const MOST_NOTED = 100_000
+/**
+ * Maximum number of keys with unwritten uses; more than a replica sees between two writes. Further
+ * keys are ignored.
+ */
+const MAX_PENDING = 100_000
 
 export function createLastUsed({ db, log, now = () => new Date() }: { db: Db; log: Logger; now?: () => Date }): LastUsed {
   let noted = new Map<string, Date>()
   return {
     note(apiKeyId) {
-      if (noted.size < MOST_NOTED || noted.has(apiKeyId)) noted.set(apiKeyId, now())
+      if (noted.size < MAX_PENDING || noted.has(apiKeyId)) noted.set(apiKeyId, now())
     },
     async flush() {
       if (noted.size === 0) return
@@ -37,7 +41,7 @@ export function createLastUsed({ db, log, now = () => new Date() }: { db: Db; lo
         )
       } catch (error) {
         noted = new Map([...written, ...noted])
-        log.warn({ err: error }, 'the last uses of keys were not written: it is tried again')
+        log.warn({ err: error }, 'writing the last use of API keys failed; retrying')
       }
     },
   }

@@ -1,11 +1,11 @@
 import type { Handlers } from '@vitascope/grpc'
 import { decodePageToken, encodePageToken } from '@vitascope/postgres'
 import type { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
-import { inspection } from '../input.ts'
+import { inspection } from '../rules/input.ts'
 import { type AuditStore, appendEntries, listEntries } from './audit.ts'
 import { isEntryId } from './entry-id.ts'
 
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 
 export function auditHandlers(log: AuditStore): Handlers<typeof AuditServiceService> {
   return {
@@ -34,5 +34,5 @@ function readPage({ pageSize, pageToken }: { pageSize: number; pageToken: string
   const [before] = decodePageToken(pageToken, 1) ?? []
   if (before !== undefined && !isEntryId(before)) input.note('page_token', 'is not one that a list answered')
   input.check()
-  return { size: Math.min(pageSize || MOST_ROWS, MOST_ROWS), before }
+  return { size: Math.min(pageSize || MAX_ROWS, MAX_ROWS), before }
 }

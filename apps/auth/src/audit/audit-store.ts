@@ -1,6 +1,14 @@
-import type { Db } from '@vitascope/postgres'
+import {
+  type Db,
+  dropPartitions,
+  isWithoutPartition,
+  makePartitions,
+  makePartitionsAhead,
+  type RetainedTable,
+  type TimePartitionedTable,
+} from '@vitascope/postgres'
 import type { AuditEntry, AuditFilter, AuditOutcome, AuditStore } from './audit.ts'
-import { leastIdOf } from './entry-id.ts'
+import { minIdOf, timeOf } from './entry-id.ts'
 
 interface EntryRow {
   entry_id: string
@@ -19,41 +27,39 @@ interface ListedRow {
   entries: EntryRow[]
 }
 
-/** Entries that one call looks at: a filter that few of them meet goes on with the next call. */
-const MOST_LOOKED_AT = 2_000
-const SWEPT_AT_ONCE = 5_000
+/** Maximum number of entries that one call scans. If few of them match the filter, the next call continues. */
+const MAX_SCANNED = 2_000
 
 /**
- * The cost of a write: a row in the log and its seven indexes before it, and a row with one index after it. Both come in batches, one
- * statement and one commit for as many as a gateway has at that moment, so the commits are few when the writes are many. A list looks at
- * 2,000 rows of one index, whatever its filters are.
+ * Creates the store. Before a write, it inserts one row into the log with its seven indexes; after
+ * it, one row with one index. Both are batched: one statement and one commit for all rows that a
+ * gateway has at that moment. A list scans at most 2,000 rows of one index, regardless of its
+ * filters.
  */
-export function createAuditStore(db: Db, mostLookedAt = MOST_LOOKED_AT): AuditStore {
+export function createAuditStore(db: Db, maxScanned = MAX_SCANNED): AuditStore {
   return {
     async append(entries, outcomes, signal) {
       signal.throwIfAborted()
-      // One statement is one transaction, in one round trip: every write waits for it.
-      await db.query(
-        `with entry as (
-           insert into audit_entry (entry_id, organisation_id, user_id, key_start, action, object, request_id, address)
-           select id, nullif(organisation, '')::bigint, nullif(usr, '')::bigint, key, action, object, request, address
-           from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-             as e (id, organisation, usr, key, action, object, request, address)
-           on conflict do nothing
-         )
-         insert into audit_outcome (entry_id, status, made_id) select * from unnest($9::uuid[], $10::int[], $11::text[]) on conflict do nothing`,
-        [...toColumns(entries), ...outcomeColumns(outcomes)],
-      )
+      try {
+        await insert(db, entries, outcomes)
+      } catch (error) {
+        if (!isWithoutPartition(error)) throw error
+        await makeMissing(
+          db,
+          [...entries, ...outcomes].map(({ entryId }) => entryId),
+        )
+        await insert(db, entries, outcomes)
+      }
     },
     async list(filter, { size, before }, signal) {
       const { led, order, others, values } = conditions(filter, before)
       const bind = (value: unknown) => `$${values.push(value)}`
-      // Only the rows that the index leads to are held against the other filters and their outcomes. What failed on our side (5xx) may
-      // have been done all the same, as what was never answered.
+      // Applies the other filters and outcomes only to the scanned rows. Writes that failed with
+      // 5xx or have no outcome are included, because they may have taken effect.
       const [row] = await walking<ListedRow>(
         db,
         `with looked_at as materialized (
-           select * from audit_entry where ${led} order by ${order} limit ${bind(mostLookedAt)}
+           select * from audit_entry where ${led} order by ${order} limit ${bind(maxScanned)}
          ), shown as (
            select l.* from looked_at l left join audit_outcome o using (entry_id)
            where (o.status is null or o.status < 400 and o.status <> 304 or o.status >= 500) ${others.map((other) => `and ${other}`).join(' ')}
@@ -70,14 +76,30 @@ export function createAuditStore(db: Db, mostLookedAt = MOST_LOOKED_AT): AuditSt
       if (!row) throw new Error('a select without a table has one row')
       const entries = row.entries.slice(0, size).map(toEntry)
       if (row.entries.length > size) return { entries, next: entries.at(-1)?.entryId }
-      return { entries, next: row.looked_at === mostLookedAt ? (row.last_id ?? undefined) : undefined }
+      return { entries, next: row.looked_at === maxScanned ? (row.last_id ?? undefined) : undefined }
     },
   }
 }
 
+/** One statement is one transaction and one round trip. Every write waits for it. */
+async function insert(db: Db, entries: readonly AuditEntry[], outcomes: readonly AuditOutcome[]): Promise<void> {
+  await db.query(
+    `with entry as (
+       insert into audit_entry (entry_id, organisation_id, user_id, key_start, action, object, request_id, address)
+       select id, nullif(organisation, '')::bigint, nullif(usr, '')::bigint, key, action, object, request, address
+       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+         as e (id, organisation, usr, key, action, object, request, address)
+       on conflict do nothing
+     )
+     insert into audit_outcome (entry_id, status, created_id) select * from unnest($9::uuid[], $10::int[], $11::text[]) on conflict do nothing`,
+    [...toColumns(entries), ...outcomeColumns(outcomes)],
+  )
+}
+
 /**
- * Runs a query along the index whose order it asks for: where few rows are expected the planner would gather all of a shorter index and sort
- * them, and what it expects of a log that grows all the time is old.
+ * Runs a query with sorting disabled, so that it scans the index in the requested order. If few
+ * rows are expected, the planner would otherwise read and sort a shorter index, and its statistics
+ * of a growing log are outdated.
  */
 export function walking<Row>(db: Db, text: string, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
   return db.reading(async (query) => {
@@ -86,30 +108,46 @@ export function walking<Row>(db: Db, text: string, values: readonly unknown[], s
   }, signal)
 }
 
-/** Removes what is older than `days`; rows of outcomes that came without an entry too. */
-export async function sweepAudit(db: Db, days: number): Promise<void> {
-  const bound = leastIdOf(new Date(Date.now() - days * 86_400_000))
-  for (const table of ['audit_entry', 'audit_outcome']) {
-    let removed: number
-    do {
-      removed = await db.transaction(async ({ query }) => {
-        await query(`set local vitascope.audit_sweep = 'on'`)
-        const gone = await query(
-          `delete from ${table} where entry_id in (select entry_id from ${table} where entry_id < $1 order by entry_id limit $2) returning 1`,
-          [bound, SWEPT_AT_ONCE],
-        )
-        return gone.length
-      })
-    } while (removed === SWEPT_AT_ONCE)
-  }
+const DAY_MS = 86_400_000
+/** Partitioned by week, by the time in the ids. */
+export const AUDIT_TABLES: readonly TimePartitionedTable[] = ['audit_entry', 'audit_outcome'].map((table) => ({
+  table,
+  days: 7,
+  bound: (day) => `'${minIdOf(new Date(day))}'`,
+}))
+
+/**
+ * Returns the retention of entries and outcomes: weeks before the last `days` are dropped. Outcomes
+ * are listed separately, because they can exist without an entry.
+ */
+export function auditRetention(db: Db, days: number, now: () => number = Date.now): RetainedTable[] {
+  return AUDIT_TABLES.map((table) => ({
+    table: table.table,
+    async remove(limit) {
+      await makePartitionsAhead(db, table, now())
+      return dropPartitions(db, table, { day: new Date(now() - days * DAY_MS).toISOString().slice(0, 10), limit })
+    },
+  }))
 }
 
-const LEAST_ID = '00000000-0000-0000-0000-000000000000'
+/**
+ * Creates missing partitions, so that no write is rejected. They are normally created weeks ahead,
+ * but can be missing after a restore of an old backup.
+ */
+async function makeMissing(db: Db, entryIds: readonly string[]): Promise<void> {
+  const days = [...new Set(entryIds.map((id) => new Date(timeOf(id)).toISOString().slice(0, 10)))]
+  await db.transaction(async (tx) => {
+    for (const table of AUDIT_TABLES) await makePartitions(tx, table, days)
+  })
+}
+
+const MIN_ID = '00000000-0000-0000-0000-000000000000'
 const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * The span of one index (`led`, `order`), and what its rows are held against (`others`). The span is one of whole rows of the index: written as
- * an equality, the planner may walk the primary key instead, which for those who have written nothing of late goes through the whole log.
+ * Returns the range of one index (`led`, `order`) and the remaining filters (`others`). The range
+ * compares whole rows of the index. With an equality, the planner might scan the primary key, which
+ * reads the whole log for users without recent writes.
  */
 export function conditions({ organisationId, userId, action, object, from, until }: AuditFilter, before: string | undefined) {
   const values: unknown[] = []
@@ -117,7 +155,7 @@ export function conditions({ organisationId, userId, action, object, from, until
   const column = (name: string, type: string, value: unknown) => (value === undefined ? [] : [{ name, type, value }])
   const [ofOrganisation, ofUser] = [column('organisation_id', 'bigint', organisationId), column('user_id', 'bigint', userId)]
   const [ofAction, ofObject] = [column('action', 'text', action), column('object', 'text', object)]
-  // A user is of one organisation.
+  // A user belongs to one organisation, so the organisation need not be part of the index range.
   const [leading, rest] =
     object !== undefined
       ? [
@@ -127,12 +165,14 @@ export function conditions({ organisationId, userId, action, object, from, until
       : userId !== undefined
         ? [ofUser, [...ofOrganisation, ...ofAction]]
         : [[...ofOrganisation, ...ofAction], []]
-  const high = [before, until && leastIdOf(until)].filter((id) => id !== undefined).sort()[0] ?? GREATEST_ID
+  const high = [before, until && minIdOf(until)].filter((id) => id !== undefined).sort()[0] ?? GREATEST_ID
   const place = (id: string) => [...leading.map(({ value, type }) => bind(value, type)), bind(id, 'uuid')].join(', ')
   const key = [...leading.map(({ name }) => name), 'entry_id']
-  const low = from ? leastIdOf(from) : LEAST_ID
+  const low = from ? minIdOf(from) : MIN_ID
   return {
-    led: `(${key.join(', ')}) >= (${place(low)}) and (${key.join(', ')}) < (${place(high)})`,
+    // The conditions on the id select the partitions.
+    led: `(${key.join(', ')}) >= (${place(low)}) and (${key.join(', ')}) < (${place(high)})
+      and entry_id >= ${bind(low, 'uuid')} and entry_id < ${bind(high, 'uuid')}`,
     order: key.map((name) => `${name} desc`).join(', '),
     others: rest.map(({ name, type, value }) => `${name} = ${bind(value, type)}`),
     values,

@@ -1,9 +1,10 @@
 import type { Call } from '@vitascope/grpc'
-import { onlyOwnOrganisation, onlyServices, onlySuperUsers } from '../caller.ts'
-import { inspection, isId, isStorable } from '../input.ts'
+import { requireService } from '@vitascope/principal'
+import { requireOwnOrganisation, requireSuperUser } from '../rules/caller.ts'
+import { inspection, isId, isStorable } from '../rules/input.ts'
 import { isEntryId } from './entry-id.ts'
 
-/** One write, as it was asked for. Texts are empty without a key. */
+/** One write request. Texts are empty if there was no key. */
 export interface AuditEntry {
   entryId: string
   organisationId: string
@@ -21,46 +22,49 @@ export interface AuditOutcome {
   madeId: string
 }
 
-/** What must hold of an entry; what is undefined leaves nothing out. */
+/** The filter of a list. Undefined fields do not filter. */
 export interface AuditFilter {
   organisationId: string | undefined
   userId: string | undefined
   action: string | undefined
   object: string | undefined
-  /** Not before. */
+  /** Inclusive. */
   from: Date | undefined
   until: Date | undefined
 }
 
 export interface AuditPage {
   entries: readonly AuditEntry[]
-  /** The id to go on below; undefined at the end. */
+  /** The id below which the next page starts; undefined on the last page. */
   next: string | undefined
 }
 
 export interface AuditStore {
-  /** Both in one transaction; what is there already stays as it is. */
+  /** Stores both in one transaction. Existing rows are not changed. */
   append(entries: readonly AuditEntry[], outcomes: readonly AuditOutcome[], signal: AbortSignal): Promise<void>
-  /** Newest first, below the id `before`. Looks at a bounded part of the log, so it may answer fewer than there are, with `next`. */
+  /**
+   * Returns entries below the id `before`, newest first. It scans a bounded part of the log, so it
+   * can return fewer entries than match, with `next`.
+   */
   list(filter: AuditFilter, page: { size: number; before: string | undefined }, signal: AbortSignal): Promise<AuditPage>
 }
 
-const MOST_APPENDED = 1_000
-/** More than any of these texts has. */
-const LONGEST_TEXT = 1_000
+const MAX_APPENDED = 1_000
+/** Longer than any of these texts. */
+const MAX_TEXT_LENGTH = 1_000
 
 export async function appendEntries(
   log: AuditStore,
   { entries, outcomes }: { entries: readonly AuditEntry[]; outcomes: readonly AuditOutcome[] },
   { principal, signal }: Call,
 ): Promise<void> {
-  onlyServices(principal)
+  requireService(principal)
   const input = inspection()
   for (const [field, rows] of [
     ['entries', entries],
     ['outcomes', outcomes],
   ] as const) {
-    if (rows.length > MOST_APPENDED) input.note(field, `must be ${MOST_APPENDED} at most`)
+    if (rows.length > MAX_APPENDED) input.note(field, `must be ${MAX_APPENDED} at most`)
     if (!rows.every(({ entryId }) => isEntryId(entryId))) input.note(field, 'must have ids that are UUIDs of version 7')
   }
   if (!entries.every(isWhole)) input.note('entries', 'must have ids and texts that can be stored')
@@ -71,23 +75,27 @@ export async function appendEntries(
 function isWhole({ organisationId, userId, ...entry }: AuditEntry): boolean {
   const texts = [entry.keyStart, entry.action, entry.object, entry.requestId, entry.address]
   return (
-    [organisationId, userId].every((id) => id === '' || isId(id)) && texts.every((text) => text.length <= LONGEST_TEXT && isStorable(text))
+    [organisationId, userId].every((id) => id === '' || isId(id)) &&
+    texts.every((text) => text.length <= MAX_TEXT_LENGTH && isStorable(text))
   )
 }
 
-/** System callers see all; super users what was written with keys of their organisation. */
+/**
+ * Returns entries: all for system users, those of keys of their organisation for super users.
+ * Throws for other callers.
+ */
 export async function listEntries(
   log: AuditStore,
   filter: AuditFilter,
   page: { size: number; before: string | undefined },
   { principal, signal }: Call,
 ): Promise<AuditPage> {
-  const within = onlySuperUsers(principal)
-  if (filter.organisationId !== undefined) onlyOwnOrganisation(within, filter.organisationId)
+  const within = requireSuperUser(principal)
+  if (filter.organisationId !== undefined) requireOwnOrganisation(within, filter.organisationId)
   const organisationId = filter.organisationId ?? within
   const ids = [organisationId, filter.userId].filter((id) => id !== undefined)
   const texts = [filter.action, filter.object].filter((text) => text !== undefined)
-  // What cannot be stored was never written.
+  // A text that cannot be stored matches no entry.
   if (!ids.every(isId) || !texts.every(isStorable)) return { entries: [], next: undefined }
   return await log.list({ ...filter, organisationId }, page, signal)
 }

@@ -4,8 +4,8 @@ import {
   type OrganisationServiceService,
   OrganisationStatus,
 } from '@vitascope/proto/auth/v1/organisation'
-import { maskOf } from '../input.ts'
-import { cutPage, readPage } from '../page.ts'
+import { maskOf } from '../rules/input.ts'
+import { cutPage, readPage } from '../rules/page.ts'
 import {
   createOrganisation,
   getOrganisation,
@@ -34,11 +34,11 @@ export function organisationHandlers(organisations: OrganisationStore): Handlers
     },
     async updateOrganisation({ organisation, updateMask }, call) {
       const mask = maskOf(updateMask, CHANGEABLE)
-      const statusKnown = !mask.has('status') || (organisation !== undefined && isKnown(organisation.status))
+      const isStatusValid = !mask.has('status') || (organisation !== undefined && isKnown(organisation.status))
       const change = toChange(organisation, mask)
       const updated = await updateOrganisation(
         organisations,
-        { organisationId: organisation?.organisationId ?? '', change, statusKnown },
+        { organisationId: organisation?.organisationId ?? '', change, isStatusValid },
         call,
       )
       return { organisation: toMessage(updated) }
@@ -46,7 +46,7 @@ export function organisationHandlers(organisations: OrganisationStore): Handlers
   }
 }
 
-/** A named field that is absent is cleared; an empty id counts as absent. */
+/** Returns the masked fields. A masked field without a value is cleared; an empty id counts as no value. */
 function toChange(message: OrganisationMessage | undefined, mask: ReadonlySet<(typeof CHANGEABLE)[number]>): Partial<OrganisationDetails> {
   return {
     ...(mask.has('name') && { name: message?.name ?? '' }),

@@ -1,6 +1,6 @@
-import { type Db, type Outbox, once, type Query, type Transaction } from '@vitascope/postgres'
-import { plainCodec } from '../answer-codec.ts'
-import { announceKeys } from '../api-key/key-change.ts'
+import { type Db, type Outbox, type Query, type Transaction, withIdempotency } from '@vitascope/postgres'
+import { plainCodec } from '../key/answer-codec.ts'
+import { announceKeys } from '../key/key-change.ts'
 import type { Organisation, OrganisationDetails, OrganisationStore, Quota } from './organisation.ts'
 
 export interface OrganisationRow {
@@ -18,7 +18,7 @@ export interface OrganisationRow {
   update_time: Date
 }
 
-/** The present state, for the catalogue's copy: any later message makes an earlier one needless. */
+/** The full state for the catalogue's replica. A later message makes all earlier ones redundant. */
 export interface OrganisationChanged {
   organisationId: string
   revision: number
@@ -26,7 +26,7 @@ export interface OrganisationChanged {
   allowedIps: readonly string[]
   defaultSettingId: string
   defaultThemeId: string
-  /** Absent in messages that were queued before there was one. */
+  /** Absent in messages that were queued by releases without quotas. */
   quota?: Quota
 }
 
@@ -48,7 +48,7 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
       return rows.map(toOrganisation)
     },
     create: (name, call) =>
-      once(db, call, plainCodec<Organisation>(), async (tx) => {
+      withIdempotency(db, call, plainCodec<Organisation>(), async (tx) => {
         const rows = await tx.query<OrganisationRow>('insert into organisation (name) values ($1) returning *', [name])
         return announced(tx, outbox, rows)
       }),
@@ -71,7 +71,7 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
   }
 }
 
-/** The organisation that was just written, with its message to the catalogue. */
+/** Returns the written organisation, and adds its message to the catalogue to the outbox. */
 export async function announced(tx: Transaction, outbox: Outbox, [row]: readonly OrganisationRow[]): Promise<Organisation> {
   if (!row) throw new Error('the organisation that was written is not there')
   const organisation = toOrganisation(row)
@@ -117,7 +117,7 @@ function toOrganisation(row: OrganisationRow): Organisation {
   }
 }
 
-/** Written from safe integers only. */
+/** Safe conversion to a number: only safe integers are stored. */
 function numberOf(text: string | null): number | undefined {
   return text === null ? undefined : Number(text)
 }

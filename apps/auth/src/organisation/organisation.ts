@@ -1,9 +1,10 @@
-import { parseAddressRules } from '@vitascope/access'
 import { DomainError } from '@vitascope/errors'
 import type { Call, Principal } from '@vitascope/grpc'
-import { isSystem, noGuests, onlySystem, type Within } from '../caller.ts'
-import { inspection, isId, nothingThere, type Problem, textProblem } from '../input.ts'
-import type { Page } from '../page.ts'
+import { isSystem, requireAuthenticated, requireSystem } from '@vitascope/principal'
+import { parseAddressRules } from '@vitascope/security'
+import type { OrganisationScope } from '../rules/caller.ts'
+import { inspection, isId, notFound, type Problem, textProblem } from '../rules/input.ts'
+import type { Page } from '../rules/page.ts'
 
 export interface Quota {
   bytes?: number | undefined
@@ -11,7 +12,7 @@ export interface Quota {
   concurrentJobs?: number | undefined
 }
 
-/** What may be changed of an organisation. */
+/** The changeable fields of an organisation. */
 export interface OrganisationDetails {
   name: string
   active: boolean
@@ -28,69 +29,69 @@ export interface Organisation extends OrganisationDetails {
   updateTime: Date
 }
 
-/** Each write leaves a message for the catalogue's copy in its transaction. */
+/** Each write adds a message for the catalogue's replica to the outbox, in the same transaction. */
 export interface OrganisationStore {
   find(organisationId: string, signal: AbortSignal): Promise<Organisation | undefined>
-  /** One row more than the page has, when there are more. */
+  /** Returns one row more than the page if there are more. */
   list(page: Page, activeOnly: boolean, signal: AbortSignal): Promise<Organisation[]>
   create(name: string, call: Call): Promise<Organisation>
   update(organisationId: string, change: Partial<OrganisationDetails>, signal: AbortSignal): Promise<Organisation | undefined>
 }
 
-/** Its name is "System"; the first start makes it. */
+/** The organisation "System". The first start creates it. */
 export const SYSTEM_ORGANISATION = '1'
 
-const MOST_ALLOWED_IPS = 256
+const MAX_ALLOWED_IPS = 256
 
-/** The only place that says whose organisation a caller may see. */
-function visibleTo(caller: Principal): Within {
-  noGuests(caller)
+/** Returns the scope in which a caller may read organisations. This is the only place that decides it. */
+function visibleTo(caller: Principal): OrganisationScope {
+  requireAuthenticated(caller)
   return isSystem(caller) || caller.kind !== 'user' ? undefined : caller.organisationId
 }
 
 export async function getOrganisation(organisations: OrganisationStore, organisationId: string, { principal, signal }: Call) {
-  const within = visibleTo(principal)
-  const seen = isId(organisationId) && (within === undefined || within === organisationId)
-  const organisation = seen ? await organisations.find(organisationId, signal) : undefined
-  if (!organisation) throw nothingThere('organisation', organisationId)
+  const scope = visibleTo(principal)
+  const isVisible = isId(organisationId) && (scope === undefined || scope === organisationId)
+  const organisation = isVisible ? await organisations.find(organisationId, signal) : undefined
+  if (!organisation) throw notFound('organisation', organisationId)
   return organisation
 }
 
 export function listOrganisations(organisations: OrganisationStore, page: Page, activeOnly: boolean, { principal, signal }: Call) {
-  onlySystem(principal)
+  requireSystem(principal)
   return organisations.list(page, activeOnly, signal)
 }
 
 export function createOrganisation(organisations: OrganisationStore, name: string, call: Call): Promise<Organisation> {
-  onlySystem(call.principal)
+  requireSystem(call.principal)
   checkDetails({ name })
   return organisations.create(name, call)
 }
 
-/** `statusKnown` is false where the message names a status that is none. */
+/** Changes an organisation. `isStatusValid` is false if the message contains an invalid status. */
 export async function updateOrganisation(
   organisations: OrganisationStore,
-  { organisationId, change, statusKnown }: { organisationId: string; change: Partial<OrganisationDetails>; statusKnown: boolean },
+  { organisationId, change, isStatusValid }: { organisationId: string; change: Partial<OrganisationDetails>; isStatusValid: boolean },
   { principal, signal }: Call,
 ): Promise<Organisation> {
-  onlySystem(principal)
-  const known = isId(organisationId) ? await organisations.find(organisationId, signal) : undefined
-  if (!known) throw nothingThere('organisation', organisationId)
-  checkDetails(change, statusKnown)
+  requireSystem(principal)
+  const current = isId(organisationId) ? await organisations.find(organisationId, signal) : undefined
+  if (!current) throw notFound('organisation', organisationId)
+  checkDetails(change, isStatusValid)
   if (organisationId === SYSTEM_ORGANISATION && change.active === false) {
-    throw new DomainError('refused', 'SYSTEM_ORGANISATION', 'the organisation of the system cannot be made inactive')
+    throw new DomainError('refused', 'SYSTEM_ORGANISATION', 'the system organisation cannot be made inactive')
   }
-  if (Object.keys(change).length === 0) return known
+  if (Object.keys(change).length === 0) return current
   const allowedIps = change.allowedIps?.map((text) => text.trim())
   const updated = await organisations.update(organisationId, { ...change, ...(allowedIps && { allowedIps }) }, signal)
-  if (!updated) throw nothingThere('organisation', organisationId)
+  if (!updated) throw notFound('organisation', organisationId)
   return updated
 }
 
-function checkDetails(change: Partial<OrganisationDetails>, statusKnown = true): void {
+function checkDetails(change: Partial<OrganisationDetails>, isStatusValid = true): void {
   const input = inspection()
   if (change.name !== undefined) input.note('name', textProblem(change.name, { min: 1, max: 255 }))
-  if (!statusKnown) input.note('status', 'must be active or inactive')
+  if (!isStatusValid) input.note('status', 'must be active or inactive')
   for (const [field, id] of [
     ['default_setting_id', change.defaultSettingId],
     ['default_theme_id', change.defaultThemeId],
@@ -98,7 +99,7 @@ function checkDetails(change: Partial<OrganisationDetails>, statusKnown = true):
     if (id !== undefined && !isId(id)) input.note(field, 'must be an id')
   }
   if (change.allowedIps) {
-    if (change.allowedIps.length > MOST_ALLOWED_IPS) input.note('allowed_ips', `must have at most ${MOST_ALLOWED_IPS} entries`)
+    if (change.allowedIps.length > MAX_ALLOWED_IPS) input.note('allowed_ips', `must have at most ${MAX_ALLOWED_IPS} entries`)
     else for (const { field, message } of parseAddressRules(change.allowedIps).errors ?? []) input.note(field, message)
   }
   input.note('quota.bytes', amountProblem(change.quota?.bytes))

@@ -4,7 +4,7 @@ import {
   type ThirdPartyTokenServiceService,
   ThirdPartyToken as TokenMessage,
 } from '@vitascope/proto/auth/v1/third_party_token'
-import { maskOf } from '../input.ts'
+import { maskOf } from '../rules/input.ts'
 import {
   type Attribute,
   createThirdPartyToken,

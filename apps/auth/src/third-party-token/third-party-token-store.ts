@@ -1,7 +1,7 @@
-import { type Db, once, type Query } from '@vitascope/postgres'
-import { plainCodec } from '../answer-codec.ts'
-import type { KeyBox } from '../api-key/key-box.ts'
-import { nothingThere } from '../input.ts'
+import { type Db, type Query, withIdempotency } from '@vitascope/postgres'
+import { plainCodec } from '../key/answer-codec.ts'
+import type { KeyCipher } from '../key/key-encryption.ts'
+import { notFound } from '../rules/input.ts'
 import type { Attribute, ThirdPartyToken, ThirdPartyTokenDetails, ThirdPartyTokenStore } from './third-party-token.ts'
 
 interface TokenRow {
@@ -19,7 +19,7 @@ interface TokenRow {
   update_time: Date
 }
 
-/** Each with an index that ends with the id, so the newest match is its last row. */
+/** Each condition has an index that ends with the id, so the newest match is its last row. */
 const CONDITIONS: Record<Exclude<Attribute, 'id'>, string> = {
   organisation_id: 'organisation_id = $1',
   service_name: 'service_name = $1',
@@ -29,7 +29,7 @@ const CONDITIONS: Record<Exclude<Attribute, 'id'>, string> = {
   user_id: 'user_id = $1',
 }
 
-export function createThirdPartyTokenStore(db: Db, box: KeyBox): ThirdPartyTokenStore {
+export function createThirdPartyTokenStore(db: Db, box: KeyCipher): ThirdPartyTokenStore {
   const toRecord = (row: TokenRow) => opened(box, row)
   return {
     async find(thirdPartyTokenId, signal) {
@@ -48,9 +48,9 @@ export function createThirdPartyTokenStore(db: Db, box: KeyBox): ThirdPartyToken
       return row && toRecord(row)
     },
     create: (details, call) =>
-      once(db, call, plainCodec<{ thirdPartyTokenId: string; createTime: Date }>(), async ({ query }) => {
+      withIdempotency(db, call, plainCodec<{ thirdPartyTokenId: string; createTime: Date }>(), async ({ query }) => {
         await needOwner(query, details)
-        // The number comes first: the secrets are bound to it.
+        // The id is needed first, because the secrets are bound to it.
         const [next] = await query<{ id: string }>(
           `select nextval(pg_get_serial_sequence('third_party_token', 'third_party_token_id')) as id`,
         )
@@ -74,7 +74,8 @@ export function createThirdPartyTokenStore(db: Db, box: KeyBox): ThirdPartyToken
         if (!row) return undefined
         const before = toRecord(row)
         const after = { ...before, ...change }
-        // A user that was deleted since stays named, as long as neither it nor the organisation is changed.
+        // A deleted user remains referenced until the user or the organisation of the record
+        // changes.
         if (after.organisationId !== before.organisationId || after.userId !== before.userId) await needOwner(query, after)
         const [updated] = await query<{ update_time: Date }>(
           `update third_party_token set organisation_id = $2, service_name = $3, called_by = $4, username = $5, sealed_token = $6,
@@ -96,21 +97,21 @@ export function createThirdPartyTokenStore(db: Db, box: KeyBox): ThirdPartyToken
   }
 }
 
-/** The organisation is there, and the user, if there is one, is of it. */
+/** Throws ORGANISATION_NOT_FOUND, or USER_NOT_FOUND if the user is not in the organisation. */
 async function needOwner(query: Query, { organisationId, userId }: ThirdPartyTokenDetails): Promise<void> {
   const organisations = await query('select from organisation where organisation_id = $1', [organisationId])
-  if (organisations.length === 0) throw nothingThere('organisation', organisationId)
+  if (organisations.length === 0) throw notFound('organisation', organisationId)
   if (userId === '') return
   const users = await query('select from users where user_id = $1 and organisation_id = $2', [userId, organisationId])
-  if (users.length === 0) throw nothingThere('user', userId)
+  if (users.length === 0) throw notFound('user', userId)
 }
 
-/** A sealed value opens in its own row and column only. */
-function boundTo(id: string, column: 'token' | 'other_data'): Buffer {
+/** Returns the binding of a sealed value to its row and column. */
+export function boundTo(id: string, column: 'token' | 'other_data'): Buffer {
   return Buffer.from(`third party token ${id} ${column}`)
 }
 
-function toColumns(box: KeyBox, id: string, details: ThirdPartyTokenDetails): unknown[] {
+function toColumns(box: KeyCipher, id: string, details: ThirdPartyTokenDetails): unknown[] {
   return [
     details.organisationId,
     details.serviceName,
@@ -124,7 +125,7 @@ function toColumns(box: KeyBox, id: string, details: ThirdPartyTokenDetails): un
   ]
 }
 
-function opened(box: KeyBox, row: TokenRow): ThirdPartyToken {
+function opened(box: KeyCipher, row: TokenRow): ThirdPartyToken {
   const id = row.third_party_token_id
   return {
     thirdPartyTokenId: id,

@@ -1,8 +1,9 @@
 import type { Call, Principal } from '@vitascope/grpc'
-import { isSystem, noGuests, onlyOwnOrganisation, onlySystem, type Within } from '../caller.ts'
-import { inspection, isId, isStorable, nothingThere, type Problem, textProblem } from '../input.ts'
+import { isSystem, requireAuthenticated, requireSystem } from '@vitascope/principal'
+import { type OrganisationScope, requireOwnOrganisation } from '../rules/caller.ts'
+import { inspection, isId, isStorable, notFound, type Problem, textProblem } from '../rules/input.ts'
 
-/** What may be changed of a record. */
+/** The changeable fields of a record. */
 export interface ThirdPartyTokenDetails {
   organisationId: string
   serviceName: string
@@ -10,10 +11,10 @@ export interface ThirdPartyTokenDetails {
   username: string
   token: string
   authUrl: string
-  /** A JSON object; empty for none. */
+  /** A JSON object; empty if there is none. */
   otherDataJson: string
   expireTime: Date | undefined
-  /** Empty for none. */
+  /** Empty if there is none. */
   userId: string
 }
 
@@ -26,35 +27,38 @@ export interface ThirdPartyToken extends ThirdPartyTokenDetails {
 export const ATTRIBUTES = ['id', 'organisation_id', 'service_name', 'called_by', 'username', 'auth_url', 'user_id'] as const
 export type Attribute = (typeof ATTRIBUTES)[number]
 
-/** Secrets never reach the database in the clear. Deleted records are found by nothing. */
+/** Secrets are only stored encrypted. Deleted records are never found. */
 export interface ThirdPartyTokenStore {
   find(thirdPartyTokenId: string, signal: AbortSignal): Promise<ThirdPartyToken | undefined>
-  /** The newest with exactly this value. */
+  /** Returns the newest record with exactly this value. */
   findBy(attribute: Exclude<Attribute, 'id'>, value: string, signal: AbortSignal): Promise<ThirdPartyToken | undefined>
-  /** Refuses with ORGANISATION_NOT_FOUND, and with USER_NOT_FOUND for users of other organisations. */
+  /** Stores a record. Throws ORGANISATION_NOT_FOUND, and USER_NOT_FOUND if the user is not in the organisation. */
   create(details: ThirdPartyTokenDetails, call: Call): Promise<{ thirdPartyTokenId: string; createTime: Date }>
-  /** Answers the time of the change, undefined when there is none; refuses as `create` does. */
+  /** Returns the update time, or undefined if there is no such record. Throws like `create`. */
   update(key: TokenKey, change: Partial<ThirdPartyTokenDetails>, signal: AbortSignal): Promise<Date | undefined>
   delete(key: TokenKey, signal: AbortSignal): Promise<Date | undefined>
 }
 
 export interface TokenKey {
   thirdPartyTokenId: string
-  within: Within
+  within: OrganisationScope
 }
 
 const NOUN = 'third party token'
 
-/** The only place that says whose records a caller may change: system callers all, users those of their organisation. */
-function changeableBy(caller: Principal): Within {
-  noGuests(caller)
+/**
+ * Returns the scope in which a caller may change records: all for system users, otherwise the
+ * caller's organisation. This is the only place that decides it.
+ */
+function changeableBy(caller: Principal): OrganisationScope {
+  requireAuthenticated(caller)
   return isSystem(caller) || caller.kind !== 'user' ? undefined : caller.organisationId
 }
 
 export async function getThirdPartyToken(tokens: ThirdPartyTokenStore, id: string, { principal, signal }: Call): Promise<ThirdPartyToken> {
-  onlySystem(principal)
+  requireSystem(principal)
   const found = isId(id) ? await tokens.find(id, signal) : undefined
-  if (!found) throw nothingThere(NOUN, id)
+  if (!found) throw notFound(NOUN, id)
   return found
 }
 
@@ -63,13 +67,13 @@ export async function findThirdPartyToken(
   { attribute, value }: { attribute: Attribute | undefined; value: string },
   { principal, signal }: Call,
 ): Promise<ThirdPartyToken> {
-  onlySystem(principal)
+  requireSystem(principal)
   const input = inspection()
   if (attribute === undefined) input.note('attribute', `must be one of: ${ATTRIBUTES.join(', ')}`)
   input.check()
   const found = attribute !== undefined && isPossible(attribute, value) ? await findIn(tokens, attribute, value, signal) : undefined
-  // Without the value, which may be anything that a caller took for a name.
-  if (!found) throw nothingThere(NOUN, '')
+  // The message omits the value, because it is arbitrary input.
+  if (!found) throw notFound(NOUN, '')
   return found
 }
 
@@ -84,9 +88,9 @@ function isPossible(attribute: Attribute, value: string): boolean {
 
 export async function createThirdPartyToken(tokens: ThirdPartyTokenStore, details: ThirdPartyTokenDetails, call: Call) {
   const within = changeableBy(call.principal)
-  if (details.organisationId !== '') onlyOwnOrganisation(within, details.organisationId)
+  if (details.organisationId !== '') requireOwnOrganisation(within, details.organisationId)
   checkDetails(details)
-  if (!isId(details.organisationId)) throw nothingThere('organisation', details.organisationId)
+  if (!isId(details.organisationId)) throw notFound('organisation', details.organisationId)
   return await tokens.create(details, call)
 }
 
@@ -96,22 +100,22 @@ export async function updateThirdPartyToken(
   { principal, signal }: Call,
 ): Promise<Date> {
   const within = changeableBy(principal)
-  if (change.organisationId) onlyOwnOrganisation(within, change.organisationId)
+  if (change.organisationId) requireOwnOrganisation(within, change.organisationId)
   checkDetails(change)
-  if (change.organisationId !== undefined && !isId(change.organisationId)) throw nothingThere('organisation', change.organisationId)
+  if (change.organisationId !== undefined && !isId(change.organisationId)) throw notFound('organisation', change.organisationId)
   const changed = isId(thirdPartyTokenId) ? await tokens.update({ thirdPartyTokenId, within }, change, signal) : undefined
-  if (!changed) throw nothingThere(NOUN, thirdPartyTokenId)
+  if (!changed) throw notFound(NOUN, thirdPartyTokenId)
   return changed
 }
 
 export async function deleteThirdPartyToken(tokens: ThirdPartyTokenStore, id: string, { principal, signal }: Call): Promise<Date> {
   const within = changeableBy(principal)
   const deleted = isId(id) ? await tokens.delete({ thirdPartyTokenId: id, within }, signal) : undefined
-  if (!deleted) throw nothingThere(NOUN, id)
+  if (!deleted) throw notFound(NOUN, id)
   return deleted
 }
 
-const MOST_OTHER_DATA = 65_536
+const MAX_OTHER_DATA = 65_536
 
 function checkDetails(details: Partial<ThirdPartyTokenDetails>): void {
   const input = inspection()
@@ -132,7 +136,7 @@ function checkDetails(details: Partial<ThirdPartyTokenDetails>): void {
 }
 
 function jsonProblem(text: string): Problem {
-  if (Buffer.byteLength(text) > MOST_OTHER_DATA) return `must have at most ${MOST_OTHER_DATA} bytes of JSON`
+  if (Buffer.byteLength(text) > MAX_OTHER_DATA) return `must have at most ${MAX_OTHER_DATA} bytes of JSON`
   return text === '' || isJsonObject(text) ? undefined : 'must be a JSON object'
 }
 

@@ -13,7 +13,7 @@ test('a password is stored as argon2id with a salt of its own', async () => {
   expect(await verify(one, 'wrong horse')).toBe(false)
 })
 
-/** A hasher whose work ends when the test says so. */
+/** Creates a hasher whose hashes complete when the test releases them. */
 function heldHasher() {
   const held: (() => void)[] = []
   const seen = { running: 0, most: 0 }
@@ -34,7 +34,7 @@ function heldHasher() {
   return { hash, seen, settle, releaseAll }
 }
 
-test('of 200 at once two run, eight wait, and the rest are refused without waiting', async () => {
+test('runs two of 200 passwords at once, queues eight and rejects the others without waiting', async () => {
   const { hash, seen, settle, releaseAll } = heldHasher()
   const refused: unknown[] = []
   const all = Array.from({ length: 200 }, (_, i) => hash(`p${i}`, never).catch((error: unknown) => void refused.push(error)))
@@ -46,7 +46,7 @@ test('of 200 at once two run, eight wait, and the rest are refused without waiti
   expect(seen.most).toBe(2)
 })
 
-test('who hangs up leaves the queue, and the place goes to the next', async () => {
+test('a caller that disconnects leaves the queue, and its place is free', async () => {
   const { hash, settle, releaseAll } = heldHasher()
   const gone = new AbortController()
   const first = [hash('a', never), hash('b', never)]
@@ -59,7 +59,7 @@ test('who hangs up leaves the queue, and the place goes to the next', async () =
   expect(await Promise.all([...first, ...rest])).toHaveLength(10)
 })
 
-test('a failure gives its place back', async () => {
+test('a failed hash releases its place', async () => {
   const hash = createPasswordHasher(async () => {
     throw new Error('no memory')
   })

@@ -1,7 +1,7 @@
 import type { Handlers, UserKind } from '@vitascope/grpc'
 import { type User as UserMessage, type UserServiceService, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
-import { maskOf } from '../input.ts'
-import { cutPage, readPage } from '../page.ts'
+import { maskOf } from '../rules/input.ts'
+import { cutPage, readPage } from '../rules/page.ts'
 import type { HashPassword } from './password.ts'
 import {
   type Choice,
@@ -68,7 +68,7 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
   }
 }
 
-/** Type and status have no empty form, so an absent one is as wrong as an unknown one. */
+/** Returns the masked fields. Type and status have no empty value, so an absent one is as invalid as an unknown one. */
 function toChange(user: UserMessage | undefined, password: string | undefined, mask: ReadonlySet<(typeof CHANGEABLE)[number]>): UpdateUser {
   return {
     ...(mask.has('first_name') && { firstName: user?.firstName ?? '' }),
@@ -81,7 +81,7 @@ function toChange(user: UserMessage | undefined, password: string | undefined, m
   }
 }
 
-/** The type of a user as a message says it. */
+/** Returns the proto value of a user type. */
 export function typeOf(kind: UserKind): UserType {
   return TYPES[kind]
 }

@@ -1,9 +1,9 @@
 import { DomainError } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
-import { type Db, isUniqueViolation, once, type Query } from '@vitascope/postgres'
-import { plainCodec } from '../answer-codec.ts'
-import { announceKeys } from '../api-key/key-change.ts'
-import { nothingThere } from '../input.ts'
+import { type Db, isUniqueViolation, type Query, withIdempotency } from '@vitascope/postgres'
+import { plainCodec } from '../key/answer-codec.ts'
+import { announceKeys } from '../key/key-change.ts'
+import { notFound } from '../rules/input.ts'
 import type { User, UserStatus, UserStore } from './user.ts'
 
 interface UserRow {
@@ -20,7 +20,7 @@ interface UserRow {
   update_time: Date
 }
 
-/** All but the password. */
+/** All columns except the password. */
 const COLUMNS =
   'user_id, organisation_id, first_name, last_name, email, user_type, status, telephone_land, invited_by_user_id, create_time, update_time'
 
@@ -55,8 +55,8 @@ export function createUserStore(db: Db): UserStore {
     },
     create: (user, call) =>
       emailUnique(
-        once(db, call, plainCodec<User>(), async (tx) => {
-          if (!(await organisationExists(tx.query, user.organisationId))) throw nothingThere('organisation', user.organisationId)
+        withIdempotency(db, call, plainCodec<User>(), async (tx) => {
+          if (!(await organisationExists(tx.query, user.organisationId))) throw notFound('organisation', user.organisationId)
           const [row] = await tx.query<UserRow>(
             `insert into users (organisation_id, first_name, last_name, email, user_type, status, telephone_land, invited_by_user_id,
                password_hash)
@@ -112,7 +112,7 @@ export function createUserStore(db: Db): UserStore {
   }
 }
 
-/** Whoever may take a system user away waits here, so that two of them never take the last two. */
+/** Serialises changes that may remove a system user, so that two of them cannot remove the last two. */
 function lockSystemUsers(query: Query): Promise<unknown> {
   return query(`select pg_advisory_xact_lock(hashtextextended('vitascope auth system users', 0))`)
 }
@@ -120,11 +120,11 @@ function lockSystemUsers(query: Query): Promise<unknown> {
 async function checkNotLast(query: Query, userId: string): Promise<void> {
   const [other] = await query(`select from users where user_type = 'system' and user_id <> $1 limit 1`, [userId])
   if (!other) {
-    throw new DomainError('refused', 'LAST_SYSTEM_USER', 'this is the last system user: make another one first')
+    throw new DomainError('refused', 'LAST_SYSTEM_USER', 'this is the last system user; create another one first')
   }
 }
 
-/** Organisations are never deleted. */
+/** Organisations are never deleted, so no lock is needed. */
 async function organisationExists(query: Query, organisationId: string): Promise<boolean> {
   return (await query('select from organisation where organisation_id = $1', [organisationId])).length > 0
 }
@@ -134,7 +134,7 @@ async function emailUnique<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (!isUniqueViolation(error, 'users_email')) throw error
-    throw new DomainError('exists', 'EMAIL_TAKEN', 'another user has this email address', { cause: error })
+    throw new DomainError('exists', 'EMAIL_TAKEN', 'this email address is already in use', { cause: error })
   }
 }
 

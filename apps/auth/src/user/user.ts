@@ -1,13 +1,14 @@
 import { DomainError } from '@vitascope/errors'
 import type { Call, Principal, UserKind } from '@vitascope/grpc'
-import { isSystem, noGuests, onlyOwnOrganisation, onlyServices, onlySuperUsers, onlySystem, systemOnly, type Within } from '../caller.ts'
-import { emailProblem, inspection, isId, isStorable, nothingThere, type Problem, textProblem } from '../input.ts'
-import type { Page } from '../page.ts'
+import { isSystem, requireAuthenticated, requireService, requireSystem, systemOnly } from '@vitascope/principal'
+import { type OrganisationScope, requireOwnOrganisation, requireSuperUser } from '../rules/caller.ts'
+import { emailProblem, inspection, isId, isStorable, notFound, type Problem, textProblem } from '../rules/input.ts'
+import type { Page } from '../rules/page.ts'
 import type { HashPassword } from './password.ts'
 
 export type UserStatus = 'invited' | 'active'
 
-/** What may be changed of a user. */
+/** The changeable fields of a user. */
 export interface UserDetails {
   firstName: string
   lastName: string
@@ -34,65 +35,68 @@ export interface NewUser extends UserDetails {
 export type UserChange = Partial<UserDetails> & { passwordHash?: string }
 
 export interface UserStore {
-  find(key: { userId: string; within: Within }, signal: AbortSignal): Promise<User | undefined>
+  find(key: { userId: string; within: OrganisationScope }, signal: AbortSignal): Promise<User | undefined>
   findByEmail(email: string, signal: AbortSignal): Promise<User | undefined>
-  /** Those of the given ones that there are. */
+  /** Returns those of the users that exist. */
   findAll(userIds: readonly string[], signal: AbortSignal): Promise<User[]>
-  /** One row more than the page has, when there are more; undefined when there is no such organisation. */
+  /** Returns one row more than the page if there are more. Returns undefined if the organisation does not exist. */
   list(organisationId: string, page: Page, signal: AbortSignal): Promise<User[] | undefined>
-  /** Refuses with EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
+  /** Stores a user. Throws EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
   create(user: NewUser, call: Call): Promise<User>
-  /** `allowed` judges the user under its lock. Refuses with EMAIL_TAKEN and LAST_SYSTEM_USER. */
+  /**
+   * Changes a user. `allowed` checks the locked user and throws if the change is forbidden. Throws
+   * EMAIL_TAKEN and LAST_SYSTEM_USER.
+   */
   update(
-    key: { userId: string; within: Within },
+    key: { userId: string; within: OrganisationScope },
     change: UserChange,
     allowed: (user: User) => void,
     signal: AbortSignal,
   ): Promise<User | undefined>
-  /** With its keys; false when there is none. Refuses with LAST_SYSTEM_USER. */
+  /** Deletes a user with its keys. Returns false if there is no such user. Throws LAST_SYSTEM_USER. */
   delete(userId: string, signal: AbortSignal): Promise<boolean>
 }
 
-/** What a caller may be given to choose; undefined where it chose nothing, 'unknown' where it chose what is none. */
+/** An enum value in a request: undefined if absent, 'unknown' if invalid. */
 export type Choice<Kind extends string> = Kind | 'unknown' | undefined
 
-/** The only place that says which users a caller may see: undefined reaches all, else those of one organisation. */
-function visibleTo(caller: Principal): Within {
-  noGuests(caller)
+/** Returns the scope in which a caller may read users; undefined means all. This is the only place that decides it. */
+function visibleTo(caller: Principal): OrganisationScope {
+  requireAuthenticated(caller)
   return isSystem(caller) || caller.kind !== 'user' ? undefined : caller.organisationId
 }
 
 export async function getUser(users: UserStore, userId: string, { principal, signal }: Call): Promise<User> {
   const within = visibleTo(principal)
-  // An uploader manages nobody, so it sees itself alone.
+  // An uploader can only read its own user.
   const hidden = principal.kind === 'user' && principal.userType === 'uploader' && principal.userId !== userId
   const user = isId(userId) && !hidden ? await users.find({ userId, within }, signal) : undefined
-  if (!user) throw nothingThere('user', userId)
+  if (!user) throw notFound('user', userId)
   return user
 }
 
 export async function getUserByEmail(users: UserStore, email: string, { principal, signal }: Call): Promise<User> {
-  onlySystem(principal)
+  requireSystem(principal)
   const user = isStorable(email) ? await users.findByEmail(email.trim(), signal) : undefined
-  if (!user) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no user has this email address')
+  if (!user) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no user with this email address')
   return user
 }
 
-/** One question of another service. */
-const MOST_FACTS = 1_000
+/** Maximum number of users per request of another service. */
+const MAX_FACTS = 1_000
 
 export async function listUserFacts(users: UserStore, userIds: readonly string[], { principal, signal }: Call): Promise<User[]> {
-  onlyServices(principal)
+  requireService(principal)
   const input = inspection()
-  if (userIds.length > MOST_FACTS) input.note('user_ids', `must have at most ${MOST_FACTS} items`)
+  if (userIds.length > MAX_FACTS) input.note('user_ids', `must have at most ${MAX_FACTS} items`)
   input.check()
   return users.findAll([...new Set(userIds.filter(isId))], signal)
 }
 
 export async function listUsers(users: UserStore, organisationId: string, page: Page, { principal, signal }: Call): Promise<User[]> {
-  onlyOwnOrganisation(onlySuperUsers(principal), organisationId)
+  requireOwnOrganisation(requireSuperUser(principal), organisationId)
   const found = isId(organisationId) ? await users.list(organisationId, page, signal) : undefined
-  if (!found) throw nothingThere('organisation', organisationId)
+  if (!found) throw notFound('organisation', organisationId)
   return found
 }
 
@@ -110,8 +114,8 @@ export interface CreateUser {
 
 export async function createUser(users: UserStore, hashPassword: HashPassword, wanted: CreateUser, call: Call): Promise<User> {
   const { principal, signal } = call
-  const within = onlySuperUsers(principal)
-  if (wanted.organisationId !== '') onlyOwnOrganisation(within, wanted.organisationId)
+  const within = requireSuperUser(principal)
+  if (wanted.organisationId !== '') requireOwnOrganisation(within, wanted.organisationId)
   if (within !== undefined && wanted.userType === 'system') throw systemOnly()
 
   const email = wanted.email.trim()
@@ -124,7 +128,7 @@ export async function createUser(users: UserStore, hashPassword: HashPassword, w
     input.note('invited_by_user_id', 'must be the id of a user')
   }
   input.check()
-  if (!isId(wanted.organisationId)) throw nothingThere('organisation', wanted.organisationId)
+  if (!isId(wanted.organisationId)) throw notFound('organisation', wanted.organisationId)
 
   const caller = principal.kind === 'user' ? principal.userId : undefined
   return users.create(
@@ -159,12 +163,12 @@ export async function updateUser(
   { userId, wanted }: { userId: string; wanted: UpdateUser },
   { principal, signal }: Call,
 ): Promise<User> {
-  const within = onlySuperUsers(principal)
+  const within = requireSuperUser(principal)
   const known = isId(userId) ? await users.find({ userId, within }, signal) : undefined
-  if (!known) throw nothingThere('user', userId)
+  if (!known) throw notFound('user', userId)
   const rightsNamed = wanted.userType !== undefined || wanted.status !== undefined
   if (rightsNamed && principal.kind === 'user' && principal.userId === userId) {
-    throw new DomainError('forbidden', 'OWN_RIGHTS', 'nobody changes the type or status of their own user')
+    throw new DomainError('forbidden', 'OWN_RIGHTS', 'a user cannot change its own type or status')
   }
   const allowed = (user: User) => {
     if (within !== undefined && (user.userType === 'system' || wanted.userType === 'system')) throw systemOnly()
@@ -188,13 +192,13 @@ export async function updateUser(
     change.status = 'active'
   }
   const updated = await users.update({ userId, within }, change, allowed, signal)
-  if (!updated) throw nothingThere('user', userId)
+  if (!updated) throw notFound('user', userId)
   return updated
 }
 
 export async function deleteUser(users: UserStore, userId: string, { principal, signal }: Call): Promise<void> {
-  onlySystem(principal)
-  if (!isId(userId) || !(await users.delete(userId, signal))) throw nothingThere('user', userId)
+  requireSystem(principal)
+  if (!isId(userId) || !(await users.delete(userId, signal))) throw notFound('user', userId)
 }
 
 type Details = Partial<Record<Exclude<keyof UserDetails, 'userType' | 'status'>, string>> & {

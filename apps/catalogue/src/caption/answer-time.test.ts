@@ -5,12 +5,12 @@ import { inAnswerTime } from './answer-time.ts'
 
 const call = (ms: number) => ({ ...serviceCall('test', 'r'), deadline: new Date(Date.now() + ms) })
 
-test('a write that is in time is done', async () => {
+test('a write that finishes before the deadline succeeds', async () => {
   expect(await inAnswerTime(call(60_000), async ({ signal }) => signal.aborted)).toBe(false)
   expect(await inAnswerTime(serviceCall('test', 'r'), async ({ signal }) => signal.aborted)).toBe(false)
 })
 
-test('one that could not be answered any more is told to stop while the caller still waits, with the reason', async () => {
+test('a call that exceeds its time is aborted with the reason while the caller still waits', async () => {
   const began = call(1_200)
   const late = inAnswerTime(began, async ({ signal }) => {
     await once(signal, 'abort')

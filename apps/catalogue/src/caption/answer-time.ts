@@ -1,11 +1,12 @@
 import { DomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 
-/** What a commit and its answer may take. */
+/** Time reserved for the commit and its response. */
 const ANSWER_MS = 1_000
 
 /**
- * Runs a write that is not committed when too little of the caller's time is left to answer it: nobody hears that it failed when it did not.
+ * Runs a write, and aborts it before the commit if less than `ANSWER_MS` of the caller's deadline
+ * is left. So a caller never sees a timeout for a write that was committed.
  */
 export async function inAnswerTime<T>(call: Call, write: (call: Call) => Promise<T>): Promise<T> {
   if (!call.deadline) return write(call)
@@ -19,7 +20,7 @@ export async function inAnswerTime<T>(call: Call, write: (call: Call) => Promise
 }
 
 export function tooLate(): DomainError {
-  return new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'storing the captions took too long, and nothing was stored: try again', {
+  return new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'storing the captions took too long and was rolled back; try again', {
     retryAfter: 1,
   })
 }

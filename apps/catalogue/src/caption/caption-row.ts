@@ -4,15 +4,15 @@ export const COLUMNS = `caption_id, media_id, organisation_id, title, language, 
   create_time, update_time`
 
 /**
- * The captions of a media `m`, as one column: a look into the index caption_media, which is all that a media without captions pays for
- * them. `revision` goes along for delivery.
+ * Selects the captions of a media as one JSON column. A media without captions only costs a lookup
+ * in the index caption_media. Delivery needs `revision`.
  */
 export const captionsOf = (
   mediaId: string,
 ) => `coalesce((select jsonb_agg(jsonb_build_object('captionId', c.caption_id::text, 'title', c.title,
   'language', c.language, 'revision', c.revision) order by c.caption_id) from caption c where c.media_id = ${mediaId}), '[]')`
 
-/** One of `captionsOf`. */
+/** One element of the `captionsOf` column. */
 export interface CaptionSummaryRow {
   captionId: string
   title: string

@@ -40,7 +40,7 @@ const read = async (captionId: string, call: Call) => {
   return parts
 }
 
-test('their organisation, the system and services read captions; nobody else does', async () => {
+test('their organisation, the system and services read captions, and others are rejected', async () => {
   const { captionId } = await create(user('1'))
   for (const call of [user('1'), user('2', 'system'), serviceCall('delivery', 'r')]) {
     expect((await read(captionId, call)).flatMap(({ lines }) => lines.map(({ text }) => text))).toEqual(['x', 'x'])
@@ -50,7 +50,7 @@ test('their organisation, the system and services read captions; nobody else doe
   await expect(read('x', serviceCall('delivery', 'r'))).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
 })
 
-test('services and guests change nothing', async () => {
+test('rejects changes by services and guests', async () => {
   const { captionId } = await create(user('1'))
   for (const call of [serviceCall('delivery', 'r'), callOf({ kind: 'guest' })]) {
     await expect(create(call)).rejects.toMatchObject({ kind: expect.stringMatching(/^(forbidden|unauthenticated)$/) })
@@ -65,7 +65,7 @@ test('services and guests change nothing', async () => {
   expect(await read(captionId, user('1'))).toMatchObject([{ caption: { title: 'English' } }])
 })
 
-test('long captions come in parts, each far below the size of a message; the first has the caption', async () => {
+test('long captions are streamed in parts, of which the first has the caption', async () => {
   const { captionId } = await create(user('1'), vtt(500, '日'.repeat(9_000)))
   const parts = await read(captionId, user('1'))
   expect(parts.map(({ caption }) => caption?.captionId)).toEqual([captionId, ...parts.slice(1).map(() => undefined)])
@@ -73,13 +73,13 @@ test('long captions come in parts, each far below the size of a message; the fir
   for (const { lines } of parts) expect(Buffer.byteLength(lines.map(({ text }) => text).join(''))).toBeLessThan(2 ** 20)
 })
 
-test('everything wrong with the fields is told at once, before the media is looked for', async () => {
+test('all field errors are reported at once, before the media is read', async () => {
   const bad = create(user('1'), vtt(1), { title: '', language: 'x', mediaId: '7', source: undefined })
   await expect(bad).rejects.toMatchObject({ fields: [{ field: 'title' }, { field: 'language' }, { field: 'url' }] })
   await expect(create(user('1'), vtt(1), { mediaId: 'x' })).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
 })
 
-test('captions that would be stored too late to be answered are not stored', async () => {
+test('captions are not stored after the deadline of the call', async () => {
   const call = { ...user('1'), deadline: new Date(Date.now() + 500) }
   const count = async () => await catalogue.db.query('select count(*) from caption')
   const before = await count()

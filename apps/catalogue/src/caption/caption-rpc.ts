@@ -1,12 +1,17 @@
+import type { CaptionFormat } from '@vitascope/captions'
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import type { CaptionServiceService, ReadCaptionResponse } from '@vitascope/proto/catalogue/v1/caption'
-import { parseId } from '../id/id.ts'
-import { requireUser, type Scope, scopeOf } from '../visibility.ts'
+import { requireUser, type Scope, scopeOf } from '@vitascope/principal'
+import {
+  CaptionFileFormat,
+  type CaptionServiceService,
+  type ReadCaptionResponse,
+  type CaptionSource as SourceMessage,
+} from '@vitascope/proto/catalogue/v1/caption'
+import { parseId } from '../rules/id.ts'
 import { inAnswerTime } from './answer-time.ts'
 import { type Caption, checkCaption, mergeCaption } from './caption.ts'
-import { fromSourceMessage } from './caption-message.ts'
-import type { ReadSource } from './caption-source.ts'
+import type { CaptionSource, ReadSource } from './caption-source.ts'
 import type { CaptionKey, CaptionStore, StoredLine } from './caption-store.ts'
 
 export function captionHandlers(captions: CaptionStore, readSource: ReadSource): Handlers<typeof CaptionServiceService> {
@@ -18,7 +23,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       if (!source || problems.length > 0) throw invalid(problems)
       if (!parseId(mediaId)) throw notFound('media', mediaId)
       const key = { scope: scopeOf(call.principal), mediaId }
-      // Nothing is fetched for a media that is not there, or twice for one key.
+      // Do not fetch the file if the media does not exist or if the request is a repeat.
       const known = await captions.madeBefore(key, call)
       if (known !== undefined) return { captionId: known }
       const lines = await readSource(fromSourceMessage(source, organisationId), call)
@@ -36,7 +41,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       const now = await captions.find(key, call.signal)
       if (!given || !now) throw notFound('caption', key.captionId)
       const change = (fields: Caption | Parameters<typeof mergeCaption>[0]) => mergeCaption(fields, given, updateMask)
-      // What is wrong at sight is told before anything is fetched.
+      // Validate the fields before the file is fetched.
       const { mediaId } = change(now)
       if (!parseId(mediaId)) throw notFound('media', mediaId)
       const lines = source && (await readSource(fromSourceMessage(source, organisationId), call))
@@ -49,7 +54,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
   }
 }
 
-/** Characters of text in one message: far below the 4 MiB of a message, whatever their bytes. */
+/** Characters of text per message: far below the 4 MiB message limit, whatever their size in bytes. */
 const PART = 250_000
 const LINES = 5_000
 
@@ -71,4 +76,15 @@ function* inParts(caption: Caption, lines: readonly StoredLine[]): Generator<Rea
 function keyOf(scope: Scope, captionId: string): CaptionKey {
   if (!parseId(captionId)) throw notFound('caption', captionId)
   return { scope, captionId }
+}
+
+const FORMATS = new Map<CaptionFileFormat, CaptionFormat>([
+  [CaptionFileFormat.CAPTION_FILE_FORMAT_SRT, 'srt'],
+  [CaptionFileFormat.CAPTION_FILE_FORMAT_SBV, 'sbv'],
+  [CaptionFileFormat.CAPTION_FILE_FORMAT_SUB, 'sub'],
+  [CaptionFileFormat.CAPTION_FILE_FORMAT_VTT, 'vtt'],
+])
+
+function fromSourceMessage({ url, content, format }: SourceMessage, organisationId: string): CaptionSource {
+  return { url, content, format: FORMATS.get(format), organisationId }
 }

@@ -46,25 +46,25 @@ const read = (source: { url?: string; content?: string; format?: 'srt' | 'vtt' }
   by({ url: '', content: '', format: undefined, organisationId: '1', ...source }, { signal: new AbortController().signal })
 const LINES = [{ beginMs: 1_500, endMs: 2_750, text: 'Grüß Gott' }]
 
-test.each(['/a.srt', '/A.SRT', '/a.srt?token=x#y', '/latin.srt', '/wide.srt', '/moved.srt', '/full.srt'])('%s is read', async (path) => {
+test.each(['/a.srt', '/A.SRT', '/a.srt?token=x#y', '/latin.srt', '/wide.srt', '/moved.srt', '/full.srt'])('parses %s', async (path) => {
   expect(await read({ url: origin + path })).toEqual(LINES)
 })
 
 test.each([
-  ['one that is not there', '/none.srt', 'cannot be had: 127.0.0.1 answered with status 404'],
+  ['one that is not there', '/none.srt', 'cannot be fetched: 127.0.0.1 answered with status 404'],
   ['a redirect to the inside', '/inside.srt', 'is not allowed'],
   ['a page', '/page.srt', 'has no captions that can be read as .srt'],
   ['no ending', '/a', 'must end in .srt, .sbv, .sub, .vtt'],
   ['another ending', '/a.srt/x.ass', 'must end in'],
   ['an ending in the query', '/a?x=.srt', 'must end in'],
-])('%s is refused as the url', async (_, path, message) => {
+])('rejects %s as the url', async (_, path, message) => {
   await expect(read({ url: origin + path })).rejects.toMatchObject({
     kind: 'invalid',
     fields: [{ field: 'url', message: expect.stringContaining(message) }],
   })
 })
 
-test('an address that is not public is refused without being called', async () => {
+test('rejects a private address without a request', async () => {
   const strict = createSourceReader(sourcePolicy(), files)
   for (const url of [`${origin}/a.srt`, 'http://[::1]/a.srt', 'ftp://example.org/a.srt', 'http://user:x@example.org/a.srt']) {
     await expect(read({ url }, strict)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'url' }] })
@@ -77,13 +77,13 @@ test.each(['/large.srt', '/endless.srt'])('%s is too large', async (path) => {
   await expect(read({ url: origin + path })).rejects.toMatchObject({ reason: 'CAPTION_TOO_LARGE' })
 })
 
-test('content is read in its format', async () => {
+test('parses content in its format', async () => {
   expect(await read({ content: SRT, format: 'srt' })).toEqual(LINES)
   await expect(read({ content: SRT })).rejects.toMatchObject({ fields: [{ field: 'format' }] })
   await expect(read({ content: '', format: 'vtt' })).rejects.toMatchObject({ fields: [{ field: 'content' }] })
 })
 
-test('a file has no more time than leaves some to store it', async () => {
+test('the download of a file leaves time to store it', async () => {
   const signal = new AbortController().signal
   const source = { url: `${origin}/waits.srt`, content: '', format: undefined, organisationId: '1' }
   const deadline = Date.now() + 5_000

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { CaptionLine } from '@vitascope/captions'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 import type { CaptionFields } from './caption.ts'
 import { type CaptionStore, createCaptionStore, type NewCaption } from './caption-store.ts'
 
@@ -33,7 +33,7 @@ const shown = async () => (await catalogue.videos.find('1', videoId))?.captions
 const textsOf = async (captionId: string) => (await captions.read({ scope: '1', captionId }))?.lines.map(({ text }) => text)
 
 describe('captions', () => {
-  test('come back as they went in, their lines with ids in order', async () => {
+  test('are returned as stored, with line ids in order', async () => {
     const captionId = await create()
     const found = await captions.read({ scope: '1', captionId })
     expect(found?.caption).toEqual({
@@ -54,7 +54,7 @@ describe('captions', () => {
     const [row] = await catalogue.db.query<{ plain_text: string }>('select plain_text from caption where caption_id = $1', [captionId])
     expect(row?.plain_text).toBe('Good evening\ntwo\nlines \u{1f600} \\ "q" \u2028\n')
   })
-  test('are in the record of each video of their media, and in its rule of delivery, oldest first', async () => {
+  test('are in the record and the playback policy of each video of their media, oldest first', async () => {
     const [first, second] = [await create(), await create({ title: 'Deutsch', language: 'de' })]
     const expected = [
       { captionId: first, title: 'English', language: 'en' },
@@ -63,13 +63,13 @@ describe('captions', () => {
     expect(await shown()).toEqual(expected)
     const publish = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
     expect((await catalogue.videos.find('1', publish.videoId))?.captions).toEqual(expected)
-    const rule = await createDeliveryRuleStore(catalogue.db).find(videoId)
+    const rule = await createPlaybackPolicyStore(catalogue.db).find(videoId)
     expect(rule?.captions).toEqual([
       { captionId: first, name: 'English', language: 'en', revision: 0, showsOnLoad: false },
       { captionId: second, name: 'Deutsch', language: 'de', revision: 0, showsOnLoad: true },
     ])
   })
-  test('get other fields, other lines, or both', async () => {
+  test('can change their fields, their lines, or both', async () => {
     const captionId = await create()
     expect(await update(captionId, { title: 'British' })).toMatchObject({ title: 'British', revision: 0, lastModifiedByUserId: '8' })
     expect(await textsOf(captionId)).toEqual(LINES.map(({ text }) => text))
@@ -89,12 +89,12 @@ describe('captions', () => {
     expect((await catalogue.videos.find('1', own.videoId))?.captions).toHaveLength(1)
     await catalogue.renewSpoken()
     const spoken = await catalogue.db.query<{ media_id: string }>(
-      `select media_id from media_spoken where spoken @@ to_tsquery('simple', 'evening') and media_id in ($1, $2)`,
+      `select media_id from caption_search where words @@ to_tsquery('simple', 'evening') and media_id in ($1, $2)`,
       [mediaId, own.mediaId],
     )
     expect(spoken).toEqual([{ media_id: own.mediaId }])
   })
-  test('move between two media, many at once, and none fails but for another that was faster', async () => {
+  test('can be moved between two media concurrently', async () => {
     const medias = [mediaId, (await catalogue.upload()).mediaId]
     const ids = await Promise.all(Array.from({ length: 6 }, () => create()))
     const moves = Array.from({ length: 80 }, (_, n) => ({
@@ -117,13 +117,13 @@ describe('captions', () => {
     expect(outcomes).toHaveLength(80)
     expect(new Set(outcomes.filter((outcome) => outcome !== 'CAPTION_CHANGED'))).toEqual(new Set(['moved']))
   }, 60_000)
-  test('end with their media', async () => {
+  test('are deleted with their media', async () => {
     const captionId = await create()
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect(await captions.read({ scope: null, captionId })).toBeUndefined()
     expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
   })
-  test('take their lines along when they go', async () => {
+  test('are deleted with their lines', async () => {
     const captionId = await create()
     await captions.remove({ scope: '1', captionId })
     expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
@@ -133,7 +133,7 @@ describe('captions', () => {
     const captionId = await create({ lines: [line(0, 'first'), ...many(20, 'within'), ...many(480, 'over')] })
     await catalogue.renewSpoken()
     const words = async (word: string) =>
-      await catalogue.db.query(`select from media_spoken where media_id = $1 and spoken @@ to_tsquery('simple', $2)`, [mediaId, word])
+      await catalogue.db.query(`select from caption_search where media_id = $1 and words @@ to_tsquery('simple', $2)`, [mediaId, word])
     expect([await words('first'), await words('within'), await words('over')].map(({ length }) => length)).toEqual([1, 1, 0])
     const [row] = await catalogue.db.query<{ size: number }>('select length(plain_text) as size from caption where caption_id = $1', [
       captionId,
@@ -141,7 +141,7 @@ describe('captions', () => {
     expect(row?.size).toBeLessThan(520_000)
     expect(await textsOf(captionId)).toHaveLength(503)
   })
-  test('are made once for one idempotency key', async () => {
+  test('are created once for one idempotency key', async () => {
     const call = aCall({ key: `caption ${mediaId}`, fingerprint: 'x' })
     expect(await captions.madeBefore({ scope: '1', mediaId }, call)).toBeUndefined()
     const first = await create({}, '1', call)
@@ -176,7 +176,7 @@ describe('captions', () => {
 })
 
 describe('a media', () => {
-  test('takes 100 captions, however many come at once', async () => {
+  test('accepts 100 captions under concurrent requests', async () => {
     const some = { lines: LINES.slice(0, 1) }
     for (let n = 0; n < 90; n++) await create(some)
     const results = await Promise.allSettled(Array.from({ length: 25 }, () => create(some)))
@@ -196,7 +196,7 @@ describe('a media', () => {
   })
 })
 
-test('captions of another organisation are as ones that are not there', async () => {
+test('captions of another organisation are not found', async () => {
   const captionId = await create()
   for (const key of [
     { scope: '2', captionId },

@@ -21,10 +21,10 @@ test.each([
   expect(checkCaption({ ...now, ...more }).map(({ field }) => field)).toEqual(fields)
 })
 
-test('only what the mask names changes', () => {
-  const given = { mediaId: '6', title: 'Deutsch', language: 'de' }
-  expect(mergeCaption(now, given, ['title'])).toEqual({ ...now, title: 'Deutsch' })
-  expect(mergeCaption(now, given, ['title', 'language', 'media_id'])).toEqual(given)
-  expect(mergeCaption(now, given, [])).toEqual(now)
-  expect(() => mergeCaption(now, given, ['organisation_id'])).toThrow('update_mask')
+test('only the fields of the update mask change', () => {
+  const input = { mediaId: '6', title: 'Deutsch', language: 'de' }
+  expect(mergeCaption(now, input, ['title'])).toEqual({ ...now, title: 'Deutsch' })
+  expect(mergeCaption(now, input, ['title', 'language', 'media_id'])).toEqual(input)
+  expect(mergeCaption(now, input, [])).toEqual(now)
+  expect(() => mergeCaption(now, input, ['organisation_id'])).toThrow('update_mask')
 })

@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../text.ts'
+import { checkText } from '../rules/text.ts'
 
 /** Captions in one language, without their lines. */
 export interface Caption {
@@ -8,7 +8,7 @@ export interface Caption {
   organisationId: string
   title: string
   language: string
-  /** Counts the times that the lines were replaced. */
+  /** Number of times that the lines were replaced. */
   revision: number
   createdByUserId: string
   lastModifiedByUserId: string
@@ -16,14 +16,14 @@ export interface Caption {
   updateTime: Date
 }
 
-/** What people change besides the lines. */
+/** The fields that users can change, apart from the lines. */
 export type CaptionFields = Pick<Caption, 'mediaId' | 'title' | 'language'>
 
-/** As the record of a video shows them. */
+/** The captions as they appear in a video. */
 export type CaptionSummary = Pick<Caption, 'captionId' | 'title' | 'language'>
 
-/** Of one media: a player's menu has to hold them. */
-export const captionsMost = 100
+/** Per media: a player's menu lists all of them. */
+export const maxCaptions = 100
 
 const PATHS = new Map<string, keyof CaptionFields>([
   ['title', 'title'],
@@ -34,14 +34,14 @@ const PATHS = new Map<string, keyof CaptionFields>([
 export function checkCaption({ title, language }: Pick<CaptionFields, 'title' | 'language'>): FieldError[] {
   const problems = checkText('title', title, { max: 255 })
   if (problems.length === 0 && title.trim() === '') problems.push({ field: 'title', message: 'must not be blank' })
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it stands in a line of a playlist
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the title is written into one line of a playlist
   if (problems.length === 0 && /[\u0000-\u001f\u007f\u2028\u2029]/.test(title))
     problems.push({ field: 'title', message: 'must be one line' })
   if (!isLanguageCode(language)) problems.push({ field: 'language', message: 'must be a language code such as en or pt-BR' })
   return problems
 }
 
-/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function mergeCaption(now: CaptionFields, given: CaptionFields, mask: readonly string[]): CaptionFields {
   const unknown = mask
     .filter((path) => !PATHS.has(path))

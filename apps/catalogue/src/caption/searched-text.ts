@@ -1,9 +1,12 @@
 import { type CaptionLine, plainText } from '@vitascope/captions'
 
-/** Units of UTF-16: the 250,000 characters that search reads of captions (`words_of_captions`), whatever they are. */
+/**
+ * In UTF-16 units. Search reads at most 250,000 characters of captions (`words_of_captions`), each
+ * of one or two units.
+ */
 const searchedUnits = 500_000
 
-/** The words of the lines as far as they are searched: all of them take longer to store than the lines do. */
+/** Returns the searchable part of the lines' text. Storing the whole text would take longer than storing the lines. */
 export function searchedText(lines: readonly CaptionLine[]): string {
   let text = ''
   for (const line of lines) {

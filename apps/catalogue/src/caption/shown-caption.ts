@@ -1,6 +1,6 @@
 import type { CaptionSummary } from './caption.ts'
 
-/** Captions with a name that no other of the same media has: players choose by it. */
+/** Captions with a name that is unique within the media. Players select captions by name. */
 export interface NamedCaption {
   captionId: string
   name: string
@@ -8,13 +8,13 @@ export interface NamedCaption {
   showsOnLoad: boolean
 }
 
-/** What a video says of its captions, and whether its profile has them on where it says nothing. */
+/** The `showOnLoad` value of a video, and the default of its profile for an empty value. */
 export interface CaptionsOnLoad {
   showOnLoad: string
   defaultOn: boolean
 }
 
-/** The captions of a video as a player lists them. */
+/** Returns the captions of a video with unique names, in the order of the player's menu. */
 export function nameCaptions(captions: readonly CaptionSummary[], onLoad: CaptionsOnLoad): NamedCaption[] {
   const shown = shownCaption(captions, onLoad)
   const taken = new Set<string>()
@@ -27,8 +27,10 @@ export function nameCaptions(captions: readonly CaptionSummary[], onLoad: Captio
 }
 
 /**
- * The id of those that show without being chosen: `1` or `true` means the first, a language code or a title those, else the first of the same
- * language in another region; `0`, `false` and a language that is not there none. The player page decides the same way.
+ * Returns the id of the captions that are shown initially. `1` and `true` select the first
+ * captions. A language code or a title selects those captions, or else the first in the same
+ * language for another region. `0`, `false` and an unknown language select none. The player page
+ * uses the same rules.
  */
 export function shownCaption(captions: readonly CaptionSummary[], { showOnLoad, defaultOn }: CaptionsOnLoad): string | undefined {
   const asked = showOnLoad.trim().toLowerCase()

@@ -1,48 +1,49 @@
-import { invalid, isDomainError, notFound } from '@vitascope/errors'
+import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
+import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
 import type { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
-import { parseId } from '../id/id.ts'
-import { pageById } from '../id-page.ts'
-import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
-import { asPublic } from '../video/video.ts'
-import type { VideoStore } from '../video/video-store.ts'
-import { requireUser, scopeOf, type UserPrincipal } from '../visibility.ts'
+import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
+import { pageById } from '../rules/id-page.ts'
 import { type ContactForm, checkContactForm, checkSubmission } from './contact-form.ts'
 import type { ContactFormKey, ContactFormStore } from './contact-form-store.ts'
 import type { SubmissionStore } from './submission-store.ts'
 
-export interface ContactFormRoom {
+/** Requires a public video of an organisation. Throws VIDEO_NOT_FOUND otherwise. */
+export type RequirePublicVideo = (organisationId: string, videoId: string, signal: AbortSignal) => Promise<void>
+
+export interface ContactFormParts {
   forms: ContactFormStore
   submissions: SubmissionStore
-  videos: VideoStore
+  requirePublicVideo: RequirePublicVideo
   organisations: Organisations
 }
 
-const FORMS_MOST = 100
-const SUBMISSIONS_MOST = 500
+const MAX_FORMS = 100
+const MAX_SUBMISSIONS = 500
 
 export function contactFormHandlers({
   forms,
   submissions,
-  videos,
+  requirePublicVideo,
   organisations,
-}: ContactFormRoom): Handlers<typeof ContactFormServiceService> {
+}: ContactFormParts): Handlers<typeof ContactFormServiceService> {
   return {
     async listContactForms(request, { principal, signal }) {
-      const organisationId = await needOrganisation(organisations, principal, request.organisationId, signal)
-      const { rows, nextPageToken } = await pageById(request, FORMS_MOST, {
+      const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
+      const { rows, nextPageToken } = await pageById(request, MAX_FORMS, {
         read: (place) => forms.list(organisationId, place, signal),
         idOf: ({ contactFormId }) => contactFormId,
       })
       return { contactForms: rows, nextPageToken }
     },
     async getContactForm({ contactFormId }, { principal, signal }) {
-      return { contactForm: await need(keyOf(requireUser(principal), contactFormId), signal) }
+      return { contactForm: await requireForm(keyOf(requireUser(principal), contactFormId), signal) }
     },
     async createContactForm({ contactForm: given }, call) {
       const { userId } = requireUser(call.principal)
-      const organisationId = await needOrganisation(organisations, call.principal, given?.organisationId ?? '', call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, given?.organisationId ?? '', call.signal)
       if (!given) throw invalid([{ field: 'contact_form', message: 'is required' }])
       checkContactForm(given)
       return { contactForm: await forms.create({ ...given, organisationId, userId }, call) }
@@ -53,45 +54,39 @@ export function contactFormHandlers({
     },
     async submitContactForm({ contactFormId, validateOnly, ...sent }, call) {
       if (!parseId(contactFormId)) throw notFound('contact form', contactFormId)
-      const form = await need({ scope: null, contactFormId }, call.signal)
-      await needActive(form, call.signal)
+      const form = await requireForm({ scope: null, contactFormId }, call.signal)
+      await requireActiveOrganisation(form, call.signal)
       checkSubmission(form, sent)
-      if (sent.videoId !== '') await needPublicVideo(form.organisationId, sent.videoId, call.signal)
+      if (sent.videoId !== '') await requirePublicVideo(form.organisationId, sent.videoId, call.signal)
       if (validateOnly) return { submissionId: '' }
       return { submissionId: await submissions.add(contactFormId, sent, call) }
     },
     async listSubmissions({ contactFormId, ...request }, { principal, signal }) {
-      await need(keyOf(requireUser(principal), contactFormId), signal)
-      const { rows, nextPageToken } = await pageById(request, SUBMISSIONS_MOST, {
+      await requireForm(keyOf(requireUser(principal), contactFormId), signal)
+      const { rows, nextPageToken } = await pageById(request, MAX_SUBMISSIONS, {
         read: (place) => submissions.list(contactFormId, place, signal),
         idOf: ({ submissionId }) => submissionId,
       })
       return { submissions: rows, nextPageToken }
     },
+    async deleteSubmission({ contactFormId, submissionId }, { principal, signal }) {
+      await requireForm(keyOf(requireUser(principal), contactFormId), signal)
+      if (!parseId(submissionId)) throw notFound('submission', submissionId)
+      await submissions.remove(contactFormId, submissionId, signal)
+      return {}
+    },
   }
 
-  async function need(key: ContactFormKey, signal: AbortSignal): Promise<ContactForm> {
+  async function requireForm(key: ContactFormKey, signal: AbortSignal): Promise<ContactForm> {
     const form = await forms.find(key, signal)
     if (!form) throw notFound('contact form', key.contactFormId)
     return form
   }
 
-  /** Before the fields are judged, which would show what a form asks. */
-  async function needActive({ contactFormId, organisationId }: ContactForm, signal: AbortSignal): Promise<void> {
-    const { active } = await organisations.need(organisationId, signal)
+  /** Runs before the fields are validated, because validation errors would reveal the fields of the form. */
+  async function requireActiveOrganisation({ contactFormId, organisationId }: ContactForm, signal: AbortSignal): Promise<void> {
+    const { active } = await organisations.require(organisationId, signal)
     if (!active) throw notFound('contact form', contactFormId)
-  }
-
-  /** A video of the form's organisation that the viewer may have watched; every other one is as one that is not there. */
-  async function needPublicVideo(organisationId: string, videoId: string, signal: AbortSignal): Promise<void> {
-    const video = await videos.find(organisationId, videoId, signal)
-    if (!video) throw notFound('video', videoId)
-    try {
-      asPublic(video, new Date())
-    } catch (error) {
-      // One that expired under its viewer shows its message to nobody here.
-      throw isDomainError(error) ? notFound('video', videoId) : error
-    }
   }
 }
 

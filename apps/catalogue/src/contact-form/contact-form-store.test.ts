@@ -30,7 +30,7 @@ const videoWith = async (contactFormId: string) => {
 const shownBy = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.contactFormId
 
 describe('a contact form', () => {
-  test('comes back as it went in, once for one idempotency key', async () => {
+  test('is returned as stored, and created once for one idempotency key', async () => {
     const call = aCall({ key: 'form', fingerprint: 'x' })
     const { userId, ...fields } = aForm()
     const made = await forms.create({ ...fields, userId }, call)
@@ -39,7 +39,7 @@ describe('a contact form', () => {
     expect(await forms.find({ scope: '1', contactFormId: made.contactFormId })).toEqual(made)
     expect(await forms.list('1', everything)).toEqual([made])
   })
-  test('of another organisation is as one that is not there', async () => {
+  test('of another organisation is not found', async () => {
     const { contactFormId } = await forms.create(aForm(), aCall())
     expect(await forms.find({ scope: '2', contactFormId })).toBeUndefined()
     expect(await forms.list('2', everything)).toEqual([])
@@ -47,8 +47,20 @@ describe('a contact form', () => {
   })
 })
 
+describe('a submission', () => {
+  test('is deleted alone, once, and only by the form that it was sent by', async () => {
+    const { contactFormId } = await forms.create(aForm(), aCall())
+    const other = await forms.create(aForm(), aCall())
+    const [first, second] = [await submissions.add(contactFormId, sent, aCall()), await submissions.add(contactFormId, sent, aCall())]
+    await expect(submissions.remove(other.contactFormId, first)).rejects.toMatchObject({ reason: 'SUBMISSION_NOT_FOUND' })
+    await submissions.remove(contactFormId, first)
+    await expect(submissions.remove(contactFormId, first)).rejects.toMatchObject({ reason: 'SUBMISSION_NOT_FOUND' })
+    expect((await submissions.list(contactFormId, everything)).map(({ submissionId }) => submissionId)).toEqual([second])
+  })
+})
+
 describe('a video', () => {
-  test('has a form of its own organisation, and none once that is gone', async () => {
+  test('has a form of its own organisation until the form is deleted', async () => {
     const { contactFormId } = await forms.create(aForm(), aCall())
     const videoId = await videoWith(contactFormId)
     expect(await shownBy(videoId)).toBe(contactFormId)
@@ -63,8 +75,8 @@ describe('a video', () => {
   })
 })
 
-describe('what viewers sent', () => {
-  test('is kept, once for one idempotency key, and goes with its form', async () => {
+describe('submissions of viewers', () => {
+  test('are stored once for one idempotency key, and deleted with their form', async () => {
     const { contactFormId } = await forms.create(aForm(), aCall())
     const call = aCall({ key: `sent ${contactFormId}`, fingerprint: 'x' })
     const first = await submissions.add(contactFormId, { ...sent, videoId: '77' }, call)
@@ -79,17 +91,19 @@ describe('what viewers sent', () => {
     expect(await submissions.list(contactFormId, everything)).toEqual([])
     await expect(submissions.add(contactFormId, sent, aCall())).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })
-  test('is refused for a form of an inactive organisation', async () => {
+  test('are rejected for a form of an inactive organisation', async () => {
     await catalogue.organisations.apply(anOrganisation({ organisationId: '3', active: false }))
     const { contactFormId } = await forms.create(aForm({ organisationId: '3' }), aCall())
     await expect(submissions.add(contactFormId, sent, aCall())).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })
-  test('fills a form up, and no more, however much comes at once', async () => {
+  test('are stored without a limit and without waiting for each other', async () => {
     const { contactFormId } = await forms.create(aForm(), aCall())
-    await catalogue.db.query('update contact_form set submissions = 99995 where contact_form_id = $1', [contactFormId])
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => submissions.add(contactFormId, sent, aCall())))
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
-    expect(refused).toEqual(Array(3).fill('CONTACT_FORM_FULL'))
-    expect(await submissions.list(contactFormId, everything)).toHaveLength(5)
+    await catalogue.db.query('update contact_form set submissions = 100000 where contact_form_id = $1', [contactFormId])
+    await catalogue.db.transaction(async ({ query }) => {
+      // The lock of another submission.
+      await query('select 1 from contact_form where contact_form_id = $1 for key share', [contactFormId])
+      await Promise.all(Array.from({ length: 8 }, () => submissions.add(contactFormId, sent, aCall())))
+    })
+    expect(await submissions.list(contactFormId, everything)).toHaveLength(8)
   })
 })

@@ -1,8 +1,8 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Codec, type Db, jsonCodec, once } from '@vitascope/postgres'
-import type { IdPlace } from '../id-page.ts'
-import type { Scope } from '../visibility.ts'
+import { type Codec, type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import type { IdPlace } from '../rules/id-page.ts'
 import type { ContactForm, ContactFormFields } from './contact-form.ts'
 
 export interface ContactFormKey {
@@ -19,7 +19,7 @@ export interface ContactFormStore {
   find(key: ContactFormKey, signal?: AbortSignal): Promise<ContactForm | undefined>
   list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<ContactForm[]>
   create(form: NewContactForm, call: Pick<Call, 'idempotency' | 'signal'>): Promise<ContactForm>
-  /** With what was sent by it; refuses with CONTACT_FORM_NOT_FOUND. */
+  /** Deletes the form with its submissions. Throws CONTACT_FORM_NOT_FOUND. */
   remove(key: ContactFormKey, signal?: AbortSignal): Promise<void>
 }
 
@@ -27,8 +27,9 @@ const COLUMNS = `contact_form_id, organisation_id, primary_text, secondary_text,
   capture_company_name, capture_opt_in, gated, created_by_user_id, create_time`
 
 /**
- * The contact form that a video `v` shows: an id that leads nowhere counts as none, so that a form is deleted without a look at its videos,
- * however many. One look by primary key, for videos that name one.
+ * SQL for the contact form of a video `v`, empty if the form does not exist. Dangling ids are
+ * allowed, so deleting a form does not touch its videos. Costs one lookup by primary key for videos
+ * with a form.
  */
 export const SHOWN_CONTACT_FORM = `coalesce((select f.contact_form_id::text from contact_form f
   where f.contact_form_id = nullif(v.contact_form_id, '')::bigint and f.organisation_id = v.organisation_id), '')`
@@ -53,7 +54,7 @@ export function createContactFormStore(db: Db): ContactFormStore {
       return rows.map(toContactForm)
     },
     create: (form, call) =>
-      once(db, call, CODEC, async (tx) => {
+      withIdempotency(db, call, CODEC, async (tx) => {
         const [row] = await tx.query<ContactFormRow>(
           `insert into contact_form (organisation_id, primary_text, secondary_text, reference, opt_in_message, button_text, capture_names,
              capture_company_name, capture_opt_in, gated, created_by_user_id)

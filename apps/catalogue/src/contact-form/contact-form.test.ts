@@ -31,12 +31,12 @@ describe('a contact form', () => {
       ['primary_text', 'secondary_text', 'reference', 'opt_in_message', 'button_text'],
     ],
     [{ primaryText: 'a\0' }, ['primary_text']],
-  ])('%# is judged', (fields, wrong) => {
+  ])('is validated (%#)', (fields, wrong) => {
     expect(named(() => checkContactForm(aForm(fields)))).toEqual(wrong)
   })
 })
 
-describe('what a viewer sends', () => {
+describe('a submission', () => {
   const all = { captureNames: true, captureCompanyName: true, captureOptIn: true }
   test.each([
     ['an address alone', {}, {}, []],
@@ -50,11 +50,11 @@ describe('what a viewer sends', () => {
       { name: 'Ada', companyName: 'Engines', optIn: true, videoId: 'x' },
       ['name', 'company_name', 'opt_in', 'video_id'],
     ],
-  ])('is judged by the form: %s', (_, form, fields, wrong) => {
+  ])('is validated against the form: %s', (_, form, fields, wrong) => {
     expect(named(() => checkSubmission(aForm(form), sent(fields)))).toEqual(wrong)
   })
   test.each(['a@b', 'ada.lovelace+list@mail.example.org', 'ä@münchen.example', `${'a'.repeat(64)}@${'b'.repeat(63)}.org`])(
-    '%j is an address',
+    'accepts the address %j',
     (email) => {
       expect(named(() => checkSubmission(aForm(), sent({ email })))).toEqual([])
     },
@@ -73,7 +73,7 @@ describe('what a viewer sends', () => {
     'a\0@b',
     'a@b@',
     'a,b@c',
-  ])('%j is none', (email) => {
+  ])('rejects the address %j', (email) => {
     expect(named(() => checkSubmission(aForm(), sent({ email })))).toEqual(['email'])
   })
 })

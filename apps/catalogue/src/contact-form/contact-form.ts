@@ -1,19 +1,22 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import { parseId } from '../id/id.ts'
-import { checkText } from '../text.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
 
-/** What people say of a contact form. */
+/** The fields of a contact form that users set. */
 export interface ContactFormFields {
   primaryText: string
   secondaryText: string
-  /** The organisation's own name for it. */
+  /** The organisation's own name for the form. */
   reference: string
   optInMessage: string
   buttonText: string
   captureNames: boolean
   captureCompanyName: boolean
   captureOptIn: boolean
-  /** True asks players to let viewers watch only after they have sent it; kept for them, and enforced by nothing here. */
+  /**
+   * If true, players should require a submission before playback. The catalogue only stores this
+   * flag and does not enforce it.
+   */
   gated: boolean
 }
 
@@ -24,7 +27,7 @@ export interface ContactForm extends ContactFormFields {
   createTime: Date
 }
 
-/** Refuses with every bad field at once. */
+/** Throws `invalid` with every invalid field. */
 export function checkContactForm(fields: ContactFormFields): void {
   const nothing = fields.primaryText.trim() === '' && fields.reference.trim() === ''
   const problems: FieldError[] = [
@@ -38,9 +41,9 @@ export function checkContactForm(fields: ContactFormFields): void {
   if (problems.length > 0) throw invalid(problems)
 }
 
-/** What a viewer sends. */
+/** The fields that a viewer submits. */
 export interface SubmissionFields {
-  /** The video that showed the form; empty when not said. */
+  /** The video that showed the form; empty if unknown. */
   videoId: string
   name: string
   companyName: string
@@ -53,7 +56,7 @@ export interface Submission extends SubmissionFields {
   createTime: Date
 }
 
-/** What a form asks for must be there, and nothing else may; refuses with every bad field at once. */
+/** Requires every field that the form captures, and rejects all others. Throws `invalid` with every invalid field. */
 export function checkSubmission(form: ContactFormFields, sent: SubmissionFields): void {
   const problems = [
     ...captured('name', form.captureNames, sent.name),
@@ -72,7 +75,7 @@ function captured(field: string, asked: boolean, text: string): FieldError[] {
   return text.trim() === '' ? [{ field, message: 'is required' }] : checkText(field, text, { max: 255 })
 }
 
-/** What mail programs take, without quotes and comments; bounds as of SMTP. */
+/** Accepts addresses that mail programs accept, without quoted parts and comments. Length limits are those of SMTP. */
 function emailProblems(email: string): FieldError[] {
   if (email === '') return [{ field: 'email', message: 'is required' }]
   const bad = checkText('email', email, { max: 254 })

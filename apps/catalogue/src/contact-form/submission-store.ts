@@ -1,33 +1,30 @@
-import { DomainError, notFound } from '@vitascope/errors'
+import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, jsonCodec, once } from '@vitascope/postgres'
-import type { IdPlace } from '../id-page.ts'
+import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
+import type { IdPlace } from '../rules/id-page.ts'
 import type { Submission, SubmissionFields } from './contact-form.ts'
 
-/** Guests send them, so a form holds no more. */
-const SUBMISSIONS_MOST = 100_000
-
 export interface SubmissionStore {
-  /** Keeps what was sent by a form of an active organisation; answers its id. Refuses with CONTACT_FORM_NOT_FOUND, CONTACT_FORM_FULL. */
+  /** Stores a submission to a form of an active organisation and returns its id. Throws CONTACT_FORM_NOT_FOUND. */
   add(contactFormId: string, sent: SubmissionFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
   list(contactFormId: string, place: IdPlace, signal?: AbortSignal): Promise<Submission[]>
+  /** Deletes a submission of the form permanently. Throws SUBMISSION_NOT_FOUND. */
+  remove(contactFormId: string, submissionId: string, signal?: AbortSignal): Promise<void>
 }
 
 export function createSubmissionStore(db: Db): SubmissionStore {
   return {
     add: (contactFormId, { videoId, name, companyName, email, optIn }, call) =>
-      once(db, call, jsonCodec<string>(), async (tx) => {
-        // The count locks the form: it neither overflows nor goes away under the row.
-        const [form] = await tx.query<{ submissions: number }>(
-          `update contact_form f set submissions = submissions + 1
+      withIdempotency(db, call, jsonCodec<string>(), async (tx) => {
+        // The lock prevents a concurrent deletion of the form. Submissions to one form do not block
+        // each other.
+        const [form] = await tx.query(
+          `select 1 from contact_form f
            where contact_form_id = $1 and exists (select from organisation o where o.organisation_id = f.organisation_id and o.active)
-           returning submissions`,
+           for key share of f`,
           [contactFormId],
         )
         if (!form) throw notFound('contact form', contactFormId)
-        if (form.submissions > SUBMISSIONS_MOST) {
-          throw new DomainError('refused', 'CONTACT_FORM_FULL', `this form holds ${SUBMISSIONS_MOST} submissions and takes no more`)
-        }
         const [row] = await tx.query<{ submission_id: string }>(
           `insert into contact_form_submission (contact_form_id, video_id, name, company_name, email, opt_in)
            values ($1, $2, $3, $4, $5, $6) returning submission_id`,
@@ -44,6 +41,14 @@ export function createSubmissionStore(db: Db): SubmissionStore {
         [contactFormId, after, limit, skip],
       )
       return rows.map(toSubmission)
+    },
+    async remove(contactFormId, submissionId, signal) {
+      signal?.throwIfAborted()
+      const [removed] = await db.query(
+        'delete from contact_form_submission where submission_id = $1 and contact_form_id = $2 returning submission_id',
+        [submissionId, contactFormId],
+      )
+      if (!removed) throw notFound('submission', submissionId)
     },
   }
 }

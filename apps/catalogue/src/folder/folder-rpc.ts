@@ -1,24 +1,24 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
+import { organisationFor, requireUser, scopeOf } from '@vitascope/principal'
 import type { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
-import { parseId } from '../id/id.ts'
-import { pageById } from '../id-page.ts'
-import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
-import { organisationFor, requireUser, scopeOf } from '../visibility.ts'
+import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
+import { pageById } from '../rules/id-page.ts'
 import { checkFolder, mergeFolder } from './folder.ts'
 import type { FolderKey, FolderStore } from './folder-store.ts'
 
-/** Descriptions of 5,000 characters: some 2 MiB at most. */
-const FOLDERS_MOST = 100
+/** With descriptions of 5,000 characters, a page is at most about 2 MiB. */
+const MAX_FOLDERS = 100
 const VIDEOS_DEFAULT = 100
-const VIDEOS_MOST = 1_000
+const MAX_VIDEOS = 1_000
 
 export function folderHandlers(folders: FolderStore, organisations: Organisations): Handlers<typeof FolderServiceService> {
   return {
     async listFolders({ organisationId: named, ...page }, { principal, signal }) {
-      const organisationId = await needOrganisation(organisations, principal, named, signal)
-      const { rows, nextPageToken } = await pageById(page, FOLDERS_MOST, {
+      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+      const { rows, nextPageToken } = await pageById(page, MAX_FOLDERS, {
         read: (place) => folders.list(organisationId, place, signal),
         idOf: ({ folderId }) => folderId,
       })
@@ -26,7 +26,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
     },
     async createFolder({ organisationId: named, name, description }, call) {
       const { userId } = requireUser(call.principal)
-      const organisationId = await needOrganisation(organisations, call.principal, named, call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
       return { folder: await folders.create({ organisationId, userId, ...checkFolder({ name, description }) }, call) }
     },
     async updateFolder({ folder: given, updateMask = [] }, { principal, signal }) {
@@ -41,7 +41,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
     async listFolderVideos({ folderId, ...page }, { principal, signal }) {
       const key = keyOf(principal, folderId)
       const sized = { ...page, pageSize: page.pageSize === 0 ? VIDEOS_DEFAULT : page.pageSize }
-      const { rows, nextPageToken } = await pageById(sized, VIDEOS_MOST, {
+      const { rows, nextPageToken } = await pageById(sized, MAX_VIDEOS, {
         read: (place) => folders.videos(key, place, signal),
         idOf: ({ place }) => place,
       })
@@ -57,7 +57,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
   }
 }
 
-/** With an owner that the caller names, the folder must be its. */
+/** If the caller names an organisation, the folder must belong to it. */
 function keyOf(principal: Principal, folderId: string, named = ''): FolderKey {
   const owner = named === '' ? scopeOf(principal) : (organisationFor(principal, named) ?? null)
   if (!parseId(folderId) || (owner !== null && !parseId(owner))) throw notFound('folder', folderId)

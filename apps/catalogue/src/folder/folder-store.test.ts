@@ -30,7 +30,7 @@ describe('a folder', () => {
     expect((await folders.list('2', { after: ids[0] ?? '', limit: 1, skip: 0 })).map(({ folderId }) => folderId)).toEqual([ids[1]])
     expect((await folders.list('2', { ...all, skip: 1 })).map(({ folderId }) => folderId)).toEqual([ids[1]])
   })
-  test('has a name that no other one of its organisation has', async () => {
+  test('has a unique name in its organisation', async () => {
     await create({ name: 'Same' })
     await create({ name: 'same' })
     await create({ name: 'Same', organisationId: '2' })
@@ -39,23 +39,23 @@ describe('a folder', () => {
     const rename = folders.update(key, '8', (now) => ({ ...now, name: 'Same' }))
     await expect(rename).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
   })
-  test('is made once by 20 equal calls at once', async () => {
+  test('is created once by 20 equal concurrent calls', async () => {
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => create({ name: 'Raced' })))
     expect(names(answers)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
   })
-  test('takes a name that many want for one of them', async () => {
+  test('can be renamed to a name by one of many concurrent calls', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => aKey()))
     const answers = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
     expect(names(answers)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
   })
-  test('answers its change with what it was', async () => {
+  test('returns its former state on a change', async () => {
     const made = await create({ description: 'old' })
     const key = { scope: null, folderId: made.folderId }
     const { folder, previous } = await folders.update(key, '8', (now) => ({ ...now, name: made.name, description: 'new' }))
     expect(previous).toEqual(made)
     expect(folder).toMatchObject({ description: 'new', createdByUserId: '7', lastModifiedByUserId: '8', createTime: made.createTime })
   })
-  test('with an idempotency key is made once, and the retry gets the first answer', async () => {
+  test('with an idempotency key is created once, and a retry returns the first response', async () => {
     const call = () => aCall({ key: 'a folder', fingerprint: 'a' })
     const first = await create({ name: 'Once' }, call())
     expect(await create({ name: 'Once' }, call())).toEqual(first)
@@ -74,7 +74,7 @@ describe('a folder', () => {
 })
 
 describe('its contents', () => {
-  test('are in the order in which they were put in, each once', async () => {
+  test('are in the order of adding, each once', async () => {
     const key = await aKey()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await catalogue.upload()).videoId)
@@ -90,14 +90,14 @@ describe('its contents', () => {
     }
     expect(await contents(key)).toEqual([ids[0], ids[2]])
   })
-  test('are of its organisation, for the system too', async () => {
+  test('are of its organisation, even for a system user', async () => {
     const { folderId } = await aKey()
     const { videoId } = await catalogue.upload({}, { organisationId: '2' })
     for (const id of [videoId, '4611686018427387905', 'x', '']) {
       await expect(folders.add({ scope: null, folderId }, id, aCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     }
   })
-  test('stay when it is deleted, and leave it when they are', async () => {
+  test('remain when it is deleted, and leave it when they are deleted', async () => {
     const [gone, kept] = [await aKey(), await aKey()]
     const { videoId, mediaId } = await catalogue.upload()
     await folders.add(gone, videoId, aCall())
@@ -109,7 +109,7 @@ describe('its contents', () => {
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect(await contents(kept)).toEqual([])
   })
-  test('change at once with the deletion of either, and nothing is a fault', async () => {
+  test('can change during the deletion of either without an error', async () => {
     for (let round = 0; round < 5; round++) {
       const key = await aKey()
       const videos = await Promise.all(Array.from({ length: 4 }, () => catalogue.upload()))
@@ -130,13 +130,13 @@ test('lists of a folder know the titles and states of its videos, also of those 
   const rename = ({ videoId }: { videoId: string }, title: string) =>
     catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title }))
   await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.add(key, upload.videoId, aCall())]))
-  const told = () =>
+  const received = () =>
     catalogue.db.query<{ same: boolean }>(
       `select (f.state, f.title_key, f.create_time) = (v.state, lower(v.title), v.create_time) as same
        from folder_video f join video v using (video_id) where f.folder_id = $1`,
       [key.folderId],
     )
-  expect(await told()).toEqual(uploads.map(() => ({ same: true })))
+  expect(await received()).toEqual(uploads.map(() => ({ same: true })))
   await catalogue.db.query(`update video set state = 'failed' where video_id = any ($1)`, [uploads.map(({ videoId }) => videoId)])
-  expect(await told()).toEqual(uploads.map(() => ({ same: true })))
+  expect(await received()).toEqual(uploads.map(() => ({ same: true })))
 })

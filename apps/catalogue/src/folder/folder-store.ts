@@ -1,9 +1,9 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, isUniqueViolation, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import { parseId } from '../id/id.ts'
-import type { IdPlace } from '../id-page.ts'
-import type { Scope } from '../visibility.ts'
+import { type Db, isUniqueViolation, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import { parseId } from '../rules/id.ts'
+import type { IdPlace } from '../rules/id-page.ts'
 import { type Folder, type FolderFields, folderExists } from './folder.ts'
 
 export interface FolderKey {
@@ -12,31 +12,31 @@ export interface FolderKey {
 }
 
 export interface FolderPlace {
-  /** Grows with each video that is put in. */
+  /** Position in the folder; increases with each added video. */
   place: string
   videoId: string
 }
 
 type Repeatable = Pick<Call, 'idempotency' | 'signal'>
 
-/** Calls with a key refuse with FOLDER_NOT_FOUND; names that are taken with FOLDER_EXISTS. */
+/** Methods with a key throw FOLDER_NOT_FOUND. A name that is in use throws FOLDER_EXISTS. */
 export interface FolderStore {
-  need(key: FolderKey, signal?: AbortSignal): Promise<Folder>
+  require(key: FolderKey, signal?: AbortSignal): Promise<Folder>
   list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<Folder[]>
   create(folder: FolderFields & { organisationId: string; userId: string }, call: Repeatable): Promise<Folder>
-  /** Locks the folder and stores what `change` makes of it; answers both. */
+  /** Locks the folder and stores the fields that `change` returns. Returns the folder after and before. */
   update(
     key: FolderKey,
     byUserId: string,
     change: (now: Folder) => FolderFields,
     signal?: AbortSignal,
   ): Promise<{ folder: Folder; previous: Folder }>
-  /** Answers the folder as it was; its videos stay. */
+  /** Deletes the folder and returns it. Its videos are kept. */
   remove(key: FolderKey, signal?: AbortSignal): Promise<Folder>
   videos(key: FolderKey, place: IdPlace, signal?: AbortSignal): Promise<FolderPlace[]>
-  /** False where the video lay there already; refuses with VIDEO_NOT_FOUND. */
+  /** Returns false if the folder already contains the video. Throws VIDEO_NOT_FOUND. */
   add(key: FolderKey, videoId: string, call: Repeatable): Promise<boolean>
-  /** Refuses with FOLDER_VIDEO_NOT_FOUND where the video did not lie there. */
+  /** Throws FOLDER_VIDEO_NOT_FOUND if the folder does not contain the video. */
   take(key: FolderKey, videoId: string, call: Repeatable): Promise<void>
 }
 
@@ -45,9 +45,9 @@ const FIND = `select ${COLUMNS} from folder where folder_id = $1 and ($2::bigint
 
 export function createFolderStore(db: Db): FolderStore {
   return {
-    async need(key, signal) {
+    async require(key, signal) {
       signal?.throwIfAborted()
-      return needFolder(db, key)
+      return requireFolder(db, key)
     },
     async list(organisationId, { after, limit, skip }, signal) {
       signal?.throwIfAborted()
@@ -59,7 +59,7 @@ export function createFolderStore(db: Db): FolderStore {
     },
     async create({ organisationId, userId, name, description }, call) {
       const made = await refusingTaken(name, () =>
-        once(db, call, jsonCodec<Row>(), async (tx) => {
+        withIdempotency(db, call, jsonCodec<Row>(), async (tx) => {
           const [row] = await tx.query<Row>(
             `insert into folder (organisation_id, name, description, created_by_user_id, last_modified_by_user_id)
              values ($1, $2, $3, $4, $4) returning ${COLUMNS}`,
@@ -75,7 +75,7 @@ export function createFolderStore(db: Db): FolderStore {
       let name = ''
       const update = () =>
         db.transaction(async (tx) => {
-          const previous = await needFolder(tx, key, 'for update')
+          const previous = await requireFolder(tx, key, 'for update')
           const fields = change(previous)
           name = fields.name
           const [row] = await tx.query<Row>(
@@ -90,13 +90,13 @@ export function createFolderStore(db: Db): FolderStore {
     },
     remove: (key, signal) =>
       db.transaction(async (tx) => {
-        const folder = await needFolder(tx, key, 'for update')
+        const folder = await requireFolder(tx, key, 'for update')
         await tx.query('delete from folder where folder_id = $1', [folder.folderId])
         return folder
       }, signal),
     async videos(key, { after, limit, skip }, signal) {
       signal?.throwIfAborted()
-      const { folderId } = await needFolder(db, key)
+      const { folderId } = await requireFolder(db, key)
       const rows = await db.query<{ place: string; video_id: string }>(
         'select place, video_id from folder_video where folder_id = $1 and place > $2 order by place limit $3 offset $4',
         [folderId, after, limit, skip],
@@ -104,9 +104,9 @@ export function createFolderStore(db: Db): FolderStore {
       return rows.map((row) => ({ place: row.place, videoId: row.video_id }))
     },
     add: (key, videoId, call) =>
-      once(db, call, jsonCodec<boolean>(), async (tx) => {
-        // Both stay while the row between them is written.
-        const { folderId, organisationId } = await needFolder(tx, key, 'for key share')
+      withIdempotency(db, call, jsonCodec<boolean>(), async (tx) => {
+        // The locks prevent a concurrent deletion of the folder or the video.
+        const { folderId, organisationId } = await requireFolder(tx, key, 'for key share')
         const [video] = parseId(videoId)
           ? await tx.query('select 1 from video where video_id = $1 and organisation_id = $2 for key share', [videoId, organisationId])
           : []
@@ -118,8 +118,8 @@ export function createFolderStore(db: Db): FolderStore {
         return added.length > 0
       }),
     take: async (key, videoId, call) => {
-      await once(db, call, jsonCodec<boolean>(), async ({ query }) => {
-        const { folderId } = await needFolder({ query }, key)
+      await withIdempotency(db, call, jsonCodec<boolean>(), async ({ query }) => {
+        const { folderId } = await requireFolder({ query }, key)
         const taken = parseId(videoId)
           ? await query('delete from folder_video where folder_id = $1 and video_id = $2 returning 1', [folderId, videoId])
           : []
@@ -135,7 +135,7 @@ function notInFolder(folderId: string, videoId: string): DomainError {
   return new DomainError('not_found', 'FOLDER_VIDEO_NOT_FOUND', `${video} is not in folder ${folderId}`)
 }
 
-async function needFolder(
+async function requireFolder(
   { query }: Pick<Transaction, 'query'>,
   { scope, folderId }: FolderKey,
   lock: '' | 'for update' | 'for key share' = '',
@@ -161,7 +161,7 @@ interface Row {
   description: string
   created_by_user_id: string
   last_modified_by_user_id: string
-  /** A text in an answer that was kept. */
+  /** A string in a stored idempotent response. */
   create_time: Date | string
   update_time: Date | string
 }

@@ -9,18 +9,18 @@ describe('a folder', () => {
   test.each([1, 254, 255])('has a name of %i characters', (length) => {
     expect(checkFolder({ ...now, name: '📁'.repeat(length) }).name).toHaveLength(length * 2)
   })
-  test.each(['', '  ', 'x'.repeat(256), 'a\0', '\ud800'])('is never called %j', (name) => {
+  test.each(['', '  ', 'x'.repeat(256), 'a\0', '\ud800'])('rejects the name %j', (name) => {
     expect(() => checkFolder({ ...now, name })).toThrow(refused('name'))
   })
-  test('has a description of 5,000 characters at most, and every bad field is named', () => {
+  test('has a description of at most 5,000 characters, and reports every invalid field', () => {
     for (const length of [0, 4_999, 5_000]) expect(checkFolder({ ...now, description: 'x'.repeat(length) }).name).toBe('Trailers')
     expect(() => checkFolder({ name: '', description: 'x'.repeat(5_001) })).toThrow(refused('name', 'description'))
   })
 })
 
-test('a change takes what the mask names', () => {
-  const given = { name: 'Teasers', description: 'new' }
-  expect(mergeFolder(now, given, ['name'])).toEqual({ ...now, name: 'Teasers' })
-  expect(mergeFolder(now, { ...given, name: '' }, ['description'])).toEqual({ ...now, description: 'new' })
-  expect(() => mergeFolder(now, given, ['folder_id'])).toThrow(refused('update_mask'))
+test('a change applies the fields of the update mask', () => {
+  const input = { name: 'Teasers', description: 'new' }
+  expect(mergeFolder(now, input, ['name'])).toEqual({ ...now, name: 'Teasers' })
+  expect(mergeFolder(now, { ...input, name: '' }, ['description'])).toEqual({ ...now, description: 'new' })
+  expect(() => mergeFolder(now, input, ['folder_id'])).toThrow(refused('update_mask'))
 })

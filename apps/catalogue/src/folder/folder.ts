@@ -1,7 +1,7 @@
 import { DomainError, type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../text.ts'
+import { checkText } from '../rules/text.ts'
 
-/** Holds videos of its organisation; a video may lie in several. */
+/** Contains videos of its organisation. A video can be in several folders. */
 export interface Folder extends FolderFields {
   folderId: string
   organisationId: string
@@ -12,7 +12,7 @@ export interface Folder extends FolderFields {
 }
 
 export interface FolderFields {
-  /** Unique in its organisation. */
+  /** Unique within the organisation. */
   name: string
   description: string
 }
@@ -23,14 +23,14 @@ const CHECKS: { [K in keyof FolderFields]: (value: string) => FieldError[] } = {
   description: (value) => checkText('description', value, { max: 5_000 }),
 }
 
-/** Refuses with every bad field. */
+/** Returns the fields. Throws `invalid` with every invalid field. */
 export function checkFolder(fields: FolderFields): FolderFields {
   const problems = [...CHECKS.name(fields.name), ...CHECKS.description(fields.description)]
   if (problems.length > 0) throw invalid(problems)
   return fields
 }
 
-/** The fields with those that the mask names taken from `given`. */
+/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid`. */
 export function mergeFolder(now: FolderFields, given: FolderFields, mask: readonly string[]): FolderFields {
   const unknown = mask
     .filter((path) => path !== 'name' && path !== 'description')
@@ -43,5 +43,5 @@ export function mergeFolder(now: FolderFields, given: FolderFields, mask: readon
 }
 
 export function folderExists(name: string, cause: unknown): DomainError {
-  return new DomainError('exists', 'FOLDER_EXISTS', `the organisation has a folder of this name already: ${name}`, { cause })
+  return new DomainError('exists', 'FOLDER_EXISTS', `the organisation already has a folder with this name: ${name}`, { cause })
 }

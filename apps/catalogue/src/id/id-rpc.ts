@@ -1,14 +1,14 @@
 import type { Handlers } from '@vitascope/grpc'
+import { requireSystemUser } from '@vitascope/principal'
 import type { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
-import { requireSystem } from '../visibility.ts'
+import { giveText, type TextMaker, textMaker } from '../rules/random-text.ts'
 import type { IdStore } from './id-store.ts'
-import { giveText, type TextMaker, textMaker } from './random-text.ts'
 
 export function idHandlers(ids: IdStore, make: TextMaker = textMaker()): Handlers<typeof IdServiceService> {
   return {
     nextId: async (_, { signal }) => ({ id: await ids.next(signal) }),
     async randomId({ length }, { principal, signal }) {
-      requireSystem(principal)
+      requireSystemUser(principal)
       return { id: await giveText(ids, make, length, signal) }
     },
   }

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import type { RandomTexts } from './random-text.ts'
+import type { RandomTexts } from '../rules/random-text.ts'
 
 export interface IdStore extends RandomTexts {
   next(signal?: AbortSignal): Promise<string>

@@ -44,7 +44,7 @@ test('the sample has at least 200 places in five countries', async () => {
 })
 
 describe('an import', () => {
-  test('replaces the countries that the file names, and no others', async () => {
+  test('replaces the countries in the file only', async () => {
     const before = await rows('DE')
     const result = await importGeonames(catalogue.db, file(line('NL', '9999 ZZ'), line('BE', '1000'), line('NL', '1011')))
     expect(result).toEqual({ lines: 3, skipped: 0, postcodes: 3, countries: ['BE', 'NL'] })
@@ -52,7 +52,7 @@ describe('an import', () => {
     expect(await rows('BE')).toEqual([{ postcode_key: '1000', postcode: '1000', latitude: 1.5, longitude: -2.25 }])
     expect(await rows('DE')).toEqual(before)
   })
-  test('keeps of places that share a postcode the most accurate, and of those the first', async () => {
+  test('keeps the first of the most accurate places per postcode', async () => {
     const places = [
       line('AT', '1010', '1', '1', ''),
       line('AT', '1010', '2', '2', '6'),
@@ -62,26 +62,26 @@ describe('an import', () => {
     expect(await importGeonames(catalogue.db, file(...places))).toMatchObject({ lines: 4, postcodes: 2 })
     expect(await rows('AT')).toEqual([{ postcode_key: '1010', postcode: '1010', latitude: 2, longitude: 2 }])
   })
-  test('of a file with bad lines names each by its number, and changes nothing', async () => {
+  test('of a file with invalid lines lists their numbers and changes nothing', async () => {
     const before = await all()
     const lines = [line('NL', '1'), 'what', line('NL', '2'), line('NL', '3', '91'), ...Array(30).fill('x')]
     const error = await importGeonames(catalogue.db, file(...lines)).catch((reason) => reason)
     expect(error).toBeInstanceOf(ImportRefused)
-    const said = error.message.split('\n')
-    expect(said[0]).toBe('line 2 has 1 columns, not 12')
-    expect(said[1]).toBe('line 4 has no latitude from -90 to 90')
-    expect(said.slice(-2)).toEqual(['and 12 more', 'nothing was imported'])
-    expect(said).toHaveLength(22)
+    const output = error.message.split('\n')
+    expect(output[0]).toBe('line 2 has 1 columns, not 12')
+    expect(output[1]).toBe('line 4 has no latitude from -90 to 90')
+    expect(output.slice(-2)).toEqual(['and 12 more', 'nothing was imported'])
+    expect(output).toHaveLength(22)
     expect(await all()).toEqual(before)
   })
-  test('passes bad lines over where it is told to', async () => {
+  test('skips bad lines when configured to', async () => {
     const skipped: string[] = []
     const source = file(line('NL', '1'), 'what', line('NL', '2'))
     const result = await importGeonames(catalogue.db, source, { skip: (problem) => skipped.push(problem) })
     expect(result).toEqual({ lines: 3, skipped: 1, postcodes: 2, countries: ['NL'] })
     expect(skipped).toEqual(['line 2 has 1 columns, not 12'])
   })
-  test('of a file without a postcode, or one that breaks off, changes nothing', async () => {
+  test('of a file without postcodes or of a truncated file changes nothing', async () => {
     const before = await all()
     await expect(importGeonames(catalogue.db, file(), { skip: () => {} })).rejects.toThrow('holds no postcode')
     await expect(
@@ -92,7 +92,7 @@ describe('an import', () => {
     ).rejects.toThrow('the disk broke')
     expect(await all()).toEqual(before)
   })
-  test('is seen whole or not at all', async () => {
+  test('is visible completely or not at all', async () => {
     const many = Array.from({ length: 5_000 }, (_, index) => line('NL', String(10_000 + index)))
     let under = true
     const importing = importGeonames(catalogue.db, file(...many)).finally(() => {
@@ -105,7 +105,7 @@ describe('an import', () => {
     expect([...seen].filter((count) => count !== 45 && count !== 5_000)).toEqual([])
     expect(seen).toContain(5_000)
   })
-  test('of two at once leaves one of them', async () => {
+  test('of two concurrent imports keeps one', async () => {
     const both = [file(line('NL', '1'), line('BE', '1')), file(line('BE', '2'), line('NL', '2'))]
     await Promise.all(both.map((source) => importGeonames(catalogue.db, source)))
     const [nl, be] = [await rows('NL'), await rows('BE')]
@@ -120,7 +120,7 @@ describe('the command', () => {
     folder = await mkdtemp(join(tmpdir(), 'vitascope-import-'))
   })
   afterEach(() => rm(folder, { recursive: true }))
-  const script = join(import.meta.dirname, 'import.ts')
+  const script = join(import.meta.dirname, '../import-postcodes.ts')
   const environment = () => ({ ...process.env, VITASCOPE_CATALOGUE_DATABASE_URL: catalogue.url })
   const command = (...args: string[]) =>
     new Promise<{ code: number | string; out: string; err: string }>((resolve) =>
@@ -129,7 +129,7 @@ describe('the command', () => {
       ),
     )
 
-  test('says what it did', async () => {
+  test('prints a summary', async () => {
     const path = join(folder, 'places.txt')
     await writeFile(path, `${line('NL', '1011 AB')}\nbad\n`)
     expect(await command(path)).toMatchObject({ code: 1, out: '', err: 'line 2 has 1 columns, not 12\nnothing was imported\n' })
@@ -138,7 +138,7 @@ describe('the command', () => {
     expect(done.out).toMatch(/^1 postcodes of NL from 2 lines, 1 of them passed over, in \d+\.\d s\n$/)
     expect((await rows('NL')).map(({ postcode }) => postcode)).toEqual(['1011 AB'])
   })
-  test('that is killed half-way changes nothing, and the next one does all', async () => {
+  test('that is killed changes nothing, and the next import is complete', async () => {
     const before = await all()
     const pipe = join(folder, 'pipe')
     await promisify(execFile)('mkfifo', [pipe])
@@ -158,7 +158,7 @@ describe('the command', () => {
     expect(await command(path)).toMatchObject({ code: 0 })
     expect((await rows('NL')).map(({ postcode }) => postcode)).toEqual(['2'])
   })
-  test('says what it cannot do', async () => {
+  test('prints an error for invalid arguments', async () => {
     expect(await command(join(folder, 'none.txt'))).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read (ENOENT)') })
     expect(await command()).toMatchObject({ code: 2, err: expect.stringContaining('usage') })
     expect(await command('--other', 'x')).toMatchObject({ code: 2 })

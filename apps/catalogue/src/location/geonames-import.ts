@@ -4,13 +4,13 @@ import { linesOf } from './lines.ts'
 
 export interface ImportResult {
   lines: number
-  /** Lines that were passed over. */
+  /** Lines that were skipped. */
   skipped: number
   postcodes: number
   countries: string[]
 }
 
-/** A file that was not taken: nothing of it is there. Each problem names its line. */
+/** Thrown if a file is rejected; nothing of it is stored. Each problem names its line. */
 export class ImportRefused extends Error {
   constructor(problems: readonly string[], more: number) {
     super([...problems, ...(more > 0 ? [`and ${more} more`] : []), 'nothing was imported'].join('\n'))
@@ -18,16 +18,17 @@ export class ImportRefused extends Error {
   }
 }
 
-/** Problems that are named. */
-const NAMED_MOST = 20
-/** Characters that are handed on at once. */
+/** Maximum number of problems in the error message. */
+const MAX_NAMED = 20
+/** Characters that are sent to COPY at once. */
 const PART = 64 * 1024
-/** Imports come one after another; readers go on meanwhile. */
+/** Only one import runs at a time. Readers are not blocked. */
 const IMPORT_LOCK = `select pg_advisory_xact_lock(hashtextextended('vitascope catalogue postcodes', 0))`
 
 /**
- * Takes a GeoNames postal code file, in one transaction: every country that the file names has its postcodes from the file afterwards, and
- * no others. A line that cannot be read refuses the whole file, unless `skip` is told of it instead. The file is opened anew for each try.
+ * Imports a GeoNames postal code file in one transaction. It replaces all postcodes of every
+ * country in the file. Throws `ImportRefused` if a line is malformed, or passes its problem to
+ * `skip` if that is given. `open` is called again for each attempt of the transaction.
  */
 export function importGeonames(
   db: Db,
@@ -59,7 +60,10 @@ export function importGeonames(
   }, signal)
 }
 
-/** The good lines in the text form of COPY; throws at the end of the file where there were others. */
+/**
+ * Yields the valid lines in the text format of COPY. Throws `ImportRefused` at the end of the file
+ * if there were invalid lines and `skip` is not given.
+ */
 async function* copyParts(
   bytes: AsyncIterable<Uint8Array>,
   count: { lines: number; skipped: number },
@@ -76,7 +80,7 @@ async function* copyParts(
         const problem = `line ${count.lines} ${place}`
         bad++
         if (skip) skip(problem)
-        else if (problems.length < NAMED_MOST) problems.push(problem)
+        else if (problems.length < MAX_NAMED) problems.push(problem)
       } else {
         const { country, postcode, key, latitude, longitude, accuracy } = place
         part += `${count.lines}\t${country}\t${postcode}\t${key}\t${latitude}\t${longitude}\t${accuracy}\n`

@@ -1,6 +1,6 @@
 import { postcodeKey } from './postcode.ts'
 
-/** What an import takes of a line. */
+/** The fields of a line that are imported. */
 export interface GeonamesPlace {
   country: string
   postcode: string
@@ -8,7 +8,7 @@ export interface GeonamesPlace {
   /** As written, in decimal digits. */
   latitude: string
   longitude: string
-  /** 0 (not said) to 9; of places that share a postcode the most accurate counts. */
+  /** 0 (unknown) to 9. Of several places with the same postcode, the most accurate is used. */
   accuracy: string
 }
 
@@ -16,8 +16,9 @@ const COLUMNS = 12
 const DEGREES = /^-?\d{1,3}(\.\d{1,20})?$/
 
 /**
- * A line of a GeoNames postal code file: country, postcode, place, three levels of administration with their codes, latitude, longitude,
- * accuracy, parted by tabs. A text tells what is wrong with it.
+ * Parses a line of a GeoNames postal code file: country, postcode, place, three administrative
+ * levels with their codes, latitude, longitude and accuracy, separated by tabs. Returns a string
+ * that describes the problem if the line is malformed.
  */
 export function readGeonamesLine(line: string): GeonamesPlace | string {
   const columns = line.split('\t')
@@ -33,6 +34,6 @@ export function readGeonamesLine(line: string): GeonamesPlace | string {
   return { country, postcode, key, latitude, longitude, accuracy: accuracy || '0' }
 }
 
-function isDegrees(written: string, most: number): boolean {
-  return DEGREES.test(written) && Math.abs(Number(written)) <= most
+function isDegrees(written: string, max: number): boolean {
+  return DEGREES.test(written) && Math.abs(Number(written)) <= max
 }

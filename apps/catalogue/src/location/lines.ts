@@ -1,7 +1,10 @@
-/** Longer than any line of such a file: what has none so far is not one. */
-const LONGEST = 64 * 1024
+/** Longer than any valid line. A file with such a line is not a postal code file. */
+const MAX_LINE_LENGTH = 64 * 1024
 
-/** The lines of a UTF-8 file, in batches as they come; a last line break ends the last line. A line that never ends is cut off and ends all. */
+/**
+ * Yields the lines of a UTF-8 file in batches. A final line break does not start another line. A
+ * line that is too long is truncated and ends the output.
+ */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -9,8 +12,8 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
     yield lines.map(withoutReturn)
-    if (rest.length > LONGEST) {
-      yield [rest.slice(0, LONGEST)]
+    if (rest.length > MAX_LINE_LENGTH) {
+      yield [rest.slice(0, MAX_LINE_LENGTH)]
       return
     }
   }

@@ -1,24 +1,24 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
+import { requireUser } from '@vitascope/principal'
 import type { ListVideosByPlaceRequest, LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
-import { checkedSize } from '../id-page.ts'
-import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
-import { checkText } from '../text.ts'
-import { requireUser } from '../visibility.ts'
+import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { checkedSize } from '../rules/id-page.ts'
+import { checkText } from '../rules/text.ts'
 import type { PlacedVideoStore } from './placed-video-store.ts'
 import { areasOf, type Place, postcodeKey } from './postcode.ts'
 import type { PostcodeStore } from './postcode-store.ts'
 
-export interface LocationRoom {
+export interface LocationParts {
   postcodes: PostcodeStore
   videos: PlacedVideoStore
   organisations: Organisations
 }
 
-const PAGE_MOST = 500
+const MAX_PAGE_SIZE = 500
 
-export function locationHandlers({ postcodes, videos, organisations }: LocationRoom): Handlers<typeof LocationServiceService> {
+export function locationHandlers({ postcodes, videos, organisations }: LocationParts): Handlers<typeof LocationServiceService> {
   return {
     async lookUpPostcode({ postcode, country }, { principal, signal }) {
       requireUser(principal)
@@ -32,15 +32,15 @@ export function locationHandlers({ postcodes, videos, organisations }: LocationR
       return found
     },
     async listVideosByPlace(request, { principal, signal }) {
-      const organisationId = await needOrganisation(organisations, principal, request.organisationId, signal)
-      const size = checkedSize(request, PAGE_MOST)
+      const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
+      const size = checkedSize(request, MAX_PAGE_SIZE)
       return videos.page({ organisationId, ...partOf(request) }, { size, token: request.pageToken, skip: request.skip }, signal)
     },
   }
 
   async function find(written: string, country: string | undefined, signal: AbortSignal): Promise<Place | undefined> {
     const key = postcodeKey(written)
-    // Longer ones are nowhere, and a NUL or half of a pair cannot be asked for.
+    // No postcode is longer, and PostgreSQL accepts neither NUL nor a lone surrogate.
     if (key === '' || checkText('', key, { max: 20 }).length > 0) return undefined
     const exact = await postcodes.find(key, country, signal)
     if (exact) return exact

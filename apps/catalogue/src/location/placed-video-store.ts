@@ -1,9 +1,9 @@
 import { invalid } from '@vitascope/errors'
 import { type Db, decodePageToken, encodePageToken } from '@vitascope/postgres'
-import { parseId } from '../id/id.ts'
+import { parseId } from '../rules/id.ts'
 import type { Location } from '../video/video.ts'
 
-/** A video, and where it was shot. */
+/** A video and its recording location. */
 export interface PlacedVideo {
   videoId: string
   title: string
@@ -12,12 +12,12 @@ export interface PlacedVideo {
 
 export interface PlacedVideoPage {
   videos: PlacedVideo[]
-  /** Empty at the end. */
+  /** Empty on the last page. */
   nextPageToken: string
 }
 
 export interface PlacedVideoStore {
-  /** Those of an organisation whose country or city is the given one but for case, oldest first. */
+  /** Returns the videos of an organisation with the given country or city (case-insensitive), oldest first. */
   page(
     where: { organisationId: string; part: 'country' | 'city'; name: string },
     place: { size: number; token: string; skip: number },
@@ -25,7 +25,7 @@ export interface PlacedVideoStore {
   ): Promise<PlacedVideoPage>
 }
 
-/** The conditions of the indexes video_location_country and video_location_city. */
+/** Must match the expressions of the indexes video_location_country and video_location_city. */
 const PARTS = {
   country: `lower(location ->> 'country') = lower($2)`,
   city: `lower(location ->> 'city') = lower($2)`,
@@ -64,6 +64,6 @@ function readToken(token: string): { time: Date | '-infinity'; id: string } {
   if (!values) return { time: '-infinity', id: '0' }
   const [time = '', written = ''] = values
   const id = parseId(written)
-  if (id === undefined || !/^\d{1,15}$/.test(time)) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  if (id === undefined || !/^\d{1,15}$/.test(time)) throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
   return { time: new Date(Number(time)), id }
 }

@@ -2,7 +2,10 @@ import type { Db } from '@vitascope/postgres'
 import type { Place } from './postcode.ts'
 
 export interface PostcodeStore {
-  /** The place of a postcode, by its key; of several countries the one named, else the first by code. */
+  /**
+   * Returns the place of a postcode key. If several countries have it, returns that of `country`,
+   * or of the first country code.
+   */
   find(key: string, country: string | undefined, signal?: AbortSignal): Promise<Place | undefined>
 }
 

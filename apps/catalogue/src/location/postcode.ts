@@ -1,6 +1,6 @@
-/** Where a postcode is. */
+/** The location of a postcode. */
 export interface Place {
-  /** As its country writes it. */
+  /** In the notation of its country. */
   postcode: string
   /** ISO 3166-1 alpha-2. */
   country: string
@@ -9,12 +9,12 @@ export interface Place {
   longitude: number
 }
 
-/** What postcodes are compared by: people write them in either case, and with or without spaces, hyphens and points. */
+/** Returns the normalised postcode used for lookups: upper case, without spaces, hyphens and dots. */
 export function postcodeKey(written: string): string {
   return written.toUpperCase().replaceAll(/[\s.-]/gu, '')
 }
 
-/** An area of a country, by the first part of its postcodes. */
+/** An area of a country, identified by the first part of its postcodes. */
 export interface Area {
   key: string
   country: string
@@ -27,7 +27,7 @@ const AREAS: readonly { country: string; full: RegExp }[] = [
   { country: 'US', full: /^(\d{5})\d{4}$/ },
 ]
 
-/** The areas that a full postcode may lie in: common data of these countries goes no deeper. */
+/** Returns the areas of a full postcode. The public data of these countries has areas only. */
 export function areasOf(key: string): Area[] {
   return AREAS.flatMap(({ country, full }) => {
     const [, area] = full.exec(key) ?? []

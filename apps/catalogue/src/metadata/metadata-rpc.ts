@@ -1,8 +1,8 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
+import { requireUser, scopeOf } from '@vitascope/principal'
 import type { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
-import { parseId } from '../id/id.ts'
-import { requireUser, scopeOf } from '../visibility.ts'
+import { parseId } from '../rules/id.ts'
 import { addEntries, changeEntries, checkEntries, checkNames, removeEntries } from './metadata.ts'
 import type { MetadataStore } from './metadata-store.ts'
 

@@ -24,7 +24,7 @@ const add = (videoId: string, entries: MetadataEntry[], call = aCall()) =>
 const stored = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.metadata
 
 describe('metadata', () => {
-  test('is read with its video, by name, whatever the names are', async () => {
+  test('is returned with its video, ordered by name', async () => {
     const { videoId } = await catalogue.upload()
     expect(await stored(videoId)).toEqual([])
     const entries = ['valueof', 'constructor', '__proto__', 'a'].map((name) => anEntry(name))
@@ -33,7 +33,7 @@ describe('metadata', () => {
     expect((await stored(videoId))?.[2]).toEqual({ name: 'budget', value: '', private: true, readOnly: true })
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ lastModifiedById: '8', updateTime: at })
   })
-  test('changes and goes, the rest stays as it is', async () => {
+  test('is changed and removed without affecting other entries', async () => {
     const { videoId } = await catalogue.upload()
     await add(videoId, [anEntry('a'), anEntry('b'), anEntry('c')])
     const key = { scope: '1', videoId }
@@ -56,14 +56,14 @@ describe('metadata', () => {
     await expect(add(videoId, [anEntry('b'), anEntry('a')])).rejects.toMatchObject({ reason: 'METADATA_EXISTS' })
     expect(await stored(videoId)).toEqual([anEntry('a')])
   })
-  test('is made once by 20 equal calls at once', async () => {
+  test('is created once by 20 equal concurrent calls', async () => {
     const { videoId } = await catalogue.upload()
     const made = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => add(videoId, [anEntry('a', { value: `${index}` })])))
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const one of made) if (one.status === 'rejected') expect(one.reason).toMatchObject({ kind: 'exists', reason: 'METADATA_EXISTS' })
     expect(await stored(videoId)).toHaveLength(1)
   })
-  test('never is more than 100, whoever adds at the same time', async () => {
+  test('never exceeds 100 under concurrent writes', async () => {
     const { videoId } = await catalogue.upload()
     const calls = Array.from({ length: 12 }, (_, call) =>
       add(
@@ -75,14 +75,14 @@ describe('metadata', () => {
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     expect(await stored(videoId)).toHaveLength(100)
   })
-  test('with an idempotency key is made once, and the retry gets the first answer', async () => {
+  test('with an idempotency key is created once, and a retry returns the first response', async () => {
     const { videoId } = await catalogue.upload()
     const call = () => aCall({ key: `metadata ${videoId}`, fingerprint: 'a' })
     const first = await add(videoId, [anEntry('a')], call())
     expect(await add(videoId, [anEntry('a')], call())).toEqual(first)
     expect(await stored(videoId)).toHaveLength(1)
   })
-  test('goes with its media', async () => {
+  test('is deleted with its media', async () => {
     const { videoId, mediaId } = await catalogue.upload()
     await add(videoId, [anEntry('a')])
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })

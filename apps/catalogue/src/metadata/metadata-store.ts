@@ -1,11 +1,10 @@
 import type { Call } from '@vitascope/grpc'
-import { type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import { lockVideo, noteChange } from '../video/video-lock.ts'
-import type { VideoKey } from '../video/video-store.ts'
+import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import { lockVideo, noteChange, type VideoKey } from '../publishing/media/video-lock.ts'
 import type { MetadataEntry } from './metadata.ts'
 
 export interface MetadataStore {
-  /** Locks the video, stores what `change` makes of its entries, and answers when; refuses with VIDEO_NOT_FOUND. */
+  /** Locks the video, stores the entries that `change` returns, and returns the update time. Throws VIDEO_NOT_FOUND. */
   change(
     key: VideoKey,
     byUserId: string,
@@ -14,10 +13,17 @@ export interface MetadataStore {
   ): Promise<Date>
 }
 
+/**
+ * SQL for the entries of a video `v`, ordered by name; null if there are none. At most 100 rows,
+ * adjacent in the primary key.
+ */
+export const METADATA_ENTRIES = `(select jsonb_agg(jsonb_build_object('name', e.name, 'value', e.value, 'private', e.private,
+      'readOnly', e.read_only) order by e.name) from metadata_entry e where e.video_id = v.video_id)`
+
 export function createMetadataStore(db: Db): MetadataStore {
   return {
     async change(key, byUserId, change, call) {
-      const at = await once(db, call, jsonCodec<number>(), async (tx) => {
+      const at = await withIdempotency(db, call, jsonCodec<number>(), async (tx) => {
         const { videoId } = await lockVideo(tx, key)
         const now = await readEntries(tx, videoId)
         await saveEntries(tx, videoId, now, change(now))
@@ -42,7 +48,7 @@ async function readEntries(tx: Transaction, videoId: string): Promise<MetadataEn
   return rows.map((row) => ({ name: row.name, value: row.value, private: row.private, readOnly: row.read_only }))
 }
 
-/** Writes the differences: entries that stay as they are keep their times. */
+/** Writes only the differences, so unchanged entries keep their update time. */
 async function saveEntries(tx: Transaction, videoId: string, before: readonly MetadataEntry[], after: readonly MetadataEntry[]) {
   const kept = new Set(after.map(({ name }) => name))
   const gone = before.filter(({ name }) => !kept.has(name)).map(({ name }) => name)

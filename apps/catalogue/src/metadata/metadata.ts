@@ -1,18 +1,21 @@
 import { DomainError, type FieldError, invalid, notFound } from '@vitascope/errors'
-import { checkText } from '../text.ts'
+import { checkText } from '../rules/text.ts'
 
-/** A text that a video has under a name. */
+/** A named text value of a video. */
 export interface MetadataEntry {
-  /** Any name of a to z and underscores, `__proto__` and `constructor` too: never the key of a plain object. */
+  /**
+   * Letters a to z and underscores. `__proto__` and `constructor` are valid names, so never use a
+   * name as key of a plain object.
+   */
   name: string
   value: string
-  /** Hidden from everybody but its organisation. */
+  /** Only visible to the video's organisation. */
   private: boolean
-  /** Changed by the system only. */
+  /** Only system users can change it. */
   readOnly: boolean
 }
 
-/** What becomes of an entry; what is absent stays as it is. */
+/** A change of an entry. Absent fields stay unchanged. */
 export interface MetadataChange {
   name: string
   value: string
@@ -20,15 +23,15 @@ export interface MetadataChange {
   readOnly?: boolean | undefined
 }
 
-/** Of a video, and so of a call. */
-export const MOST_ENTRIES = 100
-const NAME_MOST = 100
-const VALUE_MOST = 1_000
+/** Maximum number of entries of a video, and so of a call. */
+export const MAX_ENTRIES = 100
+const MAX_NAME_LENGTH = 100
+const MAX_VALUE_LENGTH = 1_000
 const NAME = /^[a-z_]+$/
 
-/** Refuses with everything that is wrong with new entries or changes. */
+/** Throws `invalid` with every problem of new or changed entries. */
 export function checkEntries(entries: readonly MetadataChange[]): void {
-  const problems = [...checkCount(entries.length, 'entries'), ...(entries.length > MOST_ENTRIES ? [] : entryProblems(entries))]
+  const problems = [...checkCount(entries.length, 'entries'), ...(entries.length > MAX_ENTRIES ? [] : entryProblems(entries))]
   if (problems.length > 0) throw invalid(problems)
 }
 
@@ -37,21 +40,27 @@ export function checkNames(names: readonly string[]): void {
   if (problems.length > 0) throw invalid(problems)
 }
 
-/** The entries of a video with new ones; all of them, or none. */
+/**
+ * Returns the entries of a video plus new ones. Throws METADATA_EXISTS, METADATA_FULL or
+ * SYSTEM_ONLY without a partial result.
+ */
 export function addEntries(now: readonly MetadataEntry[], given: readonly MetadataEntry[], bySystem: boolean): MetadataEntry[] {
   if (!bySystem) refuseReadOnly(given)
   const known = new Set(now.map(({ name }) => name))
   const taken = given.filter(({ name }) => known.has(name)).map(({ name }) => name)
   if (taken.length > 0) {
-    throw new DomainError('exists', 'METADATA_EXISTS', `the video has metadata of this name already: ${shown(taken)}`)
+    throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${shown(taken)}`)
   }
-  if (now.length + given.length > MOST_ENTRIES) {
-    throw new DomainError('refused', 'METADATA_FULL', `a video has at most ${MOST_ENTRIES} entries of metadata`)
+  if (now.length + given.length > MAX_ENTRIES) {
+    throw new DomainError('refused', 'METADATA_FULL', `a video has at most ${MAX_ENTRIES} entries of metadata`)
   }
   return [...now, ...given]
 }
 
-/** The entries of a video with changed ones; all of them, or none. */
+/**
+ * Returns the entries of a video with the changes applied. Throws METADATA_NOT_FOUND,
+ * METADATA_READ_ONLY or SYSTEM_ONLY without a partial result.
+ */
 export function changeEntries(now: readonly MetadataEntry[], changes: readonly MetadataChange[], bySystem: boolean): MetadataEntry[] {
   if (!bySystem) refuseReadOnly(changes)
   const named = new Map(changes.map((change) => [change.name, change]))
@@ -63,7 +72,10 @@ export function changeEntries(now: readonly MetadataEntry[], changes: readonly M
   })
 }
 
-/** The entries of a video without the named ones; all of them, or none. */
+/**
+ * Returns the entries of a video without the named ones. Throws METADATA_NOT_FOUND or
+ * METADATA_READ_ONLY without a partial result.
+ */
 export function removeEntries(now: readonly MetadataEntry[], names: readonly string[], bySystem: boolean): MetadataEntry[] {
   refuseUntouchable(now, names, bySystem)
   const gone = new Set(names)
@@ -71,7 +83,7 @@ export function removeEntries(now: readonly MetadataEntry[], names: readonly str
 }
 
 function checkCount(count: number, field: string): FieldError[] {
-  return count >= 1 && count <= MOST_ENTRIES ? [] : [{ field, message: `must have 1 to ${MOST_ENTRIES} items` }]
+  return count >= 1 && count <= MAX_ENTRIES ? [] : [{ field, message: `must have 1 to ${MAX_ENTRIES} items` }]
 }
 
 function entryProblems(entries: readonly MetadataChange[]): FieldError[] {
@@ -82,20 +94,20 @@ function entryProblems(entries: readonly MetadataChange[]): FieldError[] {
     seen.add(name)
     return [
       ...checkName(name, `${field}.name`),
-      ...(twice ? [{ field: `${field}.name`, message: 'must be there once' }] : []),
-      ...checkText(`${field}.value`, value, { max: VALUE_MOST }),
+      ...(twice ? [{ field: `${field}.name`, message: 'must not be repeated' }] : []),
+      ...checkText(`${field}.value`, value, { max: MAX_VALUE_LENGTH }),
     ]
   })
 }
 
 function checkName(name: string, field: string): FieldError[] {
-  if (name.length >= 1 && name.length <= NAME_MOST && NAME.test(name)) return []
-  return [{ field, message: `must have 1 to ${NAME_MOST} characters of a to z and underscore` }]
+  if (name.length >= 1 && name.length <= MAX_NAME_LENGTH && NAME.test(name)) return []
+  return [{ field, message: `must have 1 to ${MAX_NAME_LENGTH} characters of a to z and underscore` }]
 }
 
 function refuseReadOnly(entries: readonly MetadataChange[]): void {
   if (entries.some(({ readOnly }) => readOnly)) {
-    throw new DomainError('forbidden', 'SYSTEM_ONLY', 'only system keys make metadata read-only')
+    throw new DomainError('forbidden', 'SYSTEM_ONLY', 'only system keys may make metadata read-only')
   }
 }
 
@@ -105,11 +117,11 @@ function refuseUntouchable(now: readonly MetadataEntry[], names: readonly string
   if (missing.length > 0) throw notFound('metadata', shown(missing))
   const bound = names.filter((name) => known.get(name)?.readOnly)
   if (bound.length > 0 && !bySystem) {
-    throw new DomainError('forbidden', 'METADATA_READ_ONLY', `only system keys change read-only metadata: ${shown(bound)}`)
+    throw new DomainError('forbidden', 'METADATA_READ_ONLY', `only system keys may change read-only metadata: ${shown(bound)}`)
   }
 }
 
-/** Names of a message; one that came in a path may be anything. */
+/** Returns names for an error message, truncated because names from a URL path can have any length. */
 function shown(names: readonly string[]): string {
   const text = names.slice(0, 5).join(', ')
   return text.length > 200 || names.length > 5 ? `${text.slice(0, 200)}…` : text

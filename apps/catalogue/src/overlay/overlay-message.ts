@@ -5,7 +5,7 @@ export function toMessage({ organisationId, mediaId, disabled, createTime, updat
   return { organisationId, mediaId, disabled, shown, createTime, updateTime }
 }
 
-/** The changeable fields of a message; what is absent counts as empty. */
+/** Returns the changeable fields of a message. Absent fields become empty. */
 export function fromMessage({ mediaId, disabled, shown }: Message): OverlayFields {
   return {
     mediaId,

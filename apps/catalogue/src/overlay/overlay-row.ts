@@ -1,6 +1,6 @@
 import type { Overlay, OverlayFields, ShownOverlay } from './overlay.ts'
 
-/** The columns that people change, in the order of `fieldValues`. */
+/** The columns that users can change, in the order of `fieldValues`. */
 export const FIELD_COLUMNS = `media_id, disabled, at_end, start_seconds, end_seconds, title, description, image_path, link_text, link_action,
   link_url, link_target, link_javascript_code, language, width, height`
 
@@ -31,8 +31,8 @@ export function fieldValues(fields: OverlayFields): unknown[] {
 }
 
 /**
- * The overlays that a video `v` shows, as one column of its row: a look into the index overlay_media, which is all that a video of a media
- * without overlays pays for them.
+ * SQL for the enabled overlays of a video `v`, as one JSON column. A media without overlays only
+ * costs a lookup in the index overlay_media.
  */
 export const SHOWN_OVERLAYS = `coalesce((select jsonb_agg(jsonb_build_object('overlayId', w.overlay_id::text, 'atEnd', w.at_end,
   'startSeconds', w.start_seconds, 'endSeconds', w.end_seconds, 'title', w.title, 'description', w.description, 'imagePath', w.image_path,
@@ -40,7 +40,7 @@ export const SHOWN_OVERLAYS = `coalesce((select jsonb_agg(jsonb_build_object('ov
   'linkJavascriptCode', w.link_javascript_code, 'language', w.language, 'width', w.width, 'height', w.height) order by w.overlay_id)
   from overlay w where w.media_id = v.media_id and not w.disabled), '[]')`
 
-/** One of `SHOWN_OVERLAYS`: absent numbers are null. */
+/** One element of `SHOWN_OVERLAYS`. Absent numbers are null. */
 export type ShownOverlayRow = {
   [Name in keyof ShownOverlay]: Exclude<ShownOverlay[Name], undefined> | (undefined extends ShownOverlay[Name] ? null : never)
 }

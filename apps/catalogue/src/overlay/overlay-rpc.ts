@@ -1,22 +1,22 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
+import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
 import type { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
-import { parseId } from '../id/id.ts'
-import { pageById } from '../id-page.ts'
-import { namedOrganisation, needOrganisation } from '../organisation-mirror/named-organisation.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
-import { requireUser, scopeOf, type UserPrincipal } from '../visibility.ts'
+import { namedOrganisation, requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
+import { pageById } from '../rules/id-page.ts'
 import { checkOverlay, mergeOverlay } from './overlay.ts'
 import { fromMessage, toMessage } from './overlay-message.ts'
 import type { OverlayKey, OverlayStore } from './overlay-store.ts'
 
-const PAGE_MOST = 100
+const MAX_PAGE_SIZE = 100
 
 export function overlayHandlers(overlays: OverlayStore, organisations: Organisations): Handlers<typeof OverlayServiceService> {
   return {
     async listOverlays(request, { principal, signal }) {
-      const organisationId = await needOrganisation(organisations, principal, request.organisationId, signal)
-      const { rows, nextPageToken } = await pageById(request, PAGE_MOST, {
+      const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
+      const { rows, nextPageToken } = await pageById(request, MAX_PAGE_SIZE, {
         read: (place) => overlays.list(organisationId, place, signal),
         idOf: ({ overlayId }) => overlayId,
       })

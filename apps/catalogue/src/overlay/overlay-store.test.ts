@@ -25,7 +25,7 @@ const create = (fields: Parameters<typeof anOverlay>[0] = {}, scope: string | nu
 const shown = async () => (await catalogue.videos.find('1', videoId))?.overlays
 
 describe('an overlay', () => {
-  test('comes back as it went in, and is in the record of each video of its media', async () => {
+  test('is returned as stored, and is in the record of each video of its media', async () => {
     const fields = anOverlay({
       mediaId,
       ...{
@@ -66,12 +66,12 @@ describe('an overlay', () => {
     expect(titles).toContain('Elsewhere')
     expect(titles).not.toContain('Hidden')
   })
-  test('ends with its media', async () => {
+  test('is deleted with its media', async () => {
     const { overlayId } = await create()
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect(await overlays.find({ scope: null, overlayId })).toBeUndefined()
   })
-  test('is made once for one idempotency key', async () => {
+  test('is created once for one idempotency key', async () => {
     const call = aCall({ key: `overlay ${mediaId}`, fingerprint: 'x' })
     const first = await create({}, '1', call)
     expect(await create({}, '1', call)).toEqual(first)
@@ -80,7 +80,7 @@ describe('an overlay', () => {
 })
 
 describe('a media', () => {
-  test('takes 25 overlays, however many come at once', async () => {
+  test('accepts 25 overlays under concurrent requests', async () => {
     const results = await Promise.allSettled(Array.from({ length: 40 }, () => create()))
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
     expect(refused).toEqual(Array(15).fill('OVERLAYS_FULL'))
@@ -100,7 +100,7 @@ describe('a media', () => {
   })
 })
 
-test('an overlay of another organisation is as one that is not there', async () => {
+test('an overlay of another organisation is not found', async () => {
   const { overlayId } = await create()
   for (const key of [
     { scope: '2', overlayId },

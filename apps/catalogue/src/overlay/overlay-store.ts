@@ -1,10 +1,10 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Codec, type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import type { IdPlace } from '../id-page.ts'
-import { lockMedia } from '../media/media-lock.ts'
-import type { Scope } from '../visibility.ts'
-import { OVERLAYS_MOST, type Overlay, type OverlayFields, overlaysFull } from './overlay.ts'
+import { type Codec, type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import { lockMedia } from '../publishing/media/media-lock.ts'
+import type { IdPlace } from '../rules/id-page.ts'
+import { MAX_OVERLAYS, type Overlay, type OverlayFields, overlaysFull } from './overlay.ts'
 import { COLUMNS, FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, type OverlayRow, toOverlay } from './overlay-row.ts'
 
 export interface OverlayKey {
@@ -12,14 +12,23 @@ export interface OverlayKey {
   overlayId: string
 }
 
-/** All but `find` and `list` refuse with OVERLAY_NOT_FOUND, and with MEDIA_NOT_FOUND and OVERLAYS_FULL for a media that is named. */
+/**
+ * All methods except `find` and `list` throw OVERLAY_NOT_FOUND. If a media is named, they also
+ * throw MEDIA_NOT_FOUND and OVERLAYS_FULL.
+ */
 export interface OverlayStore {
   find(key: OverlayKey, signal?: AbortSignal): Promise<Overlay | undefined>
-  /** Those that are not disabled. */
+  /** Returns the overlays that are not disabled. */
   list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<Overlay[]>
-  /** Of the media's organisation where it names one, which must be in the scope; else of the organisation that is the scope. */
+  /**
+   * The overlay belongs to the organisation of its media, which must be in the scope. Without a
+   * media it belongs to the organisation of the scope.
+   */
   create(scope: Scope, fields: OverlayFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Overlay>
-  /** Locks the overlay and stores what `change` makes of it; `mediaId` is the media that it may move to, empty for none. */
+  /**
+   * Locks the overlay and stores the fields that `change` returns. `mediaId` is the media that the
+   * overlay may move to, or empty.
+   */
   update(key: OverlayKey, mediaId: string, change: (now: Overlay) => OverlayFields, signal?: AbortSignal): Promise<Overlay>
   remove(key: OverlayKey, signal?: AbortSignal): Promise<void>
 }
@@ -43,8 +52,8 @@ export function createOverlayStore(db: Db): OverlayStore {
       return rows.map(toOverlay)
     },
     create: (scope, fields, call) =>
-      once(db, call, CODEC, async (tx) => {
-        const organisationId = fields.mediaId === '' ? scope : await mediaWithRoom(tx, fields.mediaId, scope)
+      withIdempotency(db, call, CODEC, async (tx) => {
+        const organisationId = fields.mediaId === '' ? scope : await mediaWithFreePlace(tx, fields.mediaId, scope)
         if (organisationId === null) throw new Error('an overlay without a media needs an organisation')
         const [row] = await tx.query<OverlayRow>(
           `insert into overlay (${FIELD_COLUMNS}, organisation_id) values (${FIELD_PARAMETERS}, $17) returning ${COLUMNS}`,
@@ -55,9 +64,9 @@ export function createOverlayStore(db: Db): OverlayStore {
       }),
     update: (key, mediaId, change, signal) =>
       db.transaction(async (tx) => {
-        const { organisationId, mediaId: from } = await need(tx, key)
-        if (mediaId !== '' && mediaId !== from) await mediaWithRoom(tx, mediaId, organisationId)
-        const after = change(await need(tx, key, 'for update'))
+        const { organisationId, mediaId: from } = await requireOverlay(tx, key)
+        if (mediaId !== '' && mediaId !== from) await mediaWithFreePlace(tx, mediaId, organisationId)
+        const after = change(await requireOverlay(tx, key, 'for update'))
         const [row] = await tx.query<OverlayRow>(
           `update overlay set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), update_time = clock_timestamp() where overlay_id = $17
            returning ${COLUMNS}`,
@@ -77,19 +86,19 @@ export function createOverlayStore(db: Db): OverlayStore {
   }
 }
 
-/** The organisation of a media that takes one more overlay; its lock holds the number. */
-async function mediaWithRoom(tx: Transaction, mediaId: string, scope: Scope): Promise<string> {
+/**
+ * Locks a media and returns its organisation. Throws OVERLAYS_FULL if it is at its limit. The lock
+ * keeps the count stable.
+ */
+async function mediaWithFreePlace(tx: Transaction, mediaId: string, scope: Scope): Promise<string> {
   const media = await lockMedia(tx, mediaId, scope)
   if (!media) throw notFound('media', mediaId)
-  const [row] = await tx.query<{ full: boolean }>('select count(*) >= $2 as full from overlay where media_id = $1', [
-    mediaId,
-    OVERLAYS_MOST,
-  ])
+  const [row] = await tx.query<{ full: boolean }>('select count(*) >= $2 as full from overlay where media_id = $1', [mediaId, MAX_OVERLAYS])
   if (row?.full) throw overlaysFull()
   return media.organisationId
 }
 
-async function need(tx: Transaction, { scope, overlayId }: OverlayKey, lock: 'for update' | '' = ''): Promise<Overlay> {
+async function requireOverlay(tx: Transaction, { scope, overlayId }: OverlayKey, lock: 'for update' | '' = ''): Promise<Overlay> {
   const [row] = await tx.query<OverlayRow>(`${FIND} ${lock}`, [overlayId, scope])
   if (!row) throw notFound('overlay', overlayId)
   return toOverlay(row)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { anOverlay } from '../../test/overlay-builder.ts'
+import { webAddressProblem } from '../rules/web-address.ts'
 import { checkOverlay, mergeOverlay, type OverlayFields } from './overlay.ts'
-import { webAddressProblem } from './web-address.ts'
 
 const fieldsOf = (overlay: Partial<OverlayFields>): string[] => {
   try {
@@ -15,13 +15,13 @@ const long = (count: number) => '𝄞'.repeat(count)
 
 describe('an overlay', () => {
   test('may be as large as its limits', () => {
-    const most = {
+    const max = {
       ...{ title: long(255), description: long(1_000), linkText: long(255), linkAction: long(50), linkTarget: long(50) },
       ...{ linkJavascriptCode: long(5_000), width: 8_192, height: 1, startSeconds: 0, endSeconds: 59_999, language: 'pt-BR' },
       linkUrl: `https://example.org/${'a'.repeat(2_028)}`,
       imagePath: 'a'.repeat(2_048),
     }
-    expect(fieldsOf(most)).toEqual([])
+    expect(fieldsOf(max)).toEqual([])
     expect(fieldsOf({ startSeconds: 7, endSeconds: 7 })).toEqual([])
   })
   test('is refused with every bad field at once', () => {

@@ -1,15 +1,15 @@
 import { DomainError, type FieldError, invalid } from '@vitascope/errors'
-import { parseId } from '../id/id.ts'
-import { checkText } from '../text.ts'
-import { webAddressProblem } from './web-address.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
+import { webAddressProblem } from '../rules/web-address.ts'
 
-/** What people change of an overlay. */
+/** The fields of an overlay that users set. */
 export interface OverlayFields {
-  /** The media whose videos show it; empty for none. */
+  /** The media whose videos show the overlay; empty if there is none. */
   mediaId: string
   disabled: boolean
   atEnd: boolean
-  /** Seconds; both or none. */
+  /** Seconds. Either both are set or neither. */
   startSeconds: number | undefined
   endSeconds: number | undefined
   title: string
@@ -33,14 +33,14 @@ export interface Overlay extends OverlayFields {
   updateTime: Date
 }
 
-/** What a video shows of an overlay. */
+/** The part of an overlay that is shown with a video. */
 export type ShownOverlay = Omit<Overlay, 'organisationId' | 'mediaId' | 'disabled' | 'createTime' | 'updateTime'>
 
-/** Every read of a video brings them all: a media has no more. */
-export const OVERLAYS_MOST = 25
+/** Maximum number per media. Every read of a video includes all of them. */
+export const MAX_OVERLAYS = 25
 /** 999:59. */
-const SECONDS_MOST = 59_999
-const PIXELS_MOST = 8_192
+const MAX_SECONDS = 59_999
+const MAX_PIXELS = 8_192
 
 const PATHS = new Map<string, readonly (keyof OverlayFields)[]>([
   ['media_id', ['mediaId']],
@@ -60,7 +60,7 @@ const PATHS = new Map<string, readonly (keyof OverlayFields)[]>([
   ['height', ['height']],
 ])
 
-/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function mergeOverlay(now: OverlayFields, given: OverlayFields, mask: readonly string[]): OverlayFields {
   const unknown = mask
     .filter((path) => !PATHS.has(path))
@@ -72,14 +72,14 @@ export function mergeOverlay(now: OverlayFields, given: OverlayFields, mask: rea
   return merged
 }
 
-/** Refuses with every bad field at once. */
+/** Throws `invalid` with every invalid field. */
 export function checkOverlay(fields: OverlayFields): void {
   const problems = overlayProblems(fields)
   if (problems.length > 0) throw invalid(problems)
 }
 
 export function overlaysFull(): DomainError {
-  return new DomainError('refused', 'OVERLAYS_FULL', `a media has at most ${OVERLAYS_MOST} overlays: delete one of them first`)
+  return new DomainError('refused', 'OVERLAYS_FULL', `a media has at most ${MAX_OVERLAYS} overlays; delete one first`)
 }
 
 function overlayProblems(fields: OverlayFields): FieldError[] {
@@ -106,7 +106,7 @@ function overlayProblems(fields: OverlayFields): FieldError[] {
 function duringProblems(start: number | undefined, end: number | undefined): FieldError[] {
   if (start === undefined && end === undefined) return []
   if (start === undefined || end === undefined) return [{ field: 'during', message: 'must have a start and an end' }]
-  const bad = [start, end].some((seconds) => !Number.isInteger(seconds) || seconds < 0 || seconds > SECONDS_MOST)
+  const bad = [start, end].some((seconds) => !Number.isInteger(seconds) || seconds < 0 || seconds > MAX_SECONDS)
   if (bad) return [{ field: 'during', message: 'must be from 00:00 to 999:59' }]
   return end < start ? [{ field: 'during', message: 'must not end before it starts' }] : []
 }
@@ -118,7 +118,7 @@ function addressProblems(field: string, address: string, { paths }: { paths: boo
 }
 
 function pixelProblems(field: string, pixels: number | undefined): FieldError[] {
-  return pixels === undefined || (Number.isInteger(pixels) && pixels >= 1 && pixels <= PIXELS_MOST)
+  return pixels === undefined || (Number.isInteger(pixels) && pixels >= 1 && pixels <= MAX_PIXELS)
     ? []
-    : [{ field, message: `must be from 1 to ${PIXELS_MOST}` }]
+    : [{ field, message: `must be from 1 to ${MAX_PIXELS}` }]
 }

@@ -1,7 +1,7 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../text.ts'
+import { checkText } from '../rules/text.ts'
 import { jsonObject } from '../video/video-checks.ts'
-import { MOST_VIDEOS, type PlaylistFields } from './playlist.ts'
+import { MAX_VIDEOS, type PlaylistFields } from './playlist.ts'
 
 const PATHS = new Map<string, keyof PlaylistFields>([
   ['playlist_type', 'playlistType'],
@@ -16,7 +16,10 @@ const PATHS = new Map<string, keyof PlaylistFields>([
   ['video_ids', 'videoIds'],
 ])
 
-/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+/**
+ * Returns the playlist with the masked fields replaced by those of `given`. Throws `invalid` with
+ * every invalid field.
+ */
 export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, given: PlaylistFields, mask: readonly string[]): Fields {
   const unknown = mask
     .filter((path) => !PATHS.has(path))
@@ -27,19 +30,19 @@ export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, given:
   return merged
 }
 
-/** Everything that is wrong with a playlist's fields, but for whose the videos are. */
+/** Returns the problems of a playlist's fields. It does not check the organisation of the videos. */
 export function checkPlaylist(fields: PlaylistFields): FieldError[] {
   const { videoLimit } = fields
-  const goodLimit = Number.isInteger(videoLimit) && videoLimit >= 0 && videoLimit <= MOST_VIDEOS
+  const goodLimit = Number.isInteger(videoLimit) && videoLimit >= 0 && videoLimit <= MAX_VIDEOS
   return [
     ...checkText('playlist_type', fields.playlistType, { min: 1, max: 50 }),
     ...checkText('title', fields.title, { max: 255 }),
     ...checkText('description', fields.description, { max: 5_000 }),
     ...checkAddress('monetization_url', fields.monetizationUrl),
-    ...(goodLimit ? [] : [{ field: 'video_limit', message: `must be from 0 to ${MOST_VIDEOS}` }]),
+    ...(goodLimit ? [] : [{ field: 'video_limit', message: `must be from 0 to ${MAX_VIDEOS}` }]),
     ...checkText('settings', fields.settings, { max: 10_000 }),
     ...jsonObject(fields.monetizationJson, 'monetization_json'),
-    ...(fields.videoIds.length <= MOST_VIDEOS ? [] : [{ field: 'video_ids', message: `must be at most ${MOST_VIDEOS} videos` }]),
+    ...(fields.videoIds.length <= MAX_VIDEOS ? [] : [{ field: 'video_ids', message: `must be at most ${MAX_VIDEOS} videos` }]),
   ]
 }
 
@@ -48,5 +51,5 @@ function checkAddress(field: string, address: string): FieldError[] {
   const problems = checkText(field, address, { max: 2_048 })
   if (problems.length > 0) return problems
   const isWeb = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
-  return isWeb ? [] : [{ field, message: 'must be an address beginning with http:// or https://' }]
+  return isWeb ? [] : [{ field, message: 'must be a URL that starts with http:// or https://' }]
 }

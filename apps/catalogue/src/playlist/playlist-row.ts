@@ -1,10 +1,10 @@
 import type { Playlist, PlaylistFields } from './playlist.ts'
 
-/** The columns that people change, in the order of `playlistValues`. */
+/** The columns that users can change, in the order of `playlistValues`. */
 export const PLAYLIST_COLUMNS = `playlist_type, title, description, monetization_url, randomise, video_limit, open_in_playlist_view,
   settings, monetization_json`
 
-/** $1 to $9, with their types: a `select` does not see the columns that they go to. */
+/** $1 to $9 with casts, because a `select` does not infer the types of the target columns. */
 export const PLAYLIST_PARAMETERS = '$1::text, $2::text, $3::text, $4::text, $5::boolean, $6::smallint, $7::boolean, $8::text, $9::text'
 
 export function playlistValues(fields: PlaylistFields): unknown[] {
@@ -21,7 +21,10 @@ export function playlistValues(fields: PlaylistFields): unknown[] {
   ]
 }
 
-/** A playlist with the order of its videos; conditions follow. Each row costs at most 25 look-ups of videos by primary key. */
+/**
+ * Selects playlists with the order of their videos (append a WHERE clause). Each row costs at most
+ * 25 primary key lookups of videos.
+ */
 export const SELECT_PLAYLIST = `
   select l.playlist_id, l.organisation_id, l.playlist_type, l.title, l.description, l.monetization_url, l.randomise, l.video_limit,
     l.open_in_playlist_view, l.settings, l.monetization_json, l.created_by_user_id, l.create_time, l.update_time,

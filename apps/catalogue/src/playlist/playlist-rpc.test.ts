@@ -4,7 +4,7 @@ import { serviceCall } from '@vitascope/grpc'
 import { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
 import { anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { createOrganisations } from '../organisation-mirror/organisation.ts'
+import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { playlistHandlers } from './playlist-rpc.ts'
 import { createPlaylistStore } from './playlist-store.ts'
 
@@ -17,10 +17,10 @@ const system = user('2', 'system')
 const guest = callOf({ kind: 'guest' })
 
 let catalogue: CatalogueDatabase
-let ask: ReturnType<typeof playlistHandlers>
+let call: ReturnType<typeof playlistHandlers>
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  ask = playlistHandlers(
+  call = playlistHandlers(
     createPlaylistStore(catalogue.db),
     createOrganisations(catalogue.organisations, async () => undefined),
   )
@@ -28,39 +28,39 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 async function aPlaylist(videoIds: string[]): Promise<string> {
-  const { playlistId } = await ask.createPlaylist({ organisationId: '1', title: 'Launches', description: '' }, owner)
-  await ask.updatePlaylist({ playlist: Playlist.create({ playlistId, videoIds }), updateMask: ['video_ids'] }, owner)
+  const { playlistId } = await call.createPlaylist({ organisationId: '1', title: 'Launches', description: '' }, owner)
+  await call.updatePlaylist({ playlist: Playlist.create({ playlistId, videoIds }), updateMask: ['video_ids'] }, owner)
   return playlistId
 }
 const aVideo = async (fields = {}) => (await catalogue.upload(fields)).videoId
 const idsOf = ({ videos }: { videos: { videoId: string }[] }) => videos.map(({ videoId }) => videoId)
 
-test('everybody sees those videos that everybody may open, as they may be seen', async () => {
+test('every caller sees the public videos of a playlist', async () => {
   const open = await aVideo({ descriptionPrivate: 'for us' })
   const hidden = await aVideo({ enabled: false, allowedIps: ['192.0.2.1'] })
   const expired = await aVideo({ contentExpiry: { expireTime: new Date(0), message: '' } })
   const playlistId = await aPlaylist([open, hidden, expired, open])
-  const own = await ask.getPlaylist({ playlistId, skip: 0 }, owner)
+  const own = await call.getPlaylist({ playlistId, skip: 0 }, owner)
   expect([idsOf(own), own.playlist?.videoIds, own.playlist?.ipRestricted]).toEqual([
     [open, hidden, expired, open],
     [open, hidden, expired, open],
     true,
   ])
-  const shown = await ask.findPublicPlaylist({ playlistId, skip: 0 }, guest)
+  const shown = await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)
   expect([idsOf(shown), shown.playlist?.videoIds, shown.playlist?.ipRestricted]).toEqual([[open, open], [open, open], false])
   expect(shown.videos[0]?.descriptionPrivate).toBe('')
   expect(shown.nextSkip).toBe(0)
 })
 
 test('a playlist of large videos comes in parts that a message can hold, and each once', async () => {
-  // Some 100 kB each, as JSON texts of four-byte characters.
+  // About 100 kB each, as JSON texts of four-byte characters.
   const large = JSON.stringify({ a: '\u{1f600}'.repeat(9_000) })
   const fields = { javascriptApiJson: large, monetizationJson: large, eventsTriggeredByClickJson: large }
   const one = await aVideo({ ...fields, description: '\u{1f600}'.repeat(5_000) })
   const playlistId = await aPlaylist([...Array.from({ length: 24 }, () => one), one])
   for (const part of [
-    (skip: number) => ask.getPlaylist({ playlistId, skip }, owner),
-    (skip: number) => ask.findPublicPlaylist({ playlistId, skip }, guest),
+    (skip: number) => call.getPlaylist({ playlistId, skip }, owner),
+    (skip: number) => call.findPublicPlaylist({ playlistId, skip }, guest),
   ]) {
     const ids: string[] = []
     let parts = 0
@@ -74,15 +74,15 @@ test('a playlist of large videos comes in parts that a message can hold, and eac
     expect(ids).toHaveLength(25)
     expect(parts).toBe(2)
   }
-  expect(idsOf(await ask.getPlaylist({ playlistId, skip: 25 }, owner))).toEqual([])
+  expect(idsOf(await call.getPlaylist({ playlistId, skip: 25 }, owner))).toEqual([])
 })
 
-test('one of an organisation that is not active is nobody’s to find', async () => {
+test('a playlist of an inactive organisation is not found', async () => {
   await catalogue.organisations.apply(anOrganisation({ organisationId: '1', revision: 2, active: false }))
   const playlistId = await aPlaylist([])
-  await expect(ask.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
+  await expect(call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
   await catalogue.organisations.apply(anOrganisation({ organisationId: '1', revision: 3 }))
-  expect((await ask.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
+  expect((await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
 })
 
 test('others are refused as if there were none', async () => {
@@ -94,22 +94,24 @@ test('others are refused as if there were none', async () => {
     ['x', owner],
   ] as const) {
     const refused = { kind: 'not_found', reason: 'PLAYLIST_NOT_FOUND', message: `no playlist ${id}` }
-    await expect(ask.getPlaylist({ playlistId: id, skip: 0 }, who)).rejects.toMatchObject(refused)
-    await expect(ask.addVideoToPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
-    await expect(ask.removeVideoFromPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
+    await expect(call.getPlaylist({ playlistId: id, skip: 0 }, who)).rejects.toMatchObject(refused)
+    await expect(call.addVideoToPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
+    await expect(call.removeVideoFromPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
     const playlist = Playlist.create({ playlistId: id, title: 'X' })
-    await expect(ask.updatePlaylist({ playlist, updateMask: ['title'] }, who)).rejects.toMatchObject(refused)
+    await expect(call.updatePlaylist({ playlist, updateMask: ['title'] }, who)).rejects.toMatchObject(refused)
   }
-  await expect(ask.getPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
+  await expect(call.getPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
   const list = { pageSize: 0, pageToken: '', skip: 0 }
-  await expect(ask.listPlaylists({ ...list, organisationId: '2' }, owner)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
-  await expect(ask.listPlaylists({ ...list, organisationId: '' }, system)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
-  await expect(ask.listPlaylists({ ...list, organisationId: '77' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
-  expect((await ask.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((found) => found.playlistId)).toContain(playlistId)
+  await expect(call.listPlaylists({ ...list, organisationId: '2' }, owner)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  await expect(call.listPlaylists({ ...list, organisationId: '' }, system)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(call.listPlaylists({ ...list, organisationId: '77' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+  expect((await call.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((found) => found.playlistId)).toContain(
+    playlistId,
+  )
 })
 
 test.each([-1, 25])('position %d is none', async (position) => {
   const videoId = await aVideo()
   const playlistId = await aPlaylist([videoId])
-  await expect(ask.removeVideoFromPlaylist({ playlistId, videoId, position }, owner)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(call.removeVideoFromPlaylist({ playlistId, videoId, position }, owner)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
 })

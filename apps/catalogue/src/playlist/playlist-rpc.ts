@@ -1,19 +1,20 @@
 import { type FieldError, invalid, notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
+import { requireUser, scopeOf } from '@vitascope/principal'
 import { Playlist as Message, type PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { Video as VideoMessage } from '@vitascope/proto/catalogue/v1/video'
-import { parseId } from '../id/id.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
+import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
 import { onlyPublic } from '../video/video.ts'
 import { toMessage as toVideoMessage } from '../video/video-message.ts'
-import { organisationFor, requireUser, scopeOf } from '../visibility.ts'
-import { append, MOST_VIDEOS, type Playlist, plainPlaylist, take } from './playlist.ts'
+import { append, MAX_VIDEOS, type Playlist, plainPlaylist, take } from './playlist.ts'
 import { checkPlaylist, mergePlaylist } from './playlist-mask.ts'
 import type { FoundPlaylist, PlaylistKey, PlaylistStore } from './playlist-store.ts'
 
 const PAGE_DEFAULT = 50
-/** Some 6,000 look-ups of videos by primary key. */
-const PAGE_MOST = 250
+/** A page costs about 6,000 primary key lookups of videos. */
+const MAX_PAGE_SIZE = 250
 const MESSAGE_BYTES = 3 * 1024 * 1024
 
 export function playlistHandlers(playlists: PlaylistStore, organisations: Organisations): Handlers<typeof PlaylistServiceService> {
@@ -22,7 +23,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       const { userId } = requireUser(call.principal)
       const fields = plainPlaylist(title, description)
       refuseBad(checkPlaylist(fields))
-      const organisationId = await needOrganisation(organisations, call.principal, named, call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
       return playlists.create({ organisationId, userId, fields }, call)
     },
     async getPlaylist({ playlistId, skip }, { principal, signal }) {
@@ -40,17 +41,18 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
         ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
         ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
       ])
-      const organisationId = await needOrganisation(organisations, principal, named, signal)
-      const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, PAGE_MOST)
-      const weigh = (playlist: Playlist) => Message.encode(toMessage(playlist)).finish().length
-      const page = await playlists.list({ organisationId, size, token, skip, weigh }, signal)
+      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+      const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE)
+      const messageSize = (playlist: Playlist) => Message.encode(toMessage(playlist)).finish().length
+      const page = await playlists.list({ organisationId, size, token, skip, messageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }
     },
     async updatePlaylist({ playlist: given, updateMask = [] }, { principal, signal }) {
       const key = keyOf(principal, given?.playlistId ?? '')
       if (!given) throw notFound('playlist', '')
-      // Bounded before they are looked up; merged under the lock.
-      if (given.videoIds.length > MOST_VIDEOS) refuseBad(checkPlaylist({ ...plainPlaylist('', ''), videoIds: given.videoIds }))
+      // Checks the number of videos before they are looked up. The other fields are checked under
+      // the lock.
+      if (given.videoIds.length > MAX_VIDEOS) refuseBad(checkPlaylist({ ...plainPlaylist('', ''), videoIds: given.videoIds }))
       const named = updateMask.includes('video_ids') ? given.videoIds : []
       return { playlist: toMessage(await playlists.update(key, named, (now) => mergePlaylist(now, given, updateMask), signal)) }
     },
@@ -60,15 +62,18 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
     },
     async removeVideoFromPlaylist({ playlistId, videoId, position }, { principal, signal }) {
       const key = keyOf(principal, playlistId)
-      const isPlace = position === undefined || (position >= 0 && position < MOST_VIDEOS)
-      refuseBad(isPlace ? [] : [{ field: 'position', message: `must be from 0 to ${MOST_VIDEOS - 1}` }])
+      const isPlace = position === undefined || (position >= 0 && position < MAX_VIDEOS)
+      refuseBad(isPlace ? [] : [{ field: 'position', message: `must be from 0 to ${MAX_VIDEOS - 1}` }])
       const changed = await playlists.update(key, [videoId], (now) => take(now, videoId, position), signal)
       return { videoIds: [...changed.videoIds] }
     },
   }
 }
 
-/** The playlist as its videos show it, and of these as many from `skip` on as a message holds. */
+/**
+ * Returns the playlist as its visible videos determine it, and as many of the videos from `skip` on
+ * as fit into one message.
+ */
 function answer({ playlist, videos }: Pick<FoundPlaylist, 'playlist' | 'videos'>, skip: number) {
   refuseBad(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : [])
   const shown = { ...playlist, videoIds: videos.map(({ videoId }) => videoId), ipRestricted: videos.some((video) => video.ipRestricted) }
@@ -91,14 +96,6 @@ function keyOf(principal: Principal, playlistId: string): PlaylistKey {
   const scope = scopeOf(principal)
   if (!parseId(playlistId)) throw notFound('playlist', playlistId)
   return { scope, playlistId }
-}
-
-async function needOrganisation(organisations: Organisations, principal: Principal, named: string, signal: AbortSignal): Promise<string> {
-  const organisationId = organisationFor(principal, named)
-  if (organisationId === undefined) throw invalid([{ field: 'organisation_id', message: 'is required' }])
-  if (!parseId(organisationId)) throw notFound('organisation', organisationId)
-  await organisations.need(organisationId, signal)
-  return organisationId
 }
 
 function refuseBad(problems: FieldError[]): void {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { parseId } from '../id/id.ts'
+import { parseId } from '../rules/id.ts'
 import { append, type Playlist, plainPlaylist, take } from './playlist.ts'
 import { createPlaylistStore, type PlaylistStore } from './playlist-store.ts'
 
@@ -104,7 +104,7 @@ test('what is of another organisation is not found, and nothing changes', async 
   expect(await playlists.find({ ...key, scope: null })).toBeDefined()
   const unchanged = (now: Playlist) => now
   await expect(playlists.update({ ...key, scope: '2' }, [], unchanged)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
-  // For system callers too: the playlist's organisation counts.
+  // The playlist's organisation applies to system users too.
   for (const scope of ['1', null]) {
     for (const missing of [foreign, '99', 'x', "1' or true --"]) {
       await expect(playlists.update({ ...key, scope }, [other, missing], unchanged)).rejects.toMatchObject({
@@ -148,12 +148,12 @@ test('a change stores every field, and when', async () => {
 
 describe('the list of an organisation', () => {
   const list = (more: { size?: number; token?: string; skip?: number } = {}, weight = 1) =>
-    playlists.list({ organisationId: '2', size: 100, token: '', skip: 0, ...more, weigh: () => weight })
+    playlists.list({ organisationId: '2', size: 100, token: '', skip: 0, ...more, messageSize: () => weight })
   const titles = ({ playlists: page }: { playlists: Playlist[] }) => page.map(({ title }) => title)
 
   test('comes oldest first, page by page, and has nothing of others', async () => {
     for (const title of ['a', 'b', 'c', 'd', 'e']) await aPlaylist([foreign], '2', title)
-    // Two that were created at the same moment.
+    // Two playlists with the same creation time.
     await catalogue.db.query(`update playlist set create_time = (select create_time from playlist where title = 'c') where title = 'd'`)
     const all = titles(await list())
     expect(all.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])

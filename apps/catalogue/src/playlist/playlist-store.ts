@@ -1,10 +1,10 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import { newRandomId, parseId } from '../id/id.ts'
+import { type Db, decodePageToken, encodePageToken, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import { newRandomId, parseId } from '../rules/id.ts'
 import type { Video } from '../video/video.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from '../video/video-row.ts'
-import type { Scope } from '../visibility.ts'
 import type { Playlist, PlaylistFields } from './playlist.ts'
 import { PLAYLIST_COLUMNS, PLAYLIST_PARAMETERS, type PlaylistRow, playlistValues, SELECT_PLAYLIST, toPlaylist } from './playlist-row.ts'
 
@@ -20,14 +20,14 @@ export interface NewPlaylist {
 }
 
 export interface PlaylistStore {
-  /** Stores an empty playlist, with an idempotency key once. */
+  /** Stores an empty playlist. An idempotency key creates only one. */
   create(playlist: NewPlaylist, call: Pick<Call, 'idempotency' | 'signal'>): Promise<{ playlistId: string }>
-  /** The playlist with its videos in order, or undefined. */
+  /** Returns the playlist with its videos in order, or undefined. */
   find(key: PlaylistKey, signal?: AbortSignal): Promise<FoundPlaylist | undefined>
   list(listing: PlaylistListing, signal?: AbortSignal): Promise<{ playlists: Playlist[]; nextPageToken: string }>
   /**
-   * Locks the playlist and stores what `change` makes of it. `named` are the videos that the caller names: one that is not of the
-   * playlist's organisation is not found, before anything else is looked at.
+   * Locks the playlist and stores what `change` returns. `named` are the videos in the request.
+   * Throws VIDEO_NOT_FOUND before `change` runs if one of them belongs to another organisation.
    */
   update(key: PlaylistKey, named: readonly string[], change: (now: Playlist) => Playlist, signal?: AbortSignal): Promise<Playlist>
 }
@@ -43,8 +43,8 @@ export interface PlaylistListing {
   size: number
   token: string
   skip: number
-  /** Bytes of a playlist in a message: a page ends early where they add up to more than one may hold. */
-  weigh: (playlist: Playlist) => number
+  /** Size of a playlist in a message, in bytes. A page ends early if the sum exceeds `PAGE_BYTES`. */
+  messageSize: (playlist: Playlist) => number
 }
 
 const PAGE_BYTES = 3 * 1024 * 1024
@@ -54,7 +54,7 @@ const FIND = `${SELECT_PLAYLIST} where l.playlist_id = $1 and ($2::bigint is nul
 export function createPlaylistStore(db: Db, newId: () => string = newRandomId): PlaylistStore {
   return {
     create: ({ organisationId, userId, fields }, call) =>
-      once(db, call, jsonCodec<{ playlistId: string }>(), async (tx) => {
+      withIdempotency(db, call, jsonCodec<{ playlistId: string }>(), async (tx) => {
         for (let attempt = 1; attempt <= ID_TRIES; attempt++) {
           const [row] = await tx.query<{ playlist_id: string }>(
             `insert into playlist (${PLAYLIST_COLUMNS}, playlist_id, organisation_id, created_by_user_id)
@@ -66,7 +66,8 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
         }
         throw new Error(`${ID_TRIES} random ids were all taken`)
       }),
-    // Two statements, by primary keys: the row, and the at most 25 videos of its list.
+    // Runs two statements, both by primary key: one for the playlist, one for its videos (at most
+    // 25).
     async find({ scope, playlistId }, signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<PlaylistRow>(FIND, [playlistId, scope])
@@ -78,7 +79,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
       )
       return { playlist: toPlaylist(row), organisationActive: row.organisation_active, videos: videos.map(toVideo) }
     },
-    async list({ organisationId, size, token, skip, weigh }, signal) {
+    async list({ organisationId, size, token, skip, messageSize }, signal) {
       signal?.throwIfAborted()
       const after = readToken(token)
       const rows = await db.query<PlaylistRow>(
@@ -87,7 +88,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
         [organisationId, after.time, after.id, size + 1, skip],
       )
       const playlists = rows.slice(0, size).map(toPlaylist)
-      const fitting = whileLight(playlists, weigh)
+      const fitting = whileLight(playlists, messageSize)
       const last = fitting.at(-1)
       return { playlists: fitting, nextPageToken: last && fitting.length < rows.length ? writeToken(last) : '' }
     },
@@ -108,11 +109,11 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
   }
 }
 
-/** As many from the beginning as a message holds, and at least one. */
-function whileLight(playlists: Playlist[], weigh: (playlist: Playlist) => number): Playlist[] {
+/** Returns the first playlists that fit into one message, at least one. */
+function whileLight(playlists: Playlist[], messageSize: (playlist: Playlist) => number): Playlist[] {
   let bytes = 0
   const end = playlists.findIndex((playlist, index) => {
-    bytes += weigh(playlist)
+    bytes += messageSize(playlist)
     return bytes > PAGE_BYTES && index > 0
   })
   return end === -1 ? playlists : playlists.slice(0, end)
@@ -125,7 +126,7 @@ async function lockPlaylist(tx: Transaction, key: PlaylistKey): Promise<Playlist
     scope,
   ])
   if (rows.length === 0) throw notFound('playlist', playlistId)
-  // A statement of its own: it sees what was committed while this one waited for the lock.
+  // A separate statement, so that it sees the changes committed while the lock was awaited.
   return readPlaylist(tx, key)
 }
 
@@ -135,7 +136,10 @@ async function readPlaylist(tx: Transaction, { scope, playlistId }: PlaylistKey)
   return toPlaylist(row)
 }
 
-/** Those of the videos that are of the organisation; they cannot be deleted until the end of the transaction. */
+/**
+ * Locks and returns those of the videos that belong to the organisation. They cannot be deleted
+ * until the transaction ends.
+ */
 async function holdVideos(tx: Transaction, organisationId: string, videoIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ video_id: string }>(
     'select video_id from video where video_id = any($1::bigint[]) and organisation_id = $2 order by video_id for key share',
@@ -162,7 +166,7 @@ function readToken(token: string): { time: Date; id: string } {
   if (!values) return { time: new Date(0), id: '0' }
   const [time = '', id = ''] = values
   if (!/^\d{1,15}$/.test(time) || !parseId(id)) {
-    throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+    throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
   }
   return { time: new Date(Number(time)), id }
 }

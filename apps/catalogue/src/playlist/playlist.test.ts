@@ -12,7 +12,7 @@ test.each([
   expect(append(aPlaylist(...many(before)), '7').videoIds).toEqual([...many(before), '7'])
 })
 
-test('a full playlist takes none', () => {
+test('a full playlist rejects another video', () => {
   expect(() => append(aPlaylist(...many(25)), '7')).toThrow(expect.objectContaining({ kind: 'refused', reason: 'PLAYLIST_FULL' }))
 })
 
@@ -30,15 +30,15 @@ describe('taking a video out', () => {
 })
 
 describe('a change', () => {
-  const given = { ...plainPlaylist('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
+  const input = { ...plainPlaylist('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
   test('takes what the mask names, and nothing else', () => {
-    expect(mergePlaylist(aPlaylist('1'), given, ['title', 'randomise', 'video_limit'])).toEqual({
+    expect(mergePlaylist(aPlaylist('1'), input, ['title', 'randomise', 'video_limit'])).toEqual({
       ...plainPlaylist('Landings', ''),
       randomise: true,
       videoLimit: 25,
       videoIds: ['1'],
     })
-    expect(mergePlaylist(aPlaylist('1'), given, ['video_ids']).videoIds).toEqual(['5', '4', '5'])
+    expect(mergePlaylist(aPlaylist('1'), input, ['video_ids']).videoIds).toEqual(['5', '4', '5'])
   })
 
   test.each([
@@ -55,13 +55,13 @@ describe('a change', () => {
     [{ videoLimit: -1 }, 'video_limit'],
     [{ videoIds: many(26) }, 'video_ids'],
   ])('%j is refused', (bad, field) => {
-    expect(() => mergePlaylist(aPlaylist(), { ...given, ...bad }, [field])).toThrow(
+    expect(() => mergePlaylist(aPlaylist(), { ...input, ...bad }, [field])).toThrow(
       expect.objectContaining({ reason: 'INVALID_INPUT', fields: [expect.objectContaining({ field })] }),
     )
   })
 
   test('names every bad field at once, those that do not exist too', () => {
-    const bad = { ...given, title: 'x'.repeat(256), videoLimit: 0.5 }
+    const bad = { ...input, title: 'x'.repeat(256), videoLimit: 0.5 }
     expect(() => mergePlaylist(aPlaylist(), bad, ['title', 'video_limit', 'playlist_id'])).toThrow(
       expect.objectContaining({ message: 'bad fields: update_mask, title, video_limit' }),
     )

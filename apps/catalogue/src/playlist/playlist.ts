@@ -1,15 +1,15 @@
 import { DomainError } from '@vitascope/errors'
 
-export const MOST_VIDEOS = 25
+export const MAX_VIDEOS = 25
 
-/** What people change of a playlist. */
+/** The fields of a playlist that users set. */
 export interface PlaylistFields {
   playlistType: string
   title: string
   description: string
   monetizationUrl: string
   randomise: boolean
-  /** 0 for all. */
+  /** 0 means all. */
   videoLimit: number
   openInPlaylistView: boolean
   settings: string
@@ -20,7 +20,7 @@ export interface PlaylistFields {
 export interface Playlist extends PlaylistFields {
   playlistId: string
   organisationId: string
-  /** True when address rules bind one of its videos. */
+  /** True if an IP allowlist restricts one of its videos. */
   ipRestricted: boolean
   createdByUserId: string
   createTime: Date
@@ -42,15 +42,18 @@ export function plainPlaylist(title: string, description: string): PlaylistField
   }
 }
 
-/** The end of the list is the only place; the same video may be there more than once. */
+/** Returns the playlist with the video appended. The same video may occur more than once. Throws PLAYLIST_FULL. */
 export function append<Fields extends PlaylistFields>(playlist: Fields, videoId: string): Fields {
-  if (playlist.videoIds.length >= MOST_VIDEOS) {
-    throw new DomainError('refused', 'PLAYLIST_FULL', `a playlist holds at most ${MOST_VIDEOS} videos`)
+  if (playlist.videoIds.length >= MAX_VIDEOS) {
+    throw new DomainError('refused', 'PLAYLIST_FULL', `a playlist holds at most ${MAX_VIDEOS} videos`)
   }
   return { ...playlist, videoIds: [...playlist.videoIds, videoId] }
 }
 
-/** Without the video, or without its occurrence at one place (from 0). What is not there is not removed. */
+/**
+ * Returns the playlist without the video, or without its occurrence at one position (from 0). Does
+ * nothing if there is no such occurrence.
+ */
 export function take<Fields extends PlaylistFields>(playlist: Fields, videoId: string, position?: number): Fields {
   const goes = (id: string, place: number) => id === videoId && (position === undefined || place === position)
   return { ...playlist, videoIds: playlist.videoIds.filter((id, place) => !goes(id, place)) }

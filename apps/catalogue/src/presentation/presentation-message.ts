@@ -19,7 +19,7 @@ export function toMessage(presentation: Presentation): Message {
   }
 }
 
-/** The changeable fields of a message; what is absent counts as empty. */
+/** Returns the changeable fields of a message. Absent fields become empty. */
 export function fromMessage({ organisationId, userId, videoId, title, description }: Message): PresentationFields {
   return { organisationId, userId, videoId, title, description }
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '@vitascope/postgres'
-import type { Presentation, Slide, Standing } from './presentation.ts'
+import type { Presentation, PresentationState, Slide } from './presentation.ts'
 
-/** A presentation with its slides, in one look over an index on each table. Conditions follow. */
+/** Selects presentations with their slides (append a WHERE clause). Uses one index per table. */
 export const SELECT_PRESENTATION = `
   select p.presentation_id, p.organisation_id, p.user_id, p.video_id, p.filename, p.title, p.description, p.state, p.progress, p.code,
     p.reason, p.seconds, p.create_time,
@@ -10,8 +10,8 @@ export const SELECT_PRESENTATION = `
   from presentation p`
 
 /**
- * The presentation that a video `v` names; an id that leads to none of its organisation counts as none. One look by primary key, for videos
- * that name one.
+ * SQL for the presentation of a video `v`, empty if it does not exist in the video's organisation.
+ * Costs one primary key lookup for videos with a presentation.
  */
 export const SHOWN_PRESENTATION = `coalesce((select p.presentation_id::text from presentation p
   where p.presentation_id = nullif(v.presentation_id, '')::bigint and p.organisation_id = v.organisation_id), '')`
@@ -24,7 +24,7 @@ export interface PresentationRow {
   filename: string
   title: string
   description: string
-  state: Standing['state']
+  state: PresentationState['state']
   progress: number
   code: number
   reason: string
@@ -51,11 +51,14 @@ export function toPresentation(row: PresentationRow): Presentation {
   }
 }
 
-/** Every change to a presentation, its jobs or its slides begins with this lock; a job of it is locked after it. */
+/**
+ * Locks and returns a presentation. Every change to a presentation, its jobs or its slides starts
+ * with this lock. Its jobs are locked afterwards.
+ */
 export async function lockPresentation(tx: Transaction, presentationId: string): Promise<Presentation | undefined> {
   const locked = await tx.query('select 1 from presentation where presentation_id = $1 for update', [presentationId])
   if (locked.length === 0) return undefined
-  // A statement of its own sees the slides that whoever had the lock before has added.
+  // A separate statement sees the slides that the previous holder of the lock committed.
   const [row] = await tx.query<PresentationRow>(`${SELECT_PRESENTATION} where p.presentation_id = $1`, [presentationId])
   return row && toPresentation(row)
 }

@@ -1,16 +1,16 @@
 import { type FieldError, invalid, notFound } from '@vitascope/errors'
 import type { Call, Handlers, Principal } from '@vitascope/grpc'
+import { requireService, requireSystemUser, requireUser, scopeOf } from '@vitascope/principal'
 import type { AddSlidesRequest, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
-import { newRandomId, parseId } from '../id/id.ts'
-import { type Organisations, requireActive } from '../organisation-mirror/organisation.ts'
-import { checkText, firstCharacters } from '../text.ts'
-import { requireService, requireSystem, requireUser, scopeOf } from '../visibility.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { newRandomId, parseId } from '../rules/id.ts'
+import { checkText, firstCharacters } from '../rules/text.ts'
 import { asPublic, checkPresentation, mergePresentation } from './presentation.ts'
 import { fromMessage, toMessage, toTimings } from './presentation-message.ts'
 import type { PresentationKey, PresentationStore } from './presentation-store.ts'
 import type { SlideJobStore } from './slide-job-store.ts'
 
-export interface PresentationRoom {
+export interface PresentationParts {
   presentations: PresentationStore
   slideJobs: SlideJobStore
   organisations: Organisations
@@ -20,11 +20,7 @@ export function presentationHandlers({
   presentations,
   slideJobs,
   organisations,
-}: PresentationRoom): Handlers<typeof PresentationServiceService> {
-  const needActive = async (organisationId: string, signal: AbortSignal) => {
-    if (!parseId(organisationId)) throw notFound('organisation', organisationId)
-    requireActive(await organisations.need(organisationId, signal))
-  }
+}: PresentationParts): Handlers<typeof PresentationServiceService> {
   const read = async (key: PresentationKey, signal: AbortSignal) => {
     const presentation = await presentations.find(key, signal)
     if (!presentation) throw notFound('presentation', key.presentationId)
@@ -38,7 +34,7 @@ export function presentationHandlers({
       return { presentation: toMessage(asPublic(presentation)) }
     },
     async createPresentation({ organisationId, userId, title, description, videoId }, call) {
-      requireSystem(call.principal)
+      requireSystemUser(call.principal)
       const user = requireUser(call.principal)
       const fields = { organisationId, userId: userId === '' ? user.userId : userId, title, description, videoId }
       const problems = [
@@ -46,7 +42,7 @@ export function presentationHandlers({
         ...checkPresentation(fields),
       ]
       if (problems.length > 0) throw invalid(problems)
-      await needActive(organisationId, call.signal)
+      await organisations.requireActive(organisationId, call.signal)
       return { presentation: toMessage(await presentations.create(newRandomId(), fields, call)) }
     },
     async updatePresentation(request, { principal, signal }) {
@@ -55,9 +51,9 @@ export function presentationHandlers({
       if (!given) throw notFound('presentation', '')
       const timings = toTimings(request)
       if (updateMask.length === 0 && timings.length === 0) return read(key, signal)
-      // Whether there is such a presentation is told before what else does not exist.
+      // PRESENTATION_NOT_FOUND takes precedence over other missing references.
       await read(key, signal)
-      if (updateMask.includes('organisation_id')) await needActive(given.organisationId, signal)
+      if (updateMask.includes('organisation_id')) await organisations.requireActive(given.organisationId, signal)
       const merged = await presentations.update(key, (now) => mergePresentation(now, fromMessage(given), updateMask, timings), signal)
       return { presentation: toMessage(merged) }
     },
@@ -68,7 +64,7 @@ export function presentationHandlers({
     async addSlides(request, call) {
       requireService(call.principal)
       checkSource(request)
-      await needActive(request.organisationId, call.signal)
+      await organisations.requireActive(request.organisationId, call.signal)
       if (request.presentationId !== '' && !parseId(request.presentationId)) throw notFound('presentation', request.presentationId)
       const title = firstCharacters(request.filename.replace(/\.[^.]{1,8}$/, '') || request.filename, 255)
       return slideJobs.add({ ...request, title }, call.signal)
@@ -83,7 +79,7 @@ function keyOf(principal: Principal, presentationId: string): PresentationKey {
 }
 
 function systemKeyOf(principal: Call['principal'], presentationId: string): PresentationKey {
-  requireSystem(principal)
+  requireSystemUser(principal)
   return keyOf(principal, presentationId)
 }
 
@@ -94,7 +90,7 @@ function checkSource({ userId, filename, sourceObject, sourceBytes }: AddSlidesR
     ...(sourceObject === ''
       ? [{ field: 'source_object', message: 'must not be empty' }]
       : checkText('source_object', sourceObject, { max: 512 })),
-    ...(sourceBytes >= 1 ? [] : [{ field: 'source_bytes', message: 'must be above 0' }]),
+    ...(sourceBytes >= 1 ? [] : [{ field: 'source_bytes', message: 'must be greater than 0' }]),
   ]
   if (problems.length > 0) throw invalid(problems)
 }

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { aCall, anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { newRandomId } from '../id/id.ts'
+import { newRandomId } from '../rules/id.ts'
 import { type Presentation, statusOf } from './presentation.ts'
-import { createPresentationRules, type PresentationRules } from './presentation-rule.ts'
+import { createPresentationPolicies, type PresentationPolicies } from './presentation-policy.ts'
 import { createPresentationStore, type PresentationStore } from './presentation-store.ts'
-import { createQuietSlideJobs } from './quiet-slide-jobs-store.ts'
-import type { SlideNews } from './slide-job.ts'
+import type { SlideUpdate } from './slide-job.ts'
 import { createSlideJobStore, type SlideJobStore } from './slide-job-store.ts'
+import { createStaleSlideJobs } from './stale-slide-jobs-store.ts'
 
 let catalogue: CatalogueDatabase
 let presentations: PresentationStore
 let jobs: SlideJobStore
-let rules: PresentationRules
+let rules: PresentationPolicies
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
   presentations = createPresentationStore(catalogue.db, catalogue.enqueue)
   jobs = createSlideJobStore(catalogue.db, catalogue.enqueue)
-  rules = createPresentationRules(catalogue.db)
+  rules = createPresentationPolicies(catalogue.db)
 })
 beforeEach(() => catalogue.db.query('truncate outbox'))
 afterAll(() => catalogue.close())
@@ -35,7 +35,7 @@ const add = (presentationId = '', more: Partial<Parameters<SlideJobStore['add']>
     ...{ presentationId, organisationId: '1', userId: '7', filename: 'launch.pdf', title: 'launch' },
     ...{ sourceObject: `upload/1/${objects++}.pdf`, sourceBytes: 10, ...more },
   })
-const made = (presentationId: string, jobId: string, pages: number): SlideNews => ({
+const made = (presentationId: string, jobId: string, pages: number): SlideUpdate => ({
   kind: 'slides',
   set: {
     jobId,
@@ -50,14 +50,14 @@ const made = (presentationId: string, jobId: string, pages: number): SlideNews =
     bytes: 100,
   },
 })
-/** A presentation with slides. */
+/** Creates a presentation with slides. */
 async function withSlides(pages = 2) {
   const { presentationId, jobId } = await add()
   await jobs.apply(jobId, made(presentationId, jobId, pages), 1)
   return { presentationId, jobId }
 }
-const told = async () => (await catalogue.messages()).map(({ topic, key, payload }) => `${topic} ${key} ${payload.jobId}`)
-const failure: SlideNews = { kind: 'failed', code: 4002, message: 'not a PDF' }
+const received = async () => (await catalogue.messages()).map(({ topic, key, payload }) => `${topic} ${key} ${payload.jobId}`)
+const failure: SlideUpdate = { kind: 'failed', code: 4002, message: 'not a PDF' }
 
 describe('records', () => {
   test('are found by their own organisation and the system', async () => {
@@ -79,7 +79,7 @@ describe('records', () => {
     await catalogue.db.query('truncate outbox')
     await presentations.remove({ scope: null, presentationId })
     expect(await find(presentationId)).toBeUndefined()
-    expect((await told()).sort()).toEqual([jobId, next.jobId].map((id) => `job.cancelled presentation:${presentationId} ${id}`).sort())
+    expect((await received()).sort()).toEqual([jobId, next.jobId].map((id) => `job.cancelled presentation:${presentationId} ${id}`).sort())
     expect(await jobs.wanted([jobId, next.jobId])).toEqual([])
     expect(await jobs.apply(next.jobId, made(presentationId, next.jobId, 1), 9)).toBe(false)
     expect(await rules.find(presentationId)).toBeUndefined()
@@ -125,13 +125,13 @@ describe('the video of a presentation', () => {
       (await catalogue.videos.find('1', two.videoId))?.presentationId,
     ]
     expect(await named()).toEqual([id, id])
-    // Also where the id stayed behind.
+    // A dangling id in the video also reads as empty.
     await catalogue.db.query('delete from presentation where presentation_id = $1', [id])
     expect(await named()).toEqual(['', ''])
   })
 })
 
-describe('everybody', () => {
+describe('any caller', () => {
   const isSeen = async (id: string) => [(await presentations.findPublic(id)) !== undefined, (await rules.find(id)) !== undefined]
   test('sees one without a video, with its files under the rule of its organisation', async () => {
     const { presentationId, jobId } = await withSlides()
@@ -165,7 +165,7 @@ describe('everybody', () => {
     expect(await isSeen(presentationId)).toEqual([false, false])
     await set({ contentExpiry: undefined })
     expect(await isSeen(presentationId)).toEqual([true, true])
-    // What was protected is not open because its video was deleted.
+    // Deleting the video must not make a protected presentation public.
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect(await isSeen(presentationId)).toEqual([false, false])
     expect(await find(presentationId)).toBeDefined()
@@ -180,12 +180,12 @@ describe('everybody', () => {
 })
 
 describe('a file', () => {
-  test('makes a presentation, is told to encoding, and becomes its slides', async () => {
+  test('creates a presentation, is sent to encoding, and becomes its slides', async () => {
     const { presentationId, jobId } = await add()
-    expect(await told()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
-    const begun = await find(presentationId)
-    expect(begun).toMatchObject({ title: 'launch', filename: 'launch.pdf', userId: '7', slides: [] })
-    expect(begun && statusOf(begun)).toMatchObject({ state: 'processing', progress: 5, code: 2 })
+    expect(await received()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
+    const started = await find(presentationId)
+    expect(started).toMatchObject({ title: 'launch', filename: 'launch.pdf', userId: '7', slides: [] })
+    expect(started && statusOf(started)).toMatchObject({ state: 'processing', progress: 5, code: 2 })
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 60 }, 1)).toBe(true)
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 40 }, 2)).toBe(true)
     expect((await find(presentationId))?.standing.progress).toBe(60)
@@ -210,7 +210,7 @@ describe('a file', () => {
     expect(await find(presentationId)).toEqual(once)
     expect(await jobs.apply('999999999', failure, 1)).toBeUndefined()
   })
-  test('that is appended stands behind the others, whose seconds stay', async () => {
+  test('that is appended comes after the others, whose times stay', async () => {
     const { presentationId } = await withSlides(2)
     await presentations.update({ scope: null, presentationId }, (now) => ({
       ...now,
@@ -270,7 +270,7 @@ describe('a file', () => {
     expect(await add('', { sourceObject })).toEqual(first)
     expect(await add(first?.presentationId, { sourceObject })).toEqual(first)
     const all = await catalogue.db.query(`select 1 from presentation_job where source_object = $1`, [sourceObject])
-    expect([all.length, (await told()).length]).toEqual([1, 1])
+    expect([all.length, (await received()).length]).toEqual([1, 1])
     const [orphans] = await catalogue.db.query<{ count: number }>(
       `select count(*)::int as count from presentation p where state = 'processing' and not exists (
          select from presentation_job j where j.presentation_id = p.presentation_id)`,
@@ -293,9 +293,9 @@ test('ids of its jobs are of no job of a media', async () => {
 })
 
 test('a job of which nothing is heard is claimed once, and handed over again once', async () => {
-  const quiet = createQuietSlideJobs(catalogue.db, catalogue.enqueue)
+  const quiet = createStaleSlideJobs(catalogue.db, catalogue.enqueue)
   const { presentationId, jobId } = await add()
-  await catalogue.db.query(`update presentation_job set news_time = now() - interval '1 hour' where job_id = $1`, [jobId])
+  await catalogue.db.query(`update presentation_job set check_time = now() - interval '1 hour' where job_id = $1`, [jobId])
   await catalogue.db.query('truncate outbox')
   const claimed = await quiet.claim(60)
   expect(claimed).toEqual([
@@ -305,14 +305,14 @@ test('a job of which nothing is heard is claimed once, and handed over again onc
       organisationId: '1',
       sourceObject: expect.any(String),
       sourceBytes: 10,
-      handovers: 0,
+      sends: 0,
     }),
   ])
   expect(await quiet.claim(60)).toEqual([])
-  for (let i = 0; i < 2; i++) for (const job of claimed) await quiet.handOver(job)
-  expect(await told()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
+  for (let i = 0; i < 2; i++) for (const job of claimed) await quiet.sendAgain(job)
+  expect(await received()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
   expect(await quiet.ended(jobId)).toBeLessThan(5)
   await quiet.alive(jobId)
-  const [row] = await catalogue.db.query('select handovers, ended_since from presentation_job where job_id = $1', [jobId])
-  expect(row).toEqual({ handovers: 0, ended_since: null })
+  const [row] = await catalogue.db.query('select send_count, ended_since from presentation_job where job_id = $1', [jobId])
+  expect(row).toEqual({ send_count: 0, ended_since: null })
 })

@@ -1,33 +1,40 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import type { Enqueue } from '../job/job-messages.ts'
-import { lockMedia } from '../media/media-lock.ts'
-import type { Scope } from '../visibility.ts'
-import { endSlideJobs } from './end-slide-jobs.ts'
+import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import type { Enqueue } from '../publishing/job/job-messages.ts'
+import { lockMedia } from '../publishing/media/media-lock.ts'
 import type { Presentation, PresentationFields } from './presentation.ts'
 import { lockPresentation, type PresentationRow, SELECT_PRESENTATION, toPresentation } from './presentation-row.ts'
+import type { SlideJobState } from './slide-job.ts'
+import { enqueueSlidesCancelled } from './slide-job-messages.ts'
 
 export interface PresentationKey {
   scope: Scope
   presentationId: string
 }
 
-/** Those that change refuse with PRESENTATION_NOT_FOUND, and with VIDEO_NOT_FOUND for a video that is not of the organisation. */
+/**
+ * Methods that change a presentation throw PRESENTATION_NOT_FOUND, and VIDEO_NOT_FOUND if the video
+ * is not in its organisation.
+ */
 export interface PresentationStore {
   find(key: PresentationKey, signal?: AbortSignal): Promise<Presentation | undefined>
-  /** One that anybody may see. */
+  /** Returns the presentation if it is public. */
   findPublic(presentationId: string, signal?: AbortSignal): Promise<Presentation | undefined>
   create(presentationId: string, fields: PresentationFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Presentation>
-  /** Locks the presentation and stores what `change` makes of its fields and of the seconds of its slides. */
+  /** Locks the presentation and stores the fields and the slide timings that `change` returns. */
   update(key: PresentationKey, change: (now: Presentation) => Presentation, signal?: AbortSignal): Promise<Presentation>
-  /** Removes it with its slides and ends its jobs: encoding drops the files of what is gone. */
+  /** Deletes the presentation with its slides and ends its jobs. Encoding deletes their files. */
   remove(key: PresentationKey, signal?: AbortSignal): Promise<void>
 }
 
 const FIND = `${SELECT_PRESENTATION} where p.presentation_id = $1 and ($2::bigint is null or p.organisation_id = $2)`
 
-/** Who may see the video of a presentation may see the presentation; a video that is gone lets nobody in. */
+/**
+ * SQL condition of a public presentation: its organisation is active, and it has no video or its
+ * video is public. If its video was deleted, it is not public.
+ */
 export const IS_OPEN = `o.active and (p.video_id is null or (v.video_id is not null and v.enabled and (v.expire_time is null or v.expire_time > now())))`
 
 const FIND_PUBLIC = `${SELECT_PRESENTATION} join organisation o on o.organisation_id = p.organisation_id
@@ -43,19 +50,19 @@ export function createPresentationStore(db: Db, enqueue: Enqueue): PresentationS
     find: ({ scope, presentationId }, signal) => one(FIND, [presentationId, scope], signal),
     findPublic: (presentationId, signal) => one(FIND_PUBLIC, [presentationId], signal),
     create: async (presentationId, fields, call) => {
-      const row = await once(db, call, jsonCodec<PresentationRow>(), async (tx) => {
+      const row = await withIdempotency(db, call, jsonCodec<PresentationRow>(), async (tx) => {
         await insertPresentation(tx, presentationId, fields)
         if (fields.videoId !== '') await linkVideo(tx, presentationId, fields)
         const [made] = await tx.query<PresentationRow>(FIND, [presentationId, null])
         if (!made) throw new Error(`presentation ${presentationId} went away as it was made`)
         return made
       })
-      // One that was kept has its time as text.
+      // A stored idempotent response has the time as a string.
       return toPresentation({ ...row, create_time: new Date(row.create_time) })
     },
     update: (key, change, signal) =>
       db.transaction(async (tx) => {
-        const before = await needPresentation(tx, key)
+        const before = await requirePresentation(tx, key)
         const after = change(before)
         if (after.videoId !== before.videoId || after.organisationId !== before.organisationId) {
           await unlinkVideos(tx, before)
@@ -78,7 +85,7 @@ export function createPresentationStore(db: Db, enqueue: Enqueue): PresentationS
       }, signal),
     remove: (key, signal) =>
       db.transaction(async (tx) => {
-        const presentation = await needPresentation(tx, key)
+        const presentation = await requirePresentation(tx, key)
         await endSlideJobs(tx, enqueue, presentation.presentationId)
         await unlinkVideos(tx, presentation)
         await tx.query('delete from presentation where presentation_id = $1', [presentation.presentationId])
@@ -94,7 +101,10 @@ export async function insertPresentation(tx: Transaction, presentationId: string
   )
 }
 
-/** A video that begins to name a presentation without a video becomes its video: what is protected there is protected here. */
+/**
+ * If the presentation has no video yet, the video that references it becomes its video. The
+ * protection of that video then applies to the presentation.
+ */
 export async function adoptPresentation(tx: Transaction, video: { videoId: string; organisationId: string; presentationId: string }) {
   await tx.query('update presentation set video_id = $1 where presentation_id = $2 and organisation_id = $3 and video_id is null', [
     video.videoId,
@@ -104,8 +114,9 @@ export async function adoptPresentation(tx: Transaction, video: { videoId: strin
 }
 
 /**
- * Has the video name the presentation. Here the presentation is locked before the video, in a change of a video after it: two such that meet
- * are a deadlock, which PostgreSQL ends and the transaction tries again.
+ * Makes the video reference the presentation. Here the presentation is locked before the video; a
+ * change of a video locks them in the opposite order. PostgreSQL resolves the possible deadlock,
+ * and the transaction is retried.
  */
 async function linkVideo(tx: Transaction, presentationId: string, { videoId, organisationId }: PresentationFields): Promise<void> {
   const [video] = await tx.query<{ media_id: string }>('select media_id from video where video_id = $1 and organisation_id = $2', [
@@ -123,7 +134,21 @@ async function unlinkVideos(tx: Transaction, { presentationId, organisationId }:
   )
 }
 
-async function needPresentation(tx: Transaction, { scope, presentationId }: PresentationKey): Promise<Presentation> {
+/**
+ * Ends the jobs of a locked presentation that is being deleted. An active job is cancelled, and
+ * encoding deletes the files of the others.
+ */
+async function endSlideJobs(tx: Transaction, enqueue: Enqueue, presentationId: string): Promise<void> {
+  const jobs = await tx.query<{ job_id: string; state: SlideJobState }>(
+    `update presentation_job set source_object = null, finish_time = coalesce(finish_time, now()),
+       state = case when state in ('queued', 'running') then 'cancelled' else state end
+     where presentation_id = $1 returning job_id, state`,
+    [presentationId],
+  )
+  for (const { job_id: jobId, state } of jobs) if (state !== 'failed') await enqueueSlidesCancelled(enqueue, tx, { jobId, presentationId })
+}
+
+async function requirePresentation(tx: Transaction, { scope, presentationId }: PresentationKey): Promise<Presentation> {
   const presentation = await lockPresentation(tx, presentationId)
   if (!presentation || (scope !== null && presentation.organisationId !== scope)) throw notFound('presentation', presentationId)
   return presentation

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { asPublic, mergePresentation, type Presentation, statusOf } from './presentation.ts'
-import { begun, type SlideNews, settleSlides } from './slide-job.ts'
+import { initialState, type SlideUpdate, settleSlides } from './slide-job.ts'
 
 const page = { path: 'slide-0001.jpg', thumbnailPath: 'thumb-0001.jpg', width: 1920, height: 1080 }
 
@@ -26,7 +26,7 @@ describe('the status', () => {
     [aPresentation([]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
     [aPresentation([0, undefined]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
     [aPresentation([0, 12]), { state: 'ok', progress: 100, code: 2000, reason: '' }],
-    [aPresentation([0, 12], { standing: begun() }), { state: 'processing', progress: 5, code: 2, reason: '' }],
+    [aPresentation([0, 12], { standing: initialState() }), { state: 'processing', progress: 5, code: 2, reason: '' }],
     [
       aPresentation([], { standing: { state: 'failed', progress: 40, code: 4002, reason: 'no' } }),
       { state: 'failed', progress: 40, code: 4002, reason: 'no' },
@@ -38,7 +38,7 @@ describe('the status', () => {
   ])('follows from the files and the timings (%#)', (presentation, status) => {
     expect(statusOf(presentation)).toEqual(status)
   })
-  test('tells nobody else why a file came to nothing', () => {
+  test('hides the reason of a failure from other organisations', () => {
     const failed = aPresentation([], { standing: { state: 'failed', progress: 5, code: 4002, reason: 'it is protected by a password' } })
     expect(statusOf(asPublic(failed))).toEqual({ state: 'failed', progress: 5, code: 4002, reason: '' })
   })
@@ -46,12 +46,12 @@ describe('the status', () => {
 
 describe('a change', () => {
   const now = aPresentation([undefined, 5, 9])
-  const given = { organisationId: '2', userId: '8', videoId: '9', title: 'New', description: 'd' }
+  const input = { organisationId: '2', userId: '8', videoId: '9', title: 'New', description: 'd' }
 
   test('sets the named fields and the seconds of the named slides alone', () => {
     const changed = mergePresentation(
       now,
-      given,
+      input,
       ['title', 'video_id'],
       [
         { slide: 1, seconds: 0 },
@@ -63,13 +63,13 @@ describe('a change', () => {
     expect(now.slides.map(({ seconds }) => seconds)).toEqual([undefined, 5, 9])
   })
   test('takes 0 to a week, and slides that there are', () => {
-    const merge = (slide: number, seconds: number) => () => mergePresentation(now, given, [], [{ slide, seconds }])
+    const merge = (slide: number, seconds: number) => () => mergePresentation(now, input, [], [{ slide, seconds }])
     for (const seconds of [0, 1, 604_799, 604_800]) expect(merge(3, seconds)).not.toThrow()
     for (const seconds of [-1, 604_801, 1.5, Number.NaN]) expect(merge(3, seconds)).toThrow(expect.objectContaining({ kind: 'invalid' }))
     for (const slide of [0, 4, -1, 1.5]) expect(merge(slide, 1)).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
   test('names every bad field at once', () => {
-    const bad = { ...given, title: '', description: 'x'.repeat(5_001), userId: 'x', videoId: '-1' }
+    const bad = { ...input, title: '', description: 'x'.repeat(5_001), userId: 'x', videoId: '-1' }
     const mask = ['title', 'description', 'user_id', 'video_id', 'state']
     const fields = ['update_mask', 'title', 'description', 'user_id', 'video_id', 'slides.4']
     expect(() => mergePresentation(now, bad, mask, [{ slide: 4, seconds: 1 }])).toThrow(
@@ -86,28 +86,28 @@ describe('news', () => {
     documentPath: 'document.pdf',
     bytes: 1,
   })
-  const failed: SlideNews = { kind: 'failed', code: 4002, message: 'not a PDF' }
+  const failed: SlideUpdate = { kind: 'failed', code: 4002, message: 'not a PDF' }
 
   test('of progress stay within 5 and 98 and never go back', () => {
     const after = (percent: number, progress = 5) =>
-      settleSlides({ ...begun(), progress }, 0, { kind: 'progress', percent }).standing.progress
+      settleSlides({ ...initialState(), progress }, 0, { kind: 'progress', percent }).standing.progress
     expect([after(0), after(42.9), after(100), after(Number.NaN), after(20, 60)]).toEqual([5, 42, 98, 5, 60])
   })
   test('of slides make it ready, up to a thousand of them', () => {
-    expect(settleSlides(begun(), 999, { kind: 'slides', set: set(1) })).toMatchObject({ state: 'ok', standing: { state: 'ready' } })
-    expect(settleSlides(begun(), 1_000, { kind: 'slides', set: set(1) })).toMatchObject({
+    expect(settleSlides(initialState(), 999, { kind: 'slides', set: set(1) })).toMatchObject({ state: 'ok', standing: { state: 'ready' } })
+    expect(settleSlides(initialState(), 1_000, { kind: 'slides', set: set(1) })).toMatchObject({
       state: 'failed',
       standing: { state: 'ready', code: 4002, reason: expect.stringContaining('1000') },
       added: undefined,
     })
   })
   test('of a failure make it fail, unless it has slides already', () => {
-    expect(settleSlides({ ...begun(), progress: 40 }, 0, failed).standing).toEqual({
+    expect(settleSlides({ ...initialState(), progress: 40 }, 0, failed).standing).toEqual({
       state: 'failed',
       progress: 40,
       code: 4002,
       reason: 'not a PDF',
     })
-    expect(settleSlides(begun(), 1, failed).standing.state).toBe('ready')
+    expect(settleSlides(initialState(), 1, failed).standing.state).toBe('ready')
   })
 })

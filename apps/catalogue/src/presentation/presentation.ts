@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import { parseId } from '../id/id.ts'
-import { checkText } from '../text.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
 
 export interface Slide {
   version: string
@@ -8,37 +8,37 @@ export interface Slide {
   thumbnailPath: string
   width: number
   height: number
-  /** The second of the video at which it appears; undefined until it is told. */
+  /** The second of the video at which the slide appears; undefined if not set. */
   seconds: number | undefined
 }
 
-/** What people change of a presentation. */
+/** The fields of a presentation that users set. */
 export interface PresentationFields {
   organisationId: string
   userId: string
-  /** Empty for none. */
+  /** Empty if there is none. */
   videoId: string
   title: string
   description: string
 }
 
-/** What its files came to. */
-export interface Standing {
+/** The processing state of the presentation's files. */
+export interface PresentationState {
   state: 'processing' | 'ready' | 'failed'
   /** Percent. */
   progress: number
-  /** Why the last file came to nothing; 0 when it did not. */
+  /** Failure code of the last file; 0 if it did not fail. */
   code: number
   reason: string
 }
 
-/** Slides beside a video. */
+/** Slides that are shown with a video. */
 export interface Presentation extends PresentationFields {
   presentationId: string
   filename: string
-  standing: Standing
+  standing: PresentationState
   slides: Slide[]
-  /** The PDF of its first file; undefined before. */
+  /** The PDF of the first file; undefined until it is processed. */
   document: { version: string; path: string } | undefined
   createTime: Date
 }
@@ -50,23 +50,24 @@ export interface PresentationStatus {
   reason: string
 }
 
-/** When one slide appears; undefined takes its second away. */
+/** The time at which a slide appears. Undefined removes it. */
 export interface Timing {
   slide: number
   seconds: number | undefined
 }
 
-export const MOST_SLIDES = 1_000
-/** A week: the longest that a source may be made to last. */
+export const MAX_SLIDES = 1_000
+/** One week: the maximum duration of a source. */
 const LATEST_SECOND = 604_800
 
 /**
- * What callers are shown:
+ * Returns the status that callers see:
  *
- *   processing 5…98/2 ──▶ awaiting timings 99/1999 ◀──▶ ok 100/2000, once every slide has its second
- *            └──▶ failed/4002 or 5xxx, the progress as reached; with slides from before it is as it was, and the reason stands
+ *   processing 5…98/2 ──▶ awaiting timings 99/1999 ◀──▶ ok 100/2000, if every slide has its second
+ *            └──▶ failed/4002 or 5xxx, with the progress reached
  *
- * Without slides there is nothing that could be ok.
+ * If a file fails and there are earlier slides, their status is kept and the reason is added.
+ * A presentation without slides is never ok.
  */
 export function statusOf({ standing, slides }: Pick<Presentation, 'standing' | 'slides'>): PresentationStatus {
   const { state, progress, code, reason } = standing
@@ -76,7 +77,7 @@ export function statusOf({ standing, slides }: Pick<Presentation, 'standing' | '
   return isTimed ? { state: 'ok', progress: 100, code: 2000, reason } : { state: 'awaiting_timings', progress: 99, code: 1999, reason }
 }
 
-/** The presentation as anybody may see it; why a file came to nothing is its organisation’s. */
+/** Returns the public view of the presentation. The reason of a failure is only visible to its organisation. */
 export function asPublic(presentation: Presentation): Presentation {
   return { ...presentation, standing: { ...presentation.standing, reason: '' } }
 }
@@ -89,7 +90,10 @@ const PATHS = new Map<string, keyof PresentationFields>([
   ['video_id', 'videoId'],
 ])
 
-/** The presentation with the fields that the mask names taken from `given`, and the given timings; refuses with every bad field at once. */
+/**
+ * Returns the presentation with the masked fields of `given` and the given timings. Throws
+ * `invalid` with every invalid field.
+ */
 export function mergePresentation(
   now: Presentation,
   given: PresentationFields,
@@ -118,10 +122,11 @@ export function checkPresentation({ title, description, userId, videoId }: Prese
 }
 
 function checkTimings(timings: readonly Timing[], slides: number): FieldError[] {
-  if (timings.length > MOST_SLIDES) return [{ field: 'slides', message: `must be at most ${MOST_SLIDES} slides` }]
+  if (timings.length > MAX_SLIDES) return [{ field: 'slides', message: `must be at most ${MAX_SLIDES} slides` }]
   return timings.flatMap(({ slide, seconds }) => {
     const field = `slides.${slide}`
-    if (!Number.isInteger(slide) || slide < 1 || slide > slides) return [{ field, message: `names no slide: there are ${slides}` }]
+    if (!Number.isInteger(slide) || slide < 1 || slide > slides)
+      return [{ field, message: `is not a slide; the presentation has ${slides}` }]
     const isGood = seconds === undefined || (Number.isInteger(seconds) && seconds >= 0 && seconds <= LATEST_SECOND)
     return isGood ? [] : [{ field: `${field}.seconds`, message: `must be from 0 to ${LATEST_SECOND}` }]
   })

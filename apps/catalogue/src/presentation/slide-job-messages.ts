@@ -1,7 +1,10 @@
 import type { Transaction } from '@vitascope/postgres'
-import { type Enqueue, JOB_CANCELLED } from '../job/job-messages.ts'
+import { type Enqueue, JOB_CANCELLED } from '../publishing/job/job-messages.ts'
 
-/** What encoding must be told of slides, in order per presentation; a cancel goes out as that of any other job. */
+/**
+ * Topic of outbox messages to encoding about slides. Messages of one presentation are sent in
+ * order. A cancellation has the same topic as for other jobs.
+ */
 export const SLIDES_CREATED = 'slides.created'
 
 export interface SlideJobRequest {

@@ -1,24 +1,24 @@
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
-import { addEvent } from '../event/event-store.ts'
-import { newRandomId } from '../id/id.ts'
-import type { Enqueue } from '../job/job-messages.ts'
-import { TOO_LARGE } from '../media/status.ts'
+import { addEvent } from '../notification/event/event-store.ts'
+import type { Enqueue } from '../publishing/job/job-messages.ts'
+import { TOO_LARGE } from '../publishing/media/status.ts'
 import { type QuotaJob, reserve, slidesOverrunOf } from '../quota/reserve.ts'
-import type { Standing } from './presentation.ts'
+import { newRandomId } from '../rules/id.ts'
+import type { PresentationState } from './presentation.ts'
 import { lockPresentation } from './presentation-row.ts'
 import { insertPresentation } from './presentation-store.ts'
-import { begun, type SlideJobState, type SlideNews, type SlideSet, settleSlides } from './slide-job.ts'
+import { initialState, type SlideJobState, type SlideSet, type SlideUpdate, settleSlides } from './slide-job.ts'
 import { enqueueSlides } from './slide-job-messages.ts'
 
-/** A stored file that is to become slides. */
+/** A stored file from which slides are made. */
 export interface SlideSource {
   /** Empty for a new presentation. */
   presentationId: string
   organisationId: string
   userId: string
   filename: string
-  /** Of a new presentation. */
+  /** Title of a new presentation. */
   title: string
   sourceObject: string
   sourceBytes: number
@@ -26,18 +26,18 @@ export interface SlideSource {
 
 export interface SlideJobStore {
   /**
-   * Accepts a file: presentation, job and the word to encoding, all or nothing; of one object once. Refuses with PRESENTATION_NOT_FOUND and
-   * PRESENTATION_BUSY.
+   * Accepts a file: stores presentation, job and outbox message in one transaction. An object is
+   * accepted once. Throws PRESENTATION_NOT_FOUND, PRESENTATION_BUSY and quota errors.
    */
   add(source: SlideSource, signal?: AbortSignal): Promise<{ presentationId: string; jobId: string }>
   /**
-   * Applies news to a job that stands; progress only with a revision above the last one. Answers whether the job is wanted after it;
-   * undefined when there never was such a job.
+   * Applies an update to an active job. A progress update needs a revision above the last one.
+   * Returns whether the job is still wanted, or undefined if the job never existed.
    */
-  apply(jobId: string, news: SlideNews, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
-  /** Those of the jobs that stand, or whose slides a presentation has. */
+  apply(jobId: string, news: SlideUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
+  /** Returns those of the jobs that are active, or whose slides a presentation has. */
   wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
-  /** The prefixes of the slides that the jobs made, where a presentation has them. */
+  /** Returns the prefixes of the jobs' slides that a presentation has. */
   usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
 
@@ -55,27 +55,27 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
           'select state, revision from presentation_job where job_id = $1 for update',
           [jobId],
         )
-        const stands = job?.state === 'queued' || job?.state === 'running'
-        if (!presentation || !stands) return isWantedAfter(tx, jobId, news)
+        const isActive = job?.state === 'queued' || job?.state === 'running'
+        if (!presentation || !isActive) return isNeededAfter(tx, jobId, news)
         if (news.kind === 'progress' && revision !== undefined && revision <= Number(job.revision)) return true
         const outcome = await withinQuota(tx, { jobId, organisationId: presentation.organisationId }, news)
         const { state, standing, added } = settleSlides(presentation.standing, presentation.slides.length, outcome)
         await tx.query(
-          `update presentation_job set state = $2, revision = coalesce($3, revision), news_time = now(), ended_since = null,
+          `update presentation_job set state = $2, revision = coalesce($3, revision), check_time = now(), ended_since = null,
              finish_time = case when $2 in ('queued', 'running') then null else now() end
            where job_id = $1`,
           [jobId, state, revision ?? null],
         )
-        await saveStanding(tx, presentation.presentationId, standing)
+        await saveState(tx, presentation.presentationId, standing)
         if (added) {
           await insertSet(tx, presentation.presentationId, added)
-          await tellReady(tx, presentation, jobId, presentation.slides.length + added.slides.length)
+          await emitReady(tx, presentation, jobId, presentation.slides.length + added.slides.length)
         }
         return state === 'running' || state === 'ok'
       }, signal),
     async wanted(jobIds, signal) {
       signal?.throwIfAborted()
-      return (await db.query<{ job_id: string }>(WANTED, [jobIds])).map(({ job_id }) => job_id)
+      return (await db.query<{ job_id: string }>(NEEDED, [jobIds])).map(({ job_id }) => job_id)
     },
     async usedSets(jobIds, signal) {
       signal?.throwIfAborted()
@@ -84,8 +84,8 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
   }
 }
 
-/** Slides for which the organisation has no room are a failure of their file. */
-async function withinQuota(tx: Transaction, job: QuotaJob, news: SlideNews): Promise<SlideNews> {
+/** Returns the update, or a failure if the slides exceed the organisation's quota. */
+async function withinQuota(tx: Transaction, job: QuotaJob, news: SlideUpdate): Promise<SlideUpdate> {
   const message = news.kind === 'slides' ? await slidesOverrunOf(tx, job, news.set.bytes) : undefined
   return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
 }
@@ -103,18 +103,19 @@ async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource)
     throw new DomainError(
       'conflict',
       'PRESENTATION_BUSY',
-      'a file of this presentation is being processed: add the next one when that has ended',
+      'a file of this presentation is being processed; add the next one when it has ended',
     )
   }
-  const reserved = await reserve(tx, organisationId, { bytes: sourceBytes, givenBack: 0, isEncoded: false })
+  const reserved = await reserve(tx, organisationId, { bytes: sourceBytes, releasedBytes: 0, isEncoded: false })
   const [job] = await tx.query<{ job_id: string }>(
     `insert into presentation_job (presentation_id, organisation_id, state, source_object, source_bytes, filename, reserved_bytes, quota_bytes)
      values ($1, $2, 'queued', $3, $4, $5, $6, $7) on conflict (source_object) do nothing returning job_id`,
     [presentationId, organisationId, sourceObject, sourceBytes, filename, reserved.bytes, reserved.quotaBytes],
   )
-  // Somebody else has just brought the same object: he is asked for again, and what was begun here is undone.
-  if (!job) throw new DomainError('conflict', 'SLIDES_RUNNING', 'this file is being added: try again', { retryAfter: 1 })
-  await saveStanding(tx, presentationId, begun())
+  // A concurrent call has just added the same object. The transaction is rolled back, and a retry
+  // returns the other call's result.
+  if (!job) throw new DomainError('conflict', 'SLIDES_RUNNING', 'this file is being added by another request; try again', { retryAfter: 1 })
+  await saveState(tx, presentationId, initialState())
   if (presentation.slides.length === 0) {
     await tx.query('update presentation set filename = $2 where presentation_id = $1', [presentationId, filename])
   }
@@ -122,7 +123,7 @@ async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource)
   return { presentationId, jobId: job.job_id }
 }
 
-/** What an object was added for before; it must have been for the same. */
+/** Returns the job that an object was added for before. Throws `invalid` if it was for another presentation. */
 async function jobOf(tx: Transaction, { sourceObject, presentationId, organisationId }: SlideSource) {
   const [job] = await tx.query<{ job_id: string; presentation_id: string; organisation_id: string }>(
     'select job_id, presentation_id, organisation_id from presentation_job where source_object = $1',
@@ -134,7 +135,7 @@ async function jobOf(tx: Transaction, { sourceObject, presentationId, organisati
   return { presentationId: job.presentation_id, jobId: job.job_id }
 }
 
-async function saveStanding(tx: Transaction, presentationId: string, { state, progress, code, reason }: Standing): Promise<void> {
+async function saveState(tx: Transaction, presentationId: string, { state, progress, code, reason }: PresentationState): Promise<void> {
   await tx.query('update presentation set state = $2, progress = $3, code = $4, reason = $5 where presentation_id = $1', [
     presentationId,
     state,
@@ -144,7 +145,7 @@ async function saveStanding(tx: Transaction, presentationId: string, { state, pr
   ])
 }
 
-/** The new slides stand behind the others, and have no second yet. */
+/** Appends the new slides to the others, without timings. */
 async function insertSet(tx: Transaction, presentationId: string, { jobId, prefix, slides, documentPath, bytes }: SlideSet): Promise<void> {
   await tx.query('insert into slide_set (job_id, presentation_id, prefix, slides, document_path, bytes) values ($1, $2, $3, $4, $5, $6)', [
     jobId,
@@ -160,8 +161,11 @@ async function insertSet(tx: Transaction, presentationId: string, { jobId, prefi
   ])
 }
 
-/** Its slides are there; whether they have their seconds is the presentation's status. */
-function tellReady(
+/**
+ * Emits `presentation.ready` when slides are published. Whether they have timings is part of the
+ * presentation's status.
+ */
+function emitReady(
   tx: Transaction,
   { presentationId, organisationId, videoId }: SlidesOwner,
   jobId: string,
@@ -183,16 +187,16 @@ interface SlidesOwner {
   videoId: string
 }
 
-/** A job that has ended here is under way no more; of its sets only the one is wanted that was taken first. */
-async function isWantedAfter(tx: Transaction, jobId: string, news: SlideNews): Promise<boolean> {
+/** Returns whether a job that has ended here is still wanted. Of its sets, only the first accepted one is. */
+async function isNeededAfter(tx: Transaction, jobId: string, news: SlideUpdate): Promise<boolean> {
   if (news.kind === 'progress') return false
-  if (news.kind !== 'slides') return (await tx.query(WANTED, [[jobId]])).length > 0
+  if (news.kind !== 'slides') return (await tx.query(NEEDED, [[jobId]])).length > 0
   return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === news.set.prefix)
 }
 
 const USED_SETS = 'select prefix from slide_set where job_id = any($1::bigint[])'
 
-const WANTED = `
+const NEEDED = `
   select j.job_id from presentation_job j
   where j.job_id = any($1::bigint[])
     and (j.state in ('queued', 'running') or exists (select from slide_set s where s.job_id = j.job_id))

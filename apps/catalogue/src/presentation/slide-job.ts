@@ -1,8 +1,8 @@
-import { failureCode } from '../media/status.ts'
-import { tidy } from '../text.ts'
-import { MOST_SLIDES, type Slide, type Standing } from './presentation.ts'
+import { failureCode } from '../publishing/media/status.ts'
+import { tidy } from '../rules/text.ts'
+import { MAX_SLIDES, type PresentationState, type Slide } from './presentation.ts'
 
-/** Everything that one job made of one file: a plain JSON value. Its objects never change. */
+/** All files that one job made from one file, as a plain JSON value. The objects of a set are immutable. */
 export interface SlideSet {
   jobId: string
   prefix: string
@@ -11,36 +11,39 @@ export interface SlideSet {
   bytes: number
 }
 
-export type SlideNews =
+export type SlideUpdate =
   | { kind: 'progress'; percent: number }
   | { kind: 'slides'; set: SlideSet }
   | { kind: 'failed'; code: number; message: string }
 
-/** A job that makes slides; one that stands is the only one of its presentation under way. */
+/** State of a job that makes slides. A presentation has at most one active job. */
 export type SlideJobState = 'queued' | 'running' | 'ok' | 'failed' | 'cancelled'
 
-const TOO_MANY: SlideNews = {
+const TOO_MANY: SlideUpdate = {
   kind: 'failed',
   code: 4002,
-  message: `a presentation holds at most ${MOST_SLIDES} slides: put the rest into another one`,
+  message: `a presentation has at most ${MAX_SLIDES} slides; put the rest into another one`,
 }
 
-/** What news makes of a job that stands, and of its presentation, which has so many slides already. */
+/**
+ * Returns the state of an active job and of its presentation after an update. `slides` is the
+ * number of existing slides.
+ */
 export function settleSlides(
-  standing: Standing,
+  standing: PresentationState,
   slides: number,
-  news: SlideNews,
-): { state: SlideJobState; standing: Standing; added: SlideSet | undefined } {
+  news: SlideUpdate,
+): { state: SlideJobState; standing: PresentationState; added: SlideSet | undefined } {
   switch (news.kind) {
     case 'progress': {
       const progress = Math.max(standing.progress, Math.min(98, Math.max(5, Math.floor(news.percent) || 0)))
       return { state: 'running', standing: { ...standing, progress }, added: undefined }
     }
     case 'slides':
-      if (slides + news.set.slides.length > MOST_SLIDES) return settleSlides(standing, slides, TOO_MANY)
+      if (slides + news.set.slides.length > MAX_SLIDES) return settleSlides(standing, slides, TOO_MANY)
       return { state: 'ok', standing: { state: 'ready', progress: 100, code: 0, reason: '' }, added: news.set }
     case 'failed': {
-      // What was there before stays as it was; the reason tells that nothing came to it.
+      // Existing slides stay unchanged. The reason explains the failure of the new file.
       const state = slides > 0 ? 'ready' : 'failed'
       const reason = tidy(news.message, 1_000)
       return { state: 'failed', standing: { state, progress: standing.progress, code: failureCode(news.code), reason }, added: undefined }
@@ -48,7 +51,7 @@ export function settleSlides(
   }
 }
 
-/** A file that has just come. */
-export function begun(): Standing {
+/** Returns the state of a presentation after a file was accepted. */
+export function initialState(): PresentationState {
   return { state: 'processing', progress: 5, code: 0, reason: '' }
 }

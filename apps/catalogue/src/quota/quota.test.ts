@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { admit, ESTIMATE, MINUTE_MS, overrun, type Usage } from './quota.ts'
 
 const none: Usage = { bytes: 0, reservedBytes: 0, ms: 0, reservedMs: 0, jobs: 0 }
-const source = { bytes: 0, givenBack: 0, isEncoded: true }
+const source = { bytes: 0, releasedBytes: 0, isEncoded: true }
 const GIB = 1024 ** 3
 
 describe('work is admitted', () => {
@@ -18,7 +18,7 @@ describe('work is admitted', () => {
   })
   test('with its size where it is known, and without minutes where it takes none', () => {
     const usage = { ...none, ms: 99 * MINUTE_MS }
-    expect(admit({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, givenBack: 0, isEncoded: false })).toMatchObject({
+    expect(admit({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, releasedBytes: 0, isEncoded: false })).toMatchObject({
       bytes: GIB / 2,
       ms: 0,
     })
@@ -28,7 +28,7 @@ describe('work is admitted', () => {
 test.each([
   ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600, reservedBytes: 400 }, source],
   ['QUOTA_BYTES', { bytes: 0 }, {}, source],
-  ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600 }, { bytes: 401, givenBack: 0, isEncoded: false }],
+  ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 600 }, { bytes: 401, releasedBytes: 0, isEncoded: false }],
   ['QUOTA_BYTES', { bytes: 1_000 }, { bytes: 2_000 }, source],
   ['QUOTA_MINUTES', { minutesPerMonth: 2 }, { ms: MINUTE_MS, reservedMs: MINUTE_MS }, source],
   ['QUOTA_MINUTES', { minutesPerMonth: 0 }, {}, source],
@@ -47,18 +47,18 @@ test('a refusal says what is used, reserved and allowed', () => {
 describe('what a job has made', () => {
   const job = { bytes: 100, ms: 1_000, quotaBytes: 1_000, quotaMs: MINUTE_MS }
   const now = { bytes: 1_000, minutesPerMonth: 1 }
-  const made = (more: Partial<{ bytes: number; givenBack: number; ms: number }>) => ({ bytes: 0, givenBack: 0, ms: 0, ...more })
+  const made = (more: Partial<{ bytes: number; releasedBytes: number; ms: number }>) => ({ bytes: 0, releasedBytes: 0, ms: 0, ...more })
   test('may be what it had set aside, whatever else is used', () => {
     expect(overrun(job, now, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, made({ bytes: 100, ms: 1_000 }))).toBeUndefined()
   })
-  test('may be more while nobody else needs it', () => {
+  test('may be more while no other organisation needs it', () => {
     expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 400 }))).toBeUndefined()
     expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 401 }))).toMatch(/takes 401 bytes/)
     expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_000 }))).toBeUndefined()
     expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_001 }))).toMatch(/takes 0.17 minutes/)
   })
-  test('gives back what it replaces', () => {
-    expect(overrun(job, now, { ...none, bytes: 900 }, made({ bytes: 1_000, givenBack: 900 }))).toBeUndefined()
+  test('releases the share that it replaces', () => {
+    expect(overrun(job, now, { ...none, bytes: 900 }, made({ bytes: 1_000, releasedBytes: 900 }))).toBeUndefined()
   })
   test('is judged by the quota at its acceptance when that was lowered, and by a raised one at once', () => {
     const usage = { ...none, bytes: 500 }

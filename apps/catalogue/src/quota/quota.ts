@@ -1,7 +1,10 @@
 import { DomainError } from '@vitascope/errors'
-import type { Quota } from '../organisation-mirror/organisation.ts'
+import type { Quota } from '../organisation-replica/organisation.ts'
 
-/** What an organisation uses, and what its jobs under way have set aside. Minutes are those of one month, in milliseconds. */
+/**
+ * The used quota of an organisation, and the amounts reserved by active uploads and jobs. Minutes
+ * are those of one month, in milliseconds.
+ */
 export interface Usage {
   bytes: number
   reservedBytes: number
@@ -10,58 +13,66 @@ export interface Usage {
   jobs: number
 }
 
-/** What a job is accepted with; all of it stands in the job until it ends. An absent limit is none. `bytes` is what it may grow by. */
+/**
+ * Reservation and limits that are stored with a job when it is accepted. An absent limit means
+ * unlimited. `bytes` is the growth that the job may use.
+ */
 export interface Reservation {
   bytes: number
   ms: number
-  /** The quota at that moment. */
+  /** The quota at the time of acceptance. */
   quotaBytes?: number | undefined
   quotaMs?: number | undefined
-  /** What it may come to, as far as was left then. */
+  /** Maximum size and duration of the result, by the quota that was left at the time of acceptance. */
   maxBytes?: number | undefined
   maxMs?: number | undefined
 }
 
-/** What somebody asks to be done. */
+/** Work that is requested from the quota. */
 export interface Work {
-  /** Known beforehand; 0 when not. */
+  /** Size if known in advance; otherwise 0. */
   bytes: number
-  /** What goes once it is done: the set that is replaced. */
-  givenBack: number
-  /** Whether it takes minutes. */
+  /** Bytes that are released when the work is done: the size of the replaced set. */
+  releasedBytes: number
+  /** True if the work uses encoding minutes. */
   isEncoded: boolean
+  /** The upload that becomes the source. Its reservation is released. */
+  uploadId?: string | undefined
 }
 
 /**
- * What is set aside for a job of which nothing is known: less than most come to, so that a quota is not refused while there is room. What it
- * really comes to is judged when its set is there.
+ * Reservation for a job of unknown size. It is smaller than most results, so that a request is not
+ * rejected while quota is left. The real size is checked when the set is published.
  */
 export const ESTIMATE = { bytes: 8 * 1024 ** 2, ms: 60_000 } as const
 
 export const MINUTE_MS = 60_000
 
-/** Seconds; jobs take that long at least. */
-const TRY_AGAIN = 10
+/** Delay after which a client retries; jobs take at least this long. */
+const RETRY_AFTER_SECONDS = 10
 
-/** What is known of a source that lies at an address. */
-export const UNKNOWN_SOURCE: Work = { bytes: 0, givenBack: 0, isEncoded: true }
+/** The work for a source that is given by URL. */
+export const UNKNOWN_SOURCE: Work = { bytes: 0, releasedBytes: 0, isEncoded: true }
 
-/** What encoding is told of a quota, so that work for which there is no room ends early. */
+/** Returns the limits for encoding, so that a job that exceeds the quota ends early. */
 export function workLimits({ maxBytes, maxMs }: Pick<Reservation, 'maxBytes' | 'maxMs'>) {
   return { maxBytes, maxSeconds: maxMs === undefined ? undefined : maxMs / 1_000 }
 }
 
-/** What a job may set aside: the estimate, or as much of it as is left. Refuses with TOO_MANY_JOBS, QUOTA_BYTES and QUOTA_MINUTES. */
-export function admit(quota: Quota, usage: Usage, { bytes: known, givenBack, isEncoded }: Work): Reservation {
+/**
+ * Returns the reservation of a job: the estimate, or the part of it that is left. Throws
+ * TOO_MANY_JOBS, QUOTA_BYTES and QUOTA_MINUTES.
+ */
+export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedBytes, isEncoded }: Work): Reservation {
   const { concurrentJobs, bytes: quotaBytes, minutesPerMonth } = quota
   if (concurrentJobs !== undefined && usage.jobs >= concurrentJobs) {
     const message = `the organisation has ${usage.jobs} jobs under way, and ${concurrentJobs} are allowed at once: try again when one has ended`
-    throw new DomainError('exhausted', 'TOO_MANY_JOBS', message, { retryAfter: TRY_AGAIN })
+    throw new DomainError('exhausted', 'TOO_MANY_JOBS', message, { retryAfter: RETRY_AFTER_SECONDS })
   }
   const left = quotaBytes === undefined ? Number.POSITIVE_INFINITY : quotaBytes - usage.bytes - usage.reservedBytes
-  const maxBytes = quotaBytes === undefined ? undefined : left + givenBack
-  if (quotaBytes !== undefined && maxBytes !== undefined && maxBytes < Math.max(1, known)) {
-    throw new DomainError('exhausted', 'QUOTA_BYTES', `${bytesInWords(quotaBytes, usage)}: delete media, or have the quota raised`)
+  const maxBytes = quotaBytes === undefined ? undefined : left + releasedBytes
+  if (quotaBytes !== undefined && maxBytes !== undefined && maxBytes < Math.max(1, knownBytes)) {
+    throw new DomainError('exhausted', 'QUOTA_BYTES', `${bytesInWords(quotaBytes, usage)}; delete media, or have the quota raised`)
   }
   const quotaMs = minutesPerMonth === undefined || !isEncoded ? undefined : minutesPerMonth * MINUTE_MS
   const maxMs = quotaMs === undefined ? undefined : quotaMs - usage.ms - usage.reservedMs
@@ -69,45 +80,61 @@ export function admit(quota: Quota, usage: Usage, { bytes: known, givenBack, isE
     throw new DomainError(
       'exhausted',
       'QUOTA_MINUTES',
-      `${minutesInWords(quotaMs, usage)}: wait for the next month, or have the quota raised`,
+      `${minutesInWords(quotaMs, usage)}; wait for the next month, or have the quota raised`,
     )
   }
   return {
-    bytes: Math.max(0, Math.min(Math.max(ESTIMATE.bytes, known) - givenBack, left)),
+    bytes: Math.max(0, Math.min(Math.max(ESTIMATE.bytes, knownBytes) - releasedBytes, left)),
     ms: isEncoded ? Math.min(ESTIMATE.ms, maxMs ?? Number.POSITIVE_INFINITY) : 0,
     ...{ quotaBytes, quotaMs, maxBytes, maxMs },
   }
 }
 
 /**
- * Why what a job has made must not be kept: a sentence, or undefined. What the job had set aside it may use; more only where it takes
- * nothing of what others have set aside. `usage` is without the job.
+ * Throws QUOTA_BYTES if an upload of `bytes` exceeds the quota. `usage` must not include the
+ * upload. An upload of unknown length has 0 bytes.
+ */
+export function admitUpload({ bytes: quotaBytes }: Quota, usage: Usage, bytes: number): void {
+  if (quotaBytes === undefined || usage.bytes + usage.reservedBytes + Math.max(1, bytes) <= quotaBytes) return
+  const sentence = `an upload of ${bytes} bytes exceeds the quota: ${bytesInWords(quotaBytes, usage)}; delete media, or have the quota raised`
+  throw new DomainError('exhausted', 'QUOTA_BYTES', sentence)
+}
+
+/** Returns the upload id in a source URL of encoding, or undefined for any other source. */
+export function uploadOfSource(sourceUrl: string): string | undefined {
+  return /^(?:tus|upload):\/\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(sourceUrl)?.[1]
+}
+
+/**
+ * Returns why the result of a job exceeds the quota, or undefined. A job may use its reservation.
+ * It may use more only if this does not reduce the reservations of others. `usage` must not include
+ * the job.
  */
 export function overrun(
   job: Reservation,
   now: Quota,
   usage: Usage,
-  made: { bytes: number; givenBack: number; ms: number },
+  result: { bytes: number; releasedBytes: number; ms: number },
 ): string | undefined {
   const quotaBytes = larger(job.quotaBytes, now.bytes)
-  const grows = made.bytes - made.givenBack
+  const grows = result.bytes - result.releasedBytes
   if (quotaBytes !== undefined && grows > job.bytes && usage.bytes + usage.reservedBytes + grows > quotaBytes) {
-    return `this takes ${made.bytes} bytes, but ${bytesInWords(quotaBytes, usage)}`
+    return `this takes ${result.bytes} bytes, but ${bytesInWords(quotaBytes, usage)}`
   }
   const quotaMs = larger(job.quotaMs, now.minutesPerMonth === undefined ? undefined : now.minutesPerMonth * MINUTE_MS)
-  if (quotaMs !== undefined && made.ms > job.ms && usage.ms + usage.reservedMs + made.ms > quotaMs) {
-    return `this takes ${minutes(made.ms)} minutes, but ${minutesInWords(quotaMs, usage)}`
+  if (quotaMs !== undefined && result.ms > job.ms && usage.ms + usage.reservedMs + result.ms > quotaMs) {
+    return `this takes ${minutes(result.ms)} minutes, but ${minutesInWords(quotaMs, usage)}`
   }
   return undefined
 }
 
-/** A quota that was lowered counts for new work, one that was raised at once; absent is without end. */
-function larger(then: number | undefined, now: number | undefined): number | undefined {
-  return then === undefined || now === undefined ? undefined : Math.max(then, now)
+/** A lowered quota applies to new work only; a raised quota applies at once. Absent means unlimited. */
+function larger(earlier: number | undefined, now: number | undefined): number | undefined {
+  return earlier === undefined || now === undefined ? undefined : Math.max(earlier, now)
 }
 
 function bytesInWords(quota: number, { bytes, reservedBytes }: Usage): string {
-  return `of ${quota} bytes that the organisation may store, ${bytes} are used and ${reservedBytes} reserved for jobs under way`
+  return `of ${quota} bytes that the organisation may store, ${bytes} are used and ${reservedBytes} reserved for uploads and jobs under way`
 }
 
 function minutesInWords(quotaMs: number, usage: Usage): string {
@@ -115,7 +142,7 @@ function minutesInWords(quotaMs: number, usage: Usage): string {
   return `of ${minutes(quotaMs)} minutes that the organisation may encode a month, ${used} are used and ${reserved} reserved for jobs under way`
 }
 
-/** At most two decimals. */
+/** Returns minutes with at most two decimals. */
 function minutes(ms: number): string {
   return String(Math.round((ms / MINUTE_MS) * 100) / 100)
 }

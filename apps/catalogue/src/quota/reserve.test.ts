@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { aCall, anOrganisation, anUpload, aSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { createQuietJobs } from '../job/quiet-jobs-store.ts'
-import type { Quota } from '../organisation-mirror/organisation.ts'
+import type { Quota } from '../organisation-replica/organisation.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
 import { createSlideJobStore } from '../presentation/slide-job-store.ts'
+import { createStaleJobs } from '../publishing/job/stale-jobs-store.ts'
 import { ESTIMATE } from './quota.ts'
 import { readUsage } from './reserve.ts'
 
@@ -36,7 +36,7 @@ const remove = (mediaId: string) => catalogue.media.remove({ scope: organisation
 const job = (jobId: string) => catalogue.jobs.find(organisationId, jobId)
 
 describe('bytes', () => {
-  test('are reserved with the job, settled by what it made once, and given back with the media', async () => {
+  test('are reserved with the job, settled once by its result, and released with the media', async () => {
     await limit({ bytes: 100 * MIB, minutesPerMonth: 60 })
     const { jobId, mediaId } = await upload()
     expect(await usage()).toEqual({ bytes: 0, reservedBytes: ESTIMATE.bytes, ms: 0, reservedMs: ESTIMATE.ms, jobs: 1 })
@@ -79,7 +79,7 @@ describe('bytes', () => {
     await remove(small.mediaId)
     await upload()
   })
-  test('that a replacement gives back are its own: it is accepted when nothing else is left', async () => {
+  test('that a replacement releases count for it: it is accepted when nothing else is left', async () => {
     await limit({ bytes: 20 * MIB })
     const { jobId, mediaId } = await upload()
     await publish(jobId, 20 * MIB)
@@ -136,14 +136,36 @@ describe('minutes', () => {
     expect(await publish(jobId, 10, 1.001)).toBe(false)
     expect(await job(jobId)).toMatchObject({ code: 4003, message: expect.stringContaining('minutes') })
   })
-  test('that are left, and bytes, are told to encoding, also when a job is handed over again', async () => {
+  test('of a source are reserved once it is probed, and a job ends then for whose source no minutes are left', async () => {
+    await limit({ minutesPerMonth: 600 })
+    const [first, second] = [await upload(), await upload()]
+    const probed = (jobId: string, minutes: number, at: number) =>
+      catalogue.jobs.apply(jobId, { kind: 'progress', percent: 20, sourceMs: minutes * 60_000 }, at)
+    expect(await probed(first.jobId, 500, 1)).toBe(true)
+    expect(await usage()).toMatchObject({ ms: 0, reservedMs: 501 * 60_000, jobs: 2 })
+    expect(await probed(first.jobId, 500, 2)).toBe(true)
+    expect(await probed(second.jobId, 101, 1)).toBe(false)
+    expect(await job(second.jobId)).toMatchObject({
+      state: 'failed',
+      code: 4003,
+      message: expect.stringContaining('this takes 101 minutes'),
+    })
+    expect(await usage()).toMatchObject({ reservedMs: 500 * 60_000, jobs: 1 })
+    const third = await upload()
+    expect(await probed(third.jobId, 100, 1)).toBe(true)
+    await expect(upload()).rejects.toMatchObject({ reason: 'QUOTA_MINUTES' })
+    expect(await publish(first.jobId, 10, 500 * 60)).toBe(true)
+    await catalogue.jobs.cancel(organisationId, third.jobId)
+    expect(await usage()).toMatchObject({ ms: 500 * 60_000, reservedMs: 0 })
+  })
+  test('that are left, and bytes, are sent to encoding, also when a job is sent again', async () => {
     await limit({ bytes: 9 * MIB, minutesPerMonth: 3 })
     const { jobId } = await upload()
-    const told = (await catalogue.messages()).find(({ payload }) => payload.jobId === jobId)
+    const received = (await catalogue.messages()).find(({ payload }) => payload.jobId === jobId)
     const left = { jobId, maxBytes: 9 * MIB, maxSeconds: 180 }
-    expect(told?.payload).toMatchObject(left)
-    await catalogue.db.query(`update job set news_time = now() - interval '1 hour' where job_id = $1`, [jobId])
-    const quiet = await createQuietJobs(catalogue.db, catalogue.enqueue).claim(600)
+    expect(received?.payload).toMatchObject(left)
+    await catalogue.db.query(`update job set check_time = now() - interval '1 hour' where job_id = $1`, [jobId])
+    const quiet = await createStaleJobs(catalogue.db, catalogue.enqueue).claim(600)
     expect(quiet).toEqual([expect.objectContaining(left)])
   })
 })
@@ -157,7 +179,7 @@ describe('jobs under way', () => {
     await expect(upload()).rejects.toMatchObject({ reason: 'TOO_MANY_JOBS', retryAfter: expect.any(Number) })
     const [first] = accepted
     if (!first) throw new Error('none was accepted')
-    // Its own job makes room for the one that overtakes it.
+    // The job that the replacement cancels no longer counts.
     const { jobId } = await replace(first.mediaId)
     expect(await usage()).toMatchObject({ jobs: 5 })
     await catalogue.jobs.cancel(organisationId, jobId)

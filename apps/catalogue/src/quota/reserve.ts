@@ -1,47 +1,67 @@
 import type { Query, Transaction } from '@vitascope/postgres'
-import type { Quota } from '../organisation-mirror/organisation.ts'
-import { QUOTA_COLUMNS, type QuotaRow, quotaOf } from '../organisation-mirror/quota-row.ts'
+import type { Quota } from '../organisation-replica/organisation.ts'
+import { QUOTA_COLUMNS, type QuotaRow, quotaOf } from '../organisation-replica/quota-row.ts'
 import { admit, ESTIMATE, overrun, type Reservation, type Usage, type Work } from './quota.ts'
 
 /**
- * Admits work, in the transaction that accepts it: what is answered must be stored with its job there. To be called late: from here on
- * others who add work for the organisation wait for the commit. Without a quota this is one look by primary key and no lock; with one, the
- * jobs of the organisation under way are added up by an index (0.3 ms for 1,000).
+ * Checks the quota and returns the reservation of a job. Call it in the transaction that stores the
+ * job, and store the result with the job. Call it late in the transaction: from here on, other work
+ * of the same organisation waits for the commit. Without a quota, this costs one primary key lookup
+ * and no lock. With a quota, the active jobs are summed by an index (0.3 ms for 1,000 jobs).
  */
 export async function reserve(tx: Transaction, organisationId: string, work: Work): Promise<Reservation> {
   const quota = await readQuota(tx, organisationId)
-  if (!isLimited(quota))
-    return { bytes: Math.max(0, Math.max(ESTIMATE.bytes, work.bytes) - work.givenBack), ms: work.isEncoded ? ESTIMATE.ms : 0 }
-  await lockUsage(tx, organisationId)
+  const limited = isLimited(quota)
+  if (limited) await lockUsage(tx, organisationId)
+  if (work.uploadId !== undefined) {
+    await tx.query('delete from upload_reservation where reservation_id = $1 and organisation_id = $2', [work.uploadId, organisationId])
+  }
+  if (!limited)
+    return { bytes: Math.max(0, Math.max(ESTIMATE.bytes, work.bytes) - work.releasedBytes), ms: work.isEncoded ? ESTIMATE.ms : 0 }
   return admit(quota, await readUsage(tx.query, organisationId), work)
 }
 
-/** A job that stands, as far as its quota goes. */
+/** An active job to be checked against the quota. */
 export interface QuotaJob {
   jobId: string
   organisationId: string
 }
 
-/** Why what a locked job of a media has made must not be kept, or undefined; the lock of the usage then lasts until it is counted. */
+/**
+ * Returns why the result of a locked media job exceeds the quota, or undefined. Holds the usage
+ * lock until the result is counted.
+ */
 export async function overrunOf(
   tx: Transaction,
   { jobId, organisationId }: QuotaJob,
-  made: { bytes: number; givenBack: number; ms: number },
+  result: { bytes: number; releasedBytes: number; ms: number },
 ): Promise<string | undefined> {
   const [job] = await tx.query<JobRow & { month: string }>(
     `select reserved_bytes, reserved_ms, quota_bytes, quota_ms, quota_month::text as month from job where job_id = $1`,
     [jobId],
   )
-  return job && judge(tx, { jobId, organisationId, job, month: job.month }, made)
+  return job && settleReservation(tx, { jobId, organisationId, job, month: job.month }, result)
 }
 
-/** The same of a job that makes slides. They take no minutes. */
+/** Like `overrunOf`, for a job that makes slides. Slides use no minutes. */
 export async function slidesOverrunOf(tx: Transaction, { jobId, organisationId }: QuotaJob, bytes: number): Promise<string | undefined> {
   const [job] = await tx.query<JobRow>(
     'select reserved_bytes, 0 as reserved_ms, quota_bytes, null as quota_ms from presentation_job where job_id = $1',
     [jobId],
   )
-  return job && judge(tx, { jobId, organisationId, job, month: undefined }, { bytes, givenBack: 0, ms: 0 })
+  return job && settleReservation(tx, { jobId, organisationId, job, month: undefined }, { bytes, releasedBytes: 0, ms: 0 })
+}
+
+/**
+ * Replaces the estimated minutes of a locked job by the duration of its source, so that later
+ * requests are checked against the real value. Returns why the job exceeds the quota, or undefined.
+ */
+export async function reserveMinutes(tx: Transaction, job: QuotaJob, ms: number): Promise<string | undefined> {
+  const [row] = await tx.query<{ reserved_ms: string }>('select reserved_ms from job where job_id = $1', [job.jobId])
+  if (!row || Number(row.reserved_ms) >= ms) return undefined
+  const message = await overrunOf(tx, job, { bytes: 0, releasedBytes: 0, ms })
+  if (message === undefined) await tx.query('update job set reserved_ms = $2 where job_id = $1', [job.jobId, ms])
+  return message
 }
 
 interface JobRow {
@@ -51,12 +71,12 @@ interface JobRow {
   quota_ms: string | null
 }
 
-async function judge(
+async function settleReservation(
   tx: Transaction,
   { jobId, organisationId, job, month }: QuotaJob & { job: JobRow; month: string | undefined },
-  made: { bytes: number; givenBack: number; ms: number },
+  result: { bytes: number; releasedBytes: number; ms: number },
 ): Promise<string | undefined> {
-  // Without a limit when it was accepted there is none for it.
+  // A job that was accepted without a limit stays unlimited.
   if (job.quota_bytes === null && job.quota_ms === null) return undefined
   const quota = await readQuota(tx, organisationId)
   await lockUsage(tx, organisationId)
@@ -66,7 +86,7 @@ async function judge(
     quotaBytes: job.quota_bytes === null ? undefined : Number(job.quota_bytes),
     quotaMs: job.quota_ms === null ? undefined : Number(job.quota_ms),
   }
-  return overrun(reservation, quota, await readUsage(tx.query, organisationId, { but: jobId, month }), made)
+  return overrun(reservation, quota, await readUsage(tx.query, organisationId, { but: jobId, month }), result)
 }
 
 interface UsageRow {
@@ -77,23 +97,28 @@ interface UsageRow {
   jobs: number
 }
 
-/** What an organisation uses, in the month (UTC) that is named or in this one; exact under its lock. */
+/**
+ * Returns the usage of an organisation in a month (UTC; default: the current one). It is exact if
+ * the usage lock is held.
+ */
 export async function readUsage(
   query: Query,
   organisationId: string,
-  { but, month }: { but?: string | undefined; month?: string | undefined } = {},
+  { but, month, butUpload }: { but?: string | undefined; month?: string | undefined; butUpload?: string | undefined } = {},
 ): Promise<Usage> {
   const [row] = await query<UsageRow>(
     `select coalesce((select bytes from organisation_usage where organisation_id = $1), 0) as bytes,
        coalesce((select used_ms from organisation_minutes m where m.organisation_id = $1 and m.month = asked.month), 0) as ms,
-       j.jobs + s.jobs as jobs, j.reserved_bytes + s.reserved_bytes as reserved_bytes, j.reserved_ms
+       j.jobs + s.jobs as jobs, j.reserved_bytes + s.reserved_bytes + u.reserved_bytes as reserved_bytes, j.reserved_ms
      from (select coalesce($3::date, date_trunc('month', now() at time zone 'UTC')::date) as month) asked,
        lateral (select count(*)::int as jobs, coalesce(sum(reserved_bytes), 0) as reserved_bytes,
            coalesce(sum(reserved_ms) filter (where quota_month = asked.month), 0) as reserved_ms
          from job where organisation_id = $1 and state in ('queued', 'running') and job_id <> coalesce($2::bigint, 0)) j,
        lateral (select count(*)::int as jobs, coalesce(sum(reserved_bytes), 0) as reserved_bytes
-         from presentation_job where organisation_id = $1 and state in ('queued', 'running') and job_id <> coalesce($2::bigint, 0)) s`,
-    [organisationId, but, month],
+         from presentation_job where organisation_id = $1 and state in ('queued', 'running') and job_id <> coalesce($2::bigint, 0)) s,
+       lateral (select coalesce(sum(bytes), 0) as reserved_bytes
+         from upload_reservation where organisation_id = $1 and expire_time > now() and ($4::uuid is null or reservation_id <> $4)) u`,
+    [organisationId, but, month, butUpload],
   )
   if (!row) throw new Error('the usage of an organisation answered no row')
   return {
@@ -106,8 +131,8 @@ export async function readUsage(
 }
 
 /**
- * Holds everything back that would change what the organisation has set aside or uses. It comes after the locks of media, jobs and
- * presentations; whoever has it locks nothing that another holder could have.
+ * Locks the usage of an organisation against all changes. Lock order: after media, jobs and
+ * presentations. A holder must not lock anything that another holder could have locked.
  */
 export async function lockUsage(tx: Transaction, organisationId: string): Promise<void> {
   const lock = () => tx.query('select 1 from organisation_usage where organisation_id = $1 for update', [organisationId])
@@ -118,7 +143,7 @@ export async function lockUsage(tx: Transaction, organisationId: string): Promis
   await lock()
 }
 
-async function readQuota(tx: Transaction, organisationId: string): Promise<Quota> {
+export async function readQuota(tx: Transaction, organisationId: string): Promise<Quota> {
   const [row] = await tx.query<QuotaRow>(`select ${QUOTA_COLUMNS} from organisation where organisation_id = $1`, [organisationId])
   return row ? quotaOf(row) : {}
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 let last = 300
-/** Two of their own for each run. */
+/** Two new organisations for each run. */
 async function newOrganisations() {
   organisations = [String(++last), String(++last)]
   for (const organisationId of organisations) await catalogue.organisations.apply(anOrganisation({ organisationId, quota }))
@@ -42,7 +42,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 10, maxLength: 60 },
 )
 
-/** All of it by the rows alone, as nothing keeps it. */
+/** Computes the usage from the rows alone, without the maintained sums. */
 async function fromRows(organisationId: string) {
   const [row] = await catalogue.db.query<{ bytes: string; ms: string; jobs: number }>(
     `select coalesce((select sum((renditions ->> 'bytes')::bigint) from media where organisation_id = $1), 0)
@@ -55,7 +55,7 @@ async function fromRows(organisationId: string) {
   return { bytes: Number(row?.bytes), ms: Number(row?.ms), jobs: row?.jobs }
 }
 
-/** One of the rows of a table, whichever `which` leads to. */
+/** Returns the row of the result that `which` selects. */
 async function pick<Row>(which: number, text: string): Promise<Row | undefined> {
   const rows = await catalogue.db.query<Row>(text, [organisations])
   return rows[which % Math.max(1, rows.length)]
@@ -128,7 +128,7 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
   }
 }
 
-/** A refusal is an answer; anything else is not. */
+/** Runs a step. Rejections (domain errors) are expected, other errors are not. */
 async function tried(step: Step): Promise<void> {
   try {
     await run(step)
@@ -142,15 +142,15 @@ describe('whatever is done in whatever order, some of it twice at once', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => {
         await newOrganisations()
-        // A presentation that is given away takes its bytes along, whatever the quota.
-        const most = sequence.some(({ kind }) => kind === 'move') ? Number.POSITIVE_INFINITY : quota.bytes
+        // Moving a presentation moves its bytes, regardless of the quota.
+        const max = sequence.some(({ kind }) => kind === 'move') ? Number.POSITIVE_INFINITY : quota.bytes
         for (const step of sequence) await Promise.all(step.twice ? [tried(step), tried(step)] : [tried(step)])
         for (const organisationId of organisations) {
           const usage = await readUsage(catalogue.db.query, organisationId)
           expect(usage).toMatchObject(await fromRows(organisationId))
           expect(await check().differences(organisationId)).toEqual([])
           expect(usage.ms + usage.reservedMs).toBeLessThanOrEqual(quota.minutesPerMonth * 60_000)
-          expect(usage.bytes + usage.reservedBytes).toBeLessThanOrEqual(most)
+          expect(usage.bytes + usage.reservedBytes).toBeLessThanOrEqual(max)
           expect(usage.jobs).toBeLessThanOrEqual(quota.concurrentJobs)
         }
       }),

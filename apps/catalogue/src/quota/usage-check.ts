@@ -2,7 +2,7 @@ import type { Db, Query } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
 import { lockUsage } from './reserve.ts'
 
-/** What is kept of an organisation's usage, and what its rows come to. There must be none. */
+/** A difference between the stored usage of an organisation and the sum of its rows. There should be none. */
 export interface UsageDifference {
   organisationId: string
   /** The month of minutes, as YYYY-MM-DD; undefined for bytes. */
@@ -12,9 +12,9 @@ export interface UsageDifference {
 }
 
 export interface UsageCheck {
-  /** Every organisation, one after another; what differs is reported, and then put right. */
+  /** Checks all organisations one after another. Differences are logged and then corrected. */
   run(signal: AbortSignal): Promise<void>
-  /** What differs at one moment. Nobody waits for it. */
+  /** Returns the differences, as one snapshot. It takes no locks. */
   differences(organisationId: string): Promise<UsageDifference[]>
 }
 
@@ -25,7 +25,7 @@ export function createUsageCheck(db: Db, log: Logger, onDifference: () => void =
     const found = await differencesOf(db.query, organisationId)
     for (const difference of found) {
       onDifference()
-      log.error({ organisation_id: organisationId, ...difference }, 'the usage of an organisation was not what its rows come to')
+      log.error({ organisation_id: organisationId, ...difference }, 'usage of an organisation differed from its rows; corrected')
     }
     if (found.length > 0) await putRight(db, organisationId)
   }
@@ -56,7 +56,8 @@ interface Row {
 }
 
 /**
- * One statement, so that all of it is of one moment. Of media and jobs it reads indexes alone: some 0.1 s for an organisation with a million.
+ * One statement, so that it reads one snapshot. Media and jobs are read from indexes only: about
+ * 0.1 s for an organisation with a million of them.
  */
 async function differencesOf(query: Query, organisationId: string): Promise<UsageDifference[]> {
   const rows = await query<Row>(

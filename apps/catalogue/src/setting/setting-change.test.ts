@@ -1,13 +1,18 @@
 import { describe, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { DEFAULT_SETTING, SETTING_PATHS, type SettingFields } from './setting.ts'
-import { changeSetting, type GivenSetting } from './setting-change.ts'
+import { changeSetting, type RequestedSetting } from './setting-change.ts'
 
 const sha1 = 'b14e9015dae06b5e206c2b37178eac45e193792d'
 const plain = { ...DEFAULT_SETTING, passwordProtected: false }
-const given = (fields: Partial<GivenSetting>): GivenSetting => ({ ...DEFAULT_SETTING, password: '', passwordProtected: false, ...fields })
+const input = (fields: Partial<RequestedSetting>): RequestedSetting => ({
+  ...DEFAULT_SETTING,
+  password: '',
+  passwordProtected: false,
+  ...fields,
+})
 const pathOf = (key: string) => [...SETTING_PATHS].find(([, name]) => name === key)?.[0] ?? key.replace('passwordP', 'password_p')
-const change = (fields: Partial<GivenSetting>, now = plain) => changeSetting(now, given(fields), Object.keys(fields).map(pathOf))
+const change = (fields: Partial<RequestedSetting>, now = plain) => changeSetting(now, input(fields), Object.keys(fields).map(pathOf))
 
 function refused(run: () => unknown): string[] {
   try {
@@ -20,7 +25,7 @@ function refused(run: () => unknown): string[] {
 }
 
 test('only what the mask names is taken', () => {
-  const { fields } = changeSetting(plain, given({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
+  const { fields } = changeSetting(plain, input({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
   expect(fields).toMatchObject({ ...DEFAULT_SETTING, title: 'A', showControls: false })
 })
 
@@ -54,7 +59,7 @@ test.each<[keyof SettingFields, unknown, unknown]>([
 })
 
 test('every bad field is named at once, and what is no field too', () => {
-  const bad = given({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
+  const bad = input({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
   const mask = ['title', 'ga_library', 'password', 'rolls', 'organisation_id']
   expect(refused(() => changeSetting(plain, bad, mask)).sort()).toEqual(['ga_library', 'password', 'rolls', 'title', 'update_mask'])
 })

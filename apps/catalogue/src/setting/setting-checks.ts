@@ -1,15 +1,15 @@
 import type { FieldError } from '@vitascope/errors'
-import { parseId } from '../id/id.ts'
-import { webAddressProblem } from '../overlay/web-address.ts'
-import { checkText } from '../text.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
+import { webAddressProblem } from '../rules/web-address.ts'
 import type { SettingFields } from './setting.ts'
 
 type Checks = { [K in keyof SettingFields]: (value: SettingFields[K], name: string) => FieldError[] }
 
 const flag = () => []
 const text = (max: number) => (value: string, name: string) => checkText(name, value, { max })
-const JSON_MOST = 10_000
-const ROLLS_MOST = 100
+const MAX_JSON_LENGTH = 10_000
+const MAX_ROLLS = 100
 
 const CHECKS: Checks = {
   title: text(50),
@@ -35,20 +35,20 @@ const CHECKS: Checks = {
   autohideControls: flag,
   showRss: flag,
   monetizationId: (value, name) =>
-    value === undefined || (Number.isSafeInteger(value) && value >= 0) ? [] : [{ field: name, message: 'must be a whole number from 0' }],
+    value === undefined || (Number.isSafeInteger(value) && value >= 0) ? [] : [{ field: name, message: 'must be an integer from 0' }],
   embedWmode: written(/^[A-Za-z]{0,50}$/, 'must be a word of at most 50 letters'),
   useJavascriptApi: flag,
   javascriptApiAllowedDomains: text(2_000),
 }
 
-/** Everything that is wrong with the named fields, and with what they make of the others. */
+/** Returns the problems of the named fields, including conflicts with other fields. */
 export function checkSetting(fields: SettingFields, keys: ReadonlySet<keyof SettingFields>): FieldError[] {
   const problems = [...keys].flatMap((key) => checkOne(fields, key))
   const { lowestQualityVersion: lowest, highestQualityVersion: highest } = fields
   const bad = [lowest, highest].some((kbits) => quality(kbits, '').length > 0)
   if (bad || lowest <= highest) return problems
   const field = keys.has('lowestQualityVersion') ? 'lowest_quality_version' : 'highest_quality_version'
-  return [...problems, { field, message: `no rendition is left from ${lowest} to ${highest}: the lowest must not be above the highest` }]
+  return [...problems, { field, message: `no rendition is between ${lowest} and ${highest}; the lowest must not be above the highest` }]
 }
 
 function checkOne<K extends keyof SettingFields>(fields: SettingFields, key: K): FieldError[] {
@@ -59,7 +59,7 @@ function checkOne<K extends keyof SettingFields>(fields: SettingFields, key: K):
 }
 
 function quality(value: number, field: string): FieldError[] {
-  return Number.isInteger(value) && value >= 100 && value <= 6_000 ? [] : [{ field, message: 'must be a whole number from 100 to 6000' }]
+  return Number.isInteger(value) && value >= 100 && value <= 6_000 ? [] : [{ field, message: 'must be an integer from 100 to 6000' }]
 }
 
 function written(pattern: RegExp, message: string): (value: string, field: string) => FieldError[] {
@@ -75,19 +75,19 @@ function webAddress(value: string, field: string): FieldError[] {
 function checkRolls(value: string, field: string): FieldError[] {
   const problems = jsonProblems(value, field)
   if (value === '' || problems.length > 0) return problems
-  // A JSON object: checked just now.
+  // Validated above as a JSON object.
   const { pre = [], post = [], show_timer = false, ...others } = JSON.parse(value) as Record<string, unknown>
   const good = isIdList(pre) && isIdList(post) && typeof show_timer === 'boolean' && Object.keys(others).length === 0
-  return good ? [] : [{ field, message: `must be {pre, post, show_timer}: at most ${ROLLS_MOST} ids each, and true or false` }]
+  return good ? [] : [{ field, message: `must be {pre, post, show_timer}: at most ${MAX_ROLLS} ids each, and true or false` }]
 }
 
 function isIdList(value: unknown): boolean {
-  return Array.isArray(value) && value.length <= ROLLS_MOST && value.every((id) => typeof id === 'string' && parseId(id) !== undefined)
+  return Array.isArray(value) && value.length <= MAX_ROLLS && value.every((id) => typeof id === 'string' && parseId(id) !== undefined)
 }
 
 function jsonProblems(value: string, field: string): FieldError[] {
   if (value === '') return []
-  const problems = checkText(field, value, { max: JSON_MOST })
+  const problems = checkText(field, value, { max: MAX_JSON_LENGTH })
   return problems.length > 0 || isJsonObject(value) ? problems : [{ field, message: 'must be a JSON object' }]
 }
 

@@ -4,24 +4,26 @@ import type { Call, Principal } from '@vitascope/grpc'
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
 import { anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { createOrganisations } from '../organisation-mirror/organisation.ts'
+import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { DEFAULT_THEME } from '../theme/theme.ts'
 import { createThemeStore } from '../theme/theme-store.ts'
-import { createPasswordDigests, type PasswordDigests } from './password-digest.ts'
+import { requireVisibleVideo } from '../video/visible-video.ts'
+import { createPasswordHasher, type PasswordHasher } from './password-hash.ts'
 import { settingHandlers } from './setting-rpc.ts'
 import { createSettingStore } from './setting-store.ts'
 
 let catalogue: CatalogueDatabase
 let room: ReturnType<typeof settingHandlers>
-let roomWith: (digests: PasswordDigests) => typeof room
+let roomWith: (digests: PasswordHasher) => typeof room
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
   const { db, videos, organisations: mirror } = catalogue
   await mirror.apply(anOrganisation({ organisationId: '4', active: false }))
   const organisations = createOrganisations(mirror, async () => undefined)
   const themes = createThemeStore(db)
-  roomWith = (digests) => settingHandlers({ settings: createSettingStore(db), themes, videos, organisations, digests })
-  room = roomWith(createPasswordDigests())
+  const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
+  roomWith = (digests) => settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, digests })
+  room = roomWith(createPasswordHasher())
 })
 afterAll(() => catalogue.close())
 
@@ -87,7 +89,7 @@ describe('the password of a video', () => {
     const { videoId } = await catalogue.upload()
     expect(await check(videoId, sha1(''))).toBe(false)
   })
-  test('is tried by whoever may see the video', async () => {
+  test('is checked for every caller that may see the video', async () => {
     const settingId = await protect('a')
     const { videoId } = await catalogue.upload({ settingId, enabled: false })
     await expect(check(videoId, sha1('a'))).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -120,7 +122,7 @@ describe('the password of a video', () => {
     await noted.createSetting({ organisationId: '1', setting: aChange(''), mask: ['password'], validateOnly: false }, owner)
     expect(groups).toEqual(['try 1', 'try 2', 'set 2', 'set 1'])
   })
-  test('costs nothing at a profile that the caller does not have, or beside what is refused', async () => {
+  test('uses no attempt for a foreign profile, or in a rejected request', async () => {
     const settingId = await protect('c')
     const none = async () => {
       throw new Error('derived for nothing')
@@ -135,7 +137,7 @@ describe('the password of a video', () => {
   })
 })
 
-test('the profile of a video is shown without its password to whoever may see the video', async () => {
+test('the profile of a video is shown without its password to every caller that may see the video', async () => {
   const settingId = await protect('c')
   const { videoId } = await catalogue.upload({ settingId })
   const { setting } = await room.findVideoSetting({ videoId }, guest)

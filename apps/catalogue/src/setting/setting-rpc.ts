@@ -1,32 +1,42 @@
 import { invalid, notFound } from '@vitascope/errors'
-import type { Handlers } from '@vitascope/grpc'
+import type { Handlers, Principal } from '@vitascope/grpc'
+import { requireUser, scopeOf } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
-import { parseId } from '../id/id.ts'
-import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
+import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
 import type { ThemeStore } from '../theme/theme-store.ts'
-import type { VideoStore } from '../video/video-store.ts'
-import { needVisibleVideo } from '../video/visible-video.ts'
-import { requireUser, scopeOf } from '../visibility.ts'
-import type { PasswordDigests } from './password-digest.ts'
+import type { PasswordHasher } from './password-hash.ts'
 import { DEFAULT_SETTING, type Setting } from './setting.ts'
-import { changeSetting, type GivenSetting, isSha1, type PasswordChange } from './setting-change.ts'
+import { changeSetting, isSha1, type PasswordChange, type RequestedSetting } from './setting-change.ts'
 import type { PasswordHash, SettingStore } from './setting-store.ts'
 
-export interface SettingRoom {
+/** Returns the organisation of a video. Throws `not_found` if the caller must not see the video. */
+export type FindVisibleVideo = (principal: Principal, videoId: string, signal: AbortSignal) => Promise<{ organisationId: string }>
+
+export interface SettingParts {
   settings: SettingStore
   themes: ThemeStore
-  videos: VideoStore
+  findVisibleVideo: FindVisibleVideo
   organisations: Organisations
-  digests: PasswordDigests
+  digests: PasswordHasher
 }
 
 const PAGE_DEFAULT = 10
-/** A profile may have 40 KiB of texts, and an answer 4 MiB. */
-const PAGE_MOST = 50
+/** A profile can have 40 KiB of texts, and a message is limited to 4 MiB. */
+const MAX_PAGE_SIZE = 50
 
-export function settingHandlers({ settings, themes, videos, organisations, digests }: SettingRoom): Handlers<typeof SettingServiceService> {
-  /** Derived before any row is locked: it takes longer than all the rest. What guests try takes no turns of those who set passwords. */
+export function settingHandlers({
+  settings,
+  themes,
+  findVisibleVideo,
+  organisations,
+  digests,
+}: SettingParts): Handlers<typeof SettingServiceService> {
+  /**
+   * The hash is computed before any row is locked, because it is the slowest step. Attempts of
+   * guests use another queue group than setting a password.
+   */
   const hashOf = async (password: PasswordChange, organisationId: string, signal: AbortSignal): Promise<PasswordHash> => {
     if (password.kind !== 'set' || !isSha1(password.sha1)) return password.kind === 'remove' ? null : undefined
     return digests.make(password.sha1, `set ${organisationId}`, signal)
@@ -36,7 +46,7 @@ export function settingHandlers({ settings, themes, videos, organisations, diges
       const given = fromMessage(sent)
       const { userId } = requireUser(call.principal)
       const { fields, password } = changeSetting({ ...DEFAULT_SETTING, passwordProtected: false }, given, mask)
-      const organisationId = await needOrganisation(organisations, call.principal, named, call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
       if (validateOnly) return { settingId: '' }
       const passwordHash = (await hashOf(password, organisationId, call.signal)) ?? null
       return { settingId: await settings.create({ organisationId, userId, fields, passwordHash }, call) }
@@ -48,9 +58,9 @@ export function settingHandlers({ settings, themes, videos, organisations, diges
       return { setting: toMessage(setting) }
     },
     async listSettings({ organisationId: named, pageSize, pageToken: token, skip }, { principal, signal }) {
-      const organisationId = await needOrganisation(organisations, principal, named, signal)
+      const organisationId = await requireOrganisation(organisations, principal, named, signal)
       if (skip < 0 || pageSize < 0) throw invalid([{ field: skip < 0 ? 'start' : 'limit', message: 'must not be negative' }])
-      const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, PAGE_MOST)
+      const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE)
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },
@@ -74,12 +84,12 @@ export function settingHandlers({ settings, themes, videos, organisations, diges
       return {}
     },
     async findVideoSetting({ videoId }, { principal, signal }) {
-      await needVisibleVideo(videos, principal, videoId, signal)
+      await findVisibleVideo(principal, videoId, signal)
       const [setting, theme] = await Promise.all([settings.findOfVideo(videoId, signal), themes.findOfVideo(videoId, signal)])
       return { setting: setting && toMessage(setting), theme }
     },
     async checkVideoPassword({ videoId, password }, { principal, signal }) {
-      const { organisationId } = await needVisibleVideo(videos, principal, videoId, signal)
+      const { organisationId } = await findVisibleVideo(principal, videoId, signal)
       const stored = await settings.findPasswordOfVideo(videoId, signal)
       if (stored === undefined || !isSha1(password)) return { matches: false }
       return { matches: await digests.matches(stored, password, `try ${organisationId}`, signal) }
@@ -87,7 +97,7 @@ export function settingHandlers({ settings, themes, videos, organisations, diges
   }
 }
 
-function fromMessage(sent: Message = Message.create()): GivenSetting & { settingId: string } {
+function fromMessage(sent: Message = Message.create()): RequestedSetting & { settingId: string } {
   return { ...sent, monetizationId: sent.monetizationId }
 }
 

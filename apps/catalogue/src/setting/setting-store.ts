@@ -1,10 +1,9 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, encodePageToken, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import { readIdToken } from '../id-page.ts'
-import type { Scope } from '../visibility.ts'
-import { EFFECTIVE_SETTING } from './named-setting.ts'
-import { needRollVideos } from './roll-videos.ts'
+import { type Db, encodePageToken, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import { readIdToken } from '../rules/id-page.ts'
+import { requirePrePostRolls } from './pre-post-roll.ts'
 import { SETTING_PATHS, type Setting, type SettingFields } from './setting.ts'
 
 export interface SettingKey {
@@ -12,7 +11,7 @@ export interface SettingKey {
   settingId: string
 }
 
-/** The hash to store, null to remove what is stored, undefined to keep it. */
+/** The hash to store; null removes the stored hash, undefined keeps it. */
 export type PasswordHash = string | null | undefined
 
 export interface NewSetting {
@@ -23,27 +22,36 @@ export interface NewSetting {
 }
 
 export interface SettingStore {
-  /** Refuses with VIDEO_NOT_FOUND when `rolls` name a video that the organisation does not have. */
+  /**
+   * Stores a profile and returns its id. Throws VIDEO_NOT_FOUND if `rolls` references a video that
+   * the organisation does not have.
+   */
   create(setting: NewSetting, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
   find(key: SettingKey, signal?: AbortSignal): Promise<Setting | undefined>
-  /** Oldest first; asks for one row more than `size` to see whether the list goes on. */
+  /** Returns a page, oldest first. Reads one row more than `size` to detect a next page. */
   list(
     organisationId: string,
     place: { size: number; token: string; skip: number },
     signal?: AbortSignal,
   ): Promise<{ settings: Setting[]; nextPageToken: string }>
-  /** Locks the profile and stores what `change` makes of it; refuses with SETTING_NOT_FOUND, and with VIDEO_NOT_FOUND as `create` does. */
+  /**
+   * Locks the profile and stores what `change` returns. Throws SETTING_NOT_FOUND, and
+   * VIDEO_NOT_FOUND like `create`.
+   */
   update(
     key: SettingKey,
     byUserId: string,
     change: (now: Setting) => { fields: SettingFields; passwordHash: PasswordHash },
     signal?: AbortSignal,
   ): Promise<Setting>
-  /** Refuses with SETTING_NOT_FOUND, and with SETTING_IN_USE for a default profile and where videos would lose their password. */
+  /**
+   * Deletes a profile. Throws SETTING_NOT_FOUND, and SETTING_IN_USE if it is a default profile or
+   * if videos would lose their password.
+   */
   remove(key: SettingKey, signal?: AbortSignal): Promise<void>
-  /** The profile that a video has. */
+  /** Returns the effective profile of a video. */
   findOfVideo(videoId: string, signal?: AbortSignal): Promise<Setting | undefined>
-  /** The hash of the password that a video has. */
+  /** Returns the password hash of a video's effective profile. */
   findPasswordOfVideo(videoId: string, signal?: AbortSignal): Promise<string | undefined>
 }
 
@@ -58,11 +66,21 @@ const COLUMNS = ['setting_id', 'organisation_id', 'created_by_user_id', 'last_mo
 const SELECT = `select ${COLUMNS}, s.password_hash is not null as password_protected from setting s`
 const OF_VIDEO = 'from video v join organisation o on o.organisation_id = v.organisation_id'
 
+/**
+ * SQL conditions for `setting s`. The first selects the profile that `video v` of `organisation o`
+ * references. The second selects its effective profile: the referenced one, or else the default
+ * profile of its organisation. Each costs one or two lookups in the unique index on the id's text,
+ * a few microseconds per video.
+ */
+export const NAMED_SETTING = 's.organisation_id = v.organisation_id and s.setting_id::text = v.setting_id'
+export const EFFECTIVE_SETTING = `s.organisation_id = v.organisation_id and s.setting_id::text in (v.setting_id, o.default_setting_id)
+  order by s.setting_id::text = v.setting_id desc limit 1`
+
 export function createSettingStore(db: Db): SettingStore {
   return {
     create: ({ organisationId, userId, fields, passwordHash }, call) =>
-      once(db, call, jsonCodec<string>(), async (tx) => {
-        await needRollVideos(tx, organisationId, fields.rolls)
+      withIdempotency(db, call, jsonCodec<string>(), async (tx) => {
+        await requirePrePostRolls(tx, organisationId, fields.rolls)
         const [row] = await tx.query<{ setting_id: string }>(
           `insert into setting (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id, password_hash)
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}, ${NEXT3}) returning setting_id`,
@@ -93,7 +111,7 @@ export function createSettingStore(db: Db): SettingStore {
       db.transaction(async (tx) => {
         const before = await lock(tx, key)
         const { fields, passwordHash } = change(before)
-        await needRollVideos(tx, before.organisationId, fields.rolls, before.rolls)
+        await requirePrePostRolls(tx, before.organisationId, fields.rolls, before.rolls)
         await tx.query(
           `update setting set (${FIELDS}) = (${FIELD_PARAMETERS}), last_modified_by_user_id = ${NEXT}, update_time = clock_timestamp()
            where setting_id = ${NEXT2}`,
@@ -112,7 +130,7 @@ export function createSettingStore(db: Db): SettingStore {
           throw new DomainError('refused', 'SETTING_IN_USE', message)
         }
         if (passwordProtected && (await isNamed(tx, settingId, organisationId))) {
-          throw new DomainError('refused', 'SETTING_IN_USE', 'videos have their password from this profile: remove the password first')
+          throw new DomainError('refused', 'SETTING_IN_USE', 'videos use the password of this profile; remove the password first')
         }
         await tx.query('delete from setting where setting_id = $1', [settingId])
       }, signal),
@@ -135,7 +153,10 @@ export function createSettingStore(db: Db): SettingStore {
   }
 }
 
-/** Whoever gives the profile to a video holds a key share of its row, so no video gets it between the look and the delete. */
+/**
+ * Locks and returns a profile. Assigning the profile to a video takes a key share lock on this row.
+ * So no video can be assigned between the check and the deletion.
+ */
 async function lock(tx: Transaction, { scope, settingId }: SettingKey): Promise<Setting> {
   const [row] = await tx.query<Row>(
     `${SELECT} where s.setting_id = $1 and ($2::bigint is null or s.organisation_id = $2) for update of s`,
@@ -178,7 +199,7 @@ interface Row {
 }
 
 function toSetting(row: Row): Setting {
-  // Each path is a column whose type is that of its field; bigint comes as text.
+  // Each path is a column with the type of its field, except that bigint is read as a string.
   const fields = Object.fromEntries([...SETTING_PATHS].map(([path, key]) => [key, row[path]])) as unknown as SettingFields
   return {
     ...fields,

@@ -1,4 +1,4 @@
-/** How players show videos, as people set it. The names are those of the columns, in camel case. */
+/** The player settings that users set. The names are those of the columns, in camel case. */
 export interface SettingFields {
   title: string
   allowSharing: boolean
@@ -71,8 +71,8 @@ export const DEFAULT_SETTING: SettingFields = {
   javascriptApiAllowedDomains: '',
 }
 
-/** The fields by their names in masks, columns and the public API, in one order: `ga_library` is `gaLibrary`. */
+/** Maps the names in masks, columns and the public API to fields, in a fixed order: `ga_library` is `gaLibrary`. */
 export const SETTING_PATHS: ReadonlyMap<string, keyof SettingFields> = new Map(
-  // The keys of an object of this type are its own.
+  // `Object.keys` returns strings; the object has exactly these keys.
   (Object.keys(DEFAULT_SETTING) as (keyof SettingFields)[]).map((key) => [key.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`), key]),
 )

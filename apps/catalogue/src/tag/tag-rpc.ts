@@ -1,27 +1,27 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
+import { requireUser, scopeOf } from '@vitascope/principal'
 import type { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
-import { parseId } from '../id/id.ts'
-import { checkedSize } from '../id-page.ts'
-import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
-import { requireUser, scopeOf } from '../visibility.ts'
-import { addTags, checkTags, checkWantedTags, removeTags } from './tag.ts'
+import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
+import { checkedSize } from '../rules/id-page.ts'
+import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
 import type { TagStore } from './tag-store.ts'
 
 const PAGE_DEFAULT = 100
-const PAGE_MOST = 1_000
+const MAX_PAGE_SIZE = 1_000
 
 export function tagHandlers(tags: TagStore, organisations: Organisations): Handlers<typeof TagServiceService> {
   return {
     async listTags(request, { principal, signal }) {
       const place = placeOf(request)
-      return tags.list(await needOrganisation(organisations, principal, request.organisationId, signal), place, signal)
+      return tags.list(await requireOrganisation(organisations, principal, request.organisationId, signal), place, signal)
     },
     async listTaggedVideos(request, { principal, signal }) {
       const place = placeOf(request)
-      const wanted = checkWantedTags(request.tags)
-      const organisationId = await needOrganisation(organisations, principal, request.organisationId, signal)
+      const wanted = checkRequestedTags(request.tags)
+      const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
       return tags.videos({ organisationId, tags: wanted, any: request.any }, place, signal)
     },
     async addTags({ videoId, tags: given }, call) {
@@ -38,7 +38,7 @@ export function tagHandlers(tags: TagStore, organisations: Organisations): Handl
 }
 
 function placeOf({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
-  const size = checkedSize({ pageSize, skip }, PAGE_MOST)
+  const size = checkedSize({ pageSize, skip }, MAX_PAGE_SIZE)
   return { size: pageSize === 0 ? PAGE_DEFAULT : size, token: pageToken, skip }
 }
 

@@ -15,13 +15,13 @@ afterAll(() => catalogue.close())
 
 const all = { size: 1_000, token: '', skip: 0 }
 const counts = async (organisationId = '1') => (await tags.list(organisationId, all)).tags.map(({ tag, videos }) => `${tag} ${videos}`)
-const add = (videoId: string, given: string[], call = aCall()) =>
-  tags.change({ scope: '1', videoId }, '8', (now) => addTags(now, given), call)
-const remove = (videoId: string, given: string[]) =>
-  tags.change({ scope: '1', videoId }, '8', (now) => removeTags(now, given), { signal: new AbortController().signal })
-const uploadWith = async (given: string[], more = {}) => (await catalogue.upload({ tags: given }, more)).videoId
+const add = (videoId: string, input: string[], call = aCall()) =>
+  tags.change({ scope: '1', videoId }, '8', (now) => addTags(now, input), call)
+const remove = (videoId: string, input: string[]) =>
+  tags.change({ scope: '1', videoId }, '8', (now) => removeTags(now, input), { signal: new AbortController().signal })
+const uploadWith = async (input: string[], more = {}) => (await catalogue.upload({ tags: input }, more)).videoId
 
-/** What the counts and the copies of tags must be. */
+/** Checks that the tag counts and the copies of tags match the videos. */
 async function expectExact() {
   const counted = await catalogue.db.query(
     `select organisation_id, tag collate "C" as tag, count(*) as videos from video cross join unnest(tags) as t (tag) group by 1, 2 order by 1, 2`,
@@ -34,7 +34,7 @@ async function expectExact() {
 }
 
 describe('adding and deleting', () => {
-  test('answer what changed, and say who changed the video', async () => {
+  test('return the changed tags and record the last editor', async () => {
     const videoId = await uploadWith(['a'])
     expect(await add(videoId, ['b', 'a', 'c'])).toEqual(['b', 'c'])
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ tags: ['a', 'b', 'c'], lastModifiedById: '8' })
@@ -43,7 +43,7 @@ describe('adding and deleting', () => {
     expect((await catalogue.videos.find('1', videoId))?.tags).toEqual(['b'])
     await expectExact()
   })
-  test('a call that changes nothing leaves the video as it was', async () => {
+  test('a call without an effect leaves the video unchanged', async () => {
     const videoId = await uploadWith(['a'])
     const before = await catalogue.videos.find('1', videoId)
     expect(await add(videoId, ['a'])).toEqual([])
@@ -54,14 +54,14 @@ describe('adding and deleting', () => {
     const foreign = tags.change({ scope: '2', videoId }, '8', (now) => removeTags(now, ['a']), aCall())
     await expect(foreign).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   })
-  test('calls at once lose nothing, and each tag is added by one of them', async () => {
+  test('concurrent calls lose no tag, and each tag is added by one call', async () => {
     const videoId = await uploadWith([])
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => add(videoId, ['same', `t${index}`])))
     expect(answers.flat().filter((tag) => tag === 'same')).toHaveLength(1)
     expect((await catalogue.videos.find('1', videoId))?.tags).toHaveLength(21)
     await expectExact()
   })
-  test('with an idempotency key a retry gets the first answer', async () => {
+  test('with an idempotency key a retry returns the first response', async () => {
     const videoId = await uploadWith([])
     const call = () => aCall({ key: `tags ${videoId}`, fingerprint: 'a' })
     expect(await add(videoId, ['a'], call())).toEqual(['a'])
@@ -70,7 +70,7 @@ describe('adding and deleting', () => {
 })
 
 describe('counts', () => {
-  test('are of one organisation, most used first, equal ones by their characters', async () => {
+  test('are per organisation, sorted by use, then by code point', async () => {
     await uploadWith(['b', 'a', 'Z'])
     await uploadWith(['b', '__proto__'])
     await uploadWith(['b', 'foreign'], { organisationId: '2' })
@@ -78,7 +78,7 @@ describe('counts', () => {
     expect(await counts('2')).toEqual(['b 1', 'foreign 1'])
     expect(await counts('3')).toEqual([])
   })
-  test('follow every way in which tags change', async () => {
+  test('follow every kind of change', async () => {
     const first = await catalogue.upload({ tags: ['a', 'b'] })
     await catalogue.media.publish({ scope: '1', mediaId: first.mediaId }, '8', aCall())
     expect(await counts()).toEqual(['a 2', 'b 2'])
@@ -91,7 +91,7 @@ describe('counts', () => {
     expect(await counts()).toEqual([])
     await expectExact()
   })
-  test('of a change that is rolled back are as before', async () => {
+  test('are unchanged after a rollback', async () => {
     await uploadWith(['a'])
     const failing = catalogue.db.transaction(async (tx) => {
       await tx.query('delete from media')
@@ -100,7 +100,7 @@ describe('counts', () => {
     await expect(failing).rejects.toThrow('no')
     expect(await counts()).toEqual(['a 1'])
   })
-  test('stay exact under changes, uploads and deletions at once', async () => {
+  test('stay exact under concurrent changes, uploads and deletions', async () => {
     const words = ['a', 'b', 'c', 'd', 'e', 'f']
     const pick = (seed: number) => words.filter((_, index) => (seed >> index) & 1)
     const videos = await Promise.all(Array.from({ length: 12 }, (_, index) => catalogue.upload({ tags: pick(index * 5) })))
@@ -119,7 +119,7 @@ describe('counts', () => {
     )
     await expectExact()
   })
-  test('of a copy of many videos are those of each', async () => {
+  test('are exact after a statement that inserts many videos', async () => {
     const { mediaId } = await catalogue.upload({ tags: ['a'] })
     await catalogue.db.query(
       `insert into video select (jsonb_populate_record(v, jsonb_build_object('video_id', n, 'tags', jsonb_build_array('a', 't' || n % 7)))).*
@@ -132,7 +132,7 @@ describe('counts', () => {
 })
 
 describe('pages', () => {
-  test('of tags lead on without a gap', async () => {
+  test('of tags follow each other without a gap', async () => {
     await uploadWith(['a', 'b', 'c', 'd', 'e'])
     await uploadWith(['c', 'e'])
     const first = await tags.list('1', { size: 2, token: '', skip: 1 })
@@ -142,15 +142,15 @@ describe('pages', () => {
     expect(second.nextPageToken).toBe('')
     await expect(tags.list('1', { size: 2, token: 'x', skip: 0 })).rejects.toMatchObject({ kind: 'invalid' })
   })
-  test('of videos with all or any of some tags are in the order of their making', async () => {
+  test('of videos with all or any of the tags are in the order of creation', async () => {
     const made: string[] = []
-    for (const given of [['a'], ['b'], ['a', 'b'], ['c'], ['b', 'a', 'c']]) {
-      made.push(await uploadWith(given))
+    for (const input of [['a'], ['b'], ['a', 'b'], ['c'], ['b', 'a', 'c']]) {
+      made.push(await uploadWith(input))
       await catalogue.db.query(`update video set create_time = now() + $2 * interval '1 s' where video_id = $1`, [made.at(-1), made.length])
     }
     await uploadWith(['a'], { organisationId: '2' })
-    const find = async (given: string[], any = false, place: object = {}) => {
-      const { videoIds, nextPageToken } = await tags.videos({ organisationId: '1', tags: given, any }, { ...all, ...place })
+    const find = async (input: string[], any = false, place: object = {}) => {
+      const { videoIds, nextPageToken } = await tags.videos({ organisationId: '1', tags: input, any }, { ...all, ...place })
       return { found: videoIds.map((videoId) => made.indexOf(videoId)), nextPageToken }
     }
     expect((await find(['a'])).found).toEqual([0, 2, 4])

@@ -1,10 +1,9 @@
 import { invalid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, jsonCodec, once } from '@vitascope/postgres'
-import { parseId } from '../id/id.ts'
-import { checkText } from '../text.ts'
-import { lockVideo } from '../video/video-lock.ts'
-import type { VideoKey } from '../video/video-store.ts'
+import { type Db, decodePageToken, encodePageToken, jsonCodec, withIdempotency } from '@vitascope/postgres'
+import { lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
 
 export interface TagCount {
   tag: string
@@ -18,15 +17,15 @@ export interface Place {
 }
 
 export interface TagStore {
-  /** Tags of an organisation's videos, most used first. */
+  /** Returns the tags of an organisation's videos, most used first. */
   list(organisationId: string, place: Place, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
-  /** Ids of an organisation's videos that have all of the tags, or any, oldest first. */
+  /** Returns ids of an organisation's videos that have all of the tags (or any, if `any` is set), oldest first. */
   videos(
     wanted: { organisationId: string; tags: readonly string[]; any: boolean },
     place: Place,
     signal?: AbortSignal,
   ): Promise<{ videoIds: string[]; nextPageToken: string }>
-  /** Locks the video, stores what `change` makes of its tags, and answers those it touched; refuses with VIDEO_NOT_FOUND. */
+  /** Locks the video and stores the tags that `change` returns. Returns the changed tags. Throws VIDEO_NOT_FOUND. */
   change(
     key: VideoKey,
     byUserId: string,
@@ -70,7 +69,7 @@ export function createTagStore(db: Db): TagStore {
       }
     },
     change: (key, byUserId, change, call) =>
-      once(db, call, jsonCodec<string[]>(), async (tx) => {
+      withIdempotency(db, call, jsonCodec<string[]>(), async (tx) => {
         const { videoId, tags: now } = await lockVideo(tx, key)
         const { tags, touched } = change(now)
         if (touched.length === 0) return []
@@ -84,7 +83,7 @@ export function createTagStore(db: Db): TagStore {
   }
 }
 
-/** For each tag as many index rows as the page may reach to, not all that there are. */
+/** Reads at most as many index rows per tag as the page can reach. */
 const WITH_ANY = `
   select distinct f.create_time, f.video_id from unnest($2::text[]) as wanted (tag) cross join lateral (
     select t.create_time, t.video_id from video_tag t
@@ -92,7 +91,7 @@ const WITH_ANY = `
     order by t.create_time, t.video_id limit $5::int + $6::int
   ) f order by f.create_time, f.video_id limit $5::int offset $6::int`
 
-/** Goes along the videos of the rarest of the tags and looks each of the others up. */
+/** Scans the videos of the rarest tag, and looks up each of the other tags. */
 const WITH_ALL = `
   select t.create_time, t.video_id from video_tag t
   where t.organisation_id = $1 and (t.create_time, t.video_id) > ($3::timestamptz, $4::bigint)
@@ -125,5 +124,5 @@ function readVideoToken(token: string): { createTime: Date; videoId: string } | 
 }
 
 function badToken() {
-  return invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  return invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
 }

@@ -1,40 +1,40 @@
 import { DomainError, type FieldError, invalid } from '@vitascope/errors'
 import { checkTag, distinct } from '../video/video-checks.ts'
 
-/** Of a video, and so of a call. */
-const MOST_TAGS = 100
-/** By which videos are looked for. */
-const MOST_WANTED = 20
+/** Maximum per video, and so per call. */
+const MAX_TAGS = 100
+/** Maximum number of tags in a search for videos. */
+const MAX_REQUESTED_TAGS = 20
 
-/** Each tag once, in the order of the call; refuses with everything that is wrong. */
+/** Returns the tags without duplicates, in the order of the call. Throws `invalid` with every problem. */
 export function checkTags(tags: readonly string[]): string[] {
-  return checked(tags, MOST_TAGS)
+  return checked(tags, MAX_TAGS)
 }
 
-export function checkWantedTags(tags: readonly string[]): string[] {
-  return checked(tags, MOST_WANTED)
+export function checkRequestedTags(tags: readonly string[]): string[] {
+  return checked(tags, MAX_REQUESTED_TAGS)
 }
 
-/** What a video's tags become, and which of the given ones it did not have. */
+/** Returns the new tags of a video, and which of the given ones were added. Throws TAGS_FULL. */
 export function addTags(now: readonly string[], given: readonly string[]): { tags: string[]; touched: string[] } {
   const touched = given.filter((tag) => !now.includes(tag))
-  if (now.length + touched.length > MOST_TAGS) {
-    throw new DomainError('refused', 'TAGS_FULL', `a video has at most ${MOST_TAGS} tags`)
+  if (now.length + touched.length > MAX_TAGS) {
+    throw new DomainError('refused', 'TAGS_FULL', `a video has at most ${MAX_TAGS} tags`)
   }
   return { tags: [...now, ...touched], touched }
 }
 
-/** What a video's tags become, and which of the given ones it had. */
+/** Returns the new tags of a video, and which of the given ones were removed. */
 export function removeTags(now: readonly string[], given: readonly string[]): { tags: string[]; touched: string[] } {
   const gone = new Set(given)
   return { tags: now.filter((tag) => !gone.has(tag)), touched: given.filter((tag) => now.includes(tag)) }
 }
 
-function checked(tags: readonly string[], most: number): string[] {
-  const counted = tags.length >= 1 && tags.length <= most
+function checked(tags: readonly string[], max: number): string[] {
+  const counted = tags.length >= 1 && tags.length <= max
   const problems: FieldError[] = counted
     ? tags.flatMap((tag, index) => checkTag(tag, `tags[${index}]`))
-    : [{ field: 'tags', message: `must have 1 to ${most} items` }]
+    : [{ field: 'tags', message: `must have 1 to ${max} items` }]
   if (problems.length > 0) throw invalid(problems)
   return distinct(tags)
 }

@@ -1,19 +1,19 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
+import { requireUser, scopeOf } from '@vitascope/principal'
 import { Theme as Message, type ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
-import { parseId } from '../id/id.ts'
-import { needOrganisation } from '../organisation-mirror/named-organisation.ts'
-import type { Organisations } from '../organisation-mirror/organisation.ts'
-import { requireUser, scopeOf } from '../visibility.ts'
+import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 import type { Place, ThemeKey, ThemeStore } from './theme-store.ts'
 
 const PAGE_DEFAULT = 10
-const PAGE_MOST = 1_000
+const MAX_PAGE_SIZE = 1_000
 const EVERY_PATH = [...THEME_PATHS.keys()]
 
 export function themeHandlers(themes: ThemeStore, organisations: Organisations): Handlers<typeof ThemeServiceService> {
-  const need = async (key: ThemeKey, signal: AbortSignal): Promise<Theme> => {
+  const requireTheme = async (key: ThemeKey, signal: AbortSignal): Promise<Theme> => {
     const theme = parseId(key.themeId) ? await themes.find(key, signal) : undefined
     if (!theme) throw notFound('theme', key.themeId)
     return theme
@@ -22,18 +22,18 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
     async createTheme({ organisationId: named, theme: given = Message.create() }, call) {
       const { userId } = requireUser(call.principal)
       const fields = changeTheme(DEFAULT_THEME, fieldsOf(given), EVERY_PATH)
-      const organisationId = await needOrganisation(organisations, call.principal, named, call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
       return { theme: await themes.create({ organisationId, userId, fields }, call) }
     },
     async getTheme({ themeId }, { principal, signal }) {
-      return { theme: await need({ scope: scopeOf(principal), themeId }, signal) }
+      return { theme: await requireTheme({ scope: scopeOf(principal), themeId }, signal) }
     },
     async listThemes({ organisationId: named, ...page }, { principal, signal }) {
-      const organisationId = await needOrganisation(organisations, principal, named, signal)
+      const organisationId = await requireOrganisation(organisations, principal, named, signal)
       return themes.list(organisationId, placeOf(page), signal)
     },
     async listThemeVideos({ themeId, ...page }, { principal, signal }) {
-      const theme = await need({ scope: scopeOf(principal), themeId }, signal)
+      const theme = await requireTheme({ scope: scopeOf(principal), themeId }, signal)
       return themes.listVideos(theme, placeOf(page), signal)
     },
     async updateTheme({ theme: given = Message.create(), updateMask = [] }, { principal, signal }) {
@@ -53,7 +53,7 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
 
 function placeOf({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): Place {
   if (skip < 0 || pageSize < 0) throw invalid([{ field: skip < 0 ? 'start' : 'limit', message: 'must not be negative' }])
-  return { size: pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, PAGE_MOST), token, skip }
+  return { size: pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE), token, skip }
 }
 
 function fieldsOf({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {

@@ -28,7 +28,7 @@ const make = (organisationId = '1', more: Partial<ThemeFields> = {}) =>
 const madeUp = (values: string[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 const badToken = { kind: 'invalid', fields: [{ field: 'page_token' }] }
 
-test('a theme comes back as it was stored, and as it was changed', async () => {
+test('a theme is returned as stored and as changed', async () => {
   const theme = await make()
   expect(theme).toEqual({ themeId: expect.stringMatching(/^\d+$/), organisationId: '1', ...fields })
   const key = { scope: '1', themeId: theme.themeId }
@@ -38,7 +38,7 @@ test('a theme comes back as it was stored, and as it was changed', async () => {
   expect(await themes.find(key)).toEqual(changed)
 })
 
-test('one of another organisation is as one that is not there', async () => {
+test('a theme of another organisation is not found', async () => {
   const { themeId } = await make()
   const key = { scope: '2', themeId }
   const refused = { kind: 'not_found', reason: 'THEME_NOT_FOUND', message: `no theme ${themeId}` }
@@ -61,7 +61,7 @@ test('a list pages in the order of creation, within its organisation', async () 
 })
 
 describe('videos', () => {
-  test('name it, are listed by it oldest first, and have none when it is gone', async () => {
+  test('with a theme are listed oldest first, and have none after its deletion', async () => {
     const theme = await make()
     const { themeId } = theme
     const ids: string[] = []
@@ -80,7 +80,7 @@ describe('videos', () => {
     await expect(themes.remove({ scope: '1', themeId })).rejects.toMatchObject({ reason: 'THEME_NOT_FOUND' })
     for (const videoId of ids) expect(await catalogue.videos.find('1', videoId)).toMatchObject({ themeId: '' })
   })
-  test('have the one that they name, else the default one of their organisation', async () => {
+  test('have their own theme, else the default theme of their organisation', async () => {
     const organisation = (revision: number, defaultThemeId: string) =>
       catalogue.organisations.apply({ ...anOrganisation({ organisationId: '6', revision }), defaultThemeId })
     await organisation(1, '')
@@ -99,7 +99,7 @@ describe('videos', () => {
     expect(await themes.findOfVideo('8123456789012345678')).toBeUndefined()
     await themes.remove({ scope: null, themeId: usual.themeId })
   })
-  test('do not get one that is not there, or foreign', async () => {
+  test('cannot have an unknown theme or one of another organisation', async () => {
     const { videoId } = await catalogue.upload()
     for (const themeId of ['999999', (await make('2')).themeId]) {
       const update = catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, themeId, title: 'X' }))

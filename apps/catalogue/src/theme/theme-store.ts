@@ -1,9 +1,9 @@
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import { parseId } from '../id/id.ts'
-import { readIdToken } from '../id-page.ts'
-import type { Scope } from '../visibility.ts'
+import { type Db, decodePageToken, encodePageToken, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import { parseId } from '../rules/id.ts'
+import { readIdToken } from '../rules/id-page.ts'
 import { THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 
 export interface ThemeKey {
@@ -13,7 +13,7 @@ export interface ThemeKey {
 
 export interface Place {
   size: number
-  /** Empty for the start. */
+  /** Empty for the first page. */
   token: string
   skip: number
 }
@@ -21,19 +21,22 @@ export interface Place {
 export interface ThemeStore {
   create(theme: { organisationId: string; userId: string; fields: ThemeFields }, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Theme>
   find(key: ThemeKey, signal?: AbortSignal): Promise<Theme | undefined>
-  /** Oldest first. */
+  /** Returns themes, oldest first. */
   list(organisationId: string, place: Place, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
-  /** Videos that name a theme, oldest first. */
+  /** Returns the videos that reference a theme, oldest first. */
   listVideos(
     theme: Theme,
     place: Place,
     signal?: AbortSignal,
   ): Promise<{ videos: { videoId: string; title: string }[]; nextPageToken: string }>
-  /** Locks the theme and stores what `change` makes of it; refuses with THEME_NOT_FOUND. */
+  /** Locks the theme and stores the fields that `change` returns. Throws THEME_NOT_FOUND. */
   update(key: ThemeKey, byUserId: string, change: (now: Theme) => ThemeFields, signal?: AbortSignal): Promise<Theme>
-  /** Refuses with THEME_NOT_FOUND, and with THEME_IN_USE for the default theme of its organisation. */
+  /** Deletes a theme. Throws THEME_NOT_FOUND, and THEME_IN_USE if it is the default theme of its organisation. */
   remove(key: ThemeKey, signal?: AbortSignal): Promise<void>
-  /** The theme that a video has: the one that it names, else the default one of its organisation. */
+  /**
+   * Returns the effective theme of a video: the one that it references, or else the default theme
+   * of its organisation.
+   */
   findOfVideo(videoId: string, signal?: AbortSignal): Promise<Theme | undefined>
 }
 
@@ -48,7 +51,7 @@ const IN_SCOPE = 'theme_id = $1 and ($2::bigint is null or organisation_id = $2)
 export function createThemeStore(db: Db): ThemeStore {
   return {
     create: ({ organisationId, userId, fields }, call) =>
-      once(db, call, jsonCodec<Theme>(), async (tx) => {
+      withIdempotency(db, call, jsonCodec<Theme>(), async (tx) => {
         const [row] = await tx.query<Row>(
           `insert into theme (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id)
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}) returning ${COLUMNS}`,
@@ -110,7 +113,7 @@ export function createThemeStore(db: Db): ThemeStore {
       }, signal),
     async findOfVideo(videoId, signal) {
       signal?.throwIfAborted()
-      // A look-up or two by the unique index on the id's text.
+      // One or two lookups in the unique index on the id's text.
       const [row] = await db.query<Row>(
         `select t.* from video v join organisation o on o.organisation_id = v.organisation_id
          cross join lateral (
@@ -129,7 +132,7 @@ function readVideoToken(token: string): { createTime: Date; videoId: string } {
   const values = decodePageToken(token, 2)
   if (!values) return { createTime: new Date(0), videoId: '0' }
   const [time = '', videoId = ''] = values
-  if (!/^\d{1,15}$/.test(time) || !parseId(videoId)) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  if (!/^\d{1,15}$/.test(time) || !parseId(videoId)) throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
   return { createTime: new Date(Number(time)), videoId }
 }
 

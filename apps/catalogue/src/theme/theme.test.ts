@@ -4,9 +4,9 @@ import { changeTheme, DEFAULT_THEME, THEME_PATHS, type ThemeFields } from './the
 
 const plain = DEFAULT_THEME
 
-function refused(given: Partial<ThemeFields>, mask: string[]): string[] {
+function refused(input: Partial<ThemeFields>, mask: string[]): string[] {
   try {
-    changeTheme(plain, { ...plain, ...given }, mask)
+    changeTheme(plain, { ...plain, ...input }, mask)
   } catch (error) {
     if (isDomainError(error)) return error.fields.map(({ field }) => field)
     throw error
@@ -30,7 +30,7 @@ test('title and skin have at most 50 characters', () => {
   ])
 })
 
-test('only what the mask names is taken, and it names fields only', () => {
+test('a change applies the fields of the update mask, which must exist', () => {
   expect(changeTheme({ ...plain, skin: 'flat' }, { ...plain, title: 'A', textColour: '#000000' }, ['title', 'skin'])).toEqual({
     ...plain,
     title: 'A',

@@ -1,7 +1,7 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../text.ts'
+import { checkText } from '../rules/text.ts'
 
-/** Colours are `#rrggbb`, or empty for the player's own. */
+/** Colours are `#rrggbb`, or empty for the player's default. */
 export interface ThemeFields {
   title: string
   skin?: string | undefined
@@ -31,7 +31,7 @@ export const DEFAULT_THEME: ThemeFields = {
   overlayLinkColour: '',
 }
 
-/** The fields by their names in masks, columns and the public API, in one order. */
+/** Maps the names in masks, columns and the public API to fields, in a fixed order. */
 export const THEME_PATHS: ReadonlyMap<string, keyof ThemeFields> = new Map([
   ['title', 'title'],
   ['skin', 'skin'],
@@ -44,9 +44,9 @@ export const THEME_PATHS: ReadonlyMap<string, keyof ThemeFields> = new Map([
   ['overlay_link_colour', 'overlayLinkColour'],
 ])
 
-const LONGEST = 50
+const MAX_LENGTH = 50
 
-/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function changeTheme(now: ThemeFields, given: ThemeFields, mask: readonly string[]): ThemeFields {
   const unknown = mask
     .filter((path) => !THEME_PATHS.has(path))
@@ -58,11 +58,11 @@ export function changeTheme(now: ThemeFields, given: ThemeFields, mask: readonly
   return fields
 }
 
-/** Everything that is wrong with a theme, under the public names. */
+/** Returns the problems of a theme, with the public field names. */
 export function checkTheme(fields: ThemeFields): FieldError[] {
   return [...THEME_PATHS].flatMap(([path, key]) => {
     const value = fields[key] ?? ''
-    if (key === 'title' || key === 'skin') return checkText(path, value, { max: LONGEST })
+    if (key === 'title' || key === 'skin') return checkText(path, value, { max: MAX_LENGTH })
     return /^(#[0-9A-Fa-f]{6})?$/.test(value)
       ? []
       : [{ field: path, message: 'must be a colour in the form #rrggbb such as #1f2933, or empty' }]

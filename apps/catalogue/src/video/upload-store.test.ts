@@ -43,7 +43,7 @@ test('one that fails half way leaves nothing', async () => {
 })
 
 describe('with an idempotency key', () => {
-  test('twenty at once make one video, and each hears of it or is told to wait', async () => {
+  test('twenty at once create one video, and each receives it or must retry', async () => {
     const before = await count('media')
     const call = aCall({ key, fingerprint: 'f'.repeat(64) })
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.uploads.accept(anUpload(), call)))

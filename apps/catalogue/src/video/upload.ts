@@ -1,14 +1,13 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import { newRandomId } from '../id/id.ts'
-import { sourceName } from '../media/source-name.ts'
-import { checkSourceUrl } from '../media/source-url.ts'
+import { checkSourceUrl, sourceName } from '../publishing/media/source.ts'
+import { newRandomId } from '../rules/id.ts'
 import { plainFields, type VideoFields } from './video.ts'
 import { checkVideoFields, distinct } from './video-checks.ts'
 
-/** What an uploader says of a new video. */
+/** The fields of a request for a new video. */
 export interface UploadRequest {
   sourceUrl: string
-  /** Empty for the file's name. */
+  /** Empty to use the file name. */
   name: string
   description: string
   descriptionPrivate: string
@@ -19,10 +18,10 @@ export interface UploadRequest {
   settingId: string
   notify: boolean
   startsWaiting: boolean
-  givesWay: boolean
+  lowPriority: boolean
 }
 
-/** A new video with its media and the job that makes it play, complete and checked. */
+/** A new video with its media and its encode job, complete and validated. */
 export interface Upload {
   videoId: string
   mediaId: string
@@ -33,8 +32,8 @@ export interface Upload {
   fields: VideoFields
   notify: boolean
   startsWaiting: boolean
-  /** Its encode waits for everybody else's. */
-  givesWay: boolean
+  /** The job runs after all jobs with normal priority. */
+  lowPriority: boolean
 }
 
 export function planUpload(request: UploadRequest, organisationId: string, userId: string): Upload {
@@ -49,7 +48,7 @@ export function planUpload(request: UploadRequest, organisationId: string, userI
   const keys = ['title', 'description', 'descriptionPrivate', 'tags', 'publishedWidth', 'publishedHeight', 'themeId', 'settingId'] as const
   problems.push(...checkVideoFields(fields, keys, { title: 'name', settingId: 'settings_id' }))
   if (problems.length > 0) throw invalid(problems)
-  const { sourceUrl, notify, startsWaiting, givesWay } = request
+  const { sourceUrl, notify, startsWaiting, lowPriority } = request
   return {
     videoId: newRandomId(),
     mediaId: newRandomId(),
@@ -60,6 +59,6 @@ export function planUpload(request: UploadRequest, organisationId: string, userI
     fields,
     notify,
     startsWaiting,
-    givesWay,
+    lowPriority,
   }
 }

@@ -1,7 +1,7 @@
-import { parseAddressRules } from '@vitascope/access'
 import type { FieldError } from '@vitascope/errors'
-import { parseId } from '../id/id.ts'
-import { checkText } from '../text.ts'
+import { parseAddressRules } from '@vitascope/security'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
 import type { ContentExpiry, Location, VideoFields } from './video.ts'
 
 type Checks = { [K in keyof VideoFields]: (value: VideoFields[K], name: string) => FieldError[] }
@@ -9,9 +9,9 @@ type Checks = { [K in keyof VideoFields]: (value: VideoFields[K], name: string) 
 const text = (max: number) => (value: string, name: string) => checkText(name, value, { max })
 const title = (value: string, name: string) => checkText(name, value, { min: 1, max: 255 })
 const flag = () => []
-const JSON_MOST = 10_000
+const MAX_JSON_LENGTH = 10_000
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59)
-const LIST_MOST = 100
+const MAX_LIST_ITEMS = 100
 
 const CHECKS: Checks = {
   title,
@@ -42,7 +42,7 @@ const CHECKS: Checks = {
   allowedIps: checkAddresses,
 }
 
-/** As callers of the public API know them. */
+/** Field names of the public API. */
 const PUBLIC_NAMES: Record<keyof VideoFields, string> = {
   title: 'video_title',
   mediaTitle: 'media_title',
@@ -72,7 +72,7 @@ const PUBLIC_NAMES: Record<keyof VideoFields, string> = {
   allowedIps: 'security.allowed_ips',
 }
 
-/** Everything that is wrong with the named fields, under their public names or those given. */
+/** Returns the problems of the named fields, with their public names or those in `names`. */
 export function checkVideoFields(
   fields: VideoFields,
   keys: Iterable<keyof VideoFields>,
@@ -81,7 +81,7 @@ export function checkVideoFields(
   return [...keys].flatMap((key) => checkOne(fields, key, names[key] ?? PUBLIC_NAMES[key]))
 }
 
-/** Each tag once, in the order of their first places. */
+/** Returns the texts without duplicates, in the order of their first occurrence. */
 export function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)]
 }
@@ -91,7 +91,7 @@ function checkOne<K extends keyof VideoFields>(fields: VideoFields, key: K, name
 }
 
 function checkTags(tags: string[], name: string): FieldError[] {
-  if (tags.length > LIST_MOST) return [{ field: name, message: `must be at most ${LIST_MOST} tags` }]
+  if (tags.length > MAX_LIST_ITEMS) return [{ field: name, message: `must be at most ${MAX_LIST_ITEMS} tags` }]
   return tags.flatMap((tag, index) => checkTag(tag, `${name}[${index}]`))
 }
 
@@ -107,10 +107,10 @@ function languageCode(code: string, field: string): FieldError[] {
 }
 
 function checkLanguages(languages: VideoFields['languages'], name: string): FieldError[] {
-  if (languages.length > LIST_MOST) return [{ field: name, message: `must be at most ${LIST_MOST} languages` }]
+  if (languages.length > MAX_LIST_ITEMS) return [{ field: name, message: `must be at most ${MAX_LIST_ITEMS} languages` }]
   const codes = languages.map(({ code }) => code)
   return languages.flatMap(({ code, title: label }, index) => [
-    ...(codes.indexOf(code) < index ? [{ field: `${name}[${index}].code`, message: 'must be there once' }] : []),
+    ...(codes.indexOf(code) < index ? [{ field: `${name}[${index}].code`, message: 'must not be repeated' }] : []),
     ...(code === '' ? [{ field: `${name}[${index}].code`, message: 'must not be empty' }] : languageCode(code, `${name}[${index}].code`)),
     ...checkText(`${name}[${index}].title`, label, { max: 100 }),
   ])
@@ -143,13 +143,13 @@ function checkLocation(location: Location | undefined, name: string): FieldError
   ]
 }
 
-function degrees(value: number | undefined, most: number, field: string): FieldError[] {
-  return value === undefined || Math.abs(value) <= most ? [] : [{ field, message: `must be from -${most} to ${most}` }]
+function degrees(value: number | undefined, max: number, field: string): FieldError[] {
+  return value === undefined || Math.abs(value) <= max ? [] : [{ field, message: `must be from -${max} to ${max}` }]
 }
 
 export function jsonObject(value: string, field: string): FieldError[] {
   if (value === '') return []
-  const problems = checkText(field, value, { max: JSON_MOST })
+  const problems = checkText(field, value, { max: MAX_JSON_LENGTH })
   return problems.length > 0 || isJsonObject(value) ? problems : [{ field, message: 'must be a JSON object' }]
 }
 
@@ -167,6 +167,6 @@ function idOrNone(value: string, field: string): FieldError[] {
 }
 
 function checkAddresses(addresses: string[], name: string): FieldError[] {
-  if (addresses.length > LIST_MOST) return [{ field: name, message: `must be at most ${LIST_MOST} addresses` }]
+  if (addresses.length > MAX_LIST_ITEMS) return [{ field: name, message: `must be at most ${MAX_LIST_ITEMS} addresses` }]
   return [...(parseAddressRules(addresses, name).errors ?? [])]
 }

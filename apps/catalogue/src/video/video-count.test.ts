@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { createVideoLists, type VideoLists } from './video-list.ts'
-import type { VideoListing } from './video-listing.ts'
+import { createVideoPages, type VideoPages } from './video-pages.ts'
+import type { VideoQuery } from './video-query.ts'
 import { createVideoSweep } from './video-sweep.ts'
 
 let catalogue: CatalogueDatabase
-let lists: VideoLists
+let lists: VideoPages
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  lists = createVideoLists(catalogue.db)
+  lists = createVideoPages(catalogue.db)
 })
 afterAll(() => catalogue.close())
 
-const count = (more: Partial<VideoListing> = {}) => lists.count({ scope: '1', order: 'create_time', descending: false, ...more })
+const count = (more: Partial<VideoQuery> = {}) => lists.count({ scope: '1', order: 'create_time', descending: false, ...more })
 
-/** What the maintained counts say, beside what is there. */
+/** Compares the maintained counts with the existing rows. */
 async function compare() {
   const [row] = await catalogue.db.query<{ counted: object; there: object; agree: boolean }>(
     `with counted as (select organisation_id, state, sum(videos) as videos from video_count group by 1, 2 having sum(videos) <> 0),
@@ -94,10 +94,14 @@ test('a sweep forgets words that no video has any more', async () => {
   const { mediaId } = await catalogue.upload({ title: 'Ephemeral evening' })
   await catalogue.upload({ title: 'Evening' })
   const words = async () =>
-    (await catalogue.db.query<{ word: string }>(`select word from title_word where word like 'e%' order by 1`)).map((r) => r.word)
-  expect(await words()).toEqual(['ephemeral', 'evening'])
+    (
+      await catalogue.db.query<{ word: string }>(
+        `select word from title_word where word like 'e%' union all select word from organisation_title_word where word like 'e%' order by 1`,
+      )
+    ).map((r) => r.word)
+  expect(await words()).toEqual(['ephemeral', 'ephemeral', 'evening', 'evening'])
   await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
   const sweep = createVideoSweep(catalogue.db)
   for (let round = 0; round < 3; round++) await sweep.run()
-  expect(await words()).toEqual(['evening'])
+  expect(await words()).toEqual(['evening', 'evening'])
 })

@@ -1,12 +1,12 @@
 import { invalid } from '@vitascope/errors'
 import { decodePageToken, encodePageToken } from '@vitascope/postgres'
-import { parseId } from '../id/id.ts'
-import { checkText } from '../text.ts'
-import type { Key, VideoListing } from './video-listing.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
+import type { Key, VideoQuery } from './video-query.ts'
 
-type Order = Pick<VideoListing, 'order' | 'descending'>
+type Order = Pick<VideoQuery, 'order' | 'descending'>
 
-/** The place after which a list goes on; good for lists of the same order only. */
+/** Returns the token for the position after a key. It is only valid for lists of the same order. */
 export function writeToken({ order, descending }: Order, { sort, createTime, videoId }: Key): string {
   const text = sort instanceof Date ? String(sort.getTime()) : sort
   return encodePageToken([order, String(descending), text, createTime ? String(createTime.getTime()) : '', videoId])
@@ -22,15 +22,15 @@ export function readToken({ order, descending }: Order, token: string): Key | un
     parseId(videoId) !== undefined &&
     SORTS[order](sort) &&
     (order === 'relevance' ? isTime(time) : time === '')
-  if (!good) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  if (!good) throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
   if (order === 'relevance') return { videoId, sort, createTime: new Date(Number(time)) }
   return { videoId, sort: order === 'title' ? sort : new Date(Number(sort)) }
 }
 
-const SORTS: Record<VideoListing['order'], (sort: string) => boolean> = {
+const SORTS: Record<VideoQuery['order'], (sort: string) => boolean> = {
   create_time: isTime,
   title: (sort) => checkText('', sort, { max: 1_000 }).length === 0,
-  // As PostgreSQL writes a real.
+  // PostgreSQL's text format of a real.
   relevance: (sort) => /^\d(\.\d{1,12})?(e-\d{1,2})?$/.test(sort),
 }
 

@@ -9,10 +9,10 @@ const now: VideoFields = {
   contentExpiry: { expireTime: new Date('2030-01-01T00:00:00Z'), message: 'gone' },
   publishedWidth: 640,
 }
-const given = (fields: Partial<VideoFields>): VideoFields => ({ ...plainFields(''), ...fields })
+const input = (fields: Partial<VideoFields>): VideoFields => ({ ...plainFields(''), ...fields })
 const badFields = (fields: Partial<VideoFields>, mask: string[]): string[] => {
   try {
-    mergeFields(now, given(fields), mask)
+    mergeFields(now, input(fields), mask)
     return []
   } catch (error) {
     return (error as DomainError).fields.map(({ field }) => field)
@@ -21,10 +21,10 @@ const badFields = (fields: Partial<VideoFields>, mask: string[]): string[] => {
 
 describe('the mask', () => {
   test('leaves alone what it does not name', () => {
-    expect(mergeFields(now, given({ description: 'x', enabled: false }), ['description'])).toEqual({ ...now, description: 'x' })
+    expect(mergeFields(now, input({ description: 'x', enabled: false }), ['description'])).toEqual({ ...now, description: 'x' })
   })
   test('sets one field inside another', () => {
-    const after = mergeFields(now, given({ sharing: { text: 'new', embedWithinSocial: false }, hd: { allow: false, auto: true } }), [
+    const after = mergeFields(now, input({ sharing: { text: 'new', embedWithinSocial: false }, hd: { allow: false, auto: true } }), [
       'sharing.text',
       'hd.auto',
     ])
@@ -32,11 +32,11 @@ describe('the mask', () => {
     expect(after.hd).toEqual({ allow: true, auto: true })
   })
   test('keeps the words of an expiry whose time goes', () => {
-    const after = mergeFields(now, given({ contentExpiry: undefined }), ['content_expiry.expire_time'])
+    const after = mergeFields(now, input({ contentExpiry: undefined }), ['content_expiry.expire_time'])
     expect(after.contentExpiry).toEqual({ expireTime: undefined, message: 'gone' })
   })
   test('clears what it names and the message leaves out', () => {
-    const after = mergeFields(now, given({ contentExpiry: undefined, publishedWidth: undefined }), ['content_expiry', 'published_width'])
+    const after = mergeFields(now, input({ contentExpiry: undefined, publishedWidth: undefined }), ['content_expiry', 'published_width'])
     expect(after).toMatchObject({ contentExpiry: undefined, publishedWidth: undefined })
   })
   test.each(['video_id', 'organisation_id', 'status', 'creator_id', 'delivery_version', '__proto__', 'constructor', 'sharing.url', ''])(
@@ -48,7 +48,7 @@ describe('the mask', () => {
 })
 
 test('tags are kept once each, in their order', () => {
-  expect(mergeFields(now, given({ tags: ['b', 'a', 'b', 'c', 'a'] }), ['tags']).tags).toEqual(['b', 'a', 'c'])
+  expect(mergeFields(now, input({ tags: ['b', 'a', 'b', 'c', 'a'] }), ['tags']).tags).toEqual(['b', 'a', 'c'])
 })
 
 test('every bad field is named at once, by its public name', () => {
@@ -99,9 +99,9 @@ test.each([
   ['descriptionPrivate', 'description_private', 5_000],
   ['category', 'category', 100],
   ['ageRating', 'age_rating', 20],
-] as const)('%s has at most so many characters', (key, path, most) => {
-  expect(badFields({ [key]: 'é'.repeat(most) }, [path])).toEqual([])
-  expect(badFields({ [key]: 'é'.repeat(most + 1) }, [path])).toHaveLength(1)
+] as const)('%s has at most so many characters', (key, path, max) => {
+  expect(badFields({ [key]: 'é'.repeat(max) }, [path])).toEqual([])
+  expect(badFields({ [key]: 'é'.repeat(max + 1) }, [path])).toHaveLength(1)
 })
 
 test.each([

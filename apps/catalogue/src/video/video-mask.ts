@@ -2,7 +2,7 @@ import { type FieldError, invalid } from '@vitascope/errors'
 import type { ContentExpiry, VideoFields } from './video.ts'
 import { checkVideoFields, distinct } from './video-checks.ts'
 
-/** Paths of the mask that set a field as a whole. */
+/** Mask paths that set a whole field. */
 const WHOLE = new Map<string, keyof VideoFields>([
   ['title', 'title'],
   ['media_title', 'mediaTitle'],
@@ -34,7 +34,7 @@ const WHOLE = new Map<string, keyof VideoFields>([
 
 type Merge = (now: VideoFields, given: VideoFields) => Partial<VideoFields>
 
-/** Paths that set one field inside another. */
+/** Mask paths that set a part of a field. */
 const PARTS = new Map<string, [keyof VideoFields, Merge]>([
   [
     'content_expiry.expire_time',
@@ -50,7 +50,7 @@ const PARTS = new Map<string, [keyof VideoFields, Merge]>([
   ['hd.auto', ['hd', (now, given) => ({ hd: { ...now.hd, auto: given.hd.auto } })]],
 ])
 
-/** The fields with those that the mask names taken from `given`; refuses with every bad field at once. */
+/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function mergeFields(now: VideoFields, given: VideoFields, mask: readonly string[]): VideoFields {
   const touched = new Set<keyof VideoFields>()
   const unknown: FieldError[] = []

@@ -1,28 +1,12 @@
-import { type Video as Message, VideoState, type VideoStatus } from '@vitascope/proto/catalogue/v1/video'
-import type { Status } from '../media/status.ts'
+import type { Video as Message } from '@vitascope/proto/catalogue/v1/video'
+import { toStatusMessage } from '../publishing/media/status-message.ts'
 import type { Video, VideoFields } from './video.ts'
-
-const STATES: Record<Status['state'], VideoState> = {
-  waiting: VideoState.VIDEO_STATE_WAITING,
-  encoding: VideoState.VIDEO_STATE_ENCODING,
-  ok: VideoState.VIDEO_STATE_OK,
-  failed: VideoState.VIDEO_STATE_FAILED,
-}
-
-export function toStatusMessage(status: Status): VideoStatus {
-  return { ...status, state: STATES[status.state] }
-}
-
-/** Undefined for all states. */
-export function fromState(message: VideoState): Status['state'] | undefined {
-  return (Object.keys(STATES) as Status['state'][]).find((state) => STATES[state] === message)
-}
 
 export function toMessage({ organisationActive: _, status, ...video }: Video): Message {
   return { ...video, status: toStatusMessage(status) }
 }
 
-/** The changeable fields of a message; what is absent counts as empty. */
+/** Returns the changeable fields of a message. Absent fields become empty. */
 export function fromMessage(message: Message): VideoFields {
   return {
     title: message.title,

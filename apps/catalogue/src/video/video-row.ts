@@ -1,15 +1,15 @@
 import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
 import { SHOWN_CONTACT_FORM } from '../contact-form/contact-form-store.ts'
-import { type RenditionSet, readSet, type StoredSet } from '../media/rendition-set.ts'
-import type { Status } from '../media/status.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
-import { METADATA_ENTRIES } from '../metadata/metadata-row.ts'
+import { METADATA_ENTRIES } from '../metadata/metadata-store.ts'
 import { SHOWN_OVERLAYS, type ShownOverlayRow, toShownOverlay } from '../overlay/overlay-row.ts'
 import { SHOWN_PRESENTATION } from '../presentation/presentation-row.ts'
-import { EFFECTIVE_SETTING, NAMED_SETTING } from '../setting/named-setting.ts'
+import { type RenditionSet, readSet, type StoredSet } from '../publishing/media/rendition-set.ts'
+import type { Status } from '../publishing/media/status.ts'
+import { EFFECTIVE_SETTING, NAMED_SETTING } from '../setting/setting-store.ts'
 import type { Location, Video, VideoFields } from './video.ts'
 
-/** The columns that people change, in the order of `fieldValues`. */
+/** The columns that users can change, in the order of `fieldValues`. */
 export const FIELD_COLUMNS = `title, description, description_private, language, category, published_width, published_height, enabled,
   age_rating, tags, expire_time, expire_message, sharing_text, embed_within_social, languages, hd_allow, hd_auto, location,
   captions_show_on_load, javascript_api_json, monetization_json, events_triggered_by_click_json, presentation_id, setting_id, theme_id,
@@ -51,7 +51,8 @@ export function fieldValues(fields: VideoFields): unknown[] {
 }
 
 /**
- * A video with what it shows of its media and organisation; conditions follow. A profile, theme, contact form or presentation that is not there any more shows as none.
+ * Selects videos joined with their media and organisation (append a WHERE clause). Dangling
+ * references to a profile, theme, contact form or presentation read as empty.
  */
 export const SELECT_VIDEO = `
   select v.video_id, v.media_id, v.organisation_id, v.title, v.description, v.description_private, v.language, v.category,
@@ -61,7 +62,7 @@ export const SELECT_VIDEO = `
     ${SHOWN_PRESENTATION} as presentation_id,
     ${SHOWN_CONTACT_FORM} as contact_form_id,
     v.allowed_ips, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time, v.delivery_version, lower(v.title) as title_key,
-    m.title as media_title, m.token_required, m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.early) as renditions,
+    m.title as media_title, m.token_required, m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.preview) as renditions,
     ${captionsOf('v.media_id')} as captions,
     ${SHOWN_OVERLAYS} as overlays,
     ${METADATA_ENTRIES} as metadata,
@@ -175,7 +176,7 @@ function toExpiry({ expire_time, expire_message }: VideoRow): VideoFields['conte
   return expire_time || expire_message ? { expireTime: expire_time ?? undefined, message: expire_message } : undefined
 }
 
-/** The preview of a set is shown where the media says so. */
+/** The preview of a set is only shown if the media enables it. */
 function shownSet({ renditions, gif_status }: VideoRow): RenditionSet | undefined {
   const set = readSet(renditions)
   return set && { ...set, previewPath: gif_status === 1 ? set.previewPath : '' }

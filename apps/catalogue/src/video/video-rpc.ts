@@ -1,46 +1,53 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
+import { organisationFor, requireUser, type Scope, scopeOf } from '@vitascope/principal'
 import { type ListVideosRequest, Video as VideoMessage, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { FolderStore } from '../folder/folder-store.ts'
-import { parseId } from '../id/id.ts'
-import { type Organisations, requireActive } from '../organisation-mirror/organisation.ts'
-import { checkText } from '../text.ts'
-import { organisationFor, requireUser, type Scope, scopeOf } from '../visibility.ts'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { fromState, toStatusMessage } from '../publishing/media/status-message.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
 import { asPublic } from './video.ts'
 import { checkTag } from './video-checks.ts'
-import type { VideoLists } from './video-list.ts'
-import type { VideoListing } from './video-listing.ts'
 import { mergeFields } from './video-mask.ts'
-import { fromMessage, fromState, toMessage, toStatusMessage } from './video-message.ts'
+import { fromMessage, toMessage } from './video-message.ts'
+import type { VideoPages } from './video-pages.ts'
+import type { VideoQuery } from './video-query.ts'
 import type { VideoStore } from './video-store.ts'
 import type { VideoTokens } from './video-token.ts'
 
-export interface VideoRoom {
+export interface VideoParts {
   videos: VideoStore
-  lists: VideoLists
+  lists: VideoPages
   uploads: UploadStore
   tokens: VideoTokens
   organisations: Organisations
-  folders: Pick<FolderStore, 'need'>
+  folders: Pick<FolderStore, 'require'>
 }
 
 const PAGE_DEFAULT = 10
-const PAGE_MOST = 1_000
-/** Rows are counted over until the first one; a token finds its place at once. */
-const START_MOST = 10_000
-const QUERY_MOST = 200
+const MAX_PAGE_SIZE = 1_000
+/** PostgreSQL reads all skipped rows; a page token avoids that. */
+const MAX_START = 10_000
+const MAX_QUERY_LENGTH = 200
 
-export function videoHandlers({ videos, lists, uploads, tokens, organisations, folders }: VideoRoom): Handlers<typeof VideoServiceService> {
+export function videoHandlers({
+  videos,
+  lists,
+  uploads,
+  tokens,
+  organisations,
+  folders,
+}: VideoParts): Handlers<typeof VideoServiceService> {
   return {
     async uploadVideo(request, call) {
       const user = requireUser(call.principal)
       const named = organisationFor(user, request.organisationId)
       if (named === undefined) throw invalid([{ field: 'organisation_id', message: 'is required' }])
       const upload = planUpload(request, named, user.userId)
-      if (!parseId(named)) throw notFound('organisation', named)
-      requireActive(await organisations.need(named, call.signal))
+      await organisations.requireActive(named, call.signal)
       const accepted = await uploads.accept(upload, call)
       return { ...accepted, status: toStatusMessage(accepted.status) }
     },
@@ -57,13 +64,13 @@ export function videoHandlers({ videos, lists, uploads, tokens, organisations, f
     },
     async listVideos(request, { principal, signal }) {
       const named = organisationFor(principal, request.organisationId)
-      if (scopeOf(principal) === null && named !== undefined) await needOrganisation(organisations, named, signal)
+      if (scopeOf(principal) === null && named !== undefined) await organisations.require(named, signal)
       const listing = toListing(request, named ?? null)
-      if (listing.folderId !== undefined) await folders.need({ scope: listing.scope, folderId: listing.folderId }, signal)
-      const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, PAGE_MOST)
+      if (listing.folderId !== undefined) await folders.require({ scope: listing.scope, folderId: listing.folderId }, signal)
+      const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, MAX_PAGE_SIZE)
       const { pageToken: token, skip } = request
-      const weigh = (video: Parameters<typeof toMessage>[0]) => VideoMessage.encode(toMessage(video)).finish().length
-      const { videos: page, nextPageToken } = await lists.page(listing, { size, token, skip }, weigh, signal)
+      const messageSize = (video: Parameters<typeof toMessage>[0]) => VideoMessage.encode(toMessage(video)).finish().length
+      const { videos: page, nextPageToken } = await lists.page(listing, { size, token, skip }, messageSize, signal)
       return { videos: page.map(toMessage), nextPageToken, totalSize: request.count ? await lists.count(listing, signal) : 0 }
     },
     async updateVideo({ video: given, updateMask = [] }, { principal, signal }) {
@@ -91,18 +98,13 @@ export function videoHandlers({ videos, lists, uploads, tokens, organisations, f
   }
 }
 
-async function needOrganisation(organisations: Organisations, organisationId: string, signal: AbortSignal): Promise<void> {
-  if (!parseId(organisationId)) throw notFound('organisation', organisationId)
-  await organisations.need(organisationId, signal)
-}
-
-function toListing({ order, descending, state, tag, query, folderId, skip, pageSize }: ListVideosRequest, scope: Scope): VideoListing {
+function toListing({ order, descending, state, tag, query, folderId, skip, pageSize }: ListVideosRequest, scope: Scope): VideoQuery {
   const problems = [
     ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
-    ...(skip >= START_MOST ? [{ field: 'start', message: `must be at most ${START_MOST}: the Link header leads further` }] : []),
+    ...(skip >= MAX_START ? [{ field: 'start', message: `must be at most ${MAX_START}; follow the Link header for later rows` }] : []),
     ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
     ...(tag === '' ? [] : checkTag(tag, 'tag')),
-    ...checkText('q', query, { max: QUERY_MOST }),
+    ...checkText('q', query, { max: MAX_QUERY_LENGTH }),
     ...(folderId === '' || parseId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits that do not begin with 0' }]),
   ]
   if (problems.length > 0) throw invalid(problems)
@@ -117,7 +119,7 @@ function toListing({ order, descending, state, tag, query, folderId, skip, pageS
   }
 }
 
-function orderOf(order: VideoOrder, query: string): VideoListing['order'] {
+function orderOf(order: VideoOrder, query: string): VideoQuery['order'] {
   if (order === VideoOrder.VIDEO_ORDER_TITLE) return 'title'
   return order === VideoOrder.VIDEO_ORDER_RELEVANCE && query !== '' ? 'relevance' : 'create_time'
 }

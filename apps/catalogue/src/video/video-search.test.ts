@@ -2,31 +2,31 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { VideoFields } from './video.ts'
-import { createVideoLists, type VideoLists } from './video-list.ts'
-import type { VideoListing } from './video-listing.ts'
+import { createVideoPages, type VideoPages } from './video-pages.ts'
+import type { VideoQuery } from './video-query.ts'
 
 let catalogue: CatalogueDatabase
-let lists: VideoLists
+let lists: VideoPages
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  lists = createVideoLists(catalogue.db)
+  lists = createVideoPages(catalogue.db)
   await upload({ title: 'Rocket launch', tags: ['summer-2030'], description: 'Seen from the beach.' })
   await upload({ title: 'A day at the beach', description: 'With a rocket of paper, and a launch of it.', tags: ['summer-2030', 'kids'] })
   await upload({ title: 'launch_day.final-cut.MP4', mediaTitle: 'Master tape' })
   await upload({ title: 'Über Brücken', descriptionPrivate: 'not before the embargo' })
-  await upload({ title: 'Rocket secrets of another house', tags: ['summer-2030'] }, '2')
+  await upload({ title: 'Rocket secrets of another tenant', tags: ['summer-2030'] }, '2')
 })
 afterAll(() => catalogue.close())
 
 const upload = (fields: Partial<VideoFields>, organisationId = '1') =>
   catalogue.upload({ ...(fields.title !== undefined && { mediaTitle: fields.title }), ...fields }, { organisationId })
 
-const listing = (query: string, more: Partial<VideoListing> = {}): VideoListing => ({
+const listing = (query: string, more: Partial<VideoQuery> = {}): VideoQuery => ({
   ...{ scope: '1', order: 'relevance', descending: false, query },
   ...more,
 })
 
-async function titles(query: string, more: Partial<VideoListing> = {}): Promise<string[]> {
+async function titles(query: string, more: Partial<VideoQuery> = {}): Promise<string[]> {
   const of = listing(query, more)
   const { videos } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
   expect(await lists.count(of)).toBe(videos.length)
@@ -65,7 +65,7 @@ describe('finds', () => {
     expect((await titles('rocket', { scope: null })).sort()).toEqual([
       'A day at the beach',
       'Rocket launch',
-      'Rocket secrets of another house',
+      'Rocket secrets of another tenant',
     ])
   })
   test('in the order that is asked for', async () => {
@@ -93,6 +93,27 @@ describe('forgives', () => {
   })
 })
 
+describe('words of another organisation', () => {
+  const letters = [...'abcdefghijkl']
+  /** Uploads titles with 144 words that start with `beginning`. */
+  const crowd = async (beginning: string) => {
+    for (const first of letters) await upload({ title: letters.map((second) => `${beginning}${first}${second}`).join(' ') }, '2')
+  }
+  test('crowd out no word of one’s own by its beginning', async () => {
+    await upload({ title: 'Quarzuhr' })
+    expect(await titles('quar')).toEqual(['Quarzuhr'])
+    await crowd('quar')
+    expect(await titles('quar')).toEqual(['Quarzuhr'])
+    expect(await titles('quarz')).toEqual(['Quarzuhr'])
+    expect(await titles('quarz', { scope: '2' })).toEqual([])
+  })
+  test('crowd out no word of one’s own by a typo', async () => {
+    await upload({ title: 'Zeppelin' })
+    for (const first of letters) await upload({ title: letters.map((second) => `zepelin${first}${second}`).join(' ') }, '2')
+    expect(await titles('zepelin', { scope: '1' })).toEqual(['Zeppelin'])
+  })
+})
+
 describe('with filters', () => {
   test('of tag and state', async () => {
     expect(await titles('rocket', { tag: 'kids' })).toEqual(['A day at the beach'])
@@ -114,8 +135,8 @@ describe('with filters', () => {
     expect(await titles('rocket', { folderId })).toEqual(['Rocket launch'])
     expect(await titles('rocket', { folderId, scope: null })).toEqual(['Rocket launch'])
     expect(await titles('rocket', { folderId, scope: '2' })).toEqual([])
-    const inFolder = async (more: Partial<VideoListing>) => {
-      const of: VideoListing = { scope: '1', order: 'title', descending: false, folderId, ...more }
+    const inFolder = async (more: Partial<VideoQuery>) => {
+      const of: VideoQuery = { scope: '1', order: 'title', descending: false, folderId, ...more }
       const { videos } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
       expect(await lists.count(of)).toBe(videos.length)
       return videos.map(({ title }) => title)
@@ -128,7 +149,7 @@ describe('with filters', () => {
   })
   test('page by page every match comes once, in order', async () => {
     for (let i = 0; i < 7; i++) await upload({ title: `Walk ${'walk '.repeat(i % 3)}number ${i}`, tags: i % 2 ? ['odd'] : [] })
-    for (const more of [{}, { order: 'title' }, { order: 'create_time', descending: true }, { tag: 'odd' }] as Partial<VideoListing>[]) {
+    for (const more of [{}, { order: 'title' }, { order: 'create_time', descending: true }, { tag: 'odd' }] as Partial<VideoQuery>[]) {
       const of = listing('walk', more)
       const { videos: all } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
       const found: string[] = []
@@ -202,18 +223,18 @@ describe('keeps up', () => {
       const changes = medias.map(({ mediaId }) => caption(mediaId, `moment${round}`))
       await Promise.all([...changes, catalogue.renewSpoken(), catalogue.renewSpoken()])
     }
-    // One that met the lock of another leaves the rest to the next run.
+    // A run that meets the lock of another run leaves the media to the next run.
     await catalogue.renewSpoken()
     for (let round = 0; round < 10; round++) expect(await titles(`moment${round}`)).toHaveLength(3)
-    expect(await catalogue.db.query('select from spoken_change')).toEqual([])
+    expect(await catalogue.db.query('select from caption_change')).toEqual([])
   })
   test('with the captions of media that are deleted before their words are read', async () => {
     const { mediaId } = await upload({ title: 'Short' })
     await caption(mediaId, 'vanishing')
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     await catalogue.renewSpoken()
-    expect(await catalogue.db.query('select from media_spoken where media_id = $1', [mediaId])).toEqual([])
-    expect(await catalogue.db.query('select from spoken_change')).toEqual([])
+    expect(await catalogue.db.query('select from caption_search where media_id = $1', [mediaId])).toEqual([])
+    expect(await catalogue.db.query('select from caption_change')).toEqual([])
   })
   test('without holding up writers: their captions, titles and videos of the same media do not wait for the renewal', async () => {
     const { mediaId, videoId } = await upload({ title: 'Busy' })
@@ -221,12 +242,12 @@ describe('keeps up', () => {
     await catalogue.renewSpoken()
     await catalogue.db.transaction(async (tx) => {
       await caption(mediaId, 'second')
-      await tx.query('select renew_spoken($1)', [mediaId])
+      await tx.query('select update_caption_search($1)', [mediaId])
       await caption(mediaId, 'third')
       await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Busier', mediaTitle: 'Busier' }))
       await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
-      // Another leaves it to who has it.
-      expect(await catalogue.db.query('select renew_spoken($1) as renewed', [mediaId])).toEqual([{ renewed: false }])
+      // A concurrent run skips a media that is locked.
+      expect(await catalogue.db.query('select update_caption_search($1) as renewed', [mediaId])).toEqual([{ renewed: false }])
     })
     expect(await titles('second')).toHaveLength(2)
     await catalogue.renewSpoken()
@@ -241,7 +262,7 @@ describe('keeps up', () => {
     await catalogue.renewSpoken()
     expect(await titles(words[0] ?? '')).toEqual(['Endless'])
     expect(await titles(words[80_000] ?? '')).toEqual(['Endless'])
-    // Words of 250,000 characters in all.
+    // Search reads words up to 250,000 characters in total.
     expect(await titles(words[90_000] ?? '')).toEqual([])
   })
 })
@@ -265,7 +286,7 @@ describe('is safe with', () => {
     ['a sleep', `rocket'||pg_sleep(5)||'`],
   ])('%s', async (_, query) => {
     const started = performance.now()
-    for (const title of await titles(query)) expect(title).not.toContain('another house')
+    for (const title of await titles(query)) expect(title).not.toContain('another tenant')
     expect(performance.now() - started).toBeLessThan(5_000)
   })
   test('a tag that looks like the mark of an organisation', async () => {
@@ -288,8 +309,9 @@ test('of many matches a bounded number is ranked and counted', async () => {
   expect(await lists.count({ ...listing(''), query: undefined, order: 'title' })).toBeGreaterThan(10_050)
   const { videos } = await lists.page(listing('crowd'), { size: 20, token: '', skip: 990 }, () => 1)
   expect(videos).toHaveLength(10)
-  // Where a scope is large, the newest are searched first, and all where those are few.
-  const large = createVideoLists(catalogue.db, 1)
+  // In a large scope, the newest videos are searched first, and all if the newest have too few
+  // matches.
+  const large = createVideoPages(catalogue.db, 1)
   expect(await large.count(listing('crowd'))).toBe(1_000)
   const newest = await large.page(listing('crowd'), { size: 20, token: '', skip: 990 }, () => 1)
   expect(newest.videos).toHaveLength(10)

@@ -1,22 +1,22 @@
 import type { Query } from '@vitascope/postgres'
-import type { Scope } from '../visibility.ts'
-import { isTypoOf, mayBeTypo } from './typo.ts'
+import type { Scope } from '@vitascope/principal'
+import { isTypoOf, mayBeTypo } from './fuzzy-match.ts'
 
 /**
- * The words that a video must have: one of each group. Words are those of PostgreSQL's parser, in lower case, and so are the rows of
- * `video_search` that they are compared with.
+ * The words that a video must contain: at least one of each group. Words are lexemes of
+ * PostgreSQL's parser in lower case, as in the rows of `video_search`.
  */
 export type SearchWords = readonly (readonly string[])[]
 
-/** Words beyond are not forgiven their typos: each costs a look-up or two. */
-const MOST_FORGIVEN = 8
-/** Words that a typo, or the beginning of a word, may stand for. */
-const MOST_MEANT = 10
-/** Characters: what is shorter begins too many words. */
-const SHORTEST_BEGINNING = 3
-const MOST_BEGUN = 100
+/** Further words are not corrected, because each costs one or two lookups. */
+const MAX_FUZZY_WORDS = 8
+/** Maximum number of words that replace a typo or a prefix. */
+const MAX_FUZZY_CANDIDATES = 10
+/** In characters. Shorter prefixes match too many words. */
+const MIN_PREFIX_LENGTH = 3
+const MAX_PREFIX_MATCHES = 100
 
-/** The words of a search, one a group; empty when there are none. */
+/** Returns the words of a search, one per group; empty if there are none. */
 export async function readSearch(query: Query, text: string): Promise<SearchWords> {
   const [row] = await query<{ words: string[] }>(`select tsvector_to_array(to_tsvector('pg_catalog.simple', plain_words($1))) as words`, [
     text,
@@ -25,34 +25,36 @@ export async function readSearch(query: Query, text: string): Promise<SearchWord
 }
 
 /**
- * For words that were not found: where no video of the scope has them all, those that none has are read as beginnings of words in titles, or as typos
- * of them. Undefined when that leads nowhere. Goes by the index alone: run it where sequential scans are off.
+ * Returns replacements for words that were not found. If no video of the scope contains all words,
+ * each unknown word is replaced by title words that start with it, or else by those of which it may
+ * be a typo. Returns undefined if there are none. Relies on indexes only: disable sequential scans
+ * before.
  */
-export async function forgiveTypos(query: Query, scope: Scope, exact: SearchWords): Promise<SearchWords | undefined> {
+export async function expandFuzzy(query: Query, scope: Scope, exact: SearchWords): Promise<SearchWords | undefined> {
   if (await someMatch(query, scope, exact)) return undefined
   const forgiven: (readonly string[])[] = []
   for (const group of exact) {
     const [word = ''] = group
-    const known = forgiven.length >= MOST_FORGIVEN || (await someMatch(query, scope, [group]))
-    const meant = known ? group : await meantBy(query, scope, word)
+    const known = forgiven.length >= MAX_FUZZY_WORDS || (await someMatch(query, scope, [group]))
+    const meant = known ? group : await fuzzyCandidates(query, scope, word)
     if (meant.length === 0) return undefined
     forgiven.push(meant)
   }
   return forgiven
 }
 
-/** What rows are marked with, beside their words. */
+/** Marks that are indexed together with a row's words. */
 export interface Marks {
   scope: Scope
   state?: string | undefined
   tag?: string | undefined
-  /** Windows of videos that follow one another, by number: one of them. */
+  /** Numbers of windows (ranges of consecutive videos). A match must be in one of them. */
   windows?: readonly number[] | undefined
-  /** Of very many, how those are found that have the words themselves: some of them, or the newest. */
+  /** For very many matches: return any videos that contain the words themselves, or the newest. */
   own?: 'some' | 'newest' | undefined
 }
 
-/** The words as a tsquery, narrowed by marks within the same index. */
+/** Returns the words as a tsquery, restricted by marks in the same index. */
 export function toQuery(words: SearchWords, { scope, state, tag, windows }: Marks): string {
   const marks = [
     ...(scope === null ? [] : [[`@${scope}`]]),
@@ -63,35 +65,39 @@ export function toQuery(words: SearchWords, { scope, state, tag, windows }: Mark
   return [...words, ...marks].map((group) => `(${group.map(quoteWord).join(' | ')})`).join(' & ')
 }
 
-/** The newest windows, with 32,768 videos at least while none was deleted. */
+/** Returns the newest windows. They contain at least 32,768 videos if none was deleted. */
 export async function newestWindows(query: Query): Promise<number[]> {
   const [row] = await query<{ last: number }>('select (last_value / 16384)::int as last from video_search_serial')
   const last = row?.last ?? 0
   return [last, last - 1, last - 2].filter((window) => window >= 0)
 }
 
-/** What is said of a video is in the row of its media. */
+/** The tsquery for the captions of a media. They are stored in one row per media. */
 export const spokenQuery = (words: SearchWords, scope: Scope) => toQuery(words, { scope })
 
-/** Media in which all words are said: each is looked up, which takes some microseconds. */
-const MOST_SPOKEN = 1_000
+/** Maximum number of media whose captions match. Each costs a lookup of some microseconds. */
+const MAX_CAPTION_MATCHES = 1_000
 
-/** Videos of one word, of titles and of captions each, among which those are sought that have some words here and some there. */
-const MOST_MIXED = 50
-const MOST_MIXED_WORDS = 8
+/**
+ * Candidates per word, for matches of some words in the video and other words in its captions.
+ * Titles and captions have this limit each.
+ */
+const MAX_MIXED = 50
+const MAX_MIXED_WORDS = 8
 
 interface Wanted {
   columns: string
   where: readonly string[]
   limit: number
-  /** Adds a value and answers its placeholder. */
+  /** Adds a value and returns its placeholder. */
   add: (value: unknown) => string
 }
 
 /**
- * The videos (`s`, of `video_search`) that have the words themselves, in what is said in them, or some here and some there: three
- * statements, each bounded by `limit` and served by an index, and each without what those before it find, so that nothing is sorted to
- * tell them apart. Within windows, those that have the words themselves.
+ * Returns the statement for the videos (`s`, of `video_search`) that match: by their own words, by
+ * their captions, or by both together. It consists of three statements. Each is bounded by `limit`
+ * and uses an index. Each excludes the matches of the ones before, so that no sort is needed to
+ * remove duplicates. With windows, only the first one is used.
  */
 export function matchStatement(words: SearchWords, marks: Marks, { columns, where, limit, add }: Wanted): string {
   const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
@@ -106,39 +112,44 @@ export function matchStatement(words: SearchWords, marks: Marks, { columns, wher
   const here = `s.words @@ ${add(toQuery(words, { scope: null }))}::tsquery`
   const also = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`]), `not ${here}`])
   const said = `@@ ${add(spokenQuery(words, marks.scope))}::tsquery`
-  // Media by media: a plan that reads all videos of an organisation for those of some media is never a good one.
-  const spoken = `select ${columns} from (select m.media_id from media_spoken m where m.spoken ${said} limit ${MOST_SPOKEN}) as m
+  // Forces one lookup per media. A plan that reads all videos of an organisation to find those of a
+  // few media is always slower.
+  const spoken = `select ${columns} from (select m.media_id from caption_search m where m.words ${said} limit ${MAX_CAPTION_MATCHES}) as m
     cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${also} limit ${limit}`
   const parts = words.length < 2 ? [own, spoken] : [own, spoken, mixedStatement(words, marks, { columns, also, said, limit, add })]
   return parts.map((part) => `(${part})`).join(' union all ')
 }
 
-/** What is missing of the words of a video is looked up in the index of what is said in its media, whose own mark narrows that to one. */
+/**
+ * Looks up the words that a video lacks in the captions of its media. The mark of the media
+ * restricts that lookup to one row.
+ */
 function mixedStatement(
   words: SearchWords,
   marks: Marks,
   { columns, also, said, limit, add }: { columns: string; also: string; said: string; limit: number; add: (value: unknown) => string },
 ): string {
-  const some = words.slice(0, MOST_MIXED_WORDS)
+  const some = words.slice(0, MAX_MIXED_WORDS)
   const owns = add(some.map((group) => toQuery([group], marks)))
   const spokens = add(some.map((group) => spokenQuery([group], marks.scope)))
   const each = add(words.map((group) => toQuery([group], { scope: null })))
   return `select ${columns} from (
       select distinct narrow.video_id from unnest(${owns}::text[], ${spokens}::text[]) as word (own, spoken) cross join lateral (
-        (select s.video_id from video_search s where s.words @@ word.own::tsquery${also} limit ${MOST_MIXED})
+        (select s.video_id from video_search s where s.words @@ word.own::tsquery${also} limit ${MAX_MIXED})
         union all
-        (select s.video_id from (select m.media_id from media_spoken m where m.spoken @@ word.spoken::tsquery limit ${MOST_MIXED}) as m
+        (select s.video_id from (select m.media_id from caption_search m where m.words @@ word.spoken::tsquery limit ${MAX_MIXED}) as m
          cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${also}
-         limit ${MOST_MIXED})) as narrow
+         limit ${MAX_MIXED})) as narrow
     ) as either join video_search s using (video_id)
-    where exists (select from media_spoken m where m.spoken @@ (
+    where exists (select from caption_search m where m.words @@ (
       select concat_ws(' & ', '''~' || s.media_id || '''', string_agg(missing.word, ' & '))
       from unnest(${each}::text[]) as missing (word) where not s.words @@ missing.word::tsquery)::tsquery)
-    and not exists (select from media_spoken m where m.media_id = s.media_id and m.spoken ${said}) limit ${limit}`
+    and not exists (select from caption_search m where m.media_id = s.media_id and m.words ${said}) limit ${limit}`
 }
 
 async function someMatch(query: Query, scope: Scope, words: SearchWords): Promise<boolean> {
-  // An index of words finds all or none: of a word that very many have, some are found sooner among the newest.
+  // A GIN index returns all matches or none. For a very frequent word, a search of the newest
+  // windows is faster.
   const windows = scope === null ? await newestWindows(query) : undefined
   return (windows !== undefined && (await isFound(query, { scope, windows }, words))) || isFound(query, { scope }, words)
 }
@@ -150,32 +161,59 @@ async function isFound(query: Query, marks: Marks, words: SearchWords): Promise<
   return (await query(`select from (${matches}) as found limit 1`, values)).length > 0
 }
 
-/** Words of titles that begin with this one, or else are a letter or two from it, and that videos of the scope have. */
-async function meantBy(query: Query, scope: Scope, word: string): Promise<string[]> {
-  const begun = await ofScope(query, scope, await begunBy(query, word))
-  if (begun.length > 0 || !mayBeTypo(word)) return begun
-  const similar = await query<{ word: string }>('select word from similar_title_words($1)', [word])
-  const close = similar.map((row) => row.word).filter((candidate) => isTypoOf(word, candidate))
-  return ofScope(query, scope, close)
+/**
+ * Returns title words that start with this word, or else that are one or two letters different, if
+ * videos of the scope contain them.
+ */
+async function fuzzyCandidates(query: Query, scope: Scope, word: string): Promise<string[]> {
+  const prefixWords = await firstMeant(query, scope, (organisation) => prefixMatches(query, word, organisation))
+  if (prefixWords.length > 0 || !mayBeTypo(word)) return prefixWords
+  return firstMeant(query, scope, (organisation) => typosOf(query, word, organisation))
 }
 
-async function begunBy(query: Query, word: string): Promise<string[]> {
-  if ([...word].length < SHORTEST_BEGINNING) return []
-  // The words stand in the order of their bytes, in which nothing comes after the last code point.
-  const rows = await query<{ word: string }>(
-    `select word from title_word where word > $1 and word < $2 order by word limit ${MOST_BEGUN}`,
-    [word, `${word}\u{10ffff}`],
-  )
+/**
+ * Reads candidates from the words of the organisation first, so that words of other organisations
+ * do not use up the limit. If there are none, reads from the words of all organisations, because
+ * captions contain words that no title of the organisation has.
+ */
+async function firstMeant(query: Query, scope: Scope, read: (organisation: Scope) => Promise<string[]>): Promise<string[]> {
+  const own = scope === null ? [] : await ofScope(query, scope, await read(scope))
+  return own.length > 0 ? own : ofScope(query, scope, await read(null))
+}
+
+async function prefixMatches(query: Query, word: string, organisation: Scope): Promise<string[]> {
+  if ([...word].length < MIN_PREFIX_LENGTH) return []
+  // The words are ordered by bytes, so this upper bound follows every word with the prefix.
+  const range = [word, `${word}\u{10ffff}`]
+  const rows =
+    organisation === null
+      ? await query<{ word: string }>(
+          `select word from title_word where word > $1 and word < $2 order by word limit ${MAX_PREFIX_MATCHES}`,
+          range,
+        )
+      : await query<{ word: string }>(
+          `select word from organisation_title_word
+           where organisation_id = $3 and word > $1 and word < $2 order by word limit ${MAX_PREFIX_MATCHES}`,
+          [...range, organisation],
+        )
   return rows.map((row) => row.word)
 }
 
-/** Those that some video of the scope has; for the system every word of titles will do. */
+async function typosOf(query: Query, word: string, organisation: Scope): Promise<string[]> {
+  const rows =
+    organisation === null
+      ? await query<{ word: string }>('select word from similar_title_words($1)', [word])
+      : await query<{ word: string }>('select word from similar_title_words($1, $2)', [word, organisation])
+  return rows.map((row) => row.word).filter((candidate) => isTypoOf(word, candidate))
+}
+
+/** Returns the words that a video of the scope contains. For system users, every title word is accepted. */
 async function ofScope(query: Query, scope: Scope, words: readonly string[]): Promise<string[]> {
-  if (words.length === 0 || scope === null) return words.slice(0, MOST_MEANT)
+  if (words.length === 0 || scope === null) return words.slice(0, MAX_FUZZY_CANDIDATES)
   const rows = await query<{ word: string }>(
     `select c.word from unnest($1::text[], $2::text[]) as c (word, query)
      where exists (select from video_search s where s.words @@ c.query::tsquery)
-       or exists (select from media_spoken m where m.spoken @@ c.query::tsquery) limit ${MOST_MEANT}`,
+       or exists (select from caption_search m where m.words @@ c.query::tsquery) limit ${MAX_FUZZY_CANDIDATES}`,
     [words, words.map((word) => toQuery([[word]], { scope }))],
   )
   return rows.map((row) => row.word)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { aCall, anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createContactFormStore } from '../contact-form/contact-form-store.ts'
-import { createDeliveryRuleStore } from '../delivery-rule/delivery-rule-store.ts'
+import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 import { insertPresentation } from '../presentation/presentation-store.ts'
 import { DEFAULT_SETTING } from '../setting/setting.ts'
 import { createSettingStore } from '../setting/setting-store.ts'
@@ -138,7 +138,7 @@ describe('protection that is switched on', () => {
     const { renditions } = (await catalogue.videos.find('1', videoId)) ?? {}
     if (!renditions) throw new Error('nothing plays')
     await catalogue.jobs.apply(jobId, { kind: 'published', renditions: { ...renditions, jobId, prefix: 'new' } }, 1)
-    const rules = createDeliveryRuleStore(catalogue.db)
+    const rules = createPlaybackPolicyStore(catalogue.db)
     const before = await rules.find(videoId)
     expect(before?.sets).toHaveLength(2)
     await change(videoId, fields)

@@ -1,24 +1,22 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
-import { closeAddresses } from '../delivery-rule/delivery-set.ts'
-import { lockMedia } from '../media/media-lock.ts'
+import type { Scope } from '@vitascope/principal'
 import { adoptPresentation } from '../presentation/presentation-store.ts'
-import type { Scope } from '../visibility.ts'
-import { needNamedRecords } from './named-records.ts'
-import { tightens, type Video, type VideoFields } from './video.ts'
+import { rotateDeliveryUrls } from '../publishing/media/delivery-set.ts'
+import { lockMediaOfVideo, lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
+import { requireReferencedRecords } from './check-references.ts'
+import { restrictsAccess, type Video, type VideoFields } from './video.ts'
 import { FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
 
 export interface VideoStore {
   find(scope: Scope, videoId: string, signal?: AbortSignal): Promise<Video | undefined>
-  /** Locks the video, stores what `change` makes of its fields, and closes addresses that the change protects. */
+  /**
+   * Locks the video and stores the fields that `change` returns. Rotates the delivery URLs if the
+   * change restricts access. Throws VIDEO_NOT_FOUND.
+   */
   update(key: VideoKey, byUserId: string, change: (now: VideoFields) => VideoFields, signal?: AbortSignal): Promise<Video>
-  /** Removes a video that is not the only one of its media; answers when. */
+  /** Deletes a video and returns the deletion time. Throws ONLY_PUBLISH if it is the only video of its media. */
   remove(key: VideoKey, signal?: AbortSignal): Promise<Date>
-}
-
-export interface VideoKey {
-  scope: Scope
-  videoId: string
 }
 
 const FIND = `${SELECT_VIDEO} where v.video_id = $1 and ($2::bigint is null or v.organisation_id = $2)`
@@ -32,9 +30,10 @@ export function createVideoStore(db: Db): VideoStore {
     },
     update: (key, byUserId, change, signal) =>
       db.transaction(async (tx) => {
-        const before = await lockVideo(tx, key)
+        await lockMediaOfVideo(tx, key)
+        const before = await readVideo(tx, key)
         const after = change(before)
-        await needNamedRecords(tx, before.organisationId, after, before)
+        await requireReferencedRecords(tx, before.organisationId, after, before)
         await tx.query(
           `update video set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), last_modified_by_id = $28, update_time = clock_timestamp()
            where video_id = $29`,
@@ -49,8 +48,8 @@ export function createVideoStore(db: Db): VideoStore {
         }
         if (after.presentationId !== '' && after.presentationId !== before.presentationId)
           await adoptPresentation(tx, { ...before, presentationId: after.presentationId })
-        if (after.tokenRequired && !before.tokenRequired) await closeAddresses(tx, before.mediaId)
-        else if (tightens(before, after)) await closeAddresses(tx, before.mediaId, before.videoId)
+        if (after.tokenRequired && !before.tokenRequired) await rotateDeliveryUrls(tx, before.mediaId)
+        else if (restrictsAccess(before, after)) await rotateDeliveryUrls(tx, before.mediaId, before.videoId)
         return readVideo(tx, key)
       }, signal),
     remove: (key, signal) =>
@@ -58,7 +57,7 @@ export function createVideoStore(db: Db): VideoStore {
         const { mediaId, videoId } = await lockVideo(tx, key)
         const [publishes] = await tx.query<{ more: boolean }>('select count(*) > 1 as more from video where media_id = $1', [mediaId])
         if (!publishes?.more) {
-          throw new DomainError('refused', 'ONLY_PUBLISH', 'this is the only publish of its media: delete the media instead')
+          throw new DomainError('refused', 'ONLY_PUBLISH', 'this is the only video of its media; delete the media instead')
         }
         const [row] = await tx.query<{ delete_time: Date }>(
           'delete from video where video_id = $1 returning clock_timestamp()::timestamptz(3) as delete_time',
@@ -75,7 +74,7 @@ export interface NewVideo extends VideoFields {
   mediaId: string
   organisationId: string
   userId: string
-  /** True when its media has files already. */
+  /** True if its media already has files. */
   plays: boolean
 }
 
@@ -85,20 +84,6 @@ export async function insertVideo(tx: Transaction, video: NewVideo): Promise<voi
      values (${FIELD_PARAMETERS}, $28, $29, $30, $31, $31, case when $32 then new_delivery_version() else '' end)`,
     [...fieldValues(video), video.videoId, video.mediaId, video.organisationId, video.userId, video.plays],
   )
-}
-
-/** The oldest video of a media. */
-export async function firstVideo(tx: Transaction, mediaId: string): Promise<Video> {
-  const [row] = await tx.query<VideoRow>(`${SELECT_VIDEO} where v.media_id = $1 order by v.create_time, v.video_id limit 1`, [mediaId])
-  if (!row) throw new Error(`media ${mediaId} has no video`)
-  return toVideo(row)
-}
-
-/** Locks a video behind its media's lock; what is read then cannot change until the end of the transaction. */
-async function lockVideo(tx: Transaction, key: VideoKey): Promise<Video> {
-  const { mediaId } = await readVideo(tx, key)
-  await lockMedia(tx, mediaId, key.scope)
-  return readVideo(tx, key)
 }
 
 async function readVideo(tx: Transaction, { scope, videoId }: VideoKey): Promise<Video> {

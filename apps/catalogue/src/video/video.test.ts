@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { playable } from '../media/status.ts'
-import { asPublic, plainFields, tightens, type Video } from './video.ts'
+import { playable } from '../publishing/media/status.ts'
+import { asPublic, plainFields, restrictsAccess, type Video } from './video.ts'
 
 const now = new Date('2030-01-01T00:00:00Z')
 
@@ -27,7 +27,7 @@ function aVideo(more: Partial<Video> = {}): Video {
   }
 }
 
-describe('what anybody may see', () => {
+describe('the public fields', () => {
   test('has no private text and no addresses', () => {
     const shown = asPublic(
       aVideo({ description: 'open', descriptionPrivate: 'secret', allowedIps: ['192.0.2.1'], ipRestricted: true }),
@@ -64,5 +64,5 @@ test.each([
 ])('%s: closes old addresses: %s', (_, change, closes) => {
   const before = plainFields('Launch')
   before.allowedIps = ['192.0.2.1']
-  expect(tightens(before, { ...before, ...change })).toBe(closes)
+  expect(restrictsAccess(before, { ...before, ...change })).toBe(closes)
 })

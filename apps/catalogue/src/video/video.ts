@@ -1,9 +1,9 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { CaptionSummary } from '../caption/caption.ts'
-import type { RenditionSet } from '../media/rendition-set.ts'
-import type { Status } from '../media/status.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
 import type { ShownOverlay } from '../overlay/overlay.ts'
+import type { RenditionSet } from '../publishing/media/rendition-set.ts'
+import type { Status } from '../publishing/media/status.ts'
 
 export interface ContentExpiry {
   expireTime: Date | undefined
@@ -19,7 +19,7 @@ export interface Location {
   longitude?: number | undefined
 }
 
-/** What people change of a video; mediaTitle and tokenRequired are its media's. */
+/** The fields of a video that users set. `mediaTitle` and `tokenRequired` belong to its media. */
 export interface VideoFields {
   title: string
   mediaTitle: string
@@ -49,13 +49,13 @@ export interface VideoFields {
   allowedIps: string[]
 }
 
-/** A video (publish) with what it shows of its media and organisation. */
+/** A video (publish) with the data of its media and organisation. */
 export interface Video extends VideoFields {
   videoId: string
   mediaId: string
   organisationId: string
   organisationActive: boolean
-  /** True when its own or its organisation's address rules bind. */
+  /** True if the video or its organisation has an IP allowlist. */
   ipRestricted: boolean
   creatorId: string
   lastModifiedById: string
@@ -63,19 +63,19 @@ export interface Video extends VideoFields {
   updateTime: Date
   status: Status
   renditions: RenditionSet | undefined
-  /** Empty until something plays. */
+  /** Empty until the video is playable. */
   deliveryVersion: string
-  /** By name. */
+  /** Ordered by name. */
   metadata: MetadataEntry[]
-  /** What the profile that it has says. */
+  /** The value of the effective profile. */
   downloadAllowed: boolean
-  /** Those of its media, oldest first. */
+  /** The captions of its media, oldest first. */
   captions: CaptionSummary[]
-  /** Those of its media that are not disabled. */
+  /** The enabled overlays of its media. */
   overlays: ShownOverlay[]
 }
 
-/** The fields of a new video that names nothing but its titles. */
+/** Returns the fields of a new video with a title and default values. */
 export function plainFields(title: string): VideoFields {
   return {
     title,
@@ -107,14 +107,14 @@ export function plainFields(title: string): VideoFields {
   }
 }
 
-/** The video as anybody may see it; refuses for one that only its organisation may see. */
+/** Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if it is not public. */
 export function asPublic(video: Video, now: Date): Video {
   const refusal = publicRefusal(video, now)
   if (refusal) throw refusal
   return { ...video, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
 }
 
-/** Those of several that anybody may see. */
+/** Returns the public views of those videos that are public. */
 export function onlyPublic(videos: readonly Video[], now: Date): Video[] {
   return videos.flatMap((video) => (publicRefusal(video, now) ? [] : asPublic(video, now)))
 }
@@ -128,8 +128,8 @@ function publicRefusal(video: Video, now: Date): DomainError | undefined {
   return undefined
 }
 
-/** True when a change closes addresses that were open: they must stop to work at once. */
-export function tightens(before: VideoFields, after: VideoFields): boolean {
+/** Returns whether a change restricts access, so that existing delivery URLs must stop working at once. */
+export function restrictsAccess(before: VideoFields, after: VideoFields): boolean {
   const disabled = before.enabled && !after.enabled
   const bound = after.allowedIps.length > 0 && after.allowedIps.join() !== before.allowedIps.join()
   return disabled || bound

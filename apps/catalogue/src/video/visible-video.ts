@@ -1,14 +1,31 @@
-import { notFound } from '@vitascope/errors'
+import { isDomainError, notFound } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
-import { parseId } from '../id/id.ts'
-import { scopeOf } from '../visibility.ts'
+import { scopeOf } from '@vitascope/principal'
+import { parseId } from '../rules/id.ts'
 import { asPublic, type Video } from './video.ts'
 import type { VideoStore } from './video-store.ts'
 
-/** The video as the caller may see it: whole to its organisation and the system, to everybody else as to a guest; refuses where that is not. */
-export async function needVisibleVideo(videos: VideoStore, principal: Principal, videoId: string, signal?: AbortSignal): Promise<Video> {
+/**
+ * Returns the full video to its own organisation and to system users, and the public view to all
+ * other callers. Throws `not_found` if it is not public.
+ */
+export async function requireVisibleVideo(videos: VideoStore, principal: Principal, videoId: string, signal?: AbortSignal): Promise<Video> {
   const video = parseId(videoId) ? await videos.find(null, videoId, signal) : undefined
   if (!video) throw notFound('video', videoId)
   const scope = principal.kind === 'user' ? scopeOf(principal) : undefined
   return scope === null || scope === video.organisationId ? video : asPublic(video, new Date())
+}
+
+/**
+ * Requires a public video of an organisation. Throws VIDEO_NOT_FOUND otherwise, without the expiry
+ * message of an expired video.
+ */
+export async function requirePublicVideo(videos: VideoStore, organisationId: string, videoId: string, signal: AbortSignal): Promise<void> {
+  const video = await videos.find(organisationId, videoId, signal)
+  if (!video) throw notFound('video', videoId)
+  try {
+    asPublic(video, new Date())
+  } catch (error) {
+    throw isDomainError(error) ? notFound('video', videoId) : error
+  }
 }

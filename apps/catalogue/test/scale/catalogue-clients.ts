@@ -23,7 +23,7 @@ import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 
-/** Every room of the catalogue; `scale.test.ts` compares it with the contracts. */
+/** All gRPC services of the catalogue; `scale.test.ts` compares them with the protos. */
 export const rooms = {
   captions: CaptionServiceService,
   contactForms: ContactFormServiceService,
@@ -52,24 +52,24 @@ export const rooms = {
 
 export type Rooms = { [K in keyof typeof rooms]: Client<(typeof rooms)[K]> }
 
-/** Clients of all rooms, and the paths of what was called through them. */
+/** Creates clients of all services. `called` collects the paths of the calls made through them. */
 export function openRooms(channel: Channel): { ask: Rooms; called: Set<string> } {
   const called = new Set<string>()
   const watched = (definition: ServiceDefinition) => {
-    const client = channel.client(definition) as Record<string, (...given: unknown[]) => unknown>
+    const client = channel.client(definition) as Record<string, (...input: unknown[]) => unknown>
     return Object.fromEntries(
       Object.entries(definition).map(([name, { path }]) => [
         name,
-        (...given: unknown[]) => {
+        (...input: unknown[]) => {
           called.add(path)
-          return client[name]?.(...given)
+          return client[name]?.(...input)
         },
       ]),
     )
   }
-  const ask = Object.fromEntries(Object.entries(rooms).map(([name, definition]) => [name, watched(definition)]))
+  const call = Object.fromEntries(Object.entries(rooms).map(([name, definition]) => [name, watched(definition)]))
   // Each name has the client of its own definition.
-  return { ask: ask as unknown as Rooms, called }
+  return { ask: call as unknown as Rooms, called }
 }
 
 export function allPaths(): string[] {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Call, type Principal, serviceCall } from '@vitascope/grpc'
 import { CaptionFileFormat, UpdateCaptionRequest } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
@@ -16,57 +17,64 @@ import type { Rooms } from './catalogue-clients.ts'
 
 const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const userOf = (userType: 'standard' | 'system') => callOf({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
-const owner = userOf('standard')
+export const owner = userOf('standard')
 const system = userOf('system')
 const guest = callOf({ kind: 'guest' })
 const internal = serviceCall('encoding', 'r')
 
-/** The greatest `start`. */
+/** The maximum of `start`. */
 const DEEP = 9_999
 
-/** Asks everything of the rooms that a route asks, in ways that lead to every statement they have. Index 0 and so on are of organisation 1. */
-export async function driveCatalogue(ask: Rooms, size: SeedSize): Promise<void> {
+/**
+ * Makes every call that a route makes, with parameters that reach every statement. Videos whose
+ * index is a multiple of `size.organisations` belong to organisation 1.
+ */
+export async function driveCatalogue(send: Rooms, size: SeedSize): Promise<void> {
   const own = (nth: number) => nth * size.organisations
   const [videoId, mediaId] = [videoIdOf(own(3)), mediaIdOf(own(3))]
-  await driveVideoLists(ask)
-  await driveVideos(ask, own(5))
-  await driveCaptions(ask, mediaIdOf(own(50)))
-  await driveContactForms(ask, videoId)
-  await driveEncodingFormats(ask, mediaId)
-  await driveFolders(ask, videoId)
-  await driveMetadata(ask, videoId)
-  await driveOverlays(ask, mediaId)
-  await drivePlaylists(ask, videoId)
-  await drivePresentations(ask, videoId)
-  await driveSettings(ask, videoId)
-  await driveTags(ask, videoId)
-  await driveThemes(ask)
-  await driveWebhooks(ask)
-  await ask.rules.getDeliveryRule({ videoId }, internal)
-  await ask.videoFacts.listVideoFacts({ videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)), withTexts: false }, internal)
-  // It has no slides yet: the look-up is what counts.
-  const rule = ask.rules.getPresentationRule({ presentationId: presentationIdOf(50) }, internal)
+  await driveVideoLists(send)
+  await driveVideos(send, own(5))
+  await driveCaptions(send, mediaIdOf(own(50)))
+  await driveContactForms(send, videoId)
+  await driveEncodingFormats(send, mediaId)
+  await driveFolders(send, videoId)
+  await driveMetadata(send, videoId)
+  await driveOverlays(send, mediaId)
+  await drivePlaylists(send, videoId)
+  await drivePresentations(send, videoId)
+  await driveSettings(send, videoId)
+  await driveTags(send, videoId)
+  await driveThemes(send)
+  await driveWebhooks(send)
+  await send.rules.getDeliveryRule({ videoId }, internal)
+  await send.videoFacts.listVideoFacts({ videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)), withTexts: false }, internal)
+  // It has no slides yet; only the lookup matters here.
+  const rule = send.rules.getPresentationRule({ presentationId: presentationIdOf(50) }, internal)
   await rule.catch((error: { reason?: string }) => {
     if (error.reason !== 'PRESENTATION_NOT_FOUND') throw error
   })
-  await ask.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)) }, system)
-  for (const country of ['NL', '']) await ask.locations.lookUpPostcode({ postcode: '1012', country }, owner)
+  await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)) }, system)
+  for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)
   for (const place of [
     { $case: 'country', value: 'nl' },
     { $case: 'city', value: 'Berlin' },
   ] as const) {
     await pages(({ pageToken, skip }) =>
-      ask.locations.listVideosByPlace({ organisationId: '', place, pageSize: 1_000, pageToken, skip }, owner),
+      send.locations.listVideosByPlace({ organisationId: '', place, pageSize: 1_000, pageToken, skip }, owner),
     )
   }
-  await ask.ids.nextId({}, guest)
-  await ask.ids.randomId({ length: 7 }, system)
+  await send.ids.nextId({}, guest)
+  await send.ids.randomId({ length: 7 }, system)
   const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', active: true, quota: {} })
-  await ask.mirror.applyOrganisation({ ...organisation, revision: 2 }, internal)
-  await ask.quotas.getUsage({ organisationId: '1' }, owner)
+  await send.mirror.applyOrganisation({ ...organisation, revision: 2 }, internal)
+  await send.quotas.getUsage({ organisationId: '1' }, owner)
+  const reservationId = randomUUID()
+  const reservation = { reservationId, organisationId: '1', bytes: 1, isOpen: true, lifetimeSeconds: 60, replacesId: '' }
+  await send.quotas.reserveUpload(reservation, internal)
+  await send.quotas.releaseUpload({ reservationId }, internal)
 }
 
-/** Nobody answers at the address; what happens to the videos of organisation 1 after this is queued for it. */
+/** No server listens at this URL. Later changes of videos of organisation 1 queue events for it. */
 async function driveWebhooks({ webhooks, events }: Rooms): Promise<void> {
   const url = 'http://127.0.0.1:65000/hook'
   const made = await webhooks.createWebhook({ organisationId: '', url, events: ['video.created', 'key.expiring'], enabled: true }, owner)
@@ -102,14 +110,14 @@ function raise(message: string): never {
   throw new Error(message)
 }
 
-/** The first page, the one after it, and one as deep as `start` goes. */
-async function pages(ask: (place: { pageToken: string; skip: number }) => Promise<{ nextPageToken: string }>): Promise<void> {
-  const { nextPageToken } = await patiently(() => ask({ pageToken: '', skip: 0 }))
-  if (nextPageToken !== '') await patiently(() => ask({ pageToken: nextPageToken, skip: 0 }))
-  await patiently(() => ask({ pageToken: '', skip: DEEP }))
+/** Reads the first page, the next one, and the one at the maximum of `start`. */
+async function pages(send: (place: { pageToken: string; skip: number }) => Promise<{ nextPageToken: string }>): Promise<void> {
+  const { nextPageToken } = await patiently(() => send({ pageToken: '', skip: 0 }))
+  if (nextPageToken !== '') await patiently(() => send({ pageToken: nextPageToken, skip: 0 }))
+  await patiently(() => send({ pageToken: '', skip: DEEP }))
 }
 
-/** Where nothing is in memory yet, or the machine is busy, a read may come too late: it is asked once more, twice at most. */
+/** Retries a read up to twice. It can time out while caches are cold or the machine is busy. */
 async function patiently<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -120,7 +128,7 @@ async function patiently<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function driveVideoLists(ask: Rooms): Promise<void> {
+async function driveVideoLists(send: Rooms): Promise<void> {
   const narrowings: Partial<ListVideosRequest>[] = [
     {},
     { tag: 'featured' },
@@ -132,6 +140,8 @@ async function driveVideoLists(ask: Rooms): Promise<void> {
     { query: 'the and of' },
     { query: 'rocket wniter' },
     { query: 'introdcution' },
+    { query: 'introduct' },
+    { query: 'quar' },
     { query: 'zzzz yyyy xxxx' },
     { query: 'of '.repeat(60) },
     { query: 'the', tag: 'featured' },
@@ -144,155 +154,160 @@ async function driveVideoLists(ask: Rooms): Promise<void> {
       for (const state of states) {
         for (const call of [owner, system]) {
           const request = { ...narrowing, order, state, descending: true, pageSize: 20, count: true }
-          await pages((place) => ask.videos.listVideos(ListVideosRequest.fromPartial({ ...request, ...place }), call))
+          await pages((place) => send.videos.listVideos(ListVideosRequest.fromPartial({ ...request, ...place }), call))
         }
       }
     }
   }
-  await patiently(() => ask.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system))
+  await patiently(() => send.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system))
 }
 
-async function driveVideos(ask: Rooms, index: number): Promise<void> {
+async function driveVideos(send: Rooms, index: number): Promise<void> {
   const [videoId, mediaId] = [videoIdOf(index), mediaIdOf(index)]
-  for (const call of [owner, system]) await ask.videos.getVideo({ videoId }, call)
-  await ask.videos.findPublicVideo({ videoId }, guest)
+  for (const call of [owner, system]) await send.videos.getVideo({ videoId }, call)
+  await send.videos.findPublicVideo({ videoId }, guest)
   const video = { videoId, title: 'Another title', tags: ['featured', 'new-here'], description: 'As it is now', mediaTitle: 'Master' }
   const updateMask = ['title', 'tags', 'description', 'media_title']
-  await ask.videos.updateVideo(UpdateVideoRequest.fromPartial({ video, updateMask }), owner)
+  await send.videos.updateVideo(UpdateVideoRequest.fromPartial({ video, updateMask }), owner)
   const bound = { videoId, tokenRequired: true, enabled: false, allowedIps: ['192.0.2.0/24'] }
   for (const fields of [bound, { videoId, tokenRequired: false, enabled: true, allowedIps: [] }]) {
     const mask = ['token_required', 'enabled', 'allowed_ips']
-    await ask.videos.updateVideo(UpdateVideoRequest.fromPartial({ video: fields, updateMask: mask }), owner)
+    await send.videos.updateVideo(UpdateVideoRequest.fromPartial({ video: fields, updateMask: mask }), owner)
   }
-  await ask.videos.createVideoToken({ videoId, expiresInSeconds: 60, address: '' }, owner)
-  await ask.media.getMedia({ mediaId }, owner)
-  await ask.media.updateMedia(UpdateMediaRequest.fromPartial({ media: { mediaId, title: 'Reel' }, updateMask: ['title'] }), owner)
-  const publish = await ask.media.publishMedia({ mediaId }, owner)
-  await ask.videos.deleteVideo({ videoId: publish.videoId }, system)
+  await send.videos.createVideoToken({ videoId, expiresInSeconds: 60, address: '' }, owner)
+  await send.media.getMedia({ mediaId }, owner)
+  await send.media.updateMedia(UpdateMediaRequest.fromPartial({ media: { mediaId, title: 'Reel' }, updateMask: ['title'] }), owner)
+  const publish = await send.media.publishMedia({ mediaId }, owner)
+  await send.videos.deleteVideo({ videoId: publish.videoId }, system)
 
   const request = { organisationId: '1', sourceUrl: 'https://example.org/a.mp4', name: 'Fresh', tags: ['featured'] }
-  const upload = await ask.videos.uploadVideo(UploadVideoRequest.fromPartial(request), owner)
-  for (const call of [owner, system]) await ask.jobs.getJob({ jobId: upload.jobId }, call)
-  await ask.jobs.reportJob({ jobId: upload.jobId, revision: 1, news: { $case: 'progress', value: { percent: 40 } } }, internal)
-  await ask.jobs.reportJob(
+  const upload = await send.videos.uploadVideo(UploadVideoRequest.fromPartial(request), owner)
+  for (const call of [owner, system]) await send.jobs.getJob({ jobId: upload.jobId }, call)
+  await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, news: { $case: 'progress', value: { percent: 40 } } }, internal)
+  await send.jobs.reportJob(
     { jobId: upload.jobId, revision: 2, news: { $case: 'published', value: { renditions: aSet(upload.jobId) } } },
     internal,
   )
-  await ask.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
-  await ask.jobs.checkSets({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
+  await send.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
+  await send.jobs.checkSets({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
   const source = { mediaId: upload.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '', startsWaiting: false }
-  const { jobId } = await ask.media.replaceSource(source, owner)
-  await ask.jobs.cancelJob({ jobId }, owner)
-  await ask.jobs.retryJob({ jobId }, owner)
-  await ask.media.deleteMedia({ mediaId: upload.mediaId, userId: '', notes: '' }, owner)
+  const { jobId } = await send.media.replaceSource(source, owner)
+  await send.jobs.cancelJob({ jobId }, owner)
+  await send.jobs.retryJob({ jobId }, owner)
+  await send.media.deleteMedia({ mediaId: upload.mediaId, userId: '', notes: '' }, owner)
 }
 
-async function driveCaptions(ask: Rooms, mediaId: string): Promise<void> {
+async function driveCaptions(send: Rooms, mediaId: string): Promise<void> {
   const format = CaptionFileFormat.CAPTION_FILE_FORMAT_SRT
   const content = '1\n00:00:01,000 --> 00:00:02,000\nHello\n'
-  const { captionId } = await ask.captions.createCaption(
+  const { captionId } = await send.captions.createCaption(
     { mediaId, title: 'Deutsch', language: 'de', source: { content, format, url: '' } },
     owner,
   )
-  for await (const part of ask.captions.readCaption({ captionId }, internal)) void part
+  for await (const part of send.captions.readCaption({ captionId }, internal)) void part
   const caption = { captionId, title: 'Dutch' }
-  await ask.captions.updateCaption(UpdateCaptionRequest.fromPartial({ caption, updateMask: ['title'], source: { content, format } }), owner)
-  await ask.captions.deleteCaption({ captionId }, owner)
+  await send.captions.updateCaption(
+    UpdateCaptionRequest.fromPartial({ caption, updateMask: ['title'], source: { content, format } }),
+    owner,
+  )
+  await send.captions.deleteCaption({ captionId }, owner)
 }
 
-async function driveContactForms(ask: Rooms, videoId: string): Promise<void> {
-  await pages((place) => ask.contactForms.listContactForms({ organisationId: '', pageSize: 1_000, ...place }, owner))
+async function driveContactForms(send: Rooms, videoId: string): Promise<void> {
+  await pages((place) => send.contactForms.listContactForms({ organisationId: '', pageSize: 1_000, ...place }, owner))
   const contactForm = ContactForm.fromPartial({ organisationId: '1', primaryText: 'Hello', captureNames: true })
-  const { contactForm: made } = await ask.contactForms.createContactForm({ contactForm }, owner)
+  const { contactForm: made } = await send.contactForms.createContactForm({ contactForm }, owner)
   const contactFormId = made?.contactFormId ?? ''
-  for (const call of [owner, system]) await ask.contactForms.getContactForm({ contactFormId }, call)
-  await ask.contactForms.submitContactForm(
+  for (const call of [owner, system]) await send.contactForms.getContactForm({ contactFormId }, call)
+  await send.contactForms.submitContactForm(
     { contactFormId, videoId, name: 'A', companyName: '', email: 'a@example.org', optIn: false, validateOnly: false },
     guest,
   )
-  await pages((place) => ask.contactForms.listSubmissions({ contactFormId: '1', pageSize: 100, ...place }, owner))
-  await ask.contactForms.deleteContactForm({ contactFormId }, owner)
+  await pages((place) => send.contactForms.listSubmissions({ contactFormId: '1', pageSize: 100, ...place }, owner))
+  const { submissions } = await send.contactForms.listSubmissions({ contactFormId: '1', pageSize: 1, pageToken: '', skip: 0 }, owner)
+  await send.contactForms.deleteSubmission({ contactFormId: '1', submissionId: submissions[0]?.submissionId ?? '' }, owner)
+  await send.contactForms.deleteContactForm({ contactFormId }, owner)
 }
 
-async function driveFolders(ask: Rooms, videoId: string): Promise<void> {
-  await pages((place) => ask.folders.listFolders({ organisationId: '1', pageSize: 1_000, ...place }, owner))
-  const { folder: made } = await ask.folders.createFolder({ organisationId: '1', name: 'New', description: '' }, owner)
+async function driveFolders(send: Rooms, videoId: string): Promise<void> {
+  await pages((place) => send.folders.listFolders({ organisationId: '1', pageSize: 1_000, ...place }, owner))
+  const { folder: made } = await send.folders.createFolder({ organisationId: '1', name: 'New', description: '' }, owner)
   const folderId = made?.folderId ?? ''
-  await ask.folders.updateFolder(UpdateFolderRequest.fromPartial({ folder: { folderId, name: 'Newer' }, updateMask: ['name'] }), owner)
-  await ask.folders.addFolderVideo({ folderId, videoId }, owner)
+  await send.folders.updateFolder(UpdateFolderRequest.fromPartial({ folder: { folderId, name: 'Newer' }, updateMask: ['name'] }), owner)
+  await send.folders.addFolderVideo({ folderId, videoId }, owner)
   for (const id of [folderId, '1']) {
-    await pages((place) => ask.folders.listFolderVideos({ folderId: id, pageSize: 1_000, ...place }, owner))
+    await pages((place) => send.folders.listFolderVideos({ folderId: id, pageSize: 1_000, ...place }, owner))
   }
-  await ask.folders.removeFolderVideo({ folderId, videoId }, owner)
-  await ask.folders.deleteFolder({ folderId, organisationId: '1' }, owner)
+  await send.folders.removeFolderVideo({ folderId, videoId }, owner)
+  await send.folders.deleteFolder({ folderId, organisationId: '1' }, owner)
 }
 
-async function driveMetadata(ask: Rooms, videoId: string): Promise<void> {
-  await ask.metadata.createMetadata({ videoId, entries: [{ name: 'colour', value: 'red', private: false, readOnly: false }] }, owner)
-  await ask.metadata.updateMetadata({ videoId, changes: [{ name: 'colour', value: 'blue' }] }, owner)
-  await ask.metadata.deleteMetadata({ videoId, names: ['colour'] }, owner)
+async function driveMetadata(send: Rooms, videoId: string): Promise<void> {
+  await send.metadata.createMetadata({ videoId, entries: [{ name: 'colour', value: 'red', private: false, readOnly: false }] }, owner)
+  await send.metadata.updateMetadata({ videoId, changes: [{ name: 'colour', value: 'blue' }] }, owner)
+  await send.metadata.deleteMetadata({ videoId, names: ['colour'] }, owner)
 }
 
-async function driveOverlays(ask: Rooms, mediaId: string): Promise<void> {
-  await pages((place) => ask.overlays.listOverlays({ organisationId: '1', pageSize: 100, ...place }, owner))
+async function driveOverlays(send: Rooms, mediaId: string): Promise<void> {
+  await pages((place) => send.overlays.listOverlays({ organisationId: '1', pageSize: 100, ...place }, owner))
   const overlay = { organisationId: '1', mediaId, shown: { title: 'Tickets' } }
-  const { overlay: made } = await ask.overlays.createOverlay(CreateOverlayRequest.fromPartial({ overlay }), owner)
+  const { overlay: made } = await send.overlays.createOverlay(CreateOverlayRequest.fromPartial({ overlay }), owner)
   const overlayId = made?.shown?.overlayId ?? ''
-  for (const call of [owner, system]) await ask.overlays.getOverlay({ overlayId }, call)
+  for (const call of [owner, system]) await send.overlays.getOverlay({ overlayId }, call)
   const changed = { ...overlay, shown: { overlayId, title: 'Seats' } }
-  await ask.overlays.updateOverlay(UpdateOverlayRequest.fromPartial({ overlay: changed, updateMask: ['title'] }), owner)
-  await ask.overlays.deleteOverlay({ overlayId }, owner)
+  await send.overlays.updateOverlay(UpdateOverlayRequest.fromPartial({ overlay: changed, updateMask: ['title'] }), owner)
+  await send.overlays.deleteOverlay({ overlayId }, owner)
 }
 
-async function drivePlaylists(ask: Rooms, videoId: string): Promise<void> {
+async function drivePlaylists(send: Rooms, videoId: string): Promise<void> {
   const playlistId = playlistIdOf(0)
-  for (const call of [owner, system]) await ask.playlists.getPlaylist({ playlistId, skip: 0 }, call)
-  await ask.playlists.findPublicPlaylist({ playlistId, skip: 0 }, guest)
-  await pages((place) => ask.playlists.listPlaylists({ organisationId: '1', pageSize: 100, ...place }, owner))
-  const { playlistId: own } = await ask.playlists.createPlaylist({ organisationId: '1', title: 'New', description: '' }, owner)
-  await ask.playlists.addVideoToPlaylist({ playlistId: own, videoId }, owner)
+  for (const call of [owner, system]) await send.playlists.getPlaylist({ playlistId, skip: 0 }, call)
+  await send.playlists.findPublicPlaylist({ playlistId, skip: 0 }, guest)
+  await pages((place) => send.playlists.listPlaylists({ organisationId: '1', pageSize: 100, ...place }, owner))
+  const { playlistId: own } = await send.playlists.createPlaylist({ organisationId: '1', title: 'New', description: '' }, owner)
+  await send.playlists.addVideoToPlaylist({ playlistId: own, videoId }, owner)
   const playlist = { playlistId: own, title: 'Newer', videoIds: [videoId, videoId] }
-  await ask.playlists.updatePlaylist(UpdatePlaylistRequest.fromPartial({ playlist, updateMask: ['title', 'video_ids'] }), owner)
-  await ask.playlists.removeVideoFromPlaylist({ playlistId: own, videoId, position: 0 }, owner)
+  await send.playlists.updatePlaylist(UpdatePlaylistRequest.fromPartial({ playlist, updateMask: ['title', 'video_ids'] }), owner)
+  await send.playlists.removeVideoFromPlaylist({ playlistId: own, videoId, position: 0 }, owner)
 }
 
-async function drivePresentations(ask: Rooms, videoId: string): Promise<void> {
+async function drivePresentations(send: Rooms, videoId: string): Promise<void> {
   const request = { organisationId: '1', userId: '7', title: 'New', description: '', videoId }
-  const { presentation: made } = await ask.presentations.createPresentation(request, system)
+  const { presentation: made } = await send.presentations.createPresentation(request, system)
   const presentationId = made?.presentationId ?? ''
-  for (const call of [owner, system]) await ask.presentations.getPresentation({ presentationId }, call)
-  await ask.presentations.findPublicPresentation({ presentationId }, guest)
+  for (const call of [owner, system]) await send.presentations.getPresentation({ presentationId }, call)
+  await send.presentations.findPublicPresentation({ presentationId }, guest)
   const presentation = { presentationId, title: 'Newer' }
-  await ask.presentations.updatePresentation(UpdatePresentationRequest.fromPartial({ presentation, updateMask: ['title'] }), system)
+  await send.presentations.updatePresentation(UpdatePresentationRequest.fromPartial({ presentation, updateMask: ['title'] }), system)
   const sourceObject = `upload/1/${presentationId}.pdf`
   const slides = { presentationId, organisationId: '1', userId: '7', filename: 'a.pdf', sourceObject, sourceBytes: 10 }
-  await ask.presentations.addSlides(slides, internal)
-  await ask.presentations.deletePresentation({ presentationId }, system)
+  await send.presentations.addSlides(slides, internal)
+  await send.presentations.deletePresentation({ presentationId }, system)
 }
 
-async function driveSettings(ask: Rooms, videoId: string): Promise<void> {
+async function driveSettings(send: Rooms, videoId: string): Promise<void> {
   const request = { organisationId: '1', setting: { title: 'New' }, mask: ['title'] }
-  const { settingId } = await ask.settings.createSetting(CreateSettingRequest.fromPartial(request), owner)
-  for (const call of [owner, system]) await ask.settings.getSetting({ settingId }, call)
-  await pages((place) => ask.settings.listSettings({ organisationId: '1', pageSize: 100, ...place }, owner))
+  const { settingId } = await send.settings.createSetting(CreateSettingRequest.fromPartial(request), owner)
+  for (const call of [owner, system]) await send.settings.getSetting({ settingId }, call)
+  await pages((place) => send.settings.listSettings({ organisationId: '1', pageSize: 100, ...place }, owner))
   const password = '0123456789abcdef0123456789abcdef01234567'
   const setting = { settingId, title: 'Newer', password, passwordProtected: true }
-  await ask.settings.updateSetting(
+  await send.settings.updateSetting(
     UpdateSettingRequest.fromPartial({ setting, updateMask: ['title', 'password', 'password_protected'] }),
     owner,
   )
-  await ask.settings.findVideoSetting({ videoId }, guest)
+  await send.settings.findVideoSetting({ videoId }, guest)
   const named = { video: { videoId, settingId }, updateMask: ['setting_id'] }
-  await ask.videos.updateVideo(UpdateVideoRequest.fromPartial(named), owner)
-  await ask.settings.checkVideoPassword({ videoId, password: 'wrong' }, guest)
-  await ask.videos.updateVideo(UpdateVideoRequest.fromPartial({ video: { videoId }, updateMask: ['setting_id'] }), owner)
+  await send.videos.updateVideo(UpdateVideoRequest.fromPartial(named), owner)
+  await send.settings.checkVideoPassword({ videoId, password: 'wrong' }, guest)
+  await send.videos.updateVideo(UpdateVideoRequest.fromPartial({ video: { videoId }, updateMask: ['setting_id'] }), owner)
   const open = { setting: { settingId, passwordProtected: false }, updateMask: ['password_protected'] }
-  await ask.settings.updateSetting(UpdateSettingRequest.fromPartial(open), owner)
-  await ask.settings.deleteSetting({ settingId }, owner)
+  await send.settings.updateSetting(UpdateSettingRequest.fromPartial(open), owner)
+  await send.settings.deleteSetting({ settingId }, owner)
 }
 
-async function driveTags(ask: Rooms, videoId: string): Promise<void> {
-  await pages((place) => ask.tags.listTags({ organisationId: '1', pageSize: 1_000, ...place }, owner))
+async function driveTags(send: Rooms, videoId: string): Promise<void> {
+  await pages((place) => send.tags.listTags({ organisationId: '1', pageSize: 1_000, ...place }, owner))
   for (const organisationId of ['1', '2']) {
     for (const [tags, any] of [
       [['featured'], false],
@@ -300,22 +315,22 @@ async function driveTags(ask: Rooms, videoId: string): Promise<void> {
       [['featured', 'the-1'], true],
     ] as const) {
       const request = { organisationId, tags: [...tags], any, pageSize: 1_000 }
-      await pages((place) => ask.tags.listTaggedVideos({ ...request, ...place }, organisationId === '1' ? owner : system))
+      await pages((place) => send.tags.listTaggedVideos({ ...request, ...place }, organisationId === '1' ? owner : system))
     }
   }
-  await ask.tags.addTags({ videoId, tags: ['quite-new', 'featured'] }, owner)
-  await ask.tags.deleteTags({ videoId, tags: ['quite-new'] }, owner)
+  await send.tags.addTags({ videoId, tags: ['quite-new', 'featured'] }, owner)
+  await send.tags.deleteTags({ videoId, tags: ['quite-new'] }, owner)
 }
 
-async function driveThemes(ask: Rooms): Promise<void> {
-  await pages((place) => ask.themes.listThemes({ organisationId: '1', pageSize: 100, ...place }, owner))
-  const { theme: made } = await ask.themes.createTheme(
+async function driveThemes(send: Rooms): Promise<void> {
+  await pages((place) => send.themes.listThemes({ organisationId: '1', pageSize: 100, ...place }, owner))
+  const { theme: made } = await send.themes.createTheme(
     CreateThemeRequest.fromPartial({ organisationId: '1', theme: { title: 'New' } }),
     owner,
   )
   const themeId = made?.themeId ?? ''
-  for (const call of [owner, system]) await ask.themes.getTheme({ themeId }, call)
-  await ask.themes.updateTheme(UpdateThemeRequest.fromPartial({ theme: { themeId, title: 'Newer' }, updateMask: ['title'] }), owner)
-  await pages((place) => ask.themes.listThemeVideos({ themeId, pageSize: 100, ...place }, owner))
-  await ask.themes.deleteTheme({ themeId }, owner)
+  for (const call of [owner, system]) await send.themes.getTheme({ themeId }, call)
+  await send.themes.updateTheme(UpdateThemeRequest.fromPartial({ theme: { themeId, title: 'Newer' }, updateMask: ['title'] }), owner)
+  await pages((place) => send.themes.listThemeVideos({ themeId, pageSize: 100, ...place }, owner))
+  await send.themes.deleteTheme({ themeId }, owner)
 }

@@ -1,11 +1,12 @@
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/access'
 import { openChannel } from '@vitascope/grpc'
-import { freePort, testLog } from '@vitascope/testing'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
+import { freePort, masterKeyFile, testLog } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startCatalogue } from '../../src/service.ts'
-import { authStandIn, encodingStandIn, testKey } from '../stand-ins.ts'
+import { authStandIn, encodingStandIn } from '../stand-ins.ts'
 import { openRooms } from './catalogue-clients.ts'
 
-/** The catalogue on a filled database, with its clients. */
+/** Starts the catalogue on a filled database, with its clients. */
 export async function startScaleCatalogue(databaseUrl: string) {
   const auth = await authStandIn()
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
@@ -15,19 +16,20 @@ export async function startScaleCatalogue(databaseUrl: string) {
       listen: '127.0.0.1:0',
       metricsListen: { host: '127.0.0.1', port: 0 },
       databaseUrl,
-      principalKey: testKey,
-      masterKey: 'a master key of these tests',
+      principalKeys: testKeyFiles('catalogue'),
+      masterKeyFile: masterKeyFile('a master key of these tests, long enough'),
       tokenKeys: parseTokenKeys(makeTokenKeys()),
       encodingAddress: encoding.address,
       authAddress: auth.address,
       sourceAllow: ['127.0.0.0/8'],
+      uploadsPerOrganisation: 100,
       mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },
       publicUrl: 'http://localhost:8080',
-      reconcile: { everyMs: 1_000, quietSeconds: 30, resultSeconds: 600 },
+      reconcile: { everyMs: 1_000, staleSeconds: 30, resultSeconds: 600 },
     },
     testLog,
   )
-  const channel = openChannel(service.address, { principalKey: testKey })
+  const channel = openChannel(service.address, { service: 'catalogue', principals: testPrincipals() })
   return {
     ...openRooms(channel),
     async stop() {

@@ -2,35 +2,40 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
+import { ListVideosRequest, type ListVideosResponse, VideoOrder } from '@vitascope/proto/catalogue/v1/video'
 import { type FreshDatabase, freshDatabase, planNodes, testLog, type WatchedStatement, watchStatements } from '@vitascope/testing'
 import { seedCatalogue } from '../seed/seed-catalogue.ts'
 import { allPaths } from './catalogue-clients.ts'
-import { driveCatalogue } from './drive-catalogue.ts'
+import { driveCatalogue, owner } from './drive-catalogue.ts'
 import { startScaleCatalogue } from './scale-catalogue.ts'
 
 const size = { videos: 14_000, organisations: 2 }
-/** Rows of a table from which on reading it whole is too much. */
+/** Row count from which a table must not be read completely. */
 const LARGE = 1_000
-/** Rows that one step may read: those that `start` passes over, or a bounded count, and a page. */
-const MOST_ROWS = 11_000
+/** Maximum number of rows that one plan node may read: the rows skipped by `start`, or a bounded count, plus a page. */
+const MAX_ROWS = 11_000
 
 let database: FreshDatabase
 let db: Db
 let statements: WatchedStatement[]
-/** Of statements that are bad on purpose. */
+/** Statements that are bad on purpose. */
 let probed: WatchedStatement[]
 let called: Set<string>
+let started: ListVideosResponse
 beforeAll(async () => {
   const url = { migrations: join(import.meta.dirname, '../../migrations'), schema: 'catalogue' }
   database = await freshDatabase(url)
   db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog, statementTimeoutMs: 120_000 })
   await seedCatalogue(db, size)
+  await crowdBeginning()
   await db.query('vacuum analyze')
   const watched = await watchStatements(database.url)
   const catalogue = await startScaleCatalogue(database.url)
   const probe = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
   try {
     await driveCatalogue(catalogue.ask, size)
+    const request = { query: 'quar', order: VideoOrder.VIDEO_ORDER_RELEVANCE, pageSize: 10 }
+    started = await catalogue.ask.videos.listVideos(ListVideosRequest.fromPartial(request), owner)
     statements = watched.statements.splice(0)
     called = catalogue.called
     await probe.query(`select video_id from video where description = 'nowhere'`)
@@ -72,7 +77,21 @@ test('the check sees what is bad', async () => {
   ])
 })
 
-/** A line for each statement that reads too much. */
+test('a word of one’s own is found by its beginning among 50,000 such words of another organisation', () => {
+  expect(started.videos.map(({ title }) => title)).toEqual(['Quarzuhr'])
+})
+
+/** Adds a title of organisation 1, and words of another organisation that precede it in the list of all words. */
+async function crowdBeginning(): Promise<void> {
+  await db.query(`update video set title = 'Quarzuhr' where video_id = (select min(video_id) from video where organisation_id = 1)`)
+  await db.query(
+    `with word as (select 'quar' || translate(lpad(g::text, 5, '0'), '0123456789', 'abcdefghij') as word from generate_series(1, 50000) g),
+       own as (insert into organisation_title_word (organisation_id, word) select 999, word from word)
+     insert into title_word (word) select word from word`,
+  )
+}
+
+/** Returns one line for each statement that reads too much. */
 function faults(watched: readonly WatchedStatement[], large: readonly string[]): string[] {
   const found = new Map<string, string>()
   for (const { text, plan } of watched) {
@@ -81,7 +100,7 @@ function faults(watched: readonly WatchedStatement[], large: readonly string[]):
       if (!large.includes(table)) continue
       const rows = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
       const whole = node['Node Type'] === 'Seq Scan' && rows > 0
-      if (whole || rows > MOST_ROWS) found.set(text.replaceAll(/\s+/g, ' '), `${node['Node Type']} of ${rows} rows of ${table}`)
+      if (whole || rows > MAX_ROWS) found.set(text.replaceAll(/\s+/g, ' '), `${node['Node Type']} of ${rows} rows of ${table}`)
     }
   }
   return [...found].map(([text, what]) => `${what}: ${text}`)

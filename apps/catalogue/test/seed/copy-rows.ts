@@ -1,13 +1,13 @@
 import type { Db } from '@vitascope/postgres'
 
-/** One value of a row: null, text, number, boolean, time, or what is stored as JSON or as an array of texts. */
+/** A column value. `json` is stored as JSON, and a list as an array of texts. */
 export type Value = string | number | boolean | bigint | Date | null | readonly string[] | { json: unknown }
 
-/** One COPY and one transaction: enough that the cost of a statement is nothing beside its rows. */
+/** Rows per COPY and transaction: enough to make the cost of a statement negligible. */
 const ROWS_AT_ONCE = 20_000
 const ROWS_A_PART = 500
 
-/** Feeds rows to a table by COPY, triggers and all. */
+/** Inserts rows into a table by COPY, with all triggers. Returns their number. */
 export async function copyRows(db: Db, table: string, columns: readonly string[], rows: Iterable<readonly Value[]>): Promise<number> {
   const iterator = rows[Symbol.iterator]()
   const text = `copy ${table} (${columns.join(', ')}) from stdin`
@@ -33,7 +33,7 @@ async function* partsOf(rows: Iterator<readonly Value[]>): AsyncGenerator<string
   }
 }
 
-/** As the text format of COPY has it. */
+/** Returns a value in the text format of COPY. */
 function written(value: Value): string {
   if (value === null) return '\\N'
   if (value instanceof Date) return value.toISOString()

@@ -5,13 +5,13 @@ import { makeWords, type Words } from './words.ts'
 
 export interface SeedSize {
   videos: number
-  /** The videos are dealt out to them one by one; their ids are 1 and on. */
+  /** Number of organisations, with ids from 1. Videos are assigned to them in turn. */
   organisations: number
 }
 
 export interface SeedOptions extends SeedSize {
   seed?: number
-  /** Told of each table. */
+  /** Called with a line for each table. */
   report?: (line: string) => void
 }
 
@@ -28,7 +28,7 @@ const PLACES = [
 const FIRST_TIME = Date.UTC(2023, 0, 1)
 const OWN = ['7', '7'] as const
 
-/** Fills an empty catalogue with all that an organisation has, as many would: by COPY, with every trigger at work. */
+/** Fills an empty catalogue with data of all kinds by COPY, with all triggers. */
 export async function seedCatalogue(db: Db, { videos, organisations, seed = 1, report = () => {} }: SeedOptions): Promise<void> {
   const size = { videos, organisations }
   const words = makeWords(seed)
@@ -59,28 +59,28 @@ export async function seedCatalogue(db: Db, { videos, organisations, seed = 1, r
   await fill('presentation', 'presentation_id, organisation_id, user_id, video_id, title, description', presentationRows(size, words))
 }
 
-/** What the catalogue does behind changes, one media after another. */
+/** Does what the catalogue's background loop does, for all media at once. */
 async function renewSpoken(db: Db): Promise<void> {
   await db.query(
-    `insert into media_spoken (media_id, organisation_id, spoken) select distinct media_id, organisation_id, ''::tsvector from caption`,
+    `insert into caption_search (media_id, organisation_id, words) select distinct media_id, organisation_id, ''::tsvector from caption`,
   )
-  await db.query('select count(renew_spoken(media_id)) from (select distinct media_id from spoken_change) as changed')
+  await db.query('select count(update_caption_search(media_id)) from (select distinct media_id from caption_change) as changed')
 }
 
-/** Ids are scattered, as random ones are. */
+/** Ids are scattered like random ones. */
 export const videoIdOf = (index: number) => scattered(2 * index + 1)
 export const mediaIdOf = (index: number) => scattered(2 * index)
 export const playlistIdOf = (index: number) => scattered(2_000_000_000 + index)
 export const presentationIdOf = (index: number) => scattered(4_000_000_000 + index)
 export const organisationOf = (index: number, { organisations }: SeedSize) => 1 + (index % organisations)
-/** The first folder of an organisation holds a quarter of its videos. */
+/** The first folder of an organisation contains a quarter of its videos. */
 export const FOLDERS = 20
 export const PLAYLISTS = 40
 export const FORMS = 3
-/** Every so manieth media has captions. */
+/** One in this many media has captions. */
 export const CAPTIONED = 50
 
-/** An odd factor leads to each number below 2^63 once. */
+/** Multiplication by an odd factor is a bijection modulo 2^63. */
 function scattered(index: number): string {
   return ((BigInt(index + 1) * 0x5851f42d4c957f2dn) & 0x7fffffffffffffffn).toString()
 }
@@ -101,7 +101,7 @@ function* rowsOf(count: number, row: (index: number) => readonly Value[]): Gener
   for (let index = 0; index < count; index++) yield row(index)
 }
 
-/** Some rows for each organisation. */
+/** Yields `count` rows for each organisation. */
 function* perOrganisation({ organisations }: SeedSize, count: number, row: (organisation: number, index: number) => readonly Value[]) {
   for (let organisation = 1; organisation <= organisations; organisation++) {
     for (let index = 0; index < count; index++) yield row(organisation, index)
@@ -144,14 +144,14 @@ function videoRows(size: SeedSize, words: Words) {
   })
 }
 
-const JOB_COLUMNS = `video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id, create_time, news_time`
+const JOB_COLUMNS = `video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id, create_time, check_time`
 
 function jobRows(size: SeedSize) {
   const states = { ok: 'ok', failed: 'failed', encoding: 'running', waiting: 'queued' } as const
   return rowsOf(size.videos, (index) => {
     const ids = [videoIdOf(index), mediaIdOf(index), organisationOf(index, size)]
     const state = stateOf(index)
-    // Heard of a moment ago, so that nobody asks after it.
+    // The job has just reported, so the reconciler does not check it.
     return [...ids, 'new_video', states[state], STATES[state][0], 'https://example.org/a.mp4', true, '7', timeOf(index), new Date()]
   })
 }

@@ -13,16 +13,16 @@ const ENDINGS =
 
 const split = (text: string) => text.trim().split(/\s+/)
 
-/** Some six thousand words, the most common ones first, as a language has them. */
+/** Creates a generator of about six thousand words, the most frequent ones first. */
 export function makeWords(seed: number) {
   const random = seeded(seed)
   const made = split(BEGINNINGS).flatMap((a) => split(MIDDLES).flatMap((b) => split(ENDINGS).map((c) => a + b + c)))
   const rare = made.map((word) => [random(), word] as const).sort(([a], [b]) => a - b)
   const all = [...new Set([...split(COMMON), ...rare.slice(0, 6_000).map(([, word]) => word)])]
-  /** The nth word is met about as often as 1/n. */
+  /** The frequency of the nth word is proportional to 1/n. */
   const word = () => all[Math.min(all.length - 1, Math.floor(all.length ** random()) - 1)] ?? 'the'
   const words = (count: number) => Array.from({ length: count }, word).join(' ')
-  return { random, word, words, from: (least: number, most: number) => least + Math.floor(random() * (most - least + 1)) }
+  return { random, word, words, from: (least: number, max: number) => least + Math.floor(random() * (max - least + 1)) }
 }
 
 export type Words = ReturnType<typeof makeWords>

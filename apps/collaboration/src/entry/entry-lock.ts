@@ -1,6 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import { isId, type Transaction } from '@vitascope/postgres'
-import type { Scope } from '../visibility.ts'
+import type { Scope } from '@vitascope/principal'
 
 export interface EntryKey {
   scope: Scope
@@ -8,8 +8,9 @@ export interface EntryKey {
 }
 
 /**
- * Locks an entry and answers its id: whoever changes it, or the number or order of its clips, waits here. What is read of it must be
- * read by a later statement, which sees what was committed meanwhile.
+ * Locks an entry against changes of it and of the number or order of its clips. Returns its id. Its
+ * data must be read by a later statement, which sees changes committed while the lock was awaited.
+ * Throws `not_found`.
  */
 export async function lockEntry(
   tx: Transaction,

@@ -1,41 +1,40 @@
 import { invalid } from '@vitascope/errors'
 import { decodePageToken, encodePageToken, isId } from '@vitascope/postgres'
-import { type Entry, MOST_ENTRIES } from './entry.ts'
+import { type Entry, MAX_ENTRIES } from './entry.ts'
 
-/** What a list rpc is asked for. */
+/** The paging fields of a list request. */
 export interface PageRequest {
-  /** 0 for the most. */
+  /** Rows per page; 0 selects the maximum. */
   pageSize: number
   pageToken: string
   skip: number
 }
 
-/** Rows of one statement: 20 MB of them at the very most. */
+/** Rows per statement, at most 20 MB. */
 const PART = 10
-/** A message holds 4 MiB; one entry, at most some 1.9 MB, always fits. */
-const MOST_BYTES = 3 * 1024 * 1024
+/** Messages are limited to 4 MiB. One entry has at most about 1.9 MB and always fits. */
+const MAX_BYTES = 3 * 1024 * 1024
 
-/** A page of entries by their ids that ends before it is too large for one message. */
+/** Returns a page of entries ordered by id. It ends early if the entries would exceed one message. */
 export async function readEntryPage(
   { pageSize, pageToken, skip }: PageRequest,
   read: (place: { after: string; limit: number; skip: number }) => Promise<Entry[]>,
-  weigh: (entry: Entry) => number,
+  messageSize: (entry: Entry) => number,
 ): Promise<{ entries: Entry[]; nextPageToken: string }> {
   const problems = [
     ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
     ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
   ]
   if (problems.length > 0) throw invalid(problems)
-  const size = pageSize === 0 ? MOST_ENTRIES : Math.min(pageSize, MOST_ENTRIES)
+  const size = pageSize === 0 ? MAX_ENTRIES : Math.min(pageSize, MAX_ENTRIES)
   const entries: Entry[] = []
   let bytes = 0
   for (let place = { after: readToken(pageToken), limit: PART, skip }; ; ) {
     const part = await read(place)
     for (const entry of part) {
-      bytes += weigh(entry)
+      bytes += messageSize(entry)
       const last = entries.at(-1)
-      if (last && (entries.length === size || bytes > MOST_BYTES))
-        return { entries, nextPageToken: encodePageToken([last.collaborationId]) }
+      if (last && (entries.length === size || bytes > MAX_BYTES)) return { entries, nextPageToken: encodePageToken([last.collaborationId]) }
       entries.push(entry)
     }
     const last = part.at(-1)
@@ -46,6 +45,6 @@ export async function readEntryPage(
 
 function readToken(token: string): string {
   const [id = '0'] = decodePageToken(token, 1) ?? []
-  if (id !== '0' && !isId(id)) throw invalid([{ field: 'page_token', message: 'is not one that this list answered' }])
+  if (id !== '0' && !isId(id)) throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
   return id
 }

@@ -1,21 +1,21 @@
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
+import { requireUser, scopeOf } from '@vitascope/principal'
 import { UserType } from '@vitascope/proto/auth/v1/user'
 import { Entry as EntryMessage, type EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
-import { maskOf } from '../input.ts'
-import { type Neighbours, needStanding, thoseWithUsers } from '../neighbour/standing.ts'
-import type { UserFact } from '../neighbour/user-facts.ts'
-import { requireUser, scopeOf } from '../visibility.ts'
+import { type Clients, requireResolved, withUsers } from '../clients/resolve-references.ts'
+import type { UserFact } from '../clients/user-facts.ts'
+import { maskOf } from '../rules/input.ts'
 import { CHANGEABLE, checkEmail, type Entry, type EntryHead } from './entry.ts'
 import { readEntryPage } from './entry-page.ts'
 import type { EntryStore } from './entry-store.ts'
 
-export interface EntryRoom extends Neighbours {
+export interface EntryParts extends Clients {
   entries: EntryStore
 }
 
-export function entryHandlers({ entries, ...neighbours }: EntryRoom): Handlers<typeof EntryServiceService> {
-  const { videos, users } = neighbours
+export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typeof EntryServiceService> {
+  const { videos, users } = clients
   return {
     async createEntry({ videoId, userId }, call) {
       const caller = requireUser(call.principal)
@@ -29,32 +29,33 @@ export function entryHandlers({ entries, ...neighbours }: EntryRoom): Handlers<t
     },
     async getEntry({ collaborationId }, call) {
       const found = await entries.find({ scope: scopeOf(call.principal), collaborationId }, call.signal)
-      const { row, user } = await needStanding(neighbours, found, { noun: 'collaboration', id: collaborationId }, call)
+      const { row, user } = await requireResolved(clients, found, { noun: 'collaboration', id: collaborationId }, call)
       return { entry: toMessage(row, user) }
     },
     async getEntryByEmail({ videoId, email }, call) {
       const scope = scopeOf(call.principal)
       const [, user] = await Promise.all([videos.need(scope, videoId, call), users.findByEmail(email, call)])
       const heads = await entries.findHeads({ scope, videoId, email, userId: user?.userId }, call.signal)
-      const [newest] = await thoseWithUsers(users, heads, call)
+      const [newest] = await withUsers(users, heads, call)
       const { collaborationId = '' } = newest?.row ?? {}
       const entry = newest && (await entries.find({ scope, collaborationId }, call.signal))
-      if (!entry) throw new DomainError('not_found', 'COLLABORATION_NOT_FOUND', 'the video has no collaboration of this email address')
+      if (!entry)
+        throw new DomainError('not_found', 'COLLABORATION_NOT_FOUND', 'the video has no collaboration entry for this email address')
       return { entry: toMessage(entry, newest.user) }
     },
     async listEntries({ videoId, ...page }, call) {
       const scope = scopeOf(call.principal)
       await videos.need(scope, videoId, call)
-      const weigh = (entry: Entry) => EntryMessage.encode(toMessage(entry, undefined)).finish().length
-      const found = await readEntryPage(page, (place) => entries.list({ scope, videoId, ...place }, call.signal), weigh)
-      const standing = await thoseWithUsers(users, found.entries, call)
+      const messageSize = (entry: Entry) => EntryMessage.encode(toMessage(entry, undefined)).finish().length
+      const found = await readEntryPage(page, (place) => entries.list({ scope, videoId, ...place }, call.signal), messageSize)
+      const standing = await withUsers(users, found.entries, call)
       return { entries: standing.map(({ row, user }) => toMessage(row, user)), nextPageToken: found.nextPageToken }
     },
     async updateEntry({ entry: given, updateMask }, call) {
       const caller = requireUser(call.principal)
       const key = { scope: scopeOf(caller), collaborationId: given?.collaborationId ?? '' }
       const found = await entries.findHead(key, call.signal)
-      const { row, user: before } = await needStanding(neighbours, found, { noun: 'collaboration', id: key.collaborationId }, call)
+      const { row, user: before } = await requireResolved(clients, found, { noun: 'collaboration', id: key.collaborationId }, call)
       if (!given) throw notFound('collaboration', '')
       const named = maskOf(updateMask, CHANGEABLE)
       const email = named.has('email') ? checkEmail(given.email) : undefined
@@ -65,7 +66,7 @@ export function entryHandlers({ entries, ...neighbours }: EntryRoom): Handlers<t
         (now) => ({ userId: user?.userId ?? now.userId, email: email ?? now.email }),
         call.signal,
       )
-      // Another caller may have changed the user meanwhile.
+      // Another call may have changed the user in the meantime.
       const known = new Map([user, before].flatMap((one) => (one ? [[one.userId, one]] : [])))
       const strange = [entry, previous].map(({ userId }) => userId).filter((userId) => !known.has(userId))
       const facts = new Map([...known, ...(await users.find(strange, call))])
@@ -74,7 +75,7 @@ export function entryHandlers({ entries, ...neighbours }: EntryRoom): Handlers<t
     async deleteEntry({ collaborationId }, call) {
       const key = { scope: scopeOf(call.principal), collaborationId }
       const found = await entries.findHead(key, call.signal)
-      const { user } = await needStanding(neighbours, found, { noun: 'collaboration', id: collaborationId }, call)
+      const { user } = await requireResolved(clients, found, { noun: 'collaboration', id: collaborationId }, call)
       return { entry: toMessage(await entries.remove(key, call.signal), user) }
     },
   }

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { collaborationDatabase, repeatable } from '../../test/test-collaboration.ts'
 import type { NewEntry } from './entry-store.ts'
 
-let house: Awaited<ReturnType<typeof collaborationDatabase>>
+let fixture: Awaited<ReturnType<typeof collaborationDatabase>>
 beforeAll(async () => {
-  house = await collaborationDatabase()
+  fixture = await collaborationDatabase()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const signal = new AbortController().signal
 const anew = () => ({ idempotency: undefined, signal })
 let video = 4_611_686_018_427_000_000n
 const aVideo = () => String(++video)
-const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof house.entries.create>[1] = anew()) =>
-  house.entries.create({ videoId: aVideo(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
+const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = anew()) =>
+  fixture.entries.create({ videoId: aVideo(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
 const all = { scope: null, after: '0', limit: 1_000, skip: 0 }
 const missing = { kind: 'not_found', reason: 'COLLABORATION_NOT_FOUND' }
 
@@ -22,52 +22,52 @@ describe('an entry', () => {
     const made = await create()
     const key = { scope: '1', collaborationId: made.collaborationId }
     const clip = { title: '', comments: 'A remark: "é"\n', timeStart: 0, timeFinish: 1, type: 'video', preview: true }
-    const [first, second] = [await house.clips.create(key, clip, anew()), await house.clips.create(key, clip, anew())]
-    expect(await house.entries.find(key)).toEqual({ ...made, clips: [first, second] })
-    expect(await house.entries.findHead(key)).toEqual(made)
+    const [first, second] = [await fixture.clips.create(key, clip, anew()), await fixture.clips.create(key, clip, anew())]
+    expect(await fixture.entries.find(key)).toEqual({ ...made, clips: [first, second] })
+    expect(await fixture.entries.findHead(key)).toEqual(made)
     expect(made).toMatchObject({ userId: '7', email: '', createdByUserId: '8', lastModifiedByUserId: '8', updateTime: made.createTime })
     expect(await create({ userId: '' })).toMatchObject({ userId: '' })
   })
   test('with an idempotency key is made once, and the retry gets the first answer', async () => {
     const call = { ...repeatable('an entry'), signal }
-    expect(await house.entries.createdBefore(call)).toBeUndefined()
+    expect(await fixture.entries.createdBefore(call)).toBeUndefined()
     const first = await create({}, call)
     expect(await create({}, call)).toEqual(first)
-    expect(await house.entries.createdBefore(call)).toEqual(first)
-    await expect(house.entries.createdBefore({ ...repeatable('an entry', 'e'), signal })).rejects.toMatchObject({
+    expect(await fixture.entries.createdBefore(call)).toEqual(first)
+    await expect(fixture.entries.createdBefore({ ...repeatable('an entry', 'e'), signal })).rejects.toMatchObject({
       reason: 'IDEMPOTENCY_MISMATCH',
     })
   })
   test('answers its change with what it was', async () => {
     const { collaborationId, ...made } = await create()
     const key = { scope: null, collaborationId }
-    const { entry, previous } = await house.entries.update(key, '9', () => ({ userId: '10', email: 'a@b' }))
+    const { entry, previous } = await fixture.entries.update(key, '9', () => ({ userId: '10', email: 'a@b' }))
     expect(previous).toEqual({ collaborationId, ...made, clips: [] })
     expect(entry).toEqual({ ...previous, userId: '10', email: 'a@b', lastModifiedByUserId: '9', updateTime: expect.any(Date) })
-    expect(await house.entries.find(key)).toEqual(entry)
+    expect(await fixture.entries.find(key)).toEqual(entry)
   })
   test('is deleted with its clips', async () => {
     const { collaborationId } = await create()
     const key = { scope: '1', collaborationId }
-    const clip = await house.clips.create(
+    const clip = await fixture.clips.create(
       key,
       { title: '', comments: '', timeStart: 0, timeFinish: 0, type: 'video', preview: false },
       anew(),
     )
-    expect((await house.entries.remove(key)).clips).toEqual([clip])
-    expect(await house.clips.find({ scope: null, clipId: clip.clipId })).toBeUndefined()
-    await expect(house.entries.remove(key)).rejects.toMatchObject(missing)
+    expect((await fixture.entries.remove(key)).clips).toEqual([clip])
+    expect(await fixture.clips.find({ scope: null, clipId: clip.clipId })).toBeUndefined()
+    await expect(fixture.entries.remove(key)).rejects.toMatchObject(missing)
   })
   test.each(['2', '1'])('is not found outside of its organisation, nor by what is no id (as %s)', async (scope) => {
     const { collaborationId, videoId } = await create()
     for (const id of [...(scope === '2' ? [collaborationId] : []), '9007199254740991', 'x', '', '0', '9'.repeat(19), '9'.repeat(30)]) {
       const key = { scope, collaborationId: id }
-      expect([await house.entries.find(key), await house.entries.findHead(key)]).toEqual([undefined, undefined])
-      await expect(house.entries.update(key, '9', (now) => now)).rejects.toMatchObject(missing)
-      await expect(house.entries.remove(key)).rejects.toMatchObject(missing)
+      expect([await fixture.entries.find(key), await fixture.entries.findHead(key)]).toEqual([undefined, undefined])
+      await expect(fixture.entries.update(key, '9', (now) => now)).rejects.toMatchObject(missing)
+      await expect(fixture.entries.remove(key)).rejects.toMatchObject(missing)
     }
-    expect(await house.entries.list({ ...all, scope: '2', videoId })).toEqual([])
-    expect(await house.entries.findHeads({ scope: '2', videoId, email: '', userId: '7' })).toEqual([])
+    expect(await fixture.entries.list({ ...all, scope: '2', videoId })).toEqual([])
+    expect(await fixture.entries.findHeads({ scope: '2', videoId, email: '', userId: '7' })).toEqual([])
   })
 })
 
@@ -76,7 +76,7 @@ describe('the entries of a video', () => {
     const videoId = aVideo()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await create({ videoId })).collaborationId)
-    const listed = async (more: object) => (await house.entries.list({ ...all, videoId, ...more })).map((one) => one.collaborationId)
+    const listed = async (more: object) => (await fixture.entries.list({ ...all, videoId, ...more })).map((one) => one.collaborationId)
     expect(await listed({})).toEqual(ids)
     expect(await listed({ scope: '1', after: ids[0], limit: 1 })).toEqual([ids[1]])
     expect(await listed({ skip: 2 })).toEqual([ids[2]])
@@ -84,9 +84,9 @@ describe('the entries of a video', () => {
   test('are found by an address or a user, newest first', async () => {
     const videoId = aVideo()
     const [first, second] = [(await create({ videoId })).collaborationId, (await create({ videoId, userId: '8' })).collaborationId]
-    await house.entries.update({ scope: null, collaborationId: first }, '9', () => ({ userId: '7', email: 'Some.One@example.org' }))
+    await fixture.entries.update({ scope: null, collaborationId: first }, '9', () => ({ userId: '7', email: 'Some.One@example.org' }))
     const found = async (email: string, userId?: string) =>
-      (await house.entries.findHeads({ scope: '1', videoId, email, userId })).map((one) => one.collaborationId)
+      (await fixture.entries.findHeads({ scope: '1', videoId, email, userId })).map((one) => one.collaborationId)
     expect(await found('some.one@EXAMPLE.org')).toEqual([first])
     expect(await found('x', '7')).toEqual([first])
     expect(await found('some.one@example.org', '8')).toEqual([second, first])
@@ -98,17 +98,17 @@ describe('the entries of a video', () => {
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => create({ videoId })))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(create({ videoId })).rejects.toMatchObject({ kind: 'refused', reason: 'COLLABORATION_FULL' })
-    expect(await house.entries.list({ ...all, videoId })).toHaveLength(100)
+    expect(await fixture.entries.list({ ...all, videoId })).toHaveLength(100)
   })
 })
 
-test('what stands on nothing is removed, unless it has come to stand on something else', async () => {
+test('an entry without references is removed, unless it has gained another reference', async () => {
   const [kept, gone, moved] = [await create(), await create({ userId: '' }), await create()]
-  const grounds = await house.entries.grounds(String(Number(kept.collaborationId) - 1), 3)
-  expect(grounds.map((one) => one.collaborationId)).toEqual([kept, gone, moved].map((one) => one.collaborationId))
-  await house.entries.update({ scope: null, collaborationId: moved.collaborationId }, '9', () => ({ userId: '70', email: '' }))
-  expect(await house.entries.removeAll(grounds.slice(1))).toBe(1)
-  expect((await house.entries.grounds(String(Number(kept.collaborationId) - 1), 3)).map((one) => one.collaborationId)).toEqual([
+  const references = await fixture.entries.references(String(Number(kept.collaborationId) - 1), 3)
+  expect(references.map((one) => one.collaborationId)).toEqual([kept, gone, moved].map((one) => one.collaborationId))
+  await fixture.entries.update({ scope: null, collaborationId: moved.collaborationId }, '9', () => ({ userId: '70', email: '' }))
+  expect(await fixture.entries.removeAll(references.slice(1))).toBe(1)
+  expect((await fixture.entries.references(String(Number(kept.collaborationId) - 1), 3)).map((one) => one.collaborationId)).toEqual([
     kept.collaborationId,
     moved.collaborationId,
   ])

@@ -1,16 +1,16 @@
 import type { Call } from '@vitascope/grpc'
-import { answeredBefore, type Db, isId, jsonCodec, once, type Transaction } from '@vitascope/postgres'
-import { CLIPS_OF_ENTRY, type ClipRow, toClip } from '../clip/clip-row.ts'
-import { isStorable } from '../input.ts'
-import type { Grounds } from '../neighbour/standing.ts'
-import type { Scope } from '../visibility.ts'
-import { type Entry, type EntryFields, type EntryHead, entriesFull, MOST_ENTRIES } from './entry.ts'
+import { type Db, isId, jsonCodec, storedResponse, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import type { References } from '../clients/resolve-references.ts'
+import { isStorable } from '../rules/input.ts'
+import { CLIPS_OF_ENTRY, type ClipRow, toClip } from './clip-row.ts'
+import { type Entry, type EntryFields, type EntryHead, entriesFull, MAX_ENTRIES } from './entry.ts'
 import { type EntryKey, lockEntry } from './entry-lock.ts'
 
 export interface NewEntry {
   videoId: string
   organisationId: string
-  /** Empty for none. */
+  /** Empty if there is none. */
   userId: string
   byUserId: string
 }
@@ -26,31 +26,31 @@ export interface EntryPlace {
 
 type Repeatable = Pick<Call, 'idempotency' | 'signal'>
 
-/** Changes refuse with COLLABORATION_NOT_FOUND. */
+/** Methods that change an entry throw COLLABORATION_NOT_FOUND. */
 export interface EntryStore {
   find(key: EntryKey, signal?: AbortSignal): Promise<Entry | undefined>
   findHead(key: EntryKey, signal?: AbortSignal): Promise<EntryHead | undefined>
-  /** Of a video: those with the address or the user, newest first. */
+  /** Returns the entries of a video with this email address or user, newest first. */
   findHeads(which: { scope: Scope; videoId: string; email: string; userId: string | undefined }, signal?: AbortSignal): Promise<EntryHead[]>
-  /** Oldest first. */
+  /** Returns entries, oldest first. */
   list(place: EntryPlace, signal?: AbortSignal): Promise<Entry[]>
-  /** The entry that this call made before, if it is a retry. */
+  /** Returns the entry that an earlier attempt of this call created, if there is one. */
   createdBefore(call: Repeatable): Promise<EntryHead | undefined>
-  /** Refuses with COLLABORATION_FULL. */
+  /** Stores an entry. Throws COLLABORATION_FULL. */
   create(entry: NewEntry, call: Repeatable): Promise<EntryHead>
-  /** Locks the entry and stores what `change` makes of it; answers both. */
+  /** Locks the entry and stores the fields that `change` returns. Returns the entry after and before. */
   update(
     key: EntryKey,
     byUserId: string,
     change: (now: EntryFields) => EntryFields,
     signal?: AbortSignal,
   ): Promise<{ entry: Entry; previous: Entry }>
-  /** With its clips; answers it as it was. */
+  /** Deletes the entry with its clips and returns it. */
   remove(key: EntryKey, signal?: AbortSignal): Promise<Entry>
-  /** What the entries after an id stand on, in the order of their ids. */
-  grounds(after: string, limit: number): Promise<(Grounds & { collaborationId: string })[]>
-  /** Removes those that still stand on the same; answers how many. */
-  removeAll(gone: readonly (Grounds & { collaborationId: string })[]): Promise<number>
+  /** Returns the references of the entries after an id, ordered by id. */
+  references(after: string, limit: number): Promise<(References & { collaborationId: string })[]>
+  /** Deletes those of the entries whose user has not changed. Returns their number. */
+  removeAll(gone: readonly (References & { collaborationId: string })[]): Promise<number>
 }
 
 const HEAD = `e.entry_id, e.video_id, e.organisation_id, e.user_id, e.email, e.created_by_user_id, e.last_modified_by_user_id, e.create_time,
@@ -75,10 +75,10 @@ export function createEntryStore(db: Db): EntryStore {
     },
     async findHeads({ scope, videoId, email, userId }, signal) {
       signal?.throwIfAborted()
-      // A video has few entries: its index is enough.
+      // A video has few entries, so the index on the video is sufficient.
       const rows = await db.query<HeadRow>(
         `select ${HEAD} from entry e where ${OF_VIDEO} and (e.email <> '' and lower(e.email) = lower($3) or e.user_id = $4)
-         order by e.entry_id desc limit ${MOST_ENTRIES}`,
+         order by e.entry_id desc limit ${MAX_ENTRIES}`,
         [videoId, scope, isStorable(email) ? email : '', userId ?? null],
       )
       return rows.map(toHead)
@@ -95,15 +95,15 @@ export function createEntryStore(db: Db): EntryStore {
       return rows.map(toEntry)
     },
     async createdBefore(call) {
-      const row = await answeredBefore(db, call, made)
+      const row = await storedResponse(db, call, made)
       return row && toHead(row)
     },
     async create({ videoId, organisationId, userId, byUserId }, call) {
-      const row = await once(db, call, made, async (tx) => {
-        // One after another for each video, so that none is one too many.
+      const row = await withIdempotency(db, call, made, async (tx) => {
+        // Serialises inserts per video, so that the limit is not exceeded.
         await tx.query(`select pg_advisory_xact_lock(hashtextextended('entries of video ' || $1, 0))`, [videoId])
         const [count] = await tx.query<{ entries: number }>('select count(*)::int as entries from entry where video_id = $1', [videoId])
-        if ((count?.entries ?? 0) >= MOST_ENTRIES) throw entriesFull()
+        if ((count?.entries ?? 0) >= MAX_ENTRIES) throw entriesFull()
         const [inserted] = await tx.query<HeadRow>(
           `insert into entry as e (video_id, organisation_id, user_id, created_by_user_id, last_modified_by_user_id)
            values ($1, $2, $3, $4, $4) returning ${HEAD}`,
@@ -132,7 +132,7 @@ export function createEntryStore(db: Db): EntryStore {
         await tx.query('delete from entry where entry_id = $1', [entry.collaborationId])
         return entry
       }, signal),
-    async grounds(after, limit) {
+    async references(after, limit) {
       const rows = await db.query<Pick<HeadRow, 'entry_id' | 'video_id' | 'user_id'>>(
         'select entry_id, video_id, user_id from entry where entry_id > $1 order by entry_id limit $2',
         [after, limit],
@@ -165,7 +165,7 @@ interface HeadRow {
   email: string
   created_by_user_id: string
   last_modified_by_user_id: string
-  /** A text in an answer that was kept. */
+  /** A string in a stored idempotent response. */
   create_time: Date | string
   update_time: Date | string
 }

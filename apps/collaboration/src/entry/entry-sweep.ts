@@ -1,23 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { serviceCall } from '@vitascope/grpc'
 import type { Logger } from '@vitascope/telemetry'
-import type { Neighbours } from '../neighbour/standing.ts'
+import type { Clients } from '../clients/resolve-references.ts'
 import type { EntryStore } from './entry-store.ts'
 
-/** Removes entries whose video or user is gone, a part of the table at a time. Nobody sees them meanwhile. */
+/** Removes entries whose video or user was deleted, in parts. Such entries are already hidden from callers. */
 export interface EntrySweep {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** As many as the neighbours are asked after at once. */
+/** Maximum number of ids per call to the catalogue and auth. */
 const PART = 1_000
 
-/** What is gone never comes back: neither ids of videos nor those of users are given twice. A neighbour that is away says nothing. */
-export function createEntrySweep(entries: EntryStore, { videos, users }: Neighbours, log: Logger): EntrySweep {
+/**
+ * Creates the sweep. Ids of videos and users are never reused, so a missing one stays missing. If a
+ * service is unavailable, the run fails and removes nothing.
+ */
+export function createEntrySweep(entries: EntryStore, { videos, users }: Clients, log: Logger): EntrySweep {
   let after = '0'
   return {
     async run(signal) {
-      const part = await entries.grounds(after, PART)
+      const part = await entries.references(after, PART)
       const call = serviceCall('collaboration', randomUUID(), signal)
       const [knownVideos, knownUsers] = await Promise.all([
         videos.find(
@@ -30,7 +33,7 @@ export function createEntrySweep(entries: EntryStore, { videos, users }: Neighbo
         ),
       ])
       const gone = part.filter(({ videoId, userId }) => !knownVideos.has(videoId) || (userId !== '' && !knownUsers.has(userId)))
-      if (gone.length > 0) log.info({ entries: await entries.removeAll(gone) }, 'entries of videos or users that are gone were removed')
+      if (gone.length > 0) log.info({ entries: await entries.removeAll(gone) }, 'removed entries of deleted videos and users')
       after = part.length === PART ? (part.at(-1)?.collaborationId ?? '0') : '0'
     },
   }

@@ -1,10 +1,10 @@
 import { DomainError, invalid } from '@vitascope/errors'
-import type { Clip } from '../clip/clip.ts'
-import { checkText } from '../input.ts'
-import type { Grounds } from '../neighbour/standing.ts'
+import type { References } from '../clients/resolve-references.ts'
+import { checkText } from '../rules/input.ts'
+import type { Clip } from './clip.ts'
 
-/** Somebody's work on a video, without the clips. */
-export interface EntryHead extends EntryFields, Grounds {
+/** A user's entry on a video, without its clips. */
+export interface EntryHead extends EntryFields, References {
   collaborationId: string
   organisationId: string
   createdByUserId: string
@@ -18,18 +18,18 @@ export interface Entry extends EntryHead {
 }
 
 export interface EntryFields {
-  /** Empty for none. */
+  /** Empty if there is none. */
   userId: string
-  /** The entry's own address; empty for that of its user. */
+  /** Email address of the entry; empty to use that of its user. */
   email: string
 }
 
-/** Of one video. */
-export const MOST_ENTRIES = 100
+/** Maximum number per video. */
+export const MAX_ENTRIES = 100
 
 export const CHANGEABLE = ['user_id', 'email'] as const
 
-/** Refuses what is no address; an empty text is none. */
+/** Returns the email address, or an empty string. Throws `invalid` if it is malformed. */
 export function checkEmail(email: string): string {
   const problems = checkText('email', email, { max: 254 })
   if (problems.length === 0 && email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email)) {
@@ -40,5 +40,5 @@ export function checkEmail(email: string): string {
 }
 
 export function entriesFull(): DomainError {
-  return new DomainError('refused', 'COLLABORATION_FULL', `a video has at most ${MOST_ENTRIES} collaboration entries: delete one first`)
+  return new DomainError('refused', 'COLLABORATION_FULL', `a video has at most ${MAX_ENTRIES} collaboration entries; delete one first`)
 }

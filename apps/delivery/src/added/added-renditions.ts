@@ -1,11 +1,14 @@
-/** A rendition that was added to a set later: its files lie elsewhere, and are served below `added/JOB_ID/` of the set's address. */
+/**
+ * A rendition that was added to a set later. Its files are stored elsewhere and are served under
+ * `added/JOB_ID/` of the set's URL.
+ */
 export interface AddedRendition {
   jobId: string
   prefix: string
   setPrefix: string
 }
 
-/** Where a file is that is asked for below the address of a set: with an added rendition, or, as for every other file, in the set. */
+/** Returns the storage location of a file under the URL of a set: in an added rendition, or else in the set. */
 export function placeOf(file: string, setPrefix: string, added: readonly AddedRendition[]): { prefix: string; file: string } {
   const [, jobId, rest] = /^added\/([1-9]\d{0,18})\/(.+)$/.exec(file) ?? []
   const rendition = jobId === undefined ? undefined : addedTo(setPrefix, added).find((one) => one.jobId === jobId)
@@ -17,8 +20,9 @@ export function addedTo(setPrefix: string, added: readonly AddedRendition[]): Ad
 }
 
 /**
- * The master of a set with the variants of another one, whose addresses go there. Sound that the set has under the same name is the same sound,
- * made of the same source by the same settings: players then load it once.
+ * Returns the master playlist of a set with the variants of an added rendition, whose URLs point
+ * there. An audio group of the same name has identical audio (same source and settings), so the
+ * set's group is used and players load it once.
  */
 export function withVariants(master: string, { jobId, text }: { jobId: string; text: string }): string {
   const groups = new Set([...master.matchAll(/^#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="([^"]*)"/gm)].map(([, group]) => group))

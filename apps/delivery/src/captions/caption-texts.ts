@@ -11,11 +11,11 @@ const READ_MS = 5_000
 const NO_LINES = Buffer.from(captionText([]))
 
 export interface CaptionTexts {
-  /** The WebVTT of captions; without lines for ones that are not there, or were deleted just now. */
+  /** Returns captions as WebVTT. Unknown or just deleted captions have no lines. */
   get(track: CaptionTrack | undefined): Promise<Buffer>
 }
 
-/** Keeps the texts that are asked for; asks the catalogue once for all requests that want the same at the same time. */
+/** Creates a cache of WebVTT texts. Concurrent requests for the same captions share one call to the catalogue. */
 export function createCaptionTexts(captions: Client<typeof CaptionServiceService>): CaptionTexts {
   const kept = new LRUCache<string, Buffer>({ maxSize: BYTES, sizeCalculation: (text) => text.length + 1_000 })
   const asking = new Map<string, Promise<Buffer>>()
@@ -40,7 +40,10 @@ export function createCaptionTexts(captions: Client<typeof CaptionServiceService
   }
 }
 
-/** For all who wait, so no caller's hang-up ends it. Lines that are newer than the revision asked for are as good. */
+/**
+ * The call is shared by all waiting requests, so a client's disconnect does not abort it. Lines
+ * that are newer than the requested revision are acceptable.
+ */
 async function readLines(captions: Client<typeof CaptionServiceService>, captionId: string): Promise<CaptionLine[]> {
   const late = AbortSignal.timeout(READ_MS)
   const lines: CaptionLine[] = []
@@ -50,7 +53,10 @@ async function readLines(captions: Client<typeof CaptionServiceService>, caption
   } catch (error) {
     if (isDomainError(error) && error.kind === 'not_found') return []
     if (!late.aborted) throw error
-    throw new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'the captions took too long: try again', { retryAfter: 1, cause: error })
+    throw new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'reading the captions took too long; try again', {
+      retryAfter: 1,
+      cause: error,
+    })
   }
   return lines
 }

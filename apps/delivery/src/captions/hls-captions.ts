@@ -1,20 +1,20 @@
 import { type CaptionLine, writeVtt } from '@vitascope/captions'
 
-/** Captions that go with the HLS of a video. */
+/** Captions of a video in HLS. */
 export interface CaptionTrack {
   captionId: string
-  /** Another one has other lines. */
+  /** Changes with the lines. */
   revision: number
-  /** Not empty, and of no two the same. */
+  /** Not empty and unique within the video. */
   name: string
   /** A language code. */
   language: string
   showsOnLoad: boolean
 }
 
-/** What a rule says of captions. */
+/** The part of a rule that concerns captions. */
 export interface CaptionRule {
-  /** The file of a set that players open first; empty for none. */
+  /** Path of the set's file that players open first; empty if there is none. */
   masterPath: string
   durationSeconds: number
   tracks: readonly CaptionTrack[]
@@ -23,9 +23,9 @@ export interface CaptionRule {
 export const NO_CAPTIONS: CaptionRule = { masterPath: '', durationSeconds: 0, tracks: [] }
 
 /**
- * What a file is to captions: the master that lists them, the playlist of one, or its text; undefined for every other file. Those that are not
- * there have no track, and are as ones without lines: a player that has begun would take an error for the end of its line, not for the end
- * of captions that were deleted meanwhile.
+ * The caption file that a path denotes: the master playlist, the playlist of one track, or its
+ * text. Undefined for all other files. Unknown captions have no track and are served without lines:
+ * on an error, a running player would stop the stream, although only the captions were deleted.
  */
 export type CaptionFile = { kind: 'master' } | { kind: 'playlist'; captionId: string } | { kind: 'text'; track: CaptionTrack | undefined }
 
@@ -38,7 +38,7 @@ export function captionFileOf(file: string, { masterPath, tracks }: CaptionRule)
   return ending === 'vtt' ? { kind: 'text', track: tracks.find(({ captionId }) => captionId === id) } : { kind: 'playlist', captionId: id }
 }
 
-/** The master with a group of all captions, which every variant names. */
+/** Returns the master playlist with a group of all captions, referenced by every variant. */
 export function withCaptions(master: string, tracks: readonly CaptionTrack[]): string {
   if (tracks.length === 0) return master
   const lines = master.split('\n')
@@ -61,12 +61,15 @@ function mediaTag({ captionId, name, language, showsOnLoad }: CaptionTrack): str
   ].join(',')}`
 }
 
-/** A playlist has no way to write a quotation mark or a line end in a value. */
+/** HLS attribute values cannot contain quotation marks or line breaks. */
 function quotable(text: string): string {
   return text.replaceAll('"', '”').replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')
 }
 
-/** One file for the whole video: players load it once, and nothing that happens to it later reaches them. */
+/**
+ * Returns a playlist with one segment for the whole video. Players load it once, so later changes
+ * do not reach them.
+ */
 export function captionPlaylist(captionId: string, durationSeconds: number): string {
   const seconds = Math.max(durationSeconds, 1)
   return [
@@ -82,7 +85,7 @@ export function captionPlaylist(captionId: string, durationSeconds: number): str
   ].join('\n')
 }
 
-/** Its times are those of the picture, which begins at 0. */
+/** Returns the WebVTT text. Its times are those of the video stream, which starts at 0. */
 export function captionText(lines: readonly CaptionLine[]): string {
   return writeVtt(lines, ['X-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000'])
 }

@@ -1,16 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { sendText } from '../send-text.ts'
-import { PLAYLIST_TYPE } from '../serve-object.ts'
+import { sendText } from '../response/send-text.ts'
+import { PLAYLIST_TYPE } from '../response/serve-object.ts'
 import type { CaptionTexts } from './caption-texts.ts'
 import { type CaptionFile, type CaptionRule, captionPlaylist, withCaptions } from './hls-captions.ts'
 
 export interface CaptionParts {
   texts: CaptionTexts
-  /** The master playlist of the set, as it is without captions. */
+  /** Returns the master playlist of the set, without captions. */
   readMaster(): Promise<string>
 }
 
-/** Sends the master with the captions of now, a playlist of one of them, or its text. Their addresses outlive changes of the captions. */
+/**
+ * Sends the master playlist with the current captions, the playlist of one track, or its text.
+ * Their URLs stay the same when captions change.
+ */
 export async function serveCaptions(
   request: IncomingMessage,
   response: ServerResponse,

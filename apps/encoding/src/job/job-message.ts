@@ -1,13 +1,8 @@
 import type { EncodePlan } from '@vitascope/media'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { Job as JobMessage, type JobRendition, RenditionState, JobState as StateCode } from '@vitascope/proto/encoding/v1/job'
+import type { JobPace } from './chunk-speed.ts'
 import type { Job, JobState } from './job.ts'
-
-/** What changes by the second, of a job that is under way. */
-export interface JobPace {
-  chunkProgress: number[]
-  expectedSeconds: number | undefined
-}
 
 const STATE_CODES: Readonly<Record<JobState, StateCode>> = {
   queued: StateCode.JOB_STATE_QUEUED,
@@ -40,7 +35,10 @@ export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobPace)
   })
 }
 
-/** All renditions of a chunk are made in one run, so they wait, are made and are complete together. */
+/**
+ * Returns the state of each rendition. One run makes all renditions of a chunk, so they are in the
+ * same state.
+ */
 function renditionsOf(job: Job): JobRendition[] {
   const plan = job.plan as EncodePlan | undefined
   const made = job.result === undefined ? [] : (job.result as RenditionSet).renditions

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => away.close())
 
-test('a database that is away takes no other figure from the page', async () => {
+test('an unavailable database does not remove other metrics from the page', async () => {
   const metrics = createMetrics('encoding')
   metrics.counter('vitascope_things_total', 'Things').inc()
   observeJobs(metrics, away, createQueue(away), testLog)

@@ -5,12 +5,13 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 type Gauge = ReturnType<Metrics['gauge']>
 
 /**
- * What an operator watches: how much work there is, how long jobs take, and how they end. All of it is read from the rows when it is asked
- * for; a database that is away leaves these figures as they were, and the others on the page are there all the same.
+ * Registers metrics of the queue depth, and of the durations and outcomes of jobs. They are read
+ * from the database at each scrape. If the database is unavailable, they keep their last values and
+ * the other metrics are still served.
  */
 export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger): void {
   const reading = (read: (gauge: Gauge) => Promise<void>) => (gauge: Gauge) =>
-    read(gauge).catch((error: unknown) => log.warn({ err: error }, 'figures of jobs could not be read'))
+    read(gauge).catch((error: unknown) => log.warn({ err: error }, 'reading job metrics failed'))
   metrics.gauge(
     'vitascope_encoding_queue_depth',
     'Tasks by kind and state',

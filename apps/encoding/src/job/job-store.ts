@@ -1,6 +1,7 @@
 import type { Rung } from '@vitascope/media'
 import type { Query, Transaction } from '@vitascope/postgres'
-import { type Job, type JobKind, type JobState, type NewJob, type StoredSource, UNDER_WAY } from './job.ts'
+import type { StoredSource } from '../task/task.ts'
+import { type Job, type JobKind, type JobState, type NewJob, UNDER_WAY } from './job.ts'
 
 interface Row {
   job_id: string
@@ -10,8 +11,8 @@ interface Row {
   source_url: string
   max_bytes: string | null
   max_seconds: number | null
-  gives_way: boolean
-  copies: boolean
+  low_priority: boolean
+  can_copy_video: boolean
   plan_number: number
   rendition: Rung | null
   state: JobState
@@ -29,35 +30,35 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, gives_way, copies, plan_number, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, low_priority, can_copy_video, plan_number, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
   return row && toJob(row)
 }
 
-/** Every transaction that changes a job, or work for it, begins with this lock. */
+/** Locks a job. Every transaction that changes a job or its work starts with this lock. */
 export async function lockJob(tx: Transaction, jobId: string): Promise<Job | undefined> {
   const [row] = await tx.query<Row>(`select ${COLUMNS} from job where job_id = $1 for update`, [jobId])
   return row && toJob(row)
 }
 
-/** False when there is one already. */
+/** Inserts a job. Returns false if the id exists. */
 export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 'cancelled' = 'queued'): Promise<boolean> {
   const rows = await tx.query(
-    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, rendition, set_job_id, gives_way, state, code, message, finish_time, is_dropped)
+    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, rendition, set_job_id, low_priority, state, code, message, finish_time, is_dropped)
      values ($1, $6, $2, $3, $4, $7, $8, $9, $10, $11, $12, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
        case when $5::text = 'cancelled' then now() end, $5::text = 'cancelled')
      on conflict (job_id) do nothing returning 1`,
     [
       ...[job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source), job.maxBytes, job.maxSeconds],
-      ...[json(job.rendition), job.setJobId, job.givesWay ?? false],
+      ...[json(job.rendition), job.setJobId, job.lowPriority ?? false],
     ],
   )
   return rows.length === 1
 }
 
-/** Moves a job that is under way on: fields that are not named stay, and progress never goes back. */
+/** Updates an active job. Omitted fields keep their values, and progress never decreases. */
 export async function moveJob(
   tx: Transaction,
   jobId: string,
@@ -71,12 +72,18 @@ export async function moveJob(
   )
 }
 
-/** Readies a job for another plan: whoever watches its beginning needs new addresses, since files of two plans do not fit together. */
-export async function startNewPlan(tx: Transaction, { jobId, copies }: Pick<Job, 'jobId' | 'copies'>): Promise<void> {
-  await tx.query('update job set plan_number = plan_number + 1, is_playable = false, copies = $2 where job_id = $1', [jobId, copies])
+/**
+ * Prepares a job for a new plan. Previews need a new URL, because files of two plans cannot be
+ * combined.
+ */
+export async function startNewPlan(tx: Transaction, { jobId, canCopyVideo }: Pick<Job, 'jobId' | 'canCopyVideo'>): Promise<void> {
+  await tx.query('update job set plan_number = plan_number + 1, is_playable = false, can_copy_video = $2 where job_id = $1', [
+    jobId,
+    canCopyVideo,
+  ])
 }
 
-/** Answers the revision of the report that tells of it. */
+/** Finishes a job. Returns the revision of its final report. */
 export async function finishJob(
   tx: Transaction,
   jobId: string,
@@ -92,24 +99,24 @@ export async function finishJob(
   return row.revision
 }
 
-/** The revision of another report of a locked job that has ended. */
+/** Returns the revision of a repeated report for a locked job that has ended. */
 export async function nextRevision(tx: Transaction, jobId: string): Promise<string> {
   const [row] = await tx.query<{ revision: string }>('update job set revision = revision + 1 where job_id = $1 returning revision', [jobId])
   if (!row) throw new Error(`job ${jobId} is locked, but not there`)
   return row.revision
 }
 
-/** Has a published job under way again whose objects were given up; false for any other. */
+/** Reactivates a published job whose objects were dropped. Returns false for any other job. */
 export async function reviveJob(tx: Transaction, jobId: string): Promise<boolean> {
   const rows = await tx.query(
-    `update job set state = 'queued', progress = 5, attempt = 0, result = null, finish_time = null, is_dropped = false, unwanted_time = null
+    `update job set state = 'queued', progress = 5, attempt = 0, result = null, finish_time = null, is_dropped = false, unneeded_time = null
      where job_id = $1 and state = 'ok' and is_dropped returning 1`,
     [jobId],
   )
   return rows.length === 1
 }
 
-/** Raises the progress of a job that is under way; false when that changes nothing. */
+/** Raises the progress of an active job. Returns false if nothing changed. */
 export async function raiseProgress(query: Query, jobId: string, percent: number): Promise<boolean> {
   const rows = await query('update job set progress = $2 where job_id = $1 and progress < $2 and state = any($3) returning 1', [
     jobId,
@@ -119,23 +126,30 @@ export async function raiseProgress(query: Query, jobId: string, percent: number
   return rows.length === 1
 }
 
-/** The next revision of a job that is under way, and the progress that it tells. */
-export async function nextReport(query: Query, jobId: string): Promise<{ revision: string; progress: number } | undefined> {
-  const [row] = await query<{ revision: string; progress: number }>(
-    'update job set revision = revision + 1 where job_id = $1 and state = any($2) returning revision, progress',
+/**
+ * Increments the revision of an active job. Returns it with the progress, and with the duration of
+ * the source once it is known.
+ */
+export async function nextReport(
+  query: Query,
+  jobId: string,
+): Promise<{ revision: string; progress: number; sourceMs: number | null } | undefined> {
+  const [row] = await query<{ revision: string; progress: number; sourceMs: number | null }>(
+    `update job set revision = revision + 1 where job_id = $1 and state = any($2)
+     returning revision, progress, case when kind = 'renditions' then round((plan ->> 'durationSeconds')::numeric * 1000)::float8 end as "sourceMs"`,
     [jobId, UNDER_WAY],
   )
   return row
 }
 
 /**
- * Jobs that something is done for, or whose source waits for a worker. One whose fetch was given back, for another try or by a service
- * that stopped, is as one that has not begun: if such jobs were counted, enough of them would keep themselves from being fetched.
- * `first` are those that do not give way.
+ * Counts the jobs in progress, including those whose source waits for a worker. A job whose
+ * download waits for a retry counts as not started: otherwise enough such jobs would block their
+ * own downloads. `first` counts the jobs of normal priority.
  */
 export async function countUnderWay(query: Query): Promise<{ all: number; first: number }> {
   const [row] = await query<{ all: number; first: number }>(
-    `select count(*)::int as all, count(*) filter (where not gives_way)::int as first from job j where state = any($1) and state <> 'queued' and kind = 'renditions' and not (state = 'fetching'
+    `select count(*)::int as all, count(*) filter (where not low_priority)::int as first from job j where state = any($1) and state <> 'queued' and kind = 'renditions' and not (state = 'fetching'
        and exists (select from work_item w where w.key = 'job:' || j.job_id and w.kind = 'fetch' and w.state = 'waiting'))`,
     [UNDER_WAY],
   )
@@ -155,8 +169,8 @@ function toJob(row: Row): Job {
     sourceUrl: row.source_url,
     maxBytes: row.max_bytes === null ? undefined : Number(row.max_bytes),
     maxSeconds: row.max_seconds ?? undefined,
-    givesWay: row.gives_way,
-    copies: row.copies,
+    lowPriority: row.low_priority,
+    canCopyVideo: row.can_copy_video,
     planNumber: row.plan_number,
     rendition: row.rendition ?? undefined,
     state: row.state,
@@ -174,7 +188,7 @@ function toJob(row: Row): Job {
   }
 }
 
-/** How often in a row the storage has failed a job. */
+/** Returns the number of consecutive storage faults of a job. */
 export async function storageFaultsOf(tx: Transaction, jobId: string): Promise<number> {
   const [row] = await tx.query<{ storage_faults: number }>('select storage_faults from job where job_id = $1', [jobId])
   return row?.storage_faults ?? 0
@@ -184,7 +198,7 @@ export async function countStorageFault(tx: Transaction, jobId: string): Promise
   await tx.query('update job set storage_faults = storage_faults + 1 where job_id = $1', [jobId])
 }
 
-/** It works again. */
+/** Resets the count, because the storage works again. */
 export async function forgetStorageFaults(tx: Transaction, jobId: string): Promise<void> {
   await tx.query('update job set storage_faults = 0 where job_id = $1 and storage_faults > 0', [jobId])
 }

@@ -4,10 +4,10 @@ import { afterFault, isJobId, percentOf } from './job.ts'
 const ours = (code: number, attempt: number, storageFaults = 0) => afterFault({ attempt, storageFaults }, { code, message: '' }, 2_000)
 
 describe('after a fault', () => {
-  test.each([4001, 4002, 4003, 4004])('%d, of the source, a job has failed', (code) => {
+  test.each([4001, 4002, 4003, 4004])('%d of the source, a job fails', (code) => {
     expect(ours(code, 1)).toEqual({ next: 'failed' })
   })
-  test.each([5000, 5001, 5002, 5003, 5005])('%d, of ours, it is tried three times', (code) => {
+  test.each([5000, 5001, 5002, 5003, 5005])('%d of the platform, a job has three attempts', (code) => {
     expect(ours(code, 1)).toMatchObject({ next: 'again', attempt: 2 })
     expect(ours(code, 2)).toMatchObject({ next: 'again', attempt: 3 })
     expect(ours(code, 3)).toEqual({ next: 'failed' })
@@ -16,21 +16,21 @@ describe('after a fault', () => {
     ['of the encoder', 5002, 1, 1_500, 2_500],
     ['of the encoder for the second time', 5002, 2, 6_000, 10_000],
     ['of a worker that was lost', 5001, 2, 0, 0],
-  ])('%s it waits long enough, and no two jobs alike', (_, code, attempt, least, most) => {
+  ])('%s its backoff is within the bounds and differs between jobs', (_, code, attempt, least, max) => {
     const after = ours(code, attempt)
     if (after.next !== 'again') throw new Error('it should be tried again')
     expect(after.delayMs).toBeGreaterThanOrEqual(least)
-    expect(after.delayMs).toBeLessThanOrEqual(most)
+    expect(after.delayMs).toBeLessThanOrEqual(max)
   })
 })
 
-test('a picture that cannot be copied costs no attempt, once', () => {
+test('a fault that disables copying counts as no attempt', () => {
   const fault = { code: 5007, message: '' }
-  expect(afterFault({ attempt: 3, storageFaults: 0, copies: true }, fault, 2_000)).toEqual({ next: 'again', attempt: 3, delayMs: 0 })
-  expect(afterFault({ attempt: 3, storageFaults: 0, copies: false }, fault, 2_000)).toEqual({ next: 'failed' })
+  expect(afterFault({ attempt: 3, storageFaults: 0, dropsCopy: true }, fault, 2_000)).toEqual({ next: 'again', attempt: 3, delayMs: 0 })
+  expect(afterFault({ attempt: 3, storageFaults: 0, dropsCopy: false }, fault, 2_000)).toEqual({ next: 'failed' })
 })
 
-test('a storage that fails uses up no attempt, and is tried six times within a quarter of an hour', () => {
+test('a storage fault counts as no attempt and is retried six times within 15 minutes', () => {
   const waits = [0, 1, 2, 3, 4].map((faults) => {
     const after = ours(5004, 3, faults)
     if (after.next !== 'again') throw new Error('it should be tried again')
@@ -68,6 +68,6 @@ test.each([
   ['-1', false],
   ['1 ', false],
   ['', false],
-])('"%s" as an id of a job: %s', (text, is) => {
+])('"%s" as a job id: %s', (text, is) => {
   expect(isJobId(text)).toBe(is)
 })

@@ -2,47 +2,48 @@ import type { Db } from '@vitascope/postgres'
 import type { ObjectStorage } from '@vitascope/storage'
 import { readPrefix } from './object-prefix.ts'
 
-/** What lies in storage, and no row tells of it. */
+/** An object, or a folder of objects, without a row. */
 export interface Orphan {
-  /** Of a single object, or with a slash at its end of all that is below it. */
+  /** Object name, or a folder with a trailing slash. */
   name: string
   objects: number
   bytes: number
-  /** When the last of the objects was put. */
+  /** Modification time of the newest object. */
   newest: Date
 }
 
-/** What was looked at, for whoever asks after the last orphan. */
-export interface Looked {
+/** Counts of a scan, complete after the last orphan. */
+export interface ScanSummary {
   objects: number
   bytes: number
-  /** Objects whose names are none that this service gives: they are left alone. */
+  /** Objects whose names this service does not use. They are kept. */
   foreign: number
-  /** Orphans that are too young to be told of: their rows may be on their way. */
+  /** Orphans that are too recent to report, because their rows may not be written yet. */
   young: number
 }
 
-/** Below these each name has its row: of a lease, of an upload, or of an upload in parts. */
+/** Areas in which every name has a row: that of a lease, of an upload, or of a resumable upload. */
 const AREAS = ['media', 'slides', 'source', 'tus', 'uploads', 'work']
 const AT_ONCE = 500
 
 /**
- * Goes through storage by pages, and asks for the rows of five hundred names at once: memory stays bounded. An object is put after its row is
- * written, so what has no row when it is looked for is an orphan; those that changed within `graceMs` are passed over all the same.
+ * Yields the orphans in storage. It lists storage in pages and looks up the rows of five hundred
+ * names at once, so memory is bounded. A row is written before its objects, so an object without a
+ * row at lookup is an orphan. Objects that changed within `graceMs` are skipped nevertheless.
  */
 export async function* findOrphans(
   { db, storage, graceMs }: { db: Db; storage: ObjectStorage; graceMs: number },
-  looked: Looked,
+  scanned: ScanSummary,
   signal: AbortSignal,
 ): AsyncGenerator<Orphan> {
   let batch: Orphan[] = []
   for (const area of AREAS) {
     for await (const { name, bytes, modified } of storage.list(area, signal)) {
-      looked.objects++
-      looked.bytes += bytes
+      scanned.objects++
+      scanned.bytes += bytes
       const owner = ownerOf(name)
       if (owner === undefined) {
-        looked.foreign++
+        scanned.foreign++
         continue
       }
       const last = batch.at(-1)
@@ -53,16 +54,16 @@ export async function* findOrphans(
         continue
       }
       if (batch.length === AT_ONCE) {
-        yield* withoutRow(db, batch, graceMs, looked)
+        yield* withoutRow(db, batch, graceMs, scanned)
         batch = []
       }
       batch.push({ name: owner, objects: 1, bytes, newest: modified })
     }
   }
-  yield* withoutRow(db, batch, graceMs, looked)
+  yield* withoutRow(db, batch, graceMs, scanned)
 }
 
-/** What the row of an object is found by. */
+/** Returns the key of an object's row, or undefined for a name that this service does not use. */
 function ownerOf(name: string): string | undefined {
   const parts = name.split('/')
   if (parts[0] === 'uploads') return name
@@ -73,10 +74,10 @@ function ownerOf(name: string): string | undefined {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-async function* withoutRow(db: Db, batch: readonly Orphan[], graceMs: number, looked: Looked): AsyncGenerator<Orphan> {
+async function* withoutRow(db: Db, batch: readonly Orphan[], graceMs: number, scanned: ScanSummary): AsyncGenerator<Orphan> {
   if (batch.length === 0) return
   const names = batch.map(({ name }) => name)
-  // One index each: over the view that joins them there would be none.
+  // Three queries with one index each. A view that joins the tables could use none.
   const rows = await db.query<{ name: string }>(
     `select prefix || '/' as name from object_prefix where prefix = any($1)
      union all select object from upload where object = any($2)
@@ -90,7 +91,7 @@ async function* withoutRow(db: Db, batch: readonly Orphan[], graceMs: number, lo
   const known = new Set(rows.map(({ name }) => name))
   for (const orphan of batch) {
     if (known.has(orphan.name)) continue
-    if (Date.now() - orphan.newest.getTime() < graceMs) looked.young++
+    if (Date.now() - orphan.newest.getTime() < graceMs) scanned.young++
     else yield orphan
   }
 }

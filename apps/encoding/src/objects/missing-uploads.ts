@@ -3,7 +3,7 @@ import type { ObjectStorage } from '@vitascope/storage'
 
 const ROWS_AT_ONCE = 500
 
-/** Uploads that came, and are not in storage. */
+/** Yields the objects of complete uploads and of upload parts that are missing in storage. */
 export async function* findMissingUploads(
   { db, storage }: { db: Db; storage: ObjectStorage },
   signal: AbortSignal,

@@ -1,28 +1,34 @@
 import { randomBytes } from 'node:crypto'
-import type { Query, Transaction } from '@vitascope/postgres'
+import type { Db, Query, Transaction } from '@vitascope/postgres'
 import type { Job } from '../job/job.ts'
 import { NOT_HELD } from './sweep-hold.ts'
 
-/** Where a lease may put objects; empty where its kind of work leaves none. */
+/** Prefixes of a lease. A prefix that its kind of work does not use is empty. */
 export interface TaskPlaces {
   source: string
   work: string
-  /** What is published. */
+  /** The published files. */
   set: string
 }
 
 export type Place = keyof TaskPlaces
 
-/** A prefix that is to be swept. */
+/** A prefix that must be swept. */
 export interface DroppedPrefix {
   prefix: string
   jobId: string
 }
 
-/** When a dropped prefix is swept again, in seconds after the sweep before: whoever lost his lease may be writing still, or stand still for long. */
+/**
+ * Delays between repeated sweeps of a dropped prefix, in seconds. A holder that lost its lease may
+ * still write, or may be suspended for a long time.
+ */
 const AGAIN_SECONDS = [10, 60, 900, 86_400]
 
-/** Writes down where a lease may put objects, to be committed before anything is put there; the same places when it is asked again. */
+/**
+ * Records the prefixes of a lease. The transaction must commit before anything is written there. A
+ * repeated call returns the same prefixes.
+ */
 export async function claimPlaces(tx: Transaction, job: PlacedJob, fence: number, wanted: readonly Place[]): Promise<TaskPlaces> {
   const places = await placesOf(tx.query, job.jobId, fence)
   for (const place of wanted) {
@@ -33,7 +39,7 @@ export async function claimPlaces(tx: Transaction, job: PlacedJob, fence: number
   return places
 }
 
-/** The places of a lease that stands. */
+/** Returns the prefixes of an active lease. */
 export async function placesOf(query: Query, jobId: string, fence: number): Promise<TaskPlaces> {
   const places: TaskPlaces = { source: '', work: '', set: '' }
   const rows = await query<{ prefix: string }>('select prefix from object_prefix where job_id = $1 and fence = $2 and drop_time is null', [
@@ -44,7 +50,7 @@ export async function placesOf(query: Query, jobId: string, fence: number): Prom
   return places
 }
 
-/** True for what may be published. */
+/** Returns true for a prefix of published files. */
 export function isOfSet(prefix: string): boolean {
   return placeOf(prefix) === 'set'
 }
@@ -52,8 +58,9 @@ export function isOfSet(prefix: string): boolean {
 type PlacedJob = Pick<Job, 'kind' | 'mediaId' | 'jobId'>
 
 /**
- * Each lease has its own, so that nobody writes over anybody, and late writers are found. The random end makes it so also where a database
- * went back in time and hands out a number of a lease again: objects, once published, are cached by their names for ever.
+ * Returns a new prefix. Each lease has its own, so that writers never overwrite each other's
+ * objects and late writes are found. The random suffix keeps prefixes unique even if a restored
+ * database assigns a fence again, because published objects are cached by name forever.
  */
 function newPrefix(place: Place, { kind, mediaId, jobId }: PlacedJob, fence: number): string {
   const lease = `${fence}-${randomBytes(6).toString('hex')}`
@@ -66,25 +73,38 @@ function placeOf(prefix: string): Place {
   return area === 'source' || area === 'work' ? area : 'set'
 }
 
-/** The job and the lease that a folder of objects is of; undefined for one that is none of ours. */
+/**
+ * Returns the job and the fence of a prefix, or undefined if this service does not use its form.
+ */
 export function readPrefix(prefix: string): { jobId: string; fence: number } | undefined {
   const [, jobId, fence] =
-    /^(?:source|work)\/([1-9]\d{0,17})\/(\d{1,10})(?:-[0-9a-f]+)?$/.exec(prefix) ??
-    /^(?:media|slides)\/[a-z0-9]{1,64}\/([1-9]\d{0,17})-(\d{1,10})(?:-[0-9a-f]+)?$/.exec(prefix) ??
+    /^(?:source|work)\/([1-9]\d{0,17})\/(\d{1,16})(?:-[0-9a-f]+)?$/.exec(prefix) ??
+    /^(?:media|slides)\/[a-z0-9]{1,64}\/([1-9]\d{0,17})-(\d{1,16})(?:-[0-9a-f]+)?$/.exec(prefix) ??
     []
-  return jobId !== undefined && Number(fence) < 2 ** 31 ? { jobId, fence: Number(fence) } : undefined
+  return jobId !== undefined && Number.isSafeInteger(Number(fence)) ? { jobId, fence: Number(fence) } : undefined
 }
 
-/** Gives up what a job has in storage: all of it, what one lease made, or all but some prefixes. */
+/** Drops prefixes of a job: all of them, those of one lease, or all except some. */
 export async function dropPrefixes(tx: Transaction, jobId: string, which: { fence?: number; but?: readonly string[] } = {}): Promise<void> {
   await tx.query(
     `update object_prefix set drop_time = now(), next_sweep = now()
-     where job_id = $1 and drop_time is null and ($2::int is null or fence = $2) and ($3::text[] is null or prefix <> all($3))`,
+     where job_id = $1 and drop_time is null and ($2::bigint is null or fence = $2) and ($3::text[] is null or prefix <> all($3))`,
     [jobId, which.fence ?? null, which.but ?? null],
   )
 }
 
-/** Gives up those of the prefixes that are not written down, after a while; answers which these are. */
+/** Drops all objects of a finished job. The sweep deletes them. */
+export function dropJob(db: Db, jobId: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const dropped = await tx.query(
+      `update job set is_dropped = true where job_id = $1 and state in ('ok', 'failed', 'cancelled') returning 1`,
+      [jobId],
+    )
+    if (dropped.length > 0) await dropPrefixes(tx, jobId)
+  })
+}
+
+/** Drops those prefixes that have no row, after `graceMs`. Returns them. */
 export async function dropUnknownPrefixes(query: Query, prefixes: readonly string[], graceMs: number): Promise<string[]> {
   const found = prefixes.flatMap((prefix) => {
     const of = readPrefix(prefix)
@@ -93,19 +113,22 @@ export async function dropUnknownPrefixes(query: Query, prefixes: readonly strin
   const rows = await query<{ prefix: string }>(
     `insert into object_prefix (prefix, job_id, fence, drop_time, next_sweep)
      select prefix, job_id, fence, now(), now() + $2::int * interval '1 millisecond'
-     from json_to_recordset($1::json) as t (prefix text, job_id bigint, fence int)
+     from json_to_recordset($1::json) as t (prefix text, job_id bigint, fence bigint)
      on conflict (prefix) do nothing returning prefix`,
     [JSON.stringify(found), graceMs],
   )
   return rows.map(({ prefix }) => prefix)
 }
 
-/** Somebody who has lost this lease has just been heard of: what he may have put since the last sweep goes soon. */
+/**
+ * A holder that has lost this lease just called. Its prefix is swept again soon, because it may
+ * have written since the last sweep.
+ */
 export async function sweepSoon(query: Query, fence: number): Promise<void> {
   await query('update object_prefix set next_sweep = now() where fence = $1 and drop_time is not null', [fence])
 }
 
-/** Prefixes whose objects are to be removed now; none while a backup copies. */
+/** Returns prefixes that are due for deletion, none while a backup copies objects. */
 export function duePrefixes(query: Query, limit: number): Promise<DroppedPrefix[]> {
   return query<DroppedPrefix>(
     `select prefix, job_id as "jobId" from object_prefix where next_sweep <= now() and ${NOT_HELD} order by next_sweep limit $1`,
@@ -113,13 +136,13 @@ export function duePrefixes(query: Query, limit: number): Promise<DroppedPrefix[
   )
 }
 
-/** A prefix that cannot be swept lets the others go first. */
+/** Postpones a prefix that cannot be swept, so that others come first. */
 export async function postponeSweep(query: Query, prefix: string, seconds = 60): Promise<void> {
   await query(`update object_prefix set next_sweep = now() + $2::int * interval '1 second' where prefix = $1`, [prefix, seconds])
 }
 
-/** Notes that a prefix was found empty, or made so; after the last sweep it is forgotten. */
-export async function sweptPrefix(query: Query, prefix: string): Promise<void> {
+/** Records a sweep of a prefix. After the last one, its row is deleted. */
+export async function markPrefixSwept(query: Query, prefix: string): Promise<void> {
   await query(
     `update object_prefix set sweeps = sweeps + 1, next_sweep = now() + ($2::int[])[sweeps + 1] * interval '1 second' where prefix = $1`,
     [prefix, AGAIN_SECONDS],

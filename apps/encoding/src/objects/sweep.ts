@@ -6,11 +6,12 @@ import { openStorage } from '@vitascope/storage'
 import { createLogger } from '@vitascope/telemetry'
 import { type Finding, SweepHeld, type SweepSummary, sweepOrphans } from './sweep-orphans.ts'
 
-// node apps/encoding/src/objects/sweep.ts [--dry-run] [--json] [--older-than SECONDS]: compares objects and rows.
+// node apps/encoding/src/objects/sweep.ts [--dry-run] [--json] [--older-than SECONDS]: compares
+// objects and rows.
 const USAGE = 'usage: node apps/encoding/src/objects/sweep.ts [--dry-run] [--json] [--older-than SECONDS]'
-/** A day: by then nobody comes any more for what a form put into the store. */
+/** One day. After this time the object of a form is no longer claimed. */
 const GRACE_SECONDS = 86_400
-/** For the statements over all rows. */
+/** Statement timeout for queries over all rows. */
 const LONG_MS = 600_000
 
 process.exitCode = await run()
@@ -62,7 +63,7 @@ function sentenceOf(finding: Finding): string {
 function totalOf(summary: SweepSummary, isDry: boolean): string {
   const { objects, bytes, foreign, young, orphans, orphanObjects, orphanBytes, missing } = summary
   return [
-    `${objects} objects of ${bytes} bytes were looked at; ${foreign} of them have names that are not given here, and are left alone.`,
+    `${objects} objects of ${bytes} bytes were scanned; ${foreign} of them have names that encoding does not create, and are kept.`,
     `Without a row: ${orphans} names with ${orphanObjects} objects of ${orphanBytes} bytes${isDry ? '; nothing was changed' : ''}; ${young} more are too young.`,
     `Rows without their objects: ${missing}.`,
   ].join('\n')

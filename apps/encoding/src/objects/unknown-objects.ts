@@ -2,14 +2,15 @@ import type { Db } from '@vitascope/postgres'
 import type { ObjectStorage } from '@vitascope/storage'
 import { dropUnknownPrefixes } from './object-prefix.ts'
 
-/** Below these, each job, media or presentation has a folder, and in it each lease one. */
+/** Areas with a folder per job, media or presentation, and in it one per lease. */
 const AREAS = ['source', 'work', 'media', 'slides']
 const AT_ONCE = 1_000
 
 /**
- * Gives up what lies in storage below the prefix of a lease that is not written down here; it goes after a while, sets only if they do not
- * play. Lists folders, never objects: for a million media that is a million small folders. Storage is looked at before the rows, and a prefix is
- * written down before its first object: what is not found there is of a time that was lost. Answers the prefixes.
+ * Drops objects below lease prefixes that have no row. They are deleted after `graceMs`, sets only
+ * if they are not in use. It lists folders, never objects: for a million media these are a million
+ * small folders. Storage is listed before the rows are read, and a prefix is recorded before its
+ * first object. So a prefix without a row was lost from the database. Returns the prefixes.
  */
 export async function dropUnknownObjects(
   tools: { db: Db; storage: ObjectStorage; graceMs: number },
@@ -32,7 +33,10 @@ export async function dropUnknownObjects(
   return dropped
 }
 
-/** Published sets that should be in storage and are not: they were removed in a time that was lost. Answers their prefixes. */
+/**
+ * Returns the prefixes of published sets that are missing in storage. They were deleted by a
+ * transaction that the database has lost.
+ */
 export async function findMissingSets({ db, storage }: { db: Db; storage: ObjectStorage }, signal: AbortSignal): Promise<string[]> {
   const missing: string[] = []
   for (let last = ''; ; ) {

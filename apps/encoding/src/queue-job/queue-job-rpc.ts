@@ -1,48 +1,44 @@
-import { DomainError, type FieldError, invalid, notFound } from '@vitascope/errors'
-import type { Handlers, Principal } from '@vitascope/grpc'
+import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
 import { isId } from '@vitascope/postgres'
+import { requireSystemUser } from '@vitascope/principal'
 import type { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import type { QueueJobStore } from './queue-job-store.ts'
 
-const LONGEST_NAME = 255
-const MOST_DATA_BYTES = 65_536
-const LONGEST_LEASE_SECONDS = 43_200
+const MAX_NAME_LENGTH = 255
+const MAX_DATA_BYTES = 65_536
+const MAX_LEASE_SECONDS = 43_200
 
 export function queueJobHandlers(jobs: QueueJobStore): Handlers<typeof QueueJobServiceService> {
   return {
     async addQueueJob({ jobName, priority, data }, call) {
-      onlySystem(call.principal)
+      requireSystemUser(call.principal)
       const fields = problemsOf({ jobName, priority, data })
       if (fields.length > 0) throw invalid(fields)
       return { jobId: await jobs.add({ jobName, priority, data }, call) }
     },
     async popQueueJob({ leaseSeconds }, { principal, signal }) {
-      onlySystem(principal)
-      if (leaseSeconds < 0 || leaseSeconds > LONGEST_LEASE_SECONDS) {
-        throw invalid([{ field: 'lease', message: `must be a whole number from 1 to ${LONGEST_LEASE_SECONDS}` }])
+      requireSystemUser(principal)
+      if (leaseSeconds < 0 || leaseSeconds > MAX_LEASE_SECONDS) {
+        throw invalid([{ field: 'lease', message: `must be an integer from 1 to ${MAX_LEASE_SECONDS}` }])
       }
       return { job: await jobs.pop(leaseSeconds, signal) }
     },
     async deleteQueueJob({ jobId }, { principal, signal }) {
-      onlySystem(principal)
+      requireSystemUser(principal)
       if (!isId(jobId) || !(await jobs.remove(jobId, signal))) throw notFound('queue job', jobId)
       return {}
     },
   }
 }
 
-function onlySystem(caller: Principal): void {
-  if (caller.kind === 'user' && caller.userType === 'system') return
-  throw new DomainError('forbidden', 'SYSTEM_ONLY', 'only system users may do this')
-}
-
 function problemsOf({ jobName, priority, data }: { jobName: string; priority: number; data: string }): FieldError[] {
   const length = [...jobName].length
   return [
-    ...(length < 1 || length > LONGEST_NAME ? [{ field: 'job_name', message: `must have 1 to ${LONGEST_NAME} characters` }] : []),
+    ...(length < 1 || length > MAX_NAME_LENGTH ? [{ field: 'job_name', message: `must have 1 to ${MAX_NAME_LENGTH} characters` }] : []),
     ...(priority !== 1 && priority !== 10 ? [{ field: 'priority', message: 'must be 1 (low) or 10 (high)' }] : []),
-    ...(Buffer.byteLength(data) > MOST_DATA_BYTES || !isJson(data)
-      ? [{ field: 'data', message: `must be JSON of at most ${MOST_DATA_BYTES} bytes` }]
+    ...(Buffer.byteLength(data) > MAX_DATA_BYTES || !isJson(data)
+      ? [{ field: 'data', message: `must be JSON of at most ${MAX_DATA_BYTES} bytes` }]
       : []),
   ]
 }

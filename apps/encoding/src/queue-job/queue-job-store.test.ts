@@ -25,19 +25,19 @@ const client = (n: number): QueueJobStore => {
   if (!found) throw new Error('the clients are not there yet')
   return found
 }
-/** As if all leases were over: moving the rows' times is moving the only clock there is. */
+/** Expires all leases by moving the rows' times, because the database clock cannot be changed. */
 const runOut = () => query(`update queue_job set lease_end = lease_end - interval '1 day' where lease_end is not null`)
 const aCall = { signal: new AbortController().signal }
 const add = (n = 0, priority = 1) => client(n).add({ jobName: 'check', priority, data: '{}' }, aCall)
 
-test('100 pops at once are given 100 jobs, each once', async () => {
+test('concurrent pops return each of 100 jobs once', async () => {
   const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => add(n)))
   const popped = await Promise.all(Array.from({ length: 110 }, (_, n) => client(n).pop(n % 2 === 0 ? 0 : 60)))
-  const given = popped.flatMap((job) => (job ? [job.jobId] : []))
-  expect(given.toSorted()).toEqual(ids.toSorted())
+  const input = popped.flatMap((job) => (job ? [job.jobId] : []))
+  expect(input.toSorted()).toEqual(ids.toSorted())
 })
 
-test('a job whose answer was lost comes back when its lease is over, and not before', async () => {
+test('a popped job returns to the queue when its lease expires', async () => {
   const [first, second] = [await add(), await add()]
   expect((await client(0).pop(30))?.jobId).toBe(first)
   expect((await client(1).pop(30))?.jobId).toBe(second)
@@ -48,13 +48,13 @@ test('a job whose answer was lost comes back when its lease is over, and not bef
   expect(await client(0).remove(second)).toBe(true)
 })
 
-test('who has gone away is given none', async () => {
+test('a pop of a disconnected client takes no job', async () => {
   await add()
   await expect(client(0).pop(0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
   expect(await client(0).pop(0)).toBeDefined()
 })
 
-test('an idempotency key puts one job in, and keeps to its payload', async () => {
+test('an idempotency key adds one job and rejects another payload', async () => {
   const repeated = { ...aCall, idempotency: { key: 'k-queue', fingerprint: 'a' } }
   const job = { jobName: 'once', priority: 10, data: '' }
   const id = await client(0).add(job, repeated)
@@ -66,7 +66,7 @@ test('an idempotency key puts one job in, and keeps to its payload', async () =>
   expect(await client(2).pop(0)).toBeUndefined()
 })
 
-test('is full at its bound, and has room again when a job is taken out', async () => {
+test('rejects a job above the limit, until a job is removed', async () => {
   const [db] = dbs
   if (!db) throw new Error('the databases are not there yet')
   const small = createQueueJobStore(db, 3)
@@ -77,7 +77,7 @@ test('is full at its bound, and has room again when a job is taken out', async (
   await fill()
 })
 
-// What the queue must do, as a list in memory.
+// Model of the queue, as a list in memory.
 interface ModelJob {
   id: string
   priority: number
@@ -121,7 +121,7 @@ const leasesEnd = command('leases end', async (model) => {
   for (const job of model) job.leased = false
 })
 
-test('three clients see what the model says', async () => {
+test('three clients behave as the model', async () => {
   const who = fc.nat(2)
   const commands = fc.commands(
     [

@@ -1,5 +1,5 @@
 import { DomainError } from '@vitascope/errors'
-import { type Db, jsonCodec, once } from '@vitascope/postgres'
+import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
 
 export interface NewQueueJob {
   jobName: string
@@ -14,18 +14,18 @@ export interface QueueJob extends NewQueueJob {
 }
 
 export interface QueueJobStore {
-  /** Answers the id; refuses with QUEUE_FULL. */
-  add(job: NewQueueJob, call: Parameters<typeof once>[1]): Promise<string>
+  /** Returns the id. Throws QUEUE_FULL. */
+  add(job: NewQueueJob, call: Parameters<typeof withIdempotency>[1]): Promise<string>
   /**
-   * The first job, gone for good or under a lease; undefined when there is none. No two calls ever get the same one. Cost: two statements,
-   * each by a partial index.
+   * Removes the first job, for good or under a lease. Returns undefined if there is none. No two
+   * calls return the same job. It costs two statements, each with a partial index.
    */
   pop(leaseSeconds: number, signal?: AbortSignal): Promise<QueueJob | undefined>
-  /** False when there is no such job. */
+  /** Returns false if there is no such job. */
   remove(jobId: string, signal?: AbortSignal): Promise<boolean>
 }
 
-const MOST_JOBS = 1_000_000
+const MAX_JOBS = 1_000_000
 
 const FIRST = `(select job_id from queue_job where lease_end is null order by priority desc, job_id limit 1 for update skip locked)`
 const COLUMNS = 'job_id, job_name, priority, data, create_time'
@@ -38,15 +38,15 @@ interface Row {
   create_time: Date
 }
 
-export function createQueueJobStore(db: Db, mostJobs = MOST_JOBS): QueueJobStore {
+export function createQueueJobStore(db: Db, maxJobs = MAX_JOBS): QueueJobStore {
   return {
     add: ({ jobName, priority, data }, call) =>
-      once(db, call, jsonCodec<string>(), async ({ query }) => {
-        // The span of the ids is never less than the count, and found at once.
+      withIdempotency(db, call, jsonCodec<string>(), async ({ query }) => {
+        // The id span is cheap to compute and never smaller than the count.
         const [span] = await query<{ ids: string }>('select coalesce(max(job_id) - min(job_id) + 1, 0) as ids from queue_job')
-        if (Number(span?.ids) >= mostJobs) {
-          const [full] = await query('select 1 from queue_job offset $1 limit 1', [mostJobs - 1])
-          if (full) throw new DomainError('refused', 'QUEUE_FULL', `the queue holds ${mostJobs} jobs: take some out first`)
+        if (Number(span?.ids) >= maxJobs) {
+          const [full] = await query('select 1 from queue_job offset $1 limit 1', [maxJobs - 1])
+          if (full) throw new DomainError('refused', 'QUEUE_FULL', `the queue has ${maxJobs} jobs, which is the maximum; remove some first`)
         }
         const [row] = await query<{ job_id: string }>(
           'insert into queue_job (job_name, priority, data) values ($1, $2, $3) returning job_id',
@@ -61,7 +61,7 @@ export function createQueueJobStore(db: Db, mostJobs = MOST_JOBS): QueueJobStore
         `update queue_job set lease_end = null where job_id in (
            select job_id from queue_job where lease_end < now() order by lease_end limit 1000 for update skip locked)`,
       )
-      // Whoever went away meanwhile gets none: it would be lost.
+      // Checked again, because a job for a disconnected client would be lost.
       signal?.throwIfAborted()
       const [row] =
         leaseSeconds === 0

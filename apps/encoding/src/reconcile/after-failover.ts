@@ -4,28 +4,29 @@ import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import type { JobDesk } from '../job/accept-job.ts'
+import type { JobIntake } from '../engine/accept-job.ts'
 import { dropUnknownObjects, findMissingSets } from '../objects/unknown-objects.ts'
-import { restartGuttedJobs } from './gutted-jobs.ts'
-import { dropUnwantedJobs } from './unwanted-jobs.ts'
+import { restartJobsWithMissingObjects } from './jobs-with-missing-objects.ts'
+import { removeUnneededJobs } from './unneeded-jobs.ts'
 
 interface Tools {
   db: Db
   queue: Queue
-  desk: JobDesk
+  intake: JobIntake
   jobs: Client<typeof JobServiceService>
   storage: ObjectStorage
   log: Logger
-  /** How long somebody may work on for the time that was lost. */
+  /** How long processes may continue with lost state after a failover. */
   graceMs: number
 }
 
-/** Names in a line of the log. */
+/** Maximum number of names in a log line. */
 const NAMED = 20
 
 /**
- * Puts right what a lost tail of the database left behind: all at once when the failover is noticed, and once more when nobody can be at
- * work any more who does not know; that settles it. A process that dies in between begins anew.
+ * Repairs the effects of lost transactions after a failover: once when it is noticed, and once more
+ * after `graceMs`, when no process works with lost state any more. The second pass settles the
+ * failover. If this process dies in between, the repair starts again.
  */
 export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Promise<void> {
   const { db, log, graceMs } = tools
@@ -35,35 +36,37 @@ export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Prom
     if (!open) return
     const isLast = open.seconds * 1_000 >= graceMs
     if (!isLast && lookedAt === open.failoverId) return
-    const begunAgain = await restartGuttedJobs(tools, signal)
+    const restarted = await restartJobsWithMissingObjects(tools, signal)
     const unknown = await dropUnknownObjects(tools, signal)
     const missing = await findMissingSets(tools, signal)
     const unwanted = await askAboutAll(tools, signal)
     log.warn(
       {
-        jobs_begun_again: begunAgain.length,
+        jobs_restarted: restarted.length,
         prefixes_without_row: unknown.length,
         sets_without_objects: missing.length,
         unwanted_jobs: unwanted.length,
         settled: isLast,
-        ...(begunAgain.length > 0 && { jobs: begunAgain.slice(0, NAMED) }),
+        ...(restarted.length > 0 && { jobs: restarted.slice(0, NAMED) }),
         ...(unknown.length > 0 && { unknown: unknown.slice(0, NAMED) }),
         ...(missing.length > 0 && { missing: missing.slice(0, NAMED) }),
       },
-      'after a failover of the database: jobs and objects were looked through',
+      'database failover: jobs and objects checked',
     )
     lookedAt = open.failoverId
     if (isLast) await settleFailover(db.query, open)
   }
 }
 
-/** A catalogue that is away is asked by the reconciler, by and by. */
+/**
+ * Checks all jobs with the catalogue. If it is unavailable, the reconciler checks them gradually.
+ */
 async function askAboutAll(tools: Tools, signal: AbortSignal): Promise<string[]> {
   try {
-    return await dropUnwantedJobs({ ...tools, calls: Number.POSITIVE_INFINITY }, signal)
+    return await removeUnneededJobs({ ...tools, calls: Number.POSITIVE_INFINITY }, signal)
   } catch (error) {
     if (signal.aborted) throw error
-    tools.log.warn({ err: error }, 'after a failover of the database: whether all jobs are wanted is asked later')
+    tools.log.warn({ err: error }, 'database failover: checking jobs with the catalogue failed; retrying later')
     return []
   }
 }

@@ -5,24 +5,24 @@ import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import { sweepRuns } from '../executor/run-store.ts'
-import type { JobDesk } from '../job/accept-job.ts'
+import type { JobIntake } from '../engine/accept-job.ts'
+import type { TaskSteps } from '../engine/task-steps.ts'
 import { sweepObjects } from '../objects/sweep-objects.ts'
-import type { TaskSteps } from '../work/task-steps.ts'
-import { sweepWorkers } from '../work/worker-store.ts'
+import { ageLowPriorityJobs } from './age-jobs.ts'
 import { restartStuckJobs } from './stuck-jobs.ts'
-import { dropUnwantedJobs } from './unwanted-jobs.ts'
+import { removeUnneededJobs } from './unneeded-jobs.ts'
 
 export interface ReconcileTools {
   db: Db
   queue: Queue
   outbox: Outbox
   steps: TaskSteps
-  desk: JobDesk
+  intake: JobIntake
   jobs: Client<typeof JobServiceService>
   storage: ObjectStorage
   log: Logger
   intervalMs: number
+  lowPriorityMaxWaitSeconds: number
 }
 
 export interface Reconciler {
@@ -31,15 +31,21 @@ export interface Reconciler {
 }
 
 const RESCUES_A_PASS = 100
-/** Unwanted things go after two passes that agree. */
-const UNWANTED_PASSES = 2
+/** Unneeded objects are removed after two passes with the same result. */
+const UNNEEDED_PASSES = 2
 
-/** Looks again and again for what should not be: leases that ran out, jobs without work, jobs and objects that nobody wants. */
+/**
+ * Checks periodically for expired leases, jobs without work, and jobs and objects that are no
+ * longer needed.
+ */
 export function createReconciler(tools: ReconcileTools): Reconciler {
   const { log, intervalMs } = tools
   const stopping = new AbortController()
   let running = Promise.resolve()
-  /** When the last pass reached the database: after a time without, workers could not renew their leases either, and get one pass to do so. */
+  /**
+   * When the last pass reached the database. After an outage, workers get one pass to renew their
+   * leases, because they could not reach the database either.
+   */
   let lastReached = Number.NEGATIVE_INFINITY
 
   const part = async (what: string, run: () => Promise<void>) => {
@@ -55,33 +61,33 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
       const expired = await tools.queue.expired(RESCUES_A_PASS)
       lastReached = performance.now()
       if (!isSteady) return
-      // Held by somebody who finished it, or gave it back, in a time that was lost: no fault of the job's.
+      // The holder may have completed or released the item in a lost transaction, so the expiry is
+      // not counted for the job.
       const isUncounted = expired.length > 0 && (await openFailover(tools.db.query)) !== undefined
       for (const held of expired) {
         if (isUncounted) {
           await tools.steps.release(held)
           continue
         }
-        const rescued = await tools.steps.fault(held, { code: 5001, message: 'the worker was lost' }, { onlyExpired: true })
+        const rescued = await tools.steps.fault(held, { code: 5001, message: 'the worker stopped responding' }, { onlyExpired: true })
         if (rescued)
-          log.warn({ task: held.itemId, kind: held.kind, job: held.key, holder: held.holder }, 'a lease ran out: its task is tried again')
+          log.warn({ task_id: held.itemId, kind: held.kind, job_id: held.key, worker_id: held.holder }, 'lease expired; retrying its task')
       }
     })
     await part('jobs without work', async () => {
-      for (const jobId of await restartStuckJobs(tools)) log.error({ job: jobId }, 'a job had no work: it begins again')
+      for (const jobId of await restartStuckJobs(tools)) log.error({ job_id: jobId }, 'job had no tasks; restarted')
+    })
+    await part('jobs of low priority', async () => {
+      for (const jobId of await ageLowPriorityJobs(tools, tools.lowPriorityMaxWaitSeconds))
+        log.info({ job_id: jobId }, 'low-priority job waited too long; raised to normal priority')
     })
     await part('unwanted jobs', async () => {
-      const dropped = await dropUnwantedJobs({ ...tools, graceMs: UNWANTED_PASSES * intervalMs }, stopping.signal)
-      for (const jobId of dropped) log.info({ job: jobId }, 'a job is not wanted any more')
+      const dropped = await removeUnneededJobs({ ...tools, graceMs: UNNEEDED_PASSES * intervalMs }, stopping.signal)
+      for (const jobId of dropped) log.info({ job_id: jobId }, 'job no longer needed; removed')
     })
     await part('objects', () => sweepObjects({ ...tools, forMs: intervalMs }, stopping.signal))
-    await part('old rows', async () => {
-      await tools.queue.sweep()
-      await sweepWorkers(tools.db.query)
-      await sweepRuns(tools.db.query)
-      // A pass may take long by itself, for all that there is to remove.
-      lastReached = performance.now()
-    })
+    // A pass may take long because of the number of deletions.
+    if (await tools.db.ping()) lastReached = performance.now()
   }
 
   return {

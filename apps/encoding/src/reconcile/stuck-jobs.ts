@@ -1,15 +1,16 @@
 import type { Db, Outbox } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import { endJob } from '../job/end-job.ts'
+import { endJob } from '../engine/end-job.ts'
+import { replanJob } from '../engine/replan-job.ts'
 import { afterFault, isUnderWay, UNDER_WAY } from '../job/job.ts'
 import { lockJob, moveJob } from '../job/job-store.ts'
-import { beginAgain } from '../work/begin-again.ts'
 
 const WITHOUT_WORK = `not exists (select 1 from work_item w where w.key = 'job:' || j.job_id and w.state in ('waiting', 'leased'))`
 
 /**
- * Jobs that are under way while nothing is left to do for them. Every step sends the next one in its own transaction, so there should be none;
- * after a restore of half a database there may be. They begin again, which counts as an attempt. Answers their ids.
+ * Restarts active jobs without work items. Every step sends the next one in its own transaction, so
+ * there should be none, but there may be after a partial restore. It counts as an attempt. Returns
+ * their ids.
  */
 export async function restartStuckJobs(tools: { db: Db; queue: Queue; outbox: Outbox }): Promise<string[]> {
   const { db, queue } = tools
@@ -22,11 +23,11 @@ export async function restartStuckJobs(tools: { db: Db; queue: Queue; outbox: Ou
       const job = await lockJob(tx, jobId)
       const still = await tx.query(`select 1 from job j where job_id = $1 and ${WITHOUT_WORK}`, [jobId])
       if (!job || !isUnderWay(job.state) || still.length === 0) return
-      const fault = { code: 5000, message: 'the work for this job was lost' }
+      const fault = { code: 5000, message: 'the tasks of this job were lost' }
       const after = afterFault({ attempt: job.attempt, storageFaults: 0 }, fault, 0)
       if (after.next === 'failed') return endJob(tx, tools, job, { state: 'failed', ...fault })
       await moveJob(tx, jobId, { state: 'queued', attempt: after.attempt })
-      await beginAgain(tx, queue, job)
+      await replanJob(tx, queue, job)
     })
   }
   return stuck.map((row) => row.job_id)

@@ -9,7 +9,10 @@ const CODECS: Readonly<Partial<Record<CodecCode, PictureCodec>>> = {
 }
 const AUDIO_KBPS = [32, 64, 128]
 
-/** What is to be made, or what is wrong with it. Nothing but these numbers and words of ours ever reaches a command line. */
+/**
+ * Returns the rung of a profile, or its field errors. Only these numbers and our own constants ever
+ * reach a command line.
+ */
 export function readProfile(profile: RenditionProfile | undefined): Rung | FieldError[] {
   if (!profile) return [{ field: 'profile', message: 'is missing' }]
   const { label, shortSide, audioKbps } = profile

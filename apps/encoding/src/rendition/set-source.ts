@@ -1,11 +1,12 @@
 import { DomainError } from '@vitascope/errors'
 import type { Query } from '@vitascope/postgres'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
-import type { StoredSource } from '../job/job.ts'
+import type { StoredSource } from '../task/task.ts'
 
 /**
- * What a rendition is made of that is added to the set of a job: the source of that set where it was kept, else the largest file of the set
- * (ADR 0014). It is read, never removed: it stays as long as the set does, and who replaces the set ends this job.
+ * Returns the source of a rendition that is added to the set of a job: the source of that set if it
+ * was kept, otherwise the largest file of the set (ADR 0014). The source is never removed by this
+ * job. It is kept as long as the set, and replacing the set ends this job.
  */
 export async function sourceOfSet(query: Query, { setJobId, mediaId }: { setJobId: string; mediaId: string }): Promise<StoredSource> {
   const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'>; kept: StoredSource | null }>(

@@ -1,25 +1,36 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isEncodeFailed, makeFolderFor, placeSource, plainFileBytes, SourceRefused, sandboxFor, sourceName } from '@vitascope/media'
-import { INSIDE, runInRoom } from './office-room.ts'
+import {
+  isEncodeFailed,
+  makeFoldersFor,
+  placeSource,
+  SourceRefused,
+  sandboxFor,
+  sourceName,
+  takeOutput,
+  withOutput,
+} from '@vitascope/media'
+import { INSIDE, runLibreOffice } from './libreoffice-sandbox.ts'
 import { slideLimits } from './slide-limits.ts'
 
 export interface Conversion {
   file: string
   format: 'pptx' | 'odp'
-  /** An empty folder, which LibreOffice is given to. */
+  /** An empty folder for LibreOffice. */
   folder: string
-  /** Path of LibreOffice; undefined where there is none. */
+  /** Path of the resulting PDF. No tool writes to its folder. */
+  pdf: string
+  /** Path of LibreOffice. Undefined if there is none. */
   office: string | undefined
   signal: AbortSignal
 }
 
-/** The one filter of LibreOffice that may read the file, whatever else it could be taken for. */
+/** The only import filter that LibreOffice may use for the file, whatever it detects. */
 const FILTERS = { pptx: 'Impress MS PowerPoint 2007 XML', odp: 'impress8' } as const
 const START_AGAIN = 'exit code 81'
 
-/** Makes a PDF of a presentation by LibreOffice, locked up in a room of its own; answers where it is. Throws `SourceRefused`. */
-export async function convertToPdf({ file, format, folder, office, signal }: Conversion): Promise<string> {
+/** Converts a presentation to PDF with LibreOffice in a sandbox. Throws `SourceRefused`. */
+export async function convertToPdf({ file, format, folder, pdf, office, signal }: Conversion): Promise<void> {
   const kind = format.toUpperCase()
   if (office === undefined) {
     throw new SourceRefused(
@@ -32,10 +43,9 @@ export async function convertToPdf({ file, format, folder, office, signal }: Con
   const source = `source.${format}`
   await rename(join(folder, sourceName), join(folder, source))
   await writeProfile(folder)
-  await makeFolderFor(sandbox, join(folder, 'profile'))
-  await makeFolderFor(sandbox, join(folder, 'profile/user'))
+  await makeFoldersFor(sandbox, folder, ['.', 'profile', 'profile/user'])
   const convert = () =>
-    runInRoom({
+    runLibreOffice({
       office,
       args: [
         ...['--headless', '--invisible', '--norestore', '--nodefault', '--nolockcheck', '--nologo', '--nofirststartwizard'],
@@ -47,7 +57,7 @@ export async function convertToPdf({ file, format, folder, office, signal }: Con
       limits: {
         cpuSeconds: slideLimits.convertSeconds,
         wallSeconds: slideLimits.convertSeconds,
-        // It says nothing while it works.
+        // LibreOffice prints nothing while it works.
         stallSeconds: slideLimits.convertSeconds,
         memoryBytes: slideLimits.convertMemoryBytes,
         fileBytes: slideLimits.fileBytes,
@@ -56,7 +66,7 @@ export async function convertToPdf({ file, format, folder, office, signal }: Con
     })
   try {
     await convert().catch((error: unknown) => {
-      // With a new profile it sets that up, and asks to be started once more.
+      // With a new profile, LibreOffice sets it up and requests a second start.
       if (isEncodeFailed(error) && error.message === START_AGAIN) return convert()
       throw error
     })
@@ -64,12 +74,16 @@ export async function convertToPdf({ file, format, folder, office, signal }: Con
     const isOurs = !isEncodeFailed(error) || error.kind === 'aborted' || error.kind === 'crashed'
     throw isOurs ? error : new SourceRefused(4002, `this ${kind} file cannot be converted within the limits of time and memory`, error)
   }
-  const bytes = await plainFileBytes(folder, 'source.pdf')
-  if (bytes === 0 || bytes > slideLimits.bytes) throw new SourceRefused(4002, `LibreOffice could make no PDF of this ${kind} file`)
-  return join(folder, 'source.pdf')
+  const none = (cause?: unknown) => new SourceRefused(4002, `LibreOffice could make no PDF of this ${kind} file`, cause)
+  await withOutput(folder, 'source.pdf', async (made) => {
+    if (made.bytes > slideLimits.bytes) throw none()
+    await takeOutput(made, pdf)
+  }).catch((error: unknown) => {
+    throw isEncodeFailed(error) ? none(error) : error
+  })
 }
 
-/** No macros. */
+/** Writes a profile that disables macros and active content. */
 async function writeProfile(folder: string): Promise<void> {
   const path = join(folder, 'profile/user/registrymodifications.xcu')
   await mkdir(dirname(path), { recursive: true })

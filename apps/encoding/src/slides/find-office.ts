@@ -1,13 +1,16 @@
 import { access, constants } from 'node:fs/promises'
 
-/** The program itself: the scripts around it want a home and a folder that they can walk to. */
+/** The binary itself. The wrapper scripts need a home folder and a readable path. */
 const PLACES = [
   '/usr/lib/libreoffice/program/soffice.bin',
   '/usr/lib64/libreoffice/program/soffice.bin',
   '/opt/libreoffice/program/soffice.bin',
 ]
 
-/** `path`, where given (`VITASCOPE_LIBREOFFICE`), must be there, or is `off`; else the system's; undefined where there is none. */
+/**
+ * Returns the path of LibreOffice: `path` (`VITASCOPE_LIBREOFFICE`), the system's, or undefined if
+ * there is none or `path` is `off`. Throws if `path` cannot be executed.
+ */
 export async function findOffice(path: string | undefined, places: readonly string[] = PLACES): Promise<string | undefined> {
   if (path === 'off') return undefined
   if (path !== undefined) {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-// Runs as a process of its own, locked up, in a folder with `source`, `pdfium.mjs` and `pdfium.wasm`; see render-pages.ts. It writes the
-// pixels of the pages FROM to TO as page-N.raw, and says what it did, a line of JSON each. Nothing of the file is trusted: whatever goes
-// wrong in here is the file's fault and is said so; what ends the process is found by who started it.
+// Runs as a sandboxed process in a folder with `source`, `pdfium.mjs` and `pdfium.wasm` (see
+// render-pages.ts). It writes the pixels of the pages FROM to TO to raw/page-N.raw, and reports its
+// progress as lines of JSON. The file is untrusted: any error here is reported as a fault of the
+// file. The parent process detects a crash.
 
 const [from = 1, to = 1, side = 1, most = 1] = process.argv.slice(2).map(Number)
 
@@ -10,7 +11,10 @@ function say(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-/** Thinner pages than this are widened: a line of pixels is no picture. */
+/**
+ * Minimum side of a page in pixels. Thinner pages are widened, because a line of pixels is not a
+ * usable image.
+ */
 const THINNEST = 16
 
 function fit(width: number, height: number): { width: number; height: number } {
@@ -21,7 +25,8 @@ function fit(width: number, height: number): { width: number; height: number } {
 
 async function draw(): Promise<void> {
   const place = new URL('pdfium.mjs', import.meta.url).href
-  // The package’s own module, copied beside this one: the user that this runs as cannot read the folder of the platform.
+  // The package's own module, copied into this folder, because the sandbox user cannot read the
+  // platform's folder.
   const { PDFiumLibrary } = (await import(place)) as typeof import('@hyzyla/pdfium')
   const wasmBinary = new Uint8Array(readFileSync('pdfium.wasm')).buffer
   const pdfium = await PDFiumLibrary.init({ wasmBinary })
@@ -35,7 +40,7 @@ async function draw(): Promise<void> {
     const { originalWidth, originalHeight } = page.getOriginalSize()
     if (!(originalWidth > 0 && originalHeight > 0)) return say({ refused: `page ${number} cannot be read` })
     const { width, height, data } = await page.render(fit(originalWidth, originalHeight))
-    writeFileSync(`page-${number}.raw`, data, { flag: 'wx' })
+    writeFileSync(`raw/page-${number}.raw`, data, { flag: 'wx' })
     say({ page: number, width, height })
   }
   say({ done: true })

@@ -1,22 +1,22 @@
-import { chmod, copyFile } from 'node:fs/promises'
+import { chmod, copyFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { EncodeFailed, isEncodeFailed, lockedRun, SourceRefused } from '@vitascope/media'
+import { EncodeFailed, isEncodeFailed, runSandboxed, SourceRefused } from '@vitascope/media'
 import { slideLimits } from './slide-limits.ts'
 
 export interface DrawnPage {
   page: number
-  /** Pixels: RGBA in `page-N.raw`. */
+  /** Size of the RGBA pixels in `rawFile(page)`. */
   width: number
   height: number
 }
 
 export interface PageRun {
-  /** Holds the PDF as `source`, and what `readyRenderer` put there. */
+  /** Contains the PDF as `source`, and the files of `readyRenderer`. */
   folder: string
   from: number
   to: number
-  /** For all of these pages, and for one of them. */
+  /** Time limits for all of these pages, and for each one. */
   wallSeconds: number
   pageSeconds: number
   onPage: () => void
@@ -24,8 +24,15 @@ export interface PageRun {
 }
 
 const RENDERER = 'page-renderer.mts'
+/** Output folder of the renderer, emptied before each run. */
+const RAW_FOLDER = 'raw'
 
-/** Puts the program that draws into the folder in which it will be locked up. */
+/** Returns the path of a page's pixels, relative to the folder of the run. */
+export function rawFile(page: number): string {
+  return `${RAW_FOLDER}/page-${page}.raw`
+}
+
+/** Copies the renderer into the folder of its sandbox. */
 export async function readyRenderer(folder: string): Promise<void> {
   const require = createRequire(import.meta.url)
   const files = {
@@ -40,23 +47,27 @@ export async function readyRenderer(folder: string): Promise<void> {
 }
 
 /**
- * Draws some pages of a PDF in a process of its own: PDFium as WebAssembly in Node, locked up as ffmpeg is, without network, environment or
- * another file than those of its folder. Answers how many pages there are and those that were drawn. Throws `SourceRefused` for a file that
- * cannot be drawn within the limits, and `EncodeFailed` when the process was ended by something else.
+ * Renders some pages of a PDF in a separate process: PDFium as WebAssembly in Node, in the same
+ * sandbox as ffmpeg, without network, environment or files outside of its folder. Returns the
+ * number of pages and the rendered ones. Throws `SourceRefused` for a file that cannot be rendered
+ * within the limits, and `EncodeFailed` if the process ended for another reason.
  */
 export async function renderPages(run: PageRun): Promise<{ pages: number; drawn: DrawnPage[] }> {
   const { folder, from, to, signal } = run
   const said: Line[] = []
   const count = to - from + 1
-  await lockedRun({
+  await rm(join(folder, RAW_FOLDER), { recursive: true, force: true })
+  await runSandboxed({
     tool: process.execPath,
-    // A path through /proc leads to the folder itself: its parents may be closed to the user that this runs as.
+    // A path through /proc refers to the folder itself, because the sandbox user may have no access
+    // to its parents.
     args: [
       ...['--preserve-symlinks', '--preserve-symlinks-main', '--disable-warning=ExperimentalWarning', '--max-old-space-size=256'],
       `/proc/self/cwd/${RENDERER}`,
       ...[from, to, slideLimits.side, slideLimits.pages].map(String),
     ],
     scratch: folder,
+    writes: [RAW_FOLDER],
     limits: {
       cpuSeconds: run.wallSeconds,
       wallSeconds: run.wallSeconds,
@@ -65,7 +76,7 @@ export async function renderPages(run: PageRun): Promise<{ pages: number; drawn:
       fileBytes: slideLimits.fileBytes,
     },
     onLine: (text) => {
-      // It says no more than this, unless it was made to.
+      // More lines than this come only from a compromised renderer.
       if (said.length > count + 2) return false
       const line = readLine(text)
       said.push(line)
@@ -79,7 +90,7 @@ export async function renderPages(run: PageRun): Promise<{ pages: number; drawn:
   return drawnOf(said, from, to)
 }
 
-/** What the renderer says; nothing of it is sure to be true. */
+/** A line of the renderer's output, which is untrusted. */
 interface Line {
   pages?: number
   page?: number
@@ -94,7 +105,7 @@ function readLine(text: string): Line {
     const line: unknown = JSON.parse(text)
     if (typeof line === 'object' && line !== null) return line
   } catch {
-    // Falls through.
+    // Rejected below.
   }
   throw new EncodeFailed('incomplete', 'the renderer says something else than what it did', text.slice(0, 500))
 }
@@ -115,7 +126,10 @@ function isPixels(value: number | undefined): value is number {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= slideLimits.side
 }
 
-/** A renderer that was stopped by its limits was given a file that is not to be drawn; one that was killed can be tried again. */
+/**
+ * Converts an error. A renderer that exceeded its limits means that the file cannot be rendered. A
+ * killed one can be retried.
+ */
 function asRefusal(error: unknown, page: number): unknown {
   if (!isEncodeFailed(error)) return error
   const reasons: Partial<Record<EncodeFailed['kind'], string>> = {

@@ -1,26 +1,31 @@
 /**
- * What one file of slides may be, and may cost. Past any of it the file is refused with 4002: a file can be made that would keep a machine busy
- * for ever, and trying again changes nothing.
+ * Limits of a file of slides. Beyond any of them the file is rejected with 4002. A crafted file
+ * could occupy a machine forever, and a retry would not help.
  */
 export const slideLimits = {
-  /** Of the file. */
+  /** Size of the file. */
   bytes: 100 * 2 ** 20,
   pages: 300,
-  /** The longest side of a picture, in pixels, and of a thumbnail. */
+  /** Longest side of an image and of a thumbnail, in pixels. */
   side: 1920,
   thumbnailSide: 320,
-  /** For drawing all pages together. */
+  /** Time limit for rendering all pages. */
   drawSeconds: 900,
-  /** For LibreOffice. */
+  /** Time limit for LibreOffice. */
   convertSeconds: 300,
-  /** Of the process that draws: the engine of Node reserves some 600 MiB of it, without using them. */
+  /**
+   * Address space of the renderer. Node's engine reserves about 600 MiB of it without using them.
+   */
   drawMemoryBytes: 1.5 * 2 ** 30,
   convertMemoryBytes: 2 * 2 ** 30,
-  /** Of each file that is written on the way: pixels of one page, a PDF. */
+  /** Size of each intermediate file: the pixels of one page, or a PDF. */
   fileBytes: 200 * 2 ** 20,
-  /** Of the scratch folder: the PDF, pages that are being drawn, and the pictures of all. */
+  /** Scratch space: the PDF, the pages in progress, and all images. */
   scratchBytes: 2 ** 30,
 } as const
 
-/** Pages drawn by one process: so many pictures of up to 15 MB lie in the scratch folder at once. */
+/**
+ * Pages per renderer process, and so the number of raw images (up to 15 MB each) in the scratch
+ * folder.
+ */
 export const PAGES_AT_ONCE = 10

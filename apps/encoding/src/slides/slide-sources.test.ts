@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { slideSet } from '../work/slide-set.ts'
-import type { SlidesFile } from '../work/task.ts'
+import { slideSet } from '../engine/slide-set.ts'
+import type { SlidesFile } from '../task/task.ts'
 import { findOffice } from './find-office.ts'
 import { sniffPresentation } from './sniff-presentation.ts'
 
@@ -23,7 +23,7 @@ describe('the format of a file', () => {
     ['pptx', archive('ppt/presentation.xml')],
     ['pptx', Buffer.concat([archive('', 200_000), Buffer.from('ppt/presentation.xml'), Buffer.alloc(900_000)])],
     ['odp', archive('mimetypeapplication/vnd.oasis.opendocument.presentation')],
-  ])('is %s by its bytes (%#)', async (format, bytes) => {
+  ])('is detected as %s from its bytes (%#)', async (format, bytes) => {
     const file = join(folder, 'file')
     await writeFile(file, bytes)
     expect(await sniffPresentation(file)).toBe(format)
@@ -35,7 +35,7 @@ describe('the format of a file', () => {
     [archive('mimetypeapplication/vnd.oasis.opendocument.text')],
     [Buffer.from('ppt/presentation.xml')],
     [Buffer.from([0xd0, 0xcf, 0x11, 0xe0])],
-  ])('is refused where it is none of them (%#)', async (bytes) => {
+  ])('is rejected if it is not a presentation (%#)', async (bytes) => {
     const file = join(folder, 'file')
     await writeFile(file, bytes)
     await expect(sniffPresentation(file)).rejects.toMatchObject({ name: 'SourceRefused', code: 4002 })
@@ -43,7 +43,7 @@ describe('the format of a file', () => {
 })
 
 describe('LibreOffice', () => {
-  test('is the one that was named, or the first that is there, or none', async () => {
+  test('is the configured program, or the first existing one, or none', async () => {
     const office = join(folder, 'soffice.bin')
     await writeFile(office, '', { mode: 0o755 })
     expect(await findOffice(office)).toBe(office)
@@ -51,7 +51,7 @@ describe('LibreOffice', () => {
     expect(await findOffice(undefined, ['/nowhere/soffice.bin'])).toBeUndefined()
     expect(await findOffice('off', [office])).toBeUndefined()
   })
-  test('that was named and is not there is a mistake', async () => {
+  test('that is configured but missing is a configuration error', async () => {
     await expect(findOffice('/nowhere/soffice.bin')).rejects.toThrow(/VITASCOPE_LIBREOFFICE/)
   })
 })
@@ -64,7 +64,7 @@ describe('a set of slides', () => {
   ]
   const document: SlidesFile = { path: 'document.pdf', ...stored, kind: 'document' }
 
-  test('is every page in order, with its document', () => {
+  test('has every page in order and the document', () => {
     expect(slideSet({ jobId: '3' }, 'slides/8/3-1', [document, ...page(2), ...page(1)])).toMatchObject({
       jobId: '3',
       prefix: 'slides/8/3-1',
@@ -77,7 +77,7 @@ describe('a set of slides', () => {
     })
   })
   test.each([[[...page(1)]], [[document]], [[document, ...page(1), ...page(3)]], [[document, ...page(1).slice(0, 1)]]])(
-    'is none when something is missing (%#)',
+    'with a missing file is rejected (%#)',
     (files) => {
       expect(() => slideSet({ jobId: '3' }, 'slides/8/3-1', files)).toThrow()
     },

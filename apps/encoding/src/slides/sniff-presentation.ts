@@ -4,13 +4,16 @@ import { SourceRefused } from '@vitascope/media'
 export type PresentationFormat = 'pdf' | 'pptx' | 'odp'
 
 const HEAD_BYTES = 65_536
-/** The list of a ZIP archive's files stands at its end. */
+/** The central directory of a ZIP archive is at its end. */
 const TAIL_BYTES = 2 ** 20
 
-/** Tells the format from the bytes alone, never from a name. Refuses with 4002 what is none of the three. */
+/**
+ * Detects the format from the content, never from the name. Throws `SourceRefused` (4002) for any
+ * other format.
+ */
 export async function sniffPresentation(path: string): Promise<PresentationFormat> {
   const { head, tail } = await endsOf(path)
-  // Readers of PDF take up to 1 KiB of anything in front.
+  // PDF readers accept up to 1 KiB of other data before the header.
   if (head.subarray(0, 1024).includes('%PDF-')) return 'pdf'
   if (head.subarray(0, 4).toString('latin1') === 'PK\x03\x04') {
     if (head.subarray(30, 128).includes('mimetypeapplication/vnd.oasis.opendocument.presentation')) return 'odp'

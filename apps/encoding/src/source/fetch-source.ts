@@ -6,48 +6,68 @@ import { isSourceRefused } from '@vitascope/media'
 import type { LeasedItem } from '@vitascope/queue'
 import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import type { SourceLimits } from '../config.ts'
-import type { ReachPoint } from '../crash-point.ts'
-import type { Fault, Job } from '../job/job.ts'
+import type { ReachPoint } from '../common/crash-point.ts'
+import type { TaskSteps } from '../engine/task-steps.ts'
+import type { Job } from '../job/job.ts'
 import type { TaskPlaces } from '../objects/object-prefix.ts'
-import type { UploadBringer } from '../upload/bring-upload.ts'
+import type { Fault } from '../task/fault.ts'
 import { readUploadSource } from '../upload/upload-source.ts'
-import type { TaskSteps } from '../work/task-steps.ts'
+import type { UploadImporter } from './import-upload.ts'
 import { untilReachable } from './until-reachable.ts'
+
+export interface SourceLimits {
+  /** Non-public networks from which sources may be downloaded. */
+  allow: string[]
+  maxBytes: number
+  /** Time limit for the download of a source, including all tries. */
+  timeoutSeconds: number
+  minBytesPerSecond: number
+  /** A longer source is rejected. */
+  maxSeconds: number
+  /** Number of concurrent downloads. */
+  parallel: number
+  /** Maximum number of jobs in progress, including downloaded sources that wait for a worker. */
+  ahead: number
+  /** Whether sources are kept after the job, for renditions that are added later. */
+  isKept: boolean
+}
 
 export interface FetchTools {
   steps: TaskSteps
   storage: ObjectStorage
-  uploads: UploadBringer
+  uploads: UploadImporter
   policy: SourcePolicy
   limits: SourceLimits
-  /** The folder for sources that come in. */
+  /** Folder for downloads. */
   scratchDir: string
   leaseMs: number
   reach: ReachPoint
   log: Logger
 }
 
-/** Brings the source of a job into storage: to its end, to a fault that is told, or back into the queue when this service stops. */
+/**
+ * Downloads the source of a job into storage. It ends with the stored source, a reported fault, or
+ * the release of the task when this service stops.
+ */
 export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping: AbortSignal): Promise<void> {
   const { steps, log } = tools
-  const begun = await untilReachable(() => steps.begin(item), stopping)
-  if (!begun) return
+  const started = await untilReachable(() => steps.begin(item), stopping)
+  if (!started) return
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])
   const beats = keepLease(tools, item, lost)
-  const folder = join(tools.scratchDir, `${begun.job.jobId}-${item.fence}`)
+  const folder = join(tools.scratchDir, `${started.job.jobId}-${item.fence}`)
   try {
-    await bringIn(tools, item, begun, folder, beats, signal)
+    await importUploadedFile(tools, item, started, folder, beats, signal)
   } catch (error) {
-    // Whoever lost the lease has nothing left to say.
+    // The lease is lost, so there is nothing to report.
     if (lost.signal.aborted) return
     if (stopping.aborted) {
       await steps.release(item)
       return
     }
     const fault = faultOf(error)
-    log.info({ err: error, job: begun.job.jobId, code: fault.code }, 'a source could not be fetched')
+    log.info({ err: error, job_id: started.job.jobId, code: fault.code }, 'fetching a source failed')
     await untilReachable(() => steps.fault(item, fault), signal)
   } finally {
     beats.stop()
@@ -55,7 +75,7 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
   }
 }
 
-async function bringIn(
+async function importUploadedFile(
   tools: FetchTools,
   item: LeasedItem,
   { job, places }: { job: Job; places: TaskPlaces },
@@ -101,7 +121,10 @@ interface Beats {
   stop(): void
 }
 
-/** Renews the lease three times in its length; a database that is away is asked again, a lease that is over ends the work. */
+/**
+ * Renews the lease three times per lease duration. It tolerates an unavailable database, and aborts
+ * the download when the lease is over.
+ */
 function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: AbortController): Beats {
   let share = 0
   const timer = setInterval(() => {
@@ -109,7 +132,7 @@ function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: 
       (held) => {
         if (!held) lost.abort(new Error('the lease is over'))
       },
-      (error: unknown) => log.warn({ err: error, task: item.itemId }, 'a lease could not be renewed'),
+      (error: unknown) => log.warn({ err: error, task_id: item.itemId }, 'renewing a lease failed'),
     )
   }, leaseMs / 3)
   return {

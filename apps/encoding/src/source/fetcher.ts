@@ -5,21 +5,24 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import { countUnderWay } from '../job/job-store.ts'
-import { LEAST_PRIORITY } from '../work/task.ts'
+import { MIN_PRIORITY } from '../task/task.ts'
 import { type FetchTools, fetchSource } from './fetch-source.ts'
 import { untilReachable } from './until-reachable.ts'
 
-/** Fetches sources, a few at once. */
+/** Downloads sources, a few concurrently. */
 export interface Fetcher {
   start(): void
   stop(): Promise<void>
 }
 
-/** How long one look for work waits, and how long to pause when enough jobs are under way or the database is away. */
+/**
+ * Timeout of one wait for work, and the pause when enough jobs are in progress or the database is
+ * unavailable.
+ */
 const WAIT_MS = 5_000
 const PAUSE_MS = 500
 
-/** `holder` names this process in the queue. */
+/** Creates the fetcher. `holder` names this process in the queue. */
 export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder: string }): Fetcher {
   const { db, queue, holder, limits, leaseMs, log } = tools
   const stopping = new AbortController()
@@ -27,14 +30,16 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   let loops: Promise<void>[] = []
 
   const fetchOne = async () => {
-    // Sources that wait for a worker fill the storage: no more are brought in than are worked on soon. Those of jobs that give way keep out none but their like.
+    // Sources that wait for a worker occupy storage, so downloads stay only `ahead` jobs in front
+    // of the workers. Low-priority jobs block only other low-priority downloads.
     const { all, first } = await countUnderWay(db.query)
     if (first >= limits.ahead) return pause(signal)
-    const least = all >= limits.ahead ? { least: LEAST_PRIORITY } : {}
-    // Asked by the same name until there is an answer: an answer that was lost on its way has leased an item to it.
-    const ask = randomUUID()
+    const minPriority = all >= limits.ahead ? { minPriority: MIN_PRIORITY } : {}
+    // The same request id is used for all retries, because a lost response may have leased an item
+    // to it.
+    const requestId = randomUUID()
     const item = await untilReachable(
-      () => queue.lease({ kinds: ['fetch'], holder, leaseMs, ask, waitMs: WAIT_MS, ...least }, signal),
+      () => queue.lease({ kinds: ['fetch'], holder, leaseMs, requestId, waitMs: WAIT_MS, ...minPriority }, signal),
       signal,
     )
     if (item) await fetchSource(tools, item, signal)
@@ -45,16 +50,16 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
         await fetchOne()
       } catch (error) {
         if (signal.aborted) return
-        log.warn({ err: error }, 'the fetcher waits')
+        log.warn({ err: error }, 'fetcher: leasing work failed; retrying')
         await pause(signal)
       }
     }
   }
   return {
     start() {
-      // The database may come later than this service.
+      // The database may start later than this service.
       const ready = untilReachable(() => removeOrphans(db, tools.scratchDir), signal).catch((error: unknown) => {
-        if (!signal.aborted) log.error({ err: error }, 'leftovers of earlier fetches were not removed')
+        if (!signal.aborted) log.error({ err: error }, 'removing files of earlier fetches failed')
       })
       loops = Array.from({ length: limits.parallel }, () => ready.then(loop))
     },
@@ -65,7 +70,10 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   }
 }
 
-/** What a fetch left that died: the folder of a lease that is over. Other replicas may share the folder, so theirs stay. */
+/**
+ * Removes the folders of downloads whose lease is over. Replicas may share the scratch folder, so
+ * folders of active leases are kept.
+ */
 async function removeOrphans(db: Db, scratchDir: string): Promise<void> {
   await mkdir(scratchDir, { recursive: true, mode: 0o700 })
   for (const name of await readdir(scratchDir)) {

@@ -3,7 +3,10 @@ import { isDomainError } from '@vitascope/errors'
 
 const PAUSE_MS = 500
 
-/** Repeats something harmless to repeat until the database answers: what was done is not given up because it cannot be written down just now. */
+/**
+ * Repeats an idempotent call until the database answers, so that finished work is not lost in an
+ * outage.
+ */
 export async function untilReachable<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

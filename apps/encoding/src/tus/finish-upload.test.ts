@@ -11,8 +11,8 @@ import { createTusStore, type TusStore } from './tus-store.ts'
 let db: Db
 let uploads: TusStore
 let close: () => Promise<void>
-/** Organisations that were asked for. */
-let asked: string[]
+/** Organisations of the requests. */
+let requested: string[]
 let refusals: Record<string, DomainError>
 
 beforeAll(async () => {
@@ -26,8 +26,9 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await db.query('truncate tus_upload cascade')
-  asked = []
+  requested = []
   refusals = {}
+  reserved.clear()
 })
 afterAll(() => close())
 
@@ -35,13 +36,19 @@ const tooMany = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', {
 const noRoom = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
 const videos = {
   async uploadVideo({ organisationId }: UploadVideoRequest) {
-    asked.push(organisationId)
+    requested.push(organisationId)
     const refusal = refusals[organisationId]
     if (refusal) throw refusal
     return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
   },
 }
-const round = () => finishUploads({ uploads, videos, log: testLog }, new AbortController().signal)
+/** Ids of reservations. */
+const reserved = new Set<string>()
+const quota = {
+  reserve: async ({ id }: { id: string }) => void reserved.add(id),
+  release: async (id: string) => void reserved.delete(id),
+}
+const round = () => finishUploads({ uploads, videos, quota, log: testLog }, new AbortController().signal)
 
 async function complete(organisationId: string): Promise<string> {
   const uploadId = randomUUID()
@@ -53,13 +60,13 @@ async function complete(organisationId: string): Promise<string> {
 }
 const endedAgo = (days: number) => db.query(`update tus_upload set expire_time = now() - $1::int * interval '1 day'`, [days])
 
-test('an organisation with too many jobs does not stand before another one, whose upload becomes a video', async () => {
+test('an organisation with too many jobs does not block the uploads of another', async () => {
   refusals = { '1': tooMany }
   for (let n = 0; n < 55; n++) await complete('1')
   const other = await complete('2')
   await round()
   await round()
-  expect(asked.filter((organisationId) => organisationId === '2')).toHaveLength(1)
+  expect(requested.filter((organisationId) => organisationId === '2')).toHaveLength(1)
   expect(await uploads.find(other)).toMatchObject({ videoId: '11', jobId: '13' })
   refusals = {}
   await round()
@@ -67,26 +74,39 @@ test('an organisation with too many jobs does not stand before another one, whos
   expect(await uploads.complete(100)).toEqual([])
 })
 
-test('one for which a quota has no room is refused for good: it is not tried again, may be deleted, and goes when its time is over', async () => {
+test('an upload above the quota is rejected without a retry, can be deleted, and expires', async () => {
   refusals = { '1': noRoom }
   const [first, second] = [await complete('1'), await complete('1')]
   await round()
   refusals = {}
   await round()
-  expect(asked).toEqual(['1', '1'])
+  expect(requested).toEqual(['1', '1'])
   expect(await uploads.find(first)).toMatchObject({ videoId: '', refusal: { reason: 'QUOTA_BYTES', message: 'all bytes are used' } })
   expect(await uploads.drop(first)).toBe(true)
   await endedAgo(1)
-  expect((await uploads.dropOld(10)).sort()).toEqual([first, second].sort())
+  expect((await uploads.dropExpired(10)).sort()).toEqual([first, second].sort())
 })
 
-test('one that became no video is tried for a week beyond its time, and goes then', async () => {
+test('a complete upload without a video is retried until a week after its expiry, then removed', async () => {
   refusals = { '1': tooMany }
   const upload = await complete('1')
   await round()
   await endedAgo(6)
-  expect([await uploads.dropOld(10), await uploads.drop(upload)]).toEqual([[], false])
+  expect([await uploads.dropExpired(10), await uploads.drop(upload)]).toEqual([[], false])
   await endedAgo(8)
-  expect(await uploads.dropOld(10)).toEqual([upload])
+  expect(await uploads.dropExpired(10)).toEqual([upload])
   expect(await uploads.complete(10)).toEqual([])
+})
+
+test('an upload whose video was created by a call without a response keeps no extra reservation', async () => {
+  // The catalogue accepted the first call, but its response was lost. The second call returns the
+  // same response and changes nothing.
+  refusals = { '1': new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'the catalogue does not answer') }
+  const upload = await complete('1')
+  await round()
+  expect([...reserved]).toEqual([upload])
+  refusals = {}
+  await round()
+  expect(await uploads.find(upload)).toMatchObject({ videoId: '11' })
+  expect([...reserved]).toEqual([])
 })

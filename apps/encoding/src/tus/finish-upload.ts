@@ -3,12 +3,18 @@ import { DomainError, isDomainError, type RefusalKind } from '@vitascope/errors'
 import type { Client } from '@vitascope/grpc'
 import { UploadVideoRequest, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { Logger } from '@vitascope/telemetry'
+import type { UploadQuota } from '../upload/upload-quota.ts'
 import type { TusRefusal, TusStore, TusUpload } from './tus-store.ts'
 
 const AT_ONCE = 50
+const WAITING_SECONDS = 86_400
+const RESERVE_TIMEOUT_MS = 5_000
 const FINAL: readonly RefusalKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'refused']
 
-/** Makes a video of a complete upload, once, however often it is tried. Answers its ids; refuses with what catalogue refused. */
+/**
+ * Creates a video from a complete upload, exactly once, however often it is called. Returns its
+ * ids. Throws the catalogue's error.
+ */
 export async function finishUpload(
   { uploads, videos }: { uploads: TusStore; videos: Pick<Client<typeof VideoServiceService>, 'uploadVideo'> },
   upload: TusUpload,
@@ -42,24 +48,49 @@ export async function finishUpload(
   }
 }
 
-/** What a later try would not change, and what would come true at some time when nobody expects it: a quota may have room in a month. */
+/**
+ * Returns true for an error that ends the upload. A retry would not help, or it would succeed at an
+ * unexpected time: a quota may have free bytes in a month.
+ */
 export function isFinal({ kind, reason }: DomainError): boolean {
   return FINAL.includes(kind) || (kind === 'exhausted' && reason.startsWith('QUOTA_'))
 }
 
-/** As it is told to whoever asks after the upload. */
+/** Returns the error for a client that requests the upload. */
 export function refusalOf({ kind, reason, message }: TusRefusal): DomainError {
   return new DomainError(kind, reason, message)
 }
 
-/** Finishes what was complete when a process died, or while catalogue was away. */
-export async function finishUploads(tools: Parameters<typeof finishUpload>[0] & { log: Logger }, signal: AbortSignal): Promise<void> {
+/**
+ * Finishes uploads that were complete when a process died or while the catalogue was unavailable.
+ */
+export async function finishUploads(
+  tools: Parameters<typeof finishUpload>[0] & { quota: Pick<UploadQuota, 'reserve' | 'release'>; log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
   for (const upload of await tools.uploads.complete(AT_ONCE)) {
     try {
       await finishUpload(tools, upload, signal)
+      // The video has replaced the reservation. One that was renewed after a lost response would
+      // count in addition to the video.
+      await tools.quota.release(upload.uploadId)
     } catch (error) {
       if (signal.aborted) return
-      tools.log.warn({ err: error, upload: upload.uploadId }, 'a complete upload became no video')
+      if (!(isDomainError(error) && isFinal(error))) await keepReserved(tools, upload)
+      tools.log.warn({ err: error, upload_id: upload.uploadId }, 'creating a video from a complete upload failed')
     }
+  }
+}
+
+/** Renews the reservation, because a complete upload may wait for its video for days. */
+async function keepReserved(
+  { quota, log }: { quota: Pick<UploadQuota, 'reserve'>; log: Logger },
+  { uploadId, organisationId, received }: TusUpload,
+): Promise<void> {
+  const reservation = { id: uploadId, organisationId, bytes: received, isOpen: true, lifetimeSeconds: WAITING_SECONDS }
+  try {
+    await quota.reserve(reservation, AbortSignal.timeout(RESERVE_TIMEOUT_MS))
+  } catch (error) {
+    log.warn({ err: error, upload_id: uploadId }, 'renewing the reserved bytes of an upload failed; retrying')
   }
 }

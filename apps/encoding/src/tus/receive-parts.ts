@@ -5,7 +5,7 @@ import { DomainError, invalid } from '@vitascope/errors'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { TusPart, TusStore, TusUpload } from './tus-store.ts'
 
-/** What a kill at any moment loses at most. */
+/** Maximum number of bytes that are lost when the process is killed. */
 const PART_BYTES = 16 * 1024 * 1024
 const BEAT_MS = 1_000
 
@@ -16,15 +16,27 @@ export interface ReceiveTools {
 }
 
 /**
- * Adds the body of a request to an upload whose lease the caller holds, part by part; each is durable before the next begins. Where the body
- * breaks off, or the lease is asked for, what came is kept. Bytes under a checksum count when it is right, or not at all. Answers the
- * new offset.
+ * Appends the body of a request to an upload whose lease the caller holds, in parts. Each part is
+ * durable before the next one starts. If the body is aborted, or another request wants the lease,
+ * the received bytes are kept. With a checksum, they count only if it matches. Returns the new
+ * offset.
  */
 export async function receiveParts(
   { uploads, storage, keptSeconds }: ReceiveTools,
   upload: TusUpload,
   request: IncomingMessage,
-  { checksum, mostBytes, stopping }: { checksum: Checksum | undefined; mostBytes: number; stopping: AbortSignal },
+  {
+    checksum,
+    maxBytes,
+    onPart,
+    stopping,
+  }: {
+    checksum: Checksum | undefined
+    maxBytes: number
+    /** Called with the new length before a part counts. It throws to reject the part. */
+    onPart: (received: number) => Promise<void>
+    stopping: AbortSignal
+  },
 ): Promise<number> {
   const { uploadId, fence } = upload
   const wanted = new AbortController()
@@ -46,20 +58,21 @@ export async function receiveParts(
       const part = body.upTo(PART_BYTES, (chunk) => {
         bytes += chunk.length
         hash?.update(chunk)
-        if (received + bytes > mostBytes) isOver = true
+        if (received + bytes > maxBytes) isOver = true
       })
       if (!(await part.hasBytes())) break
       const object = `tus/${uploadId}/${fence}-${number}`
       await storage.put(object, part.stream())
-      if (isOver) throw invalid([{ field: 'Upload-Length', message: `the body goes beyond the ${mostBytes} bytes of the upload` }])
+      if (isOver) throw invalid([{ field: 'Upload-Length', message: `the body goes beyond the ${maxBytes} bytes of the upload` }])
       received += bytes
       held.push({ object, bytes })
+      await onPart(received)
       if (!checksum) await keep()
     }
     if (checksum) {
       if (!body.isWhole()) throw new DOMException('the caller hung up', 'AbortError')
       if (hash?.digest('base64') !== checksum.value)
-        throw new DomainError('invalid', 'CHECKSUM_MISMATCH', 'the bytes are not those of the checksum')
+        throw new DomainError('invalid', 'CHECKSUM_MISMATCH', 'the bytes do not match the checksum')
       await keep()
     }
     return received
@@ -71,7 +84,7 @@ export async function receiveParts(
   async function keep(): Promise<void> {
     if (held.length === 0) return
     if (!(await uploads.addParts(uploadId, fence, held, keptSeconds))) {
-      throw new DomainError('conflict', 'UPLOAD_LOCKED', 'somebody else goes on with this upload', { retryAfter: 1 })
+      throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload', { retryAfter: 1 })
     }
     held.length = 0
   }
@@ -83,7 +96,7 @@ export interface Checksum {
   value: string
 }
 
-/** `Upload-Checksum: sha1 …`. */
+/** Parses `Upload-Checksum: sha1 …`. Throws for a malformed header. */
 export function readChecksum(header: string | string[] | undefined): Checksum | undefined {
   if (header === undefined) return undefined
   const [, algorithm, value] = /^(md5|sha1|sha256) ([A-Za-z0-9+/]+={0,2})$/.exec(String(header)) ?? []
@@ -91,7 +104,9 @@ export function readChecksum(header: string | string[] | undefined): Checksum | 
   throw invalid([{ field: 'Upload-Checksum', message: 'must be md5, sha1 or sha256, and Base64' }])
 }
 
-/** The bytes of a body in portions. They end where the body ends, breaks off, or is not waited for any more. */
+/**
+ * Splits a body into portions. They end when the body ends or is aborted, or when `ended` aborts.
+ */
 function bytesOf(request: IncomingMessage, ended: AbortSignal) {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   const over = new Promise<IteratorResult<Buffer>>((resolve) => {
@@ -104,7 +119,7 @@ function bytesOf(request: IncomingMessage, ended: AbortSignal) {
   const next = async (): Promise<Buffer | undefined> => {
     if (rest) return rest
     if (isDone) return undefined
-    // What breaks off has ended for us.
+    // An aborted body is treated as ended.
     const found = await Promise.race([chunks.next(), over]).catch(() => ({ done: true as const, value: undefined }))
     isDone = found.done === true
     rest = found.done ? undefined : found.value
@@ -112,9 +127,9 @@ function bytesOf(request: IncomingMessage, ended: AbortSignal) {
   }
   return {
     isWhole: () => request.complete && rest === undefined && !ended.aborted,
-    upTo(most: number, seen: (chunk: Buffer) => void) {
+    upTo(max: number, seen: (chunk: Buffer) => void) {
       async function* portion(): AsyncGenerator<Buffer> {
-        for (let left = most; left > 0; ) {
+        for (let left = max; left > 0; ) {
           const chunk = await next()
           if (!chunk) return
           const taken = chunk.subarray(0, left)

@@ -3,10 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, invalid, isDomainError, notFound, type RefusalKind } from '@vitascope/errors'
 import type { Client, Principal } from '@vitascope/grpc'
+import { foreignOrganisation, keyRequired } from '@vitascope/principal'
 import type { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { ObjectStorage } from '@vitascope/storage'
+import type { Logger } from '@vitascope/telemetry'
 import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
+import { type Reservation, UNDER_WAY_SECONDS, type UploadQuota, whileReserved } from '../upload/upload-quota.ts'
 import { isUuid } from '../upload/upload-rpc.ts'
+import { SWEEP_SECONDS } from '../upload/upload-store.ts'
 import { finishUpload, isFinal, refusalOf } from './finish-upload.ts'
 import { readChecksum, receiveParts } from './receive-parts.ts'
 import { readMetadata } from './tus-metadata.ts'
@@ -16,29 +20,35 @@ export interface TusTools {
   uploads: TusStore
   storage: ObjectStorage
   videos: Pick<Client<typeof VideoServiceService>, 'uploadVideo'>
+  quota: UploadQuota
   maxBytes: number
   keptSeconds: number
+  log: Logger
 }
 
 const VERSION = '1.0.0'
-/** A complete upload that is refused so becomes a video later. */
+/** A complete upload rejected with one of these kinds becomes a video later. */
 const LATER: readonly RefusalKind[] = ['unavailable', 'conflict', 'exhausted']
 const PARTS_TYPE = 'application/offset+octet-stream'
-/** Another writer that is asked to leave does so within a second, and one that died within three. */
+/**
+ * Maximum wait for the lease. Another writer releases it within a second of the request, and the
+ * lease of a dead one expires within three.
+ */
 const LEASE_WAIT_MS = 5_000
 const LEASE_LOOK_MS = 200
 
 /**
- * Resumable uploads: tus 1.0 with creation (also with the first bytes, and with the length told later), checksum, expiration and termination.
- * Written here because the protocol is small and what counts is ours: parts lie in the storage of all replicas, the offset is what is
- * durable, a row says who writes, and the end is a video.
+ * Returns the handler for resumable uploads: tus 1.0 with creation (also with the first bytes, and
+ * with a deferred length), checksum, expiration and termination. It is implemented here because the
+ * protocol is small and the rest is specific: parts are stored for all replicas, the offset is what
+ * is durable, a row holds the lease of the writer, and a complete upload becomes a video.
  */
 export function tusHandler(tools: TusTools): UploadHandler {
   return async (call) => {
     const { path, request } = call
     if (path !== '/tus' && !path.startsWith('/tus/')) return false
     const { principal } = call
-    if (principal.kind !== 'user') throw new DomainError('unauthenticated', 'KEY_REQUIRED', 'this needs an API key')
+    if (principal.kind !== 'user') throw keyRequired()
     if (path === '/tus' && request.method === 'POST') {
       needVersion(request)
       await create(tools, call, principal)
@@ -66,12 +76,12 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
   const isDeferred = request.headers['upload-defer-length'] === '1'
   const length = lengthOf(request, tools.maxBytes)
   if (isDeferred === (length !== undefined)) {
-    throw invalid([{ field: 'Upload-Length', message: 'must be there, or Upload-Defer-Length: 1, and not both' }])
+    throw invalid([{ field: 'Upload-Length', message: 'is required, or Upload-Defer-Length: 1; not both' }])
   }
-  const upload = await tools.uploads.create(
-    { uploadId: randomUUID(), organisationId: organisationFor(owner, organisationId), owner, metadata, title, filename, length },
-    tools.keptSeconds,
-  )
+  const made = { uploadId: randomUUID(), organisationId: organisationFor(owner, organisationId), owner, metadata, title, filename, length }
+  // A short lifetime, because the request with the first bytes renews it.
+  await tools.quota.reserve({ ...reservationOf(tools, made, length ?? 0), lifetimeSeconds: UNDER_WAY_SECONDS }, call.signal)
+  const upload = await tools.uploads.create(made, tools.keptSeconds)
   const headers = { Location: `${publicUrl}/v2/upload/tus/${upload.uploadId}` }
   if (request.headers['content-type'] !== PARTS_TYPE) return answer(response, 201, { ...headers, ...shown(upload) })
   const now = await receive(tools, call, upload.uploadId, 0)
@@ -79,10 +89,11 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
 }
 
 async function tell(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
-  // Whoever asks is about to go on: what the one before him still has in hand is to be counted.
+  // The client is about to continue, so the bytes that an earlier request still holds must be
+  // counted first.
   const held = await leaseOf(tools, uploadId, signal)
   await tools.uploads.release(uploadId, held.fence)
-  // Told as success, it would look like one to clients: all bytes are there.
+  // A success response would look like a complete upload, because all bytes are received.
   if (held.refusal) throw refusalOf(held.refusal)
   answer(response, 200, {
     ...shown(held),
@@ -95,10 +106,10 @@ async function tell(tools: TusTools, { response, signal }: UploadCall, { uploadI
 
 async function append(tools: TusTools, call: UploadCall, { uploadId, refusal }: TusUpload): Promise<void> {
   const { request, response, signal } = call
-  // Wherever it goes on: an answer to HEAD has no body, so this is where the sentence is read.
+  // Also rejected here, because a response to HEAD has no body for the message.
   if (refusal) throw refusalOf(refusal)
   if (request.headers['content-type'] !== PARTS_TYPE) {
-    throw new DomainError('invalid', 'UNSUPPORTED_MEDIA_TYPE', `the body must come as ${PARTS_TYPE}`)
+    throw new DomainError('invalid', 'UNSUPPORTED_MEDIA_TYPE', `the body must be sent as ${PARTS_TYPE}`)
   }
   const offset = wholeNumber(request, 'Upload-Offset')
   if (offset === undefined) throw invalid([{ field: 'Upload-Offset', message: 'must be a whole number' }])
@@ -108,38 +119,73 @@ async function append(tools: TusTools, call: UploadCall, { uploadId, refusal }: 
 
 async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }: TusUpload): Promise<void> {
   if (!(await tools.uploads.drop(uploadId))) {
-    throw new DomainError('refused', 'UPLOAD_FINISHED', 'the upload is complete: it is a video, or becomes one, and goes with it')
+    throw new DomainError('refused', 'UPLOAD_FINISHED', 'the upload is complete; delete its video instead')
   }
-  // While a backup copies, the sweep does it afterwards.
-  if (!(await tools.uploads.isHeld())) await tools.storage.deletePrefix(`tus/${uploadId}`)
+  // While a backup copies objects, they are kept and the sweep deletes them afterwards.
+  if (!(await tools.uploads.isSweepPaused())) await tools.storage.deletePrefix(`tus/${uploadId}`)
+  await tools.quota.release(uploadId)
   answer(response, 204, {})
 }
 
-/** Adds the body behind what is there, as the only one who does; answers the upload after it. */
+/** Appends the body under the lease. Returns the updated upload. */
 async function receive(tools: TusTools, { request, signal }: UploadCall, uploadId: string, offset: number): Promise<TusUpload> {
   const checksum = readChecksum(request.headers['upload-checksum'])
   const held = await leaseOf(tools, uploadId, signal)
   try {
     if (offset !== held.received) {
-      throw new DomainError('conflict', 'OFFSET_MISMATCH', `the upload goes on at ${held.received}: ask with HEAD`, { retryAfter: 1 })
+      throw new DomainError('conflict', 'OFFSET_MISMATCH', `the offset of the upload is ${held.received}; read it with HEAD`, {
+        retryAfter: 1,
+      })
     }
-    const told = lengthOf(request, tools.maxBytes)
-    if (told !== undefined && told !== (held.length ?? told)) {
-      throw invalid([{ field: 'Upload-Length', message: `was told before: ${held.length}` }])
+    const declared = lengthOf(request, tools.maxBytes)
+    if (declared !== undefined && declared !== (held.length ?? declared)) {
+      throw invalid([{ field: 'Upload-Length', message: `was already set to ${held.length}` }])
     }
-    const length = held.length ?? told
+    const length = held.length ?? declared
     if (length !== undefined && length < held.received) throw invalid([{ field: 'Upload-Length', message: 'is less than what is there' }])
-    if (told !== undefined && held.length === undefined) await tools.uploads.setLength(uploadId, held.fence, told)
+    const isComplete = length !== undefined && held.received === length
+    if (!isComplete) await renewReservation(tools, held, length, signal)
+    if (declared !== undefined && held.length === undefined) await tools.uploads.setLength(uploadId, held.fence, declared)
     const stopping = new AbortController()
     const stop = () => stopping.abort()
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
-    const received = await receiveParts(tools, held, request, { checksum, mostBytes: length ?? tools.maxBytes, stopping: stopping.signal })
-    if (!request.complete) throw new DomainError('conflict', 'UPLOAD_LOCKED', 'somebody else goes on with this upload', { retryAfter: 1 })
+    let reserved = length ?? held.received
+    const onPart = async (bytes: number) => {
+      if (length !== undefined) return
+      await tools.quota.reserve(reservationOf(tools, held, bytes), signal)
+      reserved = bytes
+    }
+    const receiveAll = () =>
+      receiveParts(tools, held, request, { checksum, maxBytes: length ?? tools.maxBytes, onPart, stopping: stopping.signal })
+    const received = isComplete ? await receiveAll() : await whileReserved(tools, () => reservationOf(tools, held, reserved), receiveAll)
+    if (!request.complete) throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload', { retryAfter: 1 })
     return { ...held, length, received }
   } finally {
     await tools.uploads.release(uploadId, held.fence)
   }
+}
+
+/**
+ * Renews the reservation. An upload of known length reserved its bytes at creation, so it continues
+ * while the catalogue is unavailable.
+ */
+async function renewReservation(tools: TusTools, upload: TusUpload, length: number | undefined, signal: AbortSignal): Promise<void> {
+  try {
+    await tools.quota.reserve(reservationOf(tools, upload, length ?? upload.received), signal)
+  } catch (error) {
+    if (upload.length === undefined || !isDomainError(error) || error.kind !== 'unavailable') throw error
+    tools.log.warn({ err: error, upload_id: upload.uploadId }, 'renewing the reserved bytes of an upload failed; retrying')
+  }
+}
+
+/** Returns the reservation. It outlives the row of the upload, whose sweep releases it. */
+function reservationOf(
+  { keptSeconds }: Pick<TusTools, 'keptSeconds'>,
+  { uploadId, organisationId }: Pick<TusUpload, 'uploadId' | 'organisationId'>,
+  bytes: number,
+): Reservation {
+  return { id: uploadId, organisationId, bytes, isOpen: true, lifetimeSeconds: keptSeconds + SWEEP_SECONDS }
 }
 
 async function leaseOf({ uploads }: TusTools, uploadId: string, signal: AbortSignal): Promise<TusUpload> {
@@ -148,13 +194,16 @@ async function leaseOf({ uploads }: TusTools, uploadId: string, signal: AbortSig
     if (held) return held
     if (!(await uploads.find(uploadId, signal))) throw notFound('upload', uploadId)
     if (performance.now() > until) {
-      throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request goes on with this upload: try again', { retryAfter: 1 })
+      throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload; try again', { retryAfter: 1 })
     }
     await delay(LEASE_LOOK_MS, undefined, { signal })
   }
 }
 
-/** The video that a complete upload became. Where catalogue is away, or the organisation has too many jobs, it is made as soon as it can be. */
+/**
+ * Returns the headers with the video of a complete upload. If the catalogue is unavailable, or the
+ * organisation has too many jobs, the video is created later.
+ */
 async function outcome(tools: TusTools, upload: TusUpload, signal: AbortSignal): Promise<Record<string, string>> {
   if (upload.length === undefined || upload.received < upload.length) return {}
   try {
@@ -191,7 +240,7 @@ async function owned(
 function organisationFor(owner: Owner, named: string | undefined): string {
   if (owner.userType !== 'system') {
     if (named === undefined || named === owner.organisationId) return owner.organisationId
-    throw new DomainError('forbidden', 'FOREIGN_ORGANISATION', 'this key works in its own organisation only')
+    throw foreignOrganisation()
   }
   if (named !== undefined && /^[1-9]\d{0,18}$/.test(named)) return named
   throw invalid([{ field: 'Upload-Metadata', message: 'must have organisation_id with a system key' }])
@@ -199,7 +248,7 @@ function organisationFor(owner: Owner, named: string | undefined): string {
 
 function lengthOf(request: IncomingMessage, maxBytes: number): number | undefined {
   const length = wholeNumber(request, 'Upload-Length')
-  if (length === 0) throw invalid([{ field: 'Upload-Length', message: 'must be above 0' }])
+  if (length === 0) throw invalid([{ field: 'Upload-Length', message: 'must be greater than 0' }])
   if (length !== undefined && length > maxBytes) {
     throw new DomainError('invalid', 'UPLOAD_TOO_LARGE', `an upload has at most ${maxBytes} bytes`)
   }

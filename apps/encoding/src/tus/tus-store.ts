@@ -5,7 +5,7 @@ import { isSweepHeld, NOT_HELD } from '../objects/sweep-hold.ts'
 
 export type Owner = Extract<Principal, { kind: 'user' }>
 
-/** An upload that comes in parts. */
+/** A resumable upload. */
 export interface TusUpload {
   uploadId: string
   organisationId: string
@@ -13,20 +13,20 @@ export interface TusUpload {
   metadata: string
   title: string
   filename: string
-  /** Undefined until it is told. */
+  /** Undefined until the client has sent it. */
   length: number | undefined
-  /** What is durable. */
+  /** Number of durable bytes. */
   received: number
   parts: number
   fence: number
-  /** Empty until it is a video. */
+  /** Empty until the video exists. */
   videoId: string
   jobId: string
   refusal: TusRefusal | undefined
   expires: Date
 }
 
-/** Why a complete upload became no video. */
+/** Why a complete upload did not become a video. */
 export interface TusRefusal {
   kind: RefusalKind
   reason: string
@@ -43,31 +43,44 @@ export type NewTusUpload = Pick<TusUpload, 'uploadId' | 'organisationId' | 'owne
 export interface TusStore {
   create(upload: NewTusUpload, keptSeconds: number): Promise<TusUpload>
   find(uploadId: string, signal?: AbortSignal): Promise<TusUpload | undefined>
-  /** Makes the caller the only writer for some seconds; while there is another one, he is asked to leave, and the answer is undefined. */
+  /**
+   * Makes the caller the only writer for some seconds. If there is another writer, it requests the
+   * lease from that one and returns undefined.
+   */
   lease(uploadId: string): Promise<TusUpload | undefined>
-  /** Renews the lease; false where it is over, or another one asks for it. */
+  /** Renews the lease. Returns false if it is over or another request wants it. */
   beat(uploadId: string, fence: number): Promise<boolean>
   release(uploadId: string, fence: number): Promise<void>
-  /** Writes down parts that are in storage; false where the lease is over. The upload is kept for another while. */
+  /**
+   * Records stored parts and extends the expiry of the upload. Returns false if the lease is over.
+   */
   addParts(uploadId: string, fence: number, parts: readonly TusPart[], keptSeconds: number): Promise<boolean>
   setLength(uploadId: string, fence: number, length: number): Promise<void>
-  /** In their order. */
+  /** Returns the parts in order. */
   partsOf(uploadId: string): Promise<TusPart[]>
-  /** Complete, and neither a video nor refused yet: those that were not tried for longest. They count as tried from now on. */
+  /**
+   * Returns complete uploads without a video or a final error, those with the oldest attempt first.
+   * It counts as a new attempt.
+   */
   complete(limit: number): Promise<TusUpload[]>
   made(uploadId: string, what: { videoId: string; jobId: string }): Promise<void>
   refused(uploadId: string, refusal: TusRefusal): Promise<void>
-  /** False where it is a video, or may still become one, or is gone. */
+  /** Marks the upload as dropped. Returns false if it is a video, may become one, or no longer exists. */
   drop(uploadId: string): Promise<boolean>
-  /** Has those go that are over, and those whose job needs them no more; answers the ones that are going. */
-  dropOld(limit: number): Promise<string[]>
-  /** Whether objects must stay for now. */
-  isHeld(): Promise<boolean>
-  forget(uploadId: string): Promise<void>
+  /**
+   * Drops uploads that have expired or whose job no longer needs them. Returns all dropped ones.
+   */
+  dropExpired(limit: number): Promise<string[]>
+  /** Returns true while objects must be kept. */
+  isSweepPaused(): Promise<boolean>
+  deleteRow(uploadId: string): Promise<void>
 }
 
 const LEASE_SECONDS = 3
-/** A complete upload without a video is tried for days, and a video whose job never came is looked after by catalogue for days. */
+/**
+ * A complete upload without a video is retried for days, and the catalogue retries a video without
+ * a job for days.
+ */
 const LATEST_JOB_SECONDS = 7 * 86_400
 
 export function createTusStore(db: Db): TusStore {
@@ -93,17 +106,17 @@ export function createTusStore(db: Db): TusStore {
     },
     async lease(uploadId) {
       const held = await one(
-        `update tus_upload set fence = fence + 1, is_wanted = false, lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
+        `update tus_upload set fence = fence + 1, is_lease_requested = false, lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
          where upload_id = $1 and drop_time is null and (lease_end is null or lease_end < now()) returning ${COLUMNS}`,
         [uploadId],
       )
-      if (!held) await db.query('update tus_upload set is_wanted = true where upload_id = $1', [uploadId])
+      if (!held) await db.query('update tus_upload set is_lease_requested = true where upload_id = $1', [uploadId])
       return held
     },
     beat: (uploadId, fence) =>
       changed(
         `update tus_upload set lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
-         where upload_id = $1 and fence = $2 and not is_wanted and drop_time is null returning 1`,
+         where upload_id = $1 and fence = $2 and not is_lease_requested and drop_time is null returning 1`,
         [uploadId, fence],
       ),
     async release(uploadId, fence) {
@@ -157,7 +170,7 @@ export function createTusStore(db: Db): TusStore {
            and (refusal is not null or length is null or received < length) returning 1`,
         [uploadId],
       ),
-    async dropOld(limit) {
+    async dropExpired(limit) {
       await db.query(
         `update tus_upload set drop_time = now() where upload_id in (
            select upload_id from tus_upload u where expire_time < now() and drop_time is null
@@ -175,8 +188,8 @@ export function createTusStore(db: Db): TusStore {
       )
       return rows.map(({ upload_id }) => upload_id)
     },
-    isHeld: () => isSweepHeld(db.query),
-    async forget(uploadId) {
+    isSweepPaused: () => isSweepHeld(db.query),
+    async deleteRow(uploadId) {
       await db.query('delete from tus_upload where upload_id = $1 and drop_time is not null', [uploadId])
     },
   }

@@ -1,31 +1,54 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { notFound } from '@vitascope/errors'
-import type { ObjectStorage } from '@vitascope/storage'
+import { createPiecewiseReads, DEFAULT_PIECEWISE_BOUNDS, type ObjectStorage } from '@vitascope/storage'
+import type { Logger } from '@vitascope/telemetry'
+import { createFormGate } from './form-gate.ts'
 import { type PostedObject, postObject } from './post-object.ts'
-import type { UploadDesk } from './upload-desk.ts'
 import type { UploadHandler } from './upload-listener.ts'
+import type { UploadQuota } from './upload-quota.ts'
 import { isUuid } from './upload-rpc.ts'
+import type { UploadService } from './upload-service.ts'
 import type { UploadStore } from './upload-store.ts'
 
-/** `POST /object` as an object store has it, and `GET /file/ID` for whoever has the link of an upload. */
-export function objectHandler(tools: { uploads: UploadStore; storage: ObjectStorage; desk: UploadDesk }): UploadHandler {
-  const { uploads, storage, desk } = tools
-  return async ({ request, response, path, query, publicUrl, signal }) => {
+/**
+ * Maximum concurrent requests to the store for downloads by link, and maximum bytes buffered for
+ * slow clients.
+ */
+const MAX_FILE_READS = 16
+const MAX_HELD_BYTES = 16 * 1024 * 1024
+
+/**
+ * Returns the handler of `POST /object`, as in an S3-compatible store, and of `GET /file/ID` for
+ * upload links.
+ */
+export function objectHandler(tools: {
+  uploads: UploadStore
+  storage: ObjectStorage
+  service: UploadService
+  quota: UploadQuota
+  log: Logger
+}): UploadHandler {
+  const { uploads, storage, service, quota, log } = tools
+  const gate = createFormGate()
+  // Clients may read slowly, and reads of jobs must not wait for them.
+  const reads = createPiecewiseReads(storage, { ...DEFAULT_PIECEWISE_BOUNDS, maxRequests: MAX_FILE_READS, maxHeldBytes: MAX_HELD_BYTES })
+  return async ({ request, response, path, query, client, publicUrl, signal }) => {
     if (path === '/object' && request.method === 'POST') {
-      sendPosted(response, await postObject({ uploads, storage, place: desk.place }, request, signal), desk.place.bucket, publicUrl)
+      const posted = await postObject({ uploads, storage, place: service.place, gate, quota, log }, { request, client, signal })
+      sendPosted(response, posted, service.place.bucket, publicUrl)
       return true
     }
     const uploadId = /^\/file\/([^/]{1,64})$/.exec(path)?.[1]
     if (uploadId === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return false
     const link = { uploadId, expires: Number(query.get('expires')), signature: query.get('signature') ?? '' }
-    const upload = isUuid(uploadId) && desk.opens(link) ? await uploads.findById(uploadId, signal) : undefined
+    const upload = isUuid(uploadId) && service.opens(link) ? await uploads.findById(uploadId, signal) : undefined
     if (!upload) throw notFound('upload', uploadId)
-    const { stream, bytes } = await storage.open(upload.object, { signal })
+    const { stream, bytes } = await (request.method === 'HEAD' ? storage : reads).open(upload.object, { signal })
     response.writeHead(200, {
       'Content-Type': 'application/octet-stream',
       'Content-Length': bytes,
-      // Whatever it is, it is no page of ours.
+      // Prevents the browser from rendering the file in our origin.
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(upload.filename).replaceAll("'", '%27')}`,
       'Content-Security-Policy': 'sandbox',
       'X-Content-Type-Options': 'nosniff',
@@ -46,7 +69,7 @@ function sendPosted(response: ServerResponse, { key, etag, status }: PostedObjec
     response.writeHead(status, { ...headers, ...(status === 200 && { 'Content-Length': 0 }) }).end()
     return
   }
-  // Neither part can hold a character that XML would mind.
+  // Neither value can contain characters that need escaping in XML.
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<PostResponse><Location>${location.replaceAll('&', '&amp;')}</Location><Bucket>${bucket}</Bucket><Key>${key}</Key><ETag>"${etag}"</ETag></PostResponse>`
   response.writeHead(201, { ...headers, 'Content-Type': 'application/xml', 'Content-Length': Buffer.byteLength(body) }).end(body)
 }

@@ -1,7 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Condition, Policy } from './policy-document.ts'
 
-/** What policies are signed with: the keys of the object store, or some of our own where we are the store. */
+/** A policy condition as defined by object stores. */
+export type Condition =
+  | { operator: 'eq' | 'starts-with'; name: string; value: string }
+  | { operator: 'content-length-range'; min: number; max: number }
+
+export interface Policy {
+  expires: Date
+  conditions: Condition[]
+}
+
+/** Keys that sign policies: those of the object store, or derived ones for the embedded store. */
 export interface SigningKeys {
   accessKeyId: string
   secretAccessKey: string
@@ -10,23 +19,26 @@ export interface SigningKeys {
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 
-/** The policy document as stores read it, in Base64. */
+/** Returns the policy document in Base64. */
 export function encodePolicy({ expires, conditions }: Policy): string {
   return Buffer.from(JSON.stringify({ expiration: expires.toISOString(), conditions: conditions.map(written) })).toString('base64')
 }
 
 function written(condition: Condition): unknown {
-  if (condition.operator === 'content-length-range') return [condition.operator, condition.least, condition.most]
+  if (condition.operator === 'content-length-range') return [condition.operator, condition.min, condition.max]
   if (condition.operator === 'starts-with') return [condition.operator, `$${publicName(condition.name)}`, condition.value]
   return { [publicName(condition.name)]: condition.value }
 }
 
-/** Fields are the same in any case; this one is written so everywhere. */
+/**
+ * Returns the public spelling of a field. Names are case-insensitive, but this one is usually
+ * capitalised.
+ */
 function publicName(name: string): string {
   return name === 'content-type' ? 'Content-Type' : name
 }
 
-/** Lower-case hex (AWS Signature Version 4 of a POST policy). */
+/** Returns the signature in lower-case hex (AWS Signature Version 4 of a POST policy). */
 export function signPolicy(policy: string, { secretAccessKey, region }: SigningKeys, date: string): string {
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
   const ofService = hmac(hmac(hmac(`AWS4${secretAccessKey}`, date), region), 's3')
@@ -42,7 +54,7 @@ export function isSameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** `date` is `YYYYMMDD`. */
+/** Returns the credential. `date` is `YYYYMMDD`. */
 export function credentialOf({ accessKeyId, region }: SigningKeys, date: string): string {
   return `${accessKeyId}/${date}/${region}/s3/aws4_request`
 }
@@ -52,7 +64,7 @@ export function readCredential(text: string): { date: string } | undefined {
   return date === undefined ? undefined : { date }
 }
 
-/** A secret for one purpose, made of the one that all services share. */
+/** Derives a secret for one purpose from the shared secret. */
 export function derivedKey(secret: string, purpose: string): string {
   return createHmac('sha256', secret).update(purpose).digest('hex')
 }

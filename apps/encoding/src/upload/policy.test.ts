@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
-import { checkPolicy, exactKey, type GivenCondition, organisationOfKey } from './policy.ts'
+import { checkPolicy, exactKey, organisationOfKey, type RequestedCondition } from './policy.ts'
 import { encodePolicy, signPolicy } from './policy-signature.ts'
 import { admitPost } from './post-policy.ts'
 
@@ -9,18 +9,18 @@ const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', region: 'e
 const rules = { bucket: 'videos', keyPrefix: 'uploads/2/', maxBytes: 1_000_000, keys }
 const inHours = (hours: number) => new Date(now.getTime() + hours * 3_600_000).toISOString()
 
-const eq = (name: string, value: string): GivenCondition => ({ operator: 'eq', name, value, most: '' })
-const begins = (name: string, value: string): GivenCondition => ({ operator: 'starts-with', name, value, most: '' })
-const range = (value: string, most: string): GivenCondition => ({ operator: 'content-length-range', name: '', value, most })
+const eq = (name: string, value: string): RequestedCondition => ({ operator: 'eq', name, value, max: '' })
+const begins = (name: string, value: string): RequestedCondition => ({ operator: 'starts-with', name, value, max: '' })
+const range = (value: string, max: string): RequestedCondition => ({ operator: 'content-length-range', name: '', value, max })
 const uuid = '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'
 const good = [eq('bucket', 'videos'), eq('key', 'uploads/2/a.mp4'), range('1', '1000')]
 const without = (name: string) => good.filter((one) => (one.name || one.operator) !== name)
-const instead = (...more: GivenCondition[]) => [
+const instead = (...more: RequestedCondition[]) => [
   ...good.filter(({ name, operator }) => !more.some((m) => (m.name || m.operator) === (name || operator))),
   ...more,
 ]
 
-function refusalOf(conditions: GivenCondition[], expiration = inHours(1)): string[] {
+function refusalOf(conditions: RequestedCondition[], expiration = inHours(1)): string[] {
   try {
     checkPolicy({ expiration, conditions }, rules, now)
     return []
@@ -30,7 +30,7 @@ function refusalOf(conditions: GivenCondition[], expiration = inHours(1)): strin
   }
 }
 
-const EVIL: [string, GivenCondition[], string?][] = [
+const EVIL: [string, RequestedCondition[], string?][] = [
   ['a foreign bucket', instead(eq('bucket', 'other'))],
   ['an empty bucket', instead(eq('bucket', ''))],
   ['a beginning of the bucket', instead(begins('bucket', 'vid'))],
@@ -69,7 +69,7 @@ const EVIL: [string, GivenCondition[], string?][] = [
   ['a redirect', [...good, eq('success_action_redirect', 'https://evil.example')]],
   ['an odd status', [...good, eq('success_action_status', '302')]],
   ['any content type', [...good, begins('Content-Type', '')]],
-  ['an unknown operator', [...good, { operator: 'ne', name: 'acl', value: 'private', most: '' }]],
+  ['an unknown operator', [...good, { operator: 'ne', name: 'acl', value: 'private', max: '' }]],
   ['another algorithm', [...good, eq('x-amz-algorithm', 'AWS4-HMAC-SHA1')]],
   ['the credential of others', [...good, eq('x-amz-credential', 'OTHER/20300501/eu-central-1/s3/aws4_request')]],
   ['a credential of last year', [...good, eq('x-amz-credential', 'AKIDEXAMPLE/20290501/eu-central-1/s3/aws4_request')]],
@@ -80,22 +80,22 @@ const EVIL: [string, GivenCondition[], string?][] = [
   ['a time in words', good, 'tomorrow'],
 ]
 
-// All of a row is given: for a parameter that is not, Jest waits to be told that the test is done.
+// Each row has all parameters. For a missing last one, Jest would pass a `done` callback.
 const rows = EVIL.map(([what, conditions, expiration = inHours(1)]) => [what, conditions, expiration] as const)
-test.each(rows)('a policy with %s is not signed, and what is wrong is named', (_, conditions, expiration) => {
+test.each(rows)('rejects a policy with %s and names the field', (_, conditions, expiration) => {
   const fields = refusalOf(conditions, expiration)
   expect(fields.length).toBeGreaterThan(0)
   for (const field of fields) expect(field).toMatch(/^(expiration|conditions(\[\d+\])?)$/)
 })
 
-test('all bad conditions are named by their place, at once', () => {
+test('reports all invalid conditions by index', () => {
   const conditions = [eq('bucket', 'other'), eq('key', 'uploads/2/a.mp4'), eq('acl', 'public-read')]
   expect(refusalOf(conditions, inHours(25))).toEqual(['expiration', 'conditions[0]', 'conditions[2]', 'conditions'])
 })
 
-test('a good policy gets what its signature needs', () => {
-  const asked = [...good, eq('acl', 'private'), eq('Content-Type', 'video/mp4'), eq('x-amz-meta-qqfilename', 'Mein Film.mp4')]
-  const policy = checkPolicy({ expiration: inHours(24), conditions: asked }, rules, now)
+test('a valid policy gets the fields of its signature', () => {
+  const requested = [...good, eq('acl', 'private'), eq('Content-Type', 'video/mp4'), eq('x-amz-meta-qqfilename', 'Mein Film.mp4')]
+  const policy = checkPolicy({ expiration: inHours(24), conditions: requested }, rules, now)
   expect(exactKey(policy)).toBe('uploads/2/a.mp4')
   expect(JSON.parse(Buffer.from(encodePolicy(policy), 'base64').toString())).toEqual({
     expiration: '2030-05-02T12:00:00.000Z',
@@ -137,12 +137,12 @@ const signed = (conditions = [...good, eq('Content-Type', 'video/mp4'), eq('succ
   ])
 }
 
-test('a form is let in as its policy says', () => {
+test('accepts a form that meets its policy', () => {
   expect(admitPost(signed(), rules, now)).toEqual({
     key: 'uploads/2/a.mp4',
     contentType: 'video/mp4',
-    leastBytes: 1,
-    mostBytes: 1000,
+    minBytes: 1,
+    maxBytes: 1000,
     status: 201,
   })
 })
@@ -158,7 +158,7 @@ test.each<[string, (fields: Map<string, string>) => void, Date?]>([
   ['another credential', (fields) => fields.set('x-amz-credential', 'OTHER/20300501/eu-central-1/s3/aws4_request')],
   ['the signature missing', (fields) => fields.delete('x-amz-signature')],
   ['nothing but that its policy is over', () => {}, new Date('2030-05-01T13:00:00Z')],
-])('a form with %s is not let in', (_, change, at = now) => {
+])('rejects a form with %s', (_, change, at = now) => {
   const fields = signed()
   change(fields)
   expect(() => admitPost(fields, rules, at)).toThrow(expect.objectContaining({ kind: expect.stringMatching(/forbidden|invalid/) }))

@@ -1,27 +1,26 @@
 import { type FieldError, invalid } from '@vitascope/errors'
 import { isObjectName } from '@vitascope/storage'
-import type { Condition, Policy } from './policy-document.ts'
-import { ALGORITHM, credentialOf, readCredential, type SigningKeys } from './policy-signature.ts'
+import { ALGORITHM, type Condition, credentialOf, type Policy, readCredential, type SigningKeys } from './policy-signature.ts'
 
-/** A condition as it comes: nothing of it is checked. */
-export interface GivenCondition {
+/** An unvalidated condition. */
+export interface RequestedCondition {
   operator: string
   name: string
   value: string
-  most: string
+  max: string
 }
 
 export interface PolicyRules {
   bucket: string
-  /** `uploads/ORGANISATION/`. */
+  /** Prefix such as `uploads/ORGANISATION/`. */
   keyPrefix: string
   maxBytes: number
   keys: SigningKeys
 }
 
-const LONGEST_MS = 24 * 3_600_000
-const MOST_CONDITIONS = 50
-const LONGEST_VALUE = 1_024
+const MAX_LIFETIME_MS = 24 * 3_600_000
+const MAX_CONDITIONS = 50
+const MAX_VALUE_LENGTH = 1_024
 const BARE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.[A-Za-z0-9]{1,10}$/
 const META = /^x-amz-meta-[a-z0-9-]{1,100}$/
 const EXACT = new Map([
@@ -31,17 +30,18 @@ const EXACT = new Map([
 ])
 
 /**
- * The policy that is signed for what an organisation asked for: it may put one object of bounded size below its own prefix, or under a
- * random name of its own, within a day, and nothing else. Refuses with every bad condition at once.
+ * Returns the policy to sign. It allows an organisation to store one object of bounded size below
+ * its own prefix, or under a random name, within a day, and nothing else. Throws with every invalid
+ * condition at once.
  */
 export function checkPolicy(
-  { expiration, conditions: given }: { expiration: string; conditions: readonly GivenCondition[] },
+  { expiration, conditions: given }: { expiration: string; conditions: readonly RequestedCondition[] },
   rules: PolicyRules,
   now: Date,
 ): Policy {
   const problems: FieldError[] = []
   const expires = checkExpiration(expiration, now, problems)
-  if (given.length > MOST_CONDITIONS) throw invalid([{ field: 'conditions', message: `must be at most ${MOST_CONDITIONS}` }])
+  if (given.length > MAX_CONDITIONS) throw invalid([{ field: 'conditions', message: `must be at most ${MAX_CONDITIONS}` }])
   const seen = new Set<string>()
   const conditions = given.flatMap((one, index) => {
     const bad = (message: string) => {
@@ -68,13 +68,15 @@ export function checkPolicy(
   return policy
 }
 
-/** The key that the policy lets in alone; undefined where it lets in any below a prefix. */
+/**
+ * Returns the only key that the policy allows, or undefined if it allows any key below a prefix.
+ */
 export function exactKey({ conditions }: Policy): string | undefined {
   const key = conditions.find((one) => one.operator === 'eq' && one.name === 'key')
   return key?.operator === 'eq' ? key.value : undefined
 }
 
-/** The organisation below whose prefix a key lies; undefined for any other key. */
+/** Returns the organisation of a key's prefix, or undefined for any other key. */
 export function organisationOfKey(key: string): string | undefined {
   return /^uploads\/([1-9]\d{0,18})\/./.exec(key)?.[1]
 }
@@ -92,16 +94,16 @@ function checkExpiration(expiration: string, now: Date, problems: FieldError[]):
   const time = isForm ? new Date(`${expiration.replace(' ', 'T').replace(/Z$/, '')}Z`) : undefined
   if (!time || Number.isNaN(time.getTime())) return bad('must be a time in UTC such as 2030-12-31T23:59:59.000Z')
   if (time <= now) return bad('must lie in the future')
-  if (time.getTime() - now.getTime() > LONGEST_MS) return bad('must be at most 24 hours ahead')
+  if (time.getTime() - now.getTime() > MAX_LIFETIME_MS) return bad('must be at most 24 hours ahead')
   return time
 }
 
-/** The condition, or what is wrong with it. */
-function checkCondition(given: GivenCondition, rules: PolicyRules, now: Date): Condition | string {
+/** Returns the condition, or an error message. */
+function checkCondition(given: RequestedCondition, rules: PolicyRules, now: Date): Condition | string {
   const { operator, name, value } = given
   if (operator === 'content-length-range') return checkRange(given, rules.maxBytes)
   if (operator !== 'eq' && operator !== 'starts-with') return 'must be an object of one field, or eq, starts-with or content-length-range'
-  if (value.length > LONGEST_VALUE || /\p{Cc}/u.test(value) || !value.isWellFormed()) return 'has no value that a form field can have'
+  if (value.length > MAX_VALUE_LENGTH || /\p{Cc}/u.test(value) || !value.isWellFormed()) return 'has no value that a form field can have'
   if (value.includes('$'.concat('{'))) return 'must not hold a variable in braces: the store would put something else in its place'
   if (name === 'key') return checkKey(operator, value, rules.keyPrefix) ?? { operator, name, value }
   if (operator === 'starts-with') {
@@ -127,11 +129,11 @@ function checkKey(operator: string, value: string, prefix: string): string | und
   return value.startsWith(prefix) && isObjectName(value) ? undefined : wanted
 }
 
-function checkRange({ value, most: text }: GivenCondition, maxBytes: number): Condition | string {
-  const [least, most] = [value, text].map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : Number.NaN))
-  const isRange = least !== undefined && most !== undefined && least <= most && most >= 1 && most <= maxBytes
+function checkRange({ value, max: text }: RequestedCondition, maxBytes: number): Condition | string {
+  const [min, max] = [value, text].map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : Number.NaN))
+  const isRange = min !== undefined && max !== undefined && min <= max && max >= 1 && max <= maxBytes
   if (!isRange) return `must be a range of bytes within 0 and ${maxBytes}`
-  return { operator: 'content-length-range', least, most }
+  return { operator: 'content-length-range', min, max }
 }
 
 function isOwnCredential(value: string, keys: SigningKeys, now: Date): boolean {
@@ -139,15 +141,15 @@ function isOwnCredential(value: string, keys: SigningKeys, now: Date): boolean {
   return read !== undefined && isNear(`${read.date}T000000Z`, now) && value === credentialOf(keys, read.date)
 }
 
-/** Within a day of now: whatever a clock shows, in any zone. */
+/** Returns true for a time within two days of now, which tolerates wrong clocks and any time zone. */
 function isNear(text: string, now: Date): boolean {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   if (year === undefined) return false
   const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  return Math.abs(time - now.getTime()) <= 2 * LONGEST_MS
+  return Math.abs(time - now.getTime()) <= 2 * MAX_LIFETIME_MS
 }
 
-/** What a store needs of a policy to check its signature. */
+/** Returns the conditions that a store needs to check the signature and that are missing. */
 function missing(seen: ReadonlySet<string>, keys: SigningKeys, conditions: readonly Condition[], now: Date): Condition[] {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const given = valueIn(conditions, 'x-amz-date') ?? stamp

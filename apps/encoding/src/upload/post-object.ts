@@ -1,13 +1,17 @@
-import { createHash, type Hash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { DomainError } from '@vitascope/errors'
+import { DomainError, isDomainError } from '@vitascope/errors'
 import type { ObjectStorage } from '@vitascope/storage'
-import { receiveFileForm } from './file-form.ts'
+import type { Logger } from '@vitascope/telemetry'
+import { type FormFields, receiveFileForm } from './file-form.ts'
+import type { FormGate } from './form-gate.ts'
 import { organisationOfKey } from './policy.ts'
-import { type AdmittedPost, admitPost } from './post-policy.ts'
-import type { UploadPlace } from './upload-desk.ts'
-import type { UploadStore } from './upload-store.ts'
+import { type AdmittedPost, admitPost, isPolicySigned } from './post-policy.ts'
+import { recordUpload } from './record-upload.ts'
+import type { UploadCall } from './upload-listener.ts'
+import { type Reservation, UNDER_WAY_SECONDS, type UploadQuota, unrecordedReservationId, whileReserved } from './upload-quota.ts'
+import type { UploadLocation } from './upload-service.ts'
+import { RETENTION_SECONDS, SWEEP_SECONDS, type UploadStore } from './upload-store.ts'
 
 export interface PostedObject {
   key: string
@@ -18,40 +22,96 @@ export interface PostedObject {
 interface Tools {
   uploads: UploadStore
   storage: ObjectStorage
-  place: UploadPlace
+  place: UploadLocation
+  gate: FormGate
+  quota: UploadQuota
+  log: Logger
 }
 
-/** Takes a browser's form with a file, in place of an object store. The object is there when it is whole and written down, or not at all. */
-export async function postObject({ uploads, storage, place }: Tools, request: IncomingMessage, signal: AbortSignal): Promise<PostedObject> {
+/**
+ * Accepts a browser form with a file, for the embedded object store. The object exists only when it
+ * is complete and recorded.
+ */
+export async function postObject(
+  { uploads, storage, place, gate, quota, log }: Tools,
+  { request, client, signal }: Pick<UploadCall, 'request' | 'client' | 'signal'>,
+): Promise<PostedObject> {
   if (place.endpoint !== '') {
-    throw new DomainError('refused', 'OBJECT_STORE_ELSEWHERE', `uploads go to the object store: post the form to ${place.endpoint}`)
+    throw new DomainError('refused', 'OBJECT_STORE_ELSEWHERE', `uploads go to the object store; post the form to ${place.endpoint}`)
   }
-  return receiveFileForm(request, async (fields, file) => {
+  let isSigned = false
+  const onFields = (fields: FormFields) => {
+    if (!isSigned) isSigned = isPolicySigned(fields, place, new Date())
+  }
+  const onFile = async (fields: FormFields, file: Readable): Promise<PostedObject> => {
     const post = admitPost(fields, place, new Date())
     const { key, contentType, status } = post
     const organisationId = organisationOfKey(key) ?? (await uploads.find(key, signal))?.organisationId
-    if (organisationId === undefined) throw new DomainError('forbidden', 'POLICY_REFUSED', 'the key is not, or no longer, anybody’s')
-    const hash = createHash('md5')
-    const source = Readable.from(measured(file, post, hash), { objectMode: false })
-    const { bytes } = await storage.put(key, source, { signal, ...(contentType !== undefined && { contentType }) })
-    const etag = hash.digest('hex')
-    if (!(await uploads.arrived({ organisationId, object: key, bytes, etag }, signal))) {
-      throw new DomainError('conflict', 'UPLOAD_GOING', 'an earlier upload under this key is being removed: choose another key')
+    if (organisationId === undefined) throw new DomainError('forbidden', 'POLICY_REFUSED', 'the key of the object is unknown or expired')
+    const maxBytes = Math.min(post.maxBytes, Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY))
+    const open: Reservation = { id: randomUUID(), organisationId, bytes: maxBytes, isOpen: true, lifetimeSeconds: UNDER_WAY_SECONDS }
+    let reservation = open
+    await quota.reserve(reservation, signal)
+    /**
+     * Called with the size of the file before its object exists. From then on the reservation
+     * outlives this process.
+     */
+    const onEnd = async (bytes: number) => {
+      const stored = {
+        id: unrecordedReservationId(key),
+        organisationId,
+        bytes,
+        isOpen: false,
+        lifetimeSeconds: RETENTION_SECONDS + SWEEP_SECONDS,
+      }
+      reservation = stored
+      await quota.reserve({ ...stored, replacesId: open.id }, signal)
     }
+    const hash = createHash('md5')
+    const source = Readable.from(measured(file, post, hash, onEnd), { objectMode: false })
+    const put = () => storage.put(key, source, { signal, ...(contentType !== undefined && { contentType }) })
+    try {
+      await whileReserved({ quota, log }, () => reservation, put)
+    } catch (error) {
+      const isNeeded = await isUnrecorded(uploads, key, error)
+      // Both are released if the response to the change from one to the other was lost.
+      for (const { id } of new Set([open, reservation])) if (id === open.id || !isNeeded) await quota.release(id)
+      throw error
+    }
+    const etag = hash.digest('hex')
+    // The object exists. If a step fails, its reservation is kept, and a repeated form continues
+    // from here.
+    await recordUpload({ uploads, quota }, { organisationId, object: key, bytes: reservation.bytes, etag }, signal)
     return { key, etag, status }
-  })
+  }
+  return receiveFileForm(request, { gate, client, onFields, onFile })
 }
 
-/** The bytes as they come, as long as they are within the range of the policy. */
-async function* measured(file: Readable, { leastBytes, mostBytes }: AdmittedPost, hash: Hash): AsyncGenerator<Buffer> {
+/**
+ * Returns true if the file was rejected because of an earlier object without a recorded row, whose
+ * reservation must be kept.
+ */
+async function isUnrecorded(uploads: UploadStore, key: string, error: unknown): Promise<boolean> {
+  return isDomainError(error) && error.reason === 'OBJECT_EXISTS' && (await uploads.find(key))?.bytes === undefined
+}
+
+/**
+ * Yields the bytes, and throws if their number is outside of the policy's range. `onEnd` is called
+ * after the last one.
+ */
+async function* measured(
+  file: Readable,
+  { minBytes, maxBytes }: AdmittedPost,
+  hash: Hash,
+  onEnd: (bytes: number) => Promise<void>,
+): AsyncGenerator<Buffer> {
   let bytes = 0
   for await (const chunk of file as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > mostBytes)
-      throw new DomainError('invalid', 'ENTITY_TOO_LARGE', `the file has more than the ${mostBytes} bytes of the policy`)
+    if (bytes > maxBytes) throw new DomainError('invalid', 'ENTITY_TOO_LARGE', `the file has more than the ${maxBytes} bytes of the policy`)
     hash.update(chunk)
     yield chunk
   }
-  if (bytes < leastBytes)
-    throw new DomainError('invalid', 'ENTITY_TOO_SMALL', `the file has less than the ${leastBytes} bytes of the policy`)
+  if (bytes < minBytes) throw new DomainError('invalid', 'ENTITY_TOO_SMALL', `the file has less than the ${minBytes} bytes of the policy`)
+  await onEnd(bytes)
 }

@@ -2,21 +2,22 @@ import { DomainError, invalid } from '@vitascope/errors'
 import { isObjectName } from '@vitascope/storage'
 import { ALGORITHM, credentialOf, isSignature, readCredential, type SigningKeys } from './policy-signature.ts'
 
-/** What a form may put into the store. */
+/** What a form may store. */
 export interface AdmittedPost {
   key: string
   contentType: string | undefined
-  leastBytes: number
-  mostBytes: number
+  minBytes: number
+  maxBytes: number
   status: 200 | 201 | 204
 }
 
-/** Fields that need no condition, as object stores have it. */
+/** Fields that need no condition, as in object stores. */
 const FREE = /^(policy|x-amz-signature|file|x-ignore-.*)$/
 
 /**
- * Checks the fields of a form against the policy that it brings, as an object store does: the signature, the end, every field by a
- * condition, every condition by a field. Names of fields are in lower case.
+ * Checks the fields of a form against its policy, as an object store does: the signature, the
+ * expiry, a condition for every field, and a field for every condition. Field names are in lower
+ * case. Throws if a check fails.
  */
 export function admitPost(
   fields: ReadonlyMap<string, string>,
@@ -26,19 +27,14 @@ export function admitPost(
   const [key, policy, signature] = ['key', 'policy', 'x-amz-signature'].map((name) => fields.get(name))
   const lacking = Object.entries({ key, policy, 'x-amz-signature': signature }).filter(([, value]) => value === undefined)
   if (lacking.length > 0) throw invalid(lacking.map(([field]) => ({ field, message: 'is required, in front of the file' })))
-  const credential = fields.get('x-amz-credential') ?? ''
-  const date = readCredential(credential)?.date
-  const isOurs = date !== undefined && credential === credentialOf(keys, date) && fields.get('x-amz-algorithm') === ALGORITHM
-  if (!isOurs || !isSignature(signature ?? '', policy ?? '', keys, date)) throw denied('the signature is not that of the policy')
-  const { expiration, conditions } = JSON.parse(Buffer.from(policy ?? '', 'base64').toString()) as SignedPolicy
-  if (!(Date.parse(expiration) > now.getTime())) throw denied('the policy has expired')
-  const range = { least: 0, most: 0 }
+  const { conditions } = readSignedPolicy(fields, keys, now)
+  const range = { min: 0, max: 0 }
   const covered = new Set<string>()
   for (const condition of conditions) {
     const [operator, name, value] = partsOf(condition)
     if (operator === 'content-length-range') {
-      range.least = Number(name)
-      range.most = Number(value)
+      range.min = Number(name)
+      range.max = Number(value)
       continue
     }
     covered.add(name)
@@ -55,10 +51,32 @@ export function admitPost(
   return {
     key: key ?? '',
     contentType: fields.get('content-type'),
-    leastBytes: range.least,
-    mostBytes: range.most,
+    minBytes: range.min,
+    maxBytes: range.max,
     status: status === 200 || status === 201 ? status : 204,
   }
+}
+
+/**
+ * Checks signature and expiry as soon as the required fields have arrived, and returns true from
+ * then on. Throws `forbidden` POLICY_REFUSED if they are invalid.
+ */
+export function isPolicySigned(fields: ReadonlyMap<string, string>, { keys }: { keys: SigningKeys }, now: Date): boolean {
+  if (!SIGNED_BY.every((name) => fields.has(name))) return false
+  readSignedPolicy(fields, keys, now)
+  return true
+}
+
+const SIGNED_BY = ['policy', 'x-amz-signature', 'x-amz-credential', 'x-amz-algorithm']
+
+function readSignedPolicy(fields: ReadonlyMap<string, string>, keys: SigningKeys, now: Date): SignedPolicy {
+  const [policy = '', signature = '', credential = '', algorithm = ''] = SIGNED_BY.map((name) => fields.get(name))
+  const date = readCredential(credential)?.date
+  const isOurs = date !== undefined && credential === credentialOf(keys, date) && algorithm === ALGORITHM
+  if (!isOurs || !isSignature(signature, policy, keys, date)) throw denied('the signature is not that of the policy')
+  const signed = JSON.parse(Buffer.from(policy, 'base64').toString()) as SignedPolicy
+  if (!(Date.parse(signed.expiration) > now.getTime())) throw denied('the policy has expired')
+  return signed
 }
 
 interface SignedPolicy {
@@ -66,7 +84,9 @@ interface SignedPolicy {
   conditions: (Record<string, string> | [string, string | number, string | number])[]
 }
 
-/** Operator, name in lower case, value; of a range operator, least, most. */
+/**
+ * Returns operator, lower-case name and value. For a range they are operator, minimum and maximum.
+ */
 function partsOf(condition: SignedPolicy['conditions'][number]): [string, string, string] {
   if (Array.isArray(condition)) {
     const [operator, name, value] = condition.map(String)

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isSameText } from './policy-signature.ts'
 
-/** What proves that an upload may be used: whoever has it needs no other right to the file. */
+/** A signed link to an upload. It grants access to the file without any other permission. */
 export interface UploadLink {
   uploadId: string
   /** Seconds since 1970. */
@@ -15,7 +15,7 @@ export function signLink(uploadId: string, expires: number, secret: string): Upl
   return { uploadId, expires, signature }
 }
 
-/** Whether it is one of ours, be it over or not. */
+/** Returns true if the signature is valid, whether or not the link has expired. */
 export function isOwnLink({ uploadId, expires, signature }: UploadLink, secret: string): boolean {
   return isSameText(signature, signLink(uploadId, expires, secret).signature)
 }

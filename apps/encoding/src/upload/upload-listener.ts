@@ -2,25 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
-import { createHouseServer, type Identity, PRINCIPAL_HEADER, type Principal, readPrincipalHeader } from '@vitascope/grpc'
+import { createPlatformServer, type Identity, type Principal, type PrincipalKeys, readPrincipalHeaders } from '@vitascope/grpc'
 import type { Logger } from '@vitascope/telemetry'
 
-/** A call of the gateway on behalf of a caller, by plain HTTP because it brings a file. */
+/** A call of the gateway on behalf of a caller. It uses plain HTTP because it carries a file. */
 export interface UploadCall {
   request: IncomingMessage
   response: ServerResponse
-  /** Without the query. */
+  /** Path without the query. */
   path: string
   query: URLSearchParams
   principal: Principal
   requestId: string
-  /** What generated addresses begin with. */
+  /** Address of the client, as determined by the gateway. */
+  client: string
+  /** Prefix of generated URLs. */
   publicUrl: string
-  /** Aborts when the caller hangs up. */
+  /** Aborts when the caller disconnects. */
   signal: AbortSignal
 }
 
-/** Answers a call, or answers false where the path is none of its own. */
+/** Handles a call, or returns false if the path belongs to another handler. */
 export type UploadHandler = (call: UploadCall) => Promise<boolean>
 
 export interface UploadListener {
@@ -28,25 +30,26 @@ export interface UploadListener {
   stop(): Promise<void>
 }
 
-/** Nothing comes and nothing goes for so long: the caller is not there any more. */
+/** Idle timeout in both directions, after which the caller is considered gone. */
 const IDLE_MS = 60_000
 const DRAIN_MS = 3_000
 
 /**
- * Takes the bytes of uploads from the gateway. Everything must carry a signed principal. Refusals are told as JSON, in Base64 also in the
- * header `vitascope-refusal`; the gateway makes a problem document of them.
+ * Starts the server that receives uploads from the gateway. Every call requires a signed principal.
+ * Errors are sent as JSON, and in Base64 in the header `vitascope-refusal`. The gateway converts
+ * them to problem documents.
  */
 export async function listenForUploads({
   listen,
   identity,
-  principalKey,
+  principals,
   handlers,
   log,
 }: {
   listen: string
-  /** By mutual TLS with one, in plain text without. */
+  /** Enables mutual TLS. Undefined for plain text. */
   identity?: Identity | undefined
-  principalKey: Uint8Array
+  principals: PrincipalKeys
   handlers: readonly UploadHandler[]
   log: Logger
 }): Promise<UploadListener> {
@@ -56,11 +59,12 @@ export async function listenForUploads({
     request.on('error', () => {})
     response.once('close', () => response.writableFinished || hangUp.abort(new DOMException('the caller hung up', 'AbortError')))
     try {
-      const { principal, requestId } = readPrincipalHeader(request.headers[PRINCIPAL_HEADER], principalKey)
+      const { principal, requestId } = await readPrincipalHeaders(request.headers, principals, ['gateway'])
       const url = new URL(request.url ?? '/', 'http://encoding')
       const publicUrl = String(request.headers['vitascope-public-url'] ?? '')
       const signal = AbortSignal.any([hangUp.signal, stopping.signal])
-      const call = { request, response, path: url.pathname, query: url.searchParams, principal, requestId, publicUrl, signal }
+      const client = String(request.headers['x-forwarded-for'] ?? '')
+      const call = { request, response, path: url.pathname, query: url.searchParams, principal, requestId, client, publicUrl, signal }
       for (const handle of handlers) if (await handle(call)) return
       response.writeHead(404).end()
     } catch (error) {
@@ -68,12 +72,12 @@ export async function listenForUploads({
       if (response.headersSent) response.destroy()
       else refuse(response, error, log)
     } finally {
-      // The rest of what was refused goes by unread.
+      // Discards the rest of a rejected request.
       request.resume()
     }
   }
   const times = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 30_000 }
-  const server = createHouseServer(identity, times, (request, response) => {
+  const server = createPlatformServer(identity, times, (request, response) => {
     request.socket.setTimeout(IDLE_MS)
     void answer(request, response)
   })
@@ -92,22 +96,23 @@ export async function listenForUploads({
   }
 }
 
-/** What was broken off by us can be tried again. */
+/** Sends an error. A call that this service aborted can be retried. */
 function refuse(response: ServerResponse, error: unknown, log: Logger): void {
   const isBrokenOff = error instanceof DOMException && error.name === 'AbortError'
-  const told = isDomainError(error)
+  const problem = isDomainError(error)
     ? { kind: error.kind, reason: error.reason, message: error.message, fields: error.fields, retryAfter: error.retryAfter }
     : isBrokenOff
-      ? { kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE', message: 'the upload was broken off: try again', fields: [], retryAfter: 1 }
+      ? { kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE', message: 'the upload was interrupted; try again', fields: [], retryAfter: 1 }
       : undefined
-  if (!told) log.error({ err: error }, 'an upload failed')
-  const body = JSON.stringify(told ?? {})
-  response.writeHead(told ? 400 : 500, {
+  if (!problem) log.error({ err: error }, 'upload failed')
+  const body = JSON.stringify(problem ?? {})
+  response.writeHead(problem ? 400 : 500, {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
-    // There, too, where an answer has no body.
+    // Also in a header, for responses without a body.
     'vitascope-refusal': Buffer.from(body).toString('base64'),
-    Connection: 'close',
+    // No `Connection: close`: closing while the gateway still sends would reset the connection, and
+    // the response could be lost. The gateway closes it.
   })
   response.end(body)
 }

@@ -1,4 +1,7 @@
-/** A source that lies in storage already, as catalogue names it: `upload://ID/FILENAME`, or `tus://ID/FILENAME`. */
+/**
+ * A source that is already stored, in the catalogue's notation: `upload://ID/FILENAME` or
+ * `tus://ID/FILENAME`.
+ */
 export interface UploadSource {
   kind: 'upload' | 'tus'
   uploadId: string
@@ -11,7 +14,7 @@ export function readUploadSource(url: string): UploadSource | undefined {
   return (kind === 'upload' || kind === 'tus') && uploadId !== undefined ? { kind, uploadId } : undefined
 }
 
-/** As jobs keep it: by this the sweep finds what is still read. */
+/** Returns the notation in jobs, by which the sweep finds uploads that are still in use. */
 export function sourceOfJob({ kind, uploadId }: UploadSource): string {
   return `${kind}:${uploadId}`
 }

@@ -1,58 +1,72 @@
 import type { Db } from '@vitascope/postgres'
 import { isSweepHeld, NOT_HELD } from '../objects/sweep-hold.ts'
 
-/** An object that a browser put into the store, or may put there. */
+/** An object that a browser has stored, or may store. */
 export interface StoredUpload {
   uploadId: string
   organisationId: string
   object: string
-  /** Empty before it was told. */
+  /** Empty until it is known. */
   filename: string
-  /** Undefined until it is known to be there. */
+  /** Undefined until the object is known to exist. */
   bytes: number | undefined
-  /** Empty where the store tells none. */
+  /** Empty if the store does not report one. */
   etag: string
 }
 
 export interface UploadStore {
-  /** Binds an object to an organisation before it comes; false where it is another one's. */
-  bind(organisationId: string, object: string, signal?: AbortSignal): Promise<boolean>
-  /** Writes down what came; undefined where the object is another organisation's. */
+  /**
+   * Binds an object to an organisation before its bytes are recorded, and returns the id of the
+   * upload. Returns undefined if it belongs to another organisation.
+   */
+  bind(organisationId: string, object: string, signal?: AbortSignal): Promise<string | undefined>
+  /**
+   * Records an object whose bytes are reserved under the id of the upload. Returns undefined if it
+   * belongs to another organisation.
+   */
   arrived(
     came: { organisationId: string; object: string; bytes: number; etag: string },
     signal?: AbortSignal,
   ): Promise<StoredUpload | undefined>
   find(object: string, signal?: AbortSignal): Promise<StoredUpload | undefined>
   findById(uploadId: string, signal?: AbortSignal): Promise<StoredUpload | undefined>
-  /** Keeps it a day longer, under the name that its uploader gives it; false where it is gone. */
+  /** Extends the expiry by a day and sets the file name. Returns false if the upload no longer exists. */
   keep(uploadId: string, filename: string, signal?: AbortSignal): Promise<boolean>
-  /** Has those go that are over and that no job reads; answers the ones that are going, from earlier rounds too. */
-  dropOld(limit: number): Promise<{ uploadId: string; object: string }[]>
-  /** The row of an object that is gone. */
-  forget(uploadId: string): Promise<void>
-  /** Whether objects must stay for now. */
-  isHeld(): Promise<boolean>
-  /** Those of the objects that have a row. */
+  /**
+   * Drops expired uploads that no job reads. Returns all dropped ones, including those of earlier
+   * rounds.
+   */
+  dropExpired(limit: number): Promise<{ uploadId: string; object: string }[]>
+  /** Removes the row of a deleted object. */
+  deleteRow(uploadId: string): Promise<void>
+  /** Returns true while objects must be kept. */
+  isSweepPaused(): Promise<boolean>
+  /** Returns those of the objects that have a row. */
   known(objects: readonly string[]): Promise<Set<string>>
 }
 
-/** Nobody has come for it by then. */
-export const KEPT_SECONDS = 24 * 3_600
-/** A form that began before its policy ended may still be on its way. */
+/** Seconds after which an unclaimed upload expires. */
+export const RETENTION_SECONDS = 24 * 3_600
+/**
+ * How long a reservation outlives the row. In this time the sweep removes the row and releases the
+ * reservation.
+ */
+export const SWEEP_SECONDS = 3_600
+/** A form that started before its policy expired may still be in transit. */
 const LATE_SECONDS = 3_600
 
 export function createUploadStore(db: Db): UploadStore {
   return {
     async bind(organisationId, object, signal) {
       signal?.throwIfAborted()
-      const rows = await db.query<{ organisation_id: string }>(
+      const [row] = await db.query<{ upload_id: string }>(
         `insert into upload (organisation_id, object, expire_time) values ($1, $2, now() + $3::int * interval '1 second')
          on conflict (object) do update set expire_time = greatest(upload.expire_time, excluded.expire_time)
            where upload.organisation_id = excluded.organisation_id and upload.drop_time is null
-         returning organisation_id`,
-        [organisationId, object, KEPT_SECONDS + LATE_SECONDS],
+         returning upload_id`,
+        [organisationId, object, RETENTION_SECONDS + LATE_SECONDS],
       )
-      return rows.length === 1
+      return row?.upload_id
     },
     async arrived({ organisationId, object, bytes, etag }, signal) {
       signal?.throwIfAborted()
@@ -63,7 +77,7 @@ export function createUploadStore(db: Db): UploadStore {
              expire_time = greatest(upload.expire_time, excluded.expire_time)
            where upload.organisation_id = excluded.organisation_id and upload.drop_time is null
          returning ${COLUMNS}`,
-        [organisationId, object, bytes, etag, KEPT_SECONDS],
+        [organisationId, object, bytes, etag, RETENTION_SECONDS],
       )
       return row && toUpload(row)
     },
@@ -83,11 +97,11 @@ export function createUploadStore(db: Db): UploadStore {
         `update upload set filename = case when $2 = '' then filename else $2 end,
            expire_time = greatest(expire_time, now() + $3::int * interval '1 second')
          where upload_id = $1 and drop_time is null returning 1`,
-        [uploadId, filename, KEPT_SECONDS],
+        [uploadId, filename, RETENTION_SECONDS],
       )
       return rows.length === 1
     },
-    async dropOld(limit) {
+    async dropExpired(limit) {
       await db.query(
         `update upload set drop_time = now() where upload_id in (
            select upload_id from upload u where expire_time < now() and drop_time is null
@@ -102,10 +116,10 @@ export function createUploadStore(db: Db): UploadStore {
       )
       return rows.map(({ upload_id, object }) => ({ uploadId: upload_id, object }))
     },
-    async forget(uploadId) {
+    async deleteRow(uploadId) {
       await db.query('delete from upload where upload_id = $1 and drop_time is not null', [uploadId])
     },
-    isHeld: () => isSweepHeld(db.query),
+    isSweepPaused: () => isSweepHeld(db.query),
     async known(objects) {
       const rows = await db.query<{ object: string }>('select object from upload where object = any($1)', [objects])
       return new Set(rows.map(({ object }) => object))

@@ -1,8 +1,8 @@
 import type { Query } from '@vitascope/postgres'
-import { ChunkStanding } from '@vitascope/proto/encoding/v1/work'
+import { ChunkState } from '@vitascope/proto/encoding/v1/work'
 import { keyOfJob } from '../job/job.ts'
 
-/** The task of a chunk of the picture that is still to be made, whoever holds it. */
+/** Returns the id of the open task of a picture chunk, waiting or leased. */
 export async function openChunkItem(query: Query, jobId: string, chunk: number): Promise<string | undefined> {
   const [row] = await query<{ item_id: string }>(
     `select item_id from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased') and (payload->>'chunk')::int = $2
@@ -12,15 +12,18 @@ export async function openChunkItem(query: Query, jobId: string, chunk: number):
   return row?.item_id
 }
 
-/** How a chunk stands that could not be leased; for who would take any of the job, how the job does. */
-export async function chunkStanding(query: Query, jobId: string, chunk: number, orAnother: boolean): Promise<ChunkStanding> {
-  const [row] = await query<{ is_waiting: boolean | null; fence: number | null }>(
+/**
+ * Returns the state of a chunk that could not be leased. With `orAnother` it is the state of all
+ * open chunks of the job.
+ */
+export async function chunkState(query: Query, jobId: string, chunk: number, orAnother: boolean): Promise<ChunkState> {
+  const [row] = await query<{ is_waiting: boolean | null; fence: string | null }>(
     `select (select bool_or(state = 'waiting') from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased')
          and ($4 or (payload->>'chunk')::int = $2)) as is_waiting,
        (select fence from chunk where job_id = $3 and chunk = $2) as fence`,
     [keyOfJob(jobId), chunk, jobId, orAnother],
   )
   if (typeof row?.is_waiting === 'boolean')
-    return row.is_waiting || !orAnother ? ChunkStanding.CHUNK_STANDING_WAITING : ChunkStanding.CHUNK_STANDING_HELD
-  return row?.fence ? ChunkStanding.CHUNK_STANDING_MADE : ChunkStanding.CHUNK_STANDING_OVER
+    return row.is_waiting || !orAnother ? ChunkState.CHUNK_STATE_WAITING : ChunkState.CHUNK_STATE_HELD
+  return Number(row?.fence ?? 0) > 0 ? ChunkState.CHUNK_STATE_MADE : ChunkState.CHUNK_STATE_OVER
 }

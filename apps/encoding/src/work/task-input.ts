@@ -1,12 +1,12 @@
 import type { EncodePlan } from '@vitascope/media'
 import type { Query } from '@vitascope/postgres'
 import type { LeasedItem } from '@vitascope/queue'
+import { readChunks } from '../job/chunk-store.ts'
 import type { Job } from '../job/job.ts'
 import type { TaskPlaces } from '../objects/object-prefix.ts'
-import { readChunks } from './chunk-store.ts'
-import type { EncodeInput, PackageInput, ProbeInput, SlidesInput, TaskPayload, WorkerTaskKind } from './task.ts'
+import type { EncodeInput, PackageInput, ProbeInput, SlidesInput, TaskPayload, WorkerTaskKind } from '../task/task.ts'
 
-/** What a worker is told of a task. */
+/** Returns the input of a task for the worker. */
 export async function inputFor(
   query: Query,
   item: LeasedItem,
@@ -30,6 +30,6 @@ export async function inputFor(
 
 function planOf(job: Job): EncodePlan {
   if (job.plan === undefined) throw new Error(`job ${job.jobId} is to be encoded, but has no plan`)
-  // Written by this service, from the same type.
+  // Written by this service from the same type.
   return job.plan as EncodePlan
 }

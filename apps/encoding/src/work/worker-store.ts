@@ -1,31 +1,39 @@
 import { DomainError } from '@vitascope/errors'
 import type { Query } from '@vitascope/postgres'
 
-/** The name of a worker, which it keeps over a restart: all before the last colon of its id, which is another one after each start. */
+/**
+ * Returns the name of a worker, which is stable over a restart: everything before the last colon of
+ * its id.
+ */
 export function nameOfWorker(workerId: string): string {
   return workerId.slice(0, Math.max(0, workerId.lastIndexOf(':')))
 }
 
 /**
- * Notes a worker process, and answers those before it under its name: they are gone, or should be.
- * Refuses a process whose place was taken (WORKER_SUPERSEDED).
+ * Registers a worker process, and returns the earlier processes with its name, which have ended or
+ * should end. Throws WORKER_SUPERSEDED if a later process has registered under the name.
  */
 export async function registerWorker(query: Query, workerId: string): Promise<string[]> {
   const name = nameOfWorker(workerId)
-  // A worker without a name is nobody's successor.
+  // A worker without a name replaces no other process.
   if (name === '') return []
   await query('insert into worker (worker_id, name) values ($1, $2) on conflict (worker_id) do nothing', [workerId, name])
   const processes = await query<{ worker_id: string }>('select worker_id from worker where name = $1 order by seq desc', [name])
   if (processes[0]?.worker_id !== workerId) {
-    throw new DomainError('refused', 'WORKER_SUPERSEDED', `another process works under the name ${name}`)
+    throw new DomainError('refused', 'WORKER_SUPERSEDED', `another process uses the worker name ${name}`)
   }
   return processes.slice(1).map((process) => process.worker_id)
 }
 
-/** Forgets processes that were superseded a day ago. */
-export async function sweepWorkers(query: Query): Promise<void> {
-  await query(
-    `delete from worker w where create_time < now() - interval '1 day'
-       and exists (select 1 from worker later where later.name = w.name and later.seq > w.seq and later.create_time < now() - interval '1 day')`,
+/** Removes up to `limit` processes that were superseded a day ago. Returns how many. */
+export async function sweepWorkers(query: Query, limit: number): Promise<number> {
+  const rows = await query(
+    `delete from worker where worker_id in (
+       select worker_id from worker w where create_time < now() - interval '1 day'
+         and exists (select 1 from worker later where later.name = w.name and later.seq > w.seq and later.create_time < now() - interval '1 day')
+       limit $1)
+     returning 1`,
+    [limit],
   )
+  return rows.length
 }

@@ -1,54 +1,57 @@
 import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 
-import { type ObjectStoreSettings, type Reader, readEnvironment, readObjectStore, readTls } from '@vitascope/config'
-import type { TlsSettings } from '@vitascope/grpc'
+import { type ObjectStoreSettings, type Reader, readEnvironment, readObjectStore, readPrincipalKeys, readTls } from '@vitascope/config'
+import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 
-/** What a worker can be told. */
+/** Settings of a worker. */
 export interface WorkerConfig {
-  /** `HOST:PORT` of the service that hands out the work. */
+  /** `HOST:PORT` of the encoding service. */
   encodingAddress: string
-  /** Between services; undefined for plain text. */
+  /** TLS between services. Undefined for plain text. */
   tls?: TlsSettings | undefined
-  /** Signs principals. */
-  principalKey: string
-  /** Keeps its name over a restart; no other worker may have it. */
+  /** The key that signs its calls. */
+  principalKeys: PrincipalKeySettings
+  /** Stable over a restart and unique among workers. */
   name: string
-  /** How many tasks at once. */
+  /** Number of concurrent tasks. */
   slots: number
-  /** What a pod of a Kubernetes Job is there for; undefined for a worker that does whatever there is. */
+  /** The chunk of a pod of a Kubernetes Job. Undefined for a worker that does any task. */
   chunk: WorkerChunk | undefined
-  /** After so many seconds without a task it ends by itself; undefined: it waits for ever. */
+  /** Seconds without a task after which the worker stops. Undefined to wait forever. */
   idleSeconds?: number | undefined
-  /** MiB that the chunks which are encoded at once may take together. */
+  /** MiB of memory that concurrent chunks may use together. */
   memoryMib: number
   objects: ObjectStoreSettings
-  /** Emptied at the start. */
+  /** Emptied at start. */
   scratchDir: string
-  /** What tasks may take of it together; undefined: what its disk has. */
+  /** Maximum scratch bytes of all tasks together. Undefined for what its disk has. */
   scratchBytes?: number | undefined
-  /** So much of that disk stays free, at most half of what is free. */
+  /** Percentage of the disk that stays free, at most half of what is free. */
   scratchSparePercent?: number
-  /** Path of ffmpeg; undefined looks for one. */
+  /** Path of ffmpeg. Undefined to search for it. */
   ffmpeg: string | undefined
-  /** Path of LibreOffice; undefined looks for one, `off` does without. */
+  /** Path of LibreOffice. Undefined to search for it, `off` to disable it. */
   office: string | undefined
   /** `HOST:PORT` of `/metrics`. */
   metricsListen: string
-  /** See `crash-point.ts`; for tests. */
+  /** See `crash-point.ts`. For tests. */
   crashAt: string | undefined
   timing: WorkerTiming
 }
 
-/** The job whose picture a pod encodes, and a chunk of it that it asks for: it is handed the lowest that waits. */
+/**
+ * The job whose video a pod encodes, and the chunk that it requests. It receives the lowest waiting
+ * chunk.
+ */
 export interface WorkerChunk {
   jobId: string
-  /** Its number in the plan, from 0. */
+  /** Number in the plan, from 0. */
   chunk: number
 }
 
 export interface WorkerTiming {
-  /** Between two signs of life, at most; a third of the lease or less. */
+  /** Maximum interval between lease renewals, a third of the lease or less. */
   beatMs: number
   /** Seconds without progress after which ffmpeg is killed. */
   stallSeconds: number
@@ -56,7 +59,10 @@ export interface WorkerTiming {
 
 export const defaultWorkerTiming: WorkerTiming = { beatMs: 5_000, stallSeconds: 30 }
 
-/** Three quarters of what this machine or its container has: the rest is for Node, and for what tasks take beside their chunks. */
+/**
+ * Returns three quarters of the memory of the machine or container, in MiB. The rest is for Node
+ * and for other memory of tasks.
+ */
 function memoryOfThisMachine(): number {
   const limit = process.constrainedMemory()
   const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
@@ -67,13 +73,13 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const read = readEnvironment(env)
   const objects = readObjectStore(read)
   const chunk = readChunk(read)
-  // Whoever comes for the same chunk of the same run takes the place of the one before.
+  // A replacement pod for the same chunk of the same run supersedes the pod before it.
   const name = chunk?.name ?? read.text('VITASCOPE_WORKER_NAME', hostname())
   if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) read.refuse('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
   const config: WorkerConfig = {
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
     tls: readTls(read),
-    principalKey: read.secretFile('VITASCOPE_PRINCIPAL_KEY_FILE'),
+    principalKeys: readPrincipalKeys(read, { isServer: false }),
     name,
     chunk: chunk?.chunk,
     slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),
@@ -96,7 +102,10 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   return config
 }
 
-/** A run is a Kubernetes Job, and this process the pod of one index of it. */
+/**
+ * Returns the chunk of this pod. A run is a Kubernetes Job, and this process is the pod of one of
+ * its indexes.
+ */
 function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefined {
   const run = read.optional('VITASCOPE_WORKER_RUN')
   if (run === undefined) return undefined

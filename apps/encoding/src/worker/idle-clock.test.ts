@@ -4,7 +4,7 @@ import { createIdleClock } from './idle-clock.ts'
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-test('who has nothing to do for so long is told, once', () => {
+test('an idle worker is notified once', () => {
   const onIdle = jest.fn()
   createIdleClock(10, onIdle)
   jest.advanceTimersByTime(9_999)
@@ -13,7 +13,7 @@ test('who has nothing to do for so long is told, once', () => {
   expect(onIdle).toHaveBeenCalledTimes(1)
 })
 
-test('while any task is under way nobody is idle, and the time begins with the end of the last', () => {
+test('a running task prevents idleness, and the time starts at the end of the last', () => {
   const onIdle = jest.fn()
   const clock = createIdleClock(10, onIdle)
   const [first, second] = [clock.work(), clock.work()]
@@ -27,7 +27,7 @@ test('while any task is under way nobody is idle, and the time begins with the e
   expect(onIdle).toHaveBeenCalledTimes(1)
 })
 
-test('nobody is told without a bound, or after the end', () => {
+test('sends no notification without a bound, or after the end', () => {
   const onIdle = jest.fn()
   createIdleClock(undefined, onIdle).work()()
   const stopped = createIdleClock(10, onIdle)

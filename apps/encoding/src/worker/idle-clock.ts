@@ -1,12 +1,15 @@
-/** Knows since when a worker has had nothing to do. */
+/** Measures how long a worker has been idle. */
 export interface IdleClock {
-  /** A task begins; call what it answers when it is over. */
+  /** Starts a task. Returns the function that ends it. */
   work(): () => void
-  /** It tells nobody any more. */
+  /** Stops the clock. `onIdle` is not called any more. */
   stop(): void
 }
 
-/** Calls `onIdle`, once, when nothing was under way for so many seconds, from now on; never without them. */
+/**
+ * Creates a clock that calls `onIdle` once after this many seconds without a task. Undefined
+ * disables it.
+ */
 export function createIdleClock(seconds: number | undefined, onIdle: () => void): IdleClock {
   let underWay = 0
   let timer: NodeJS.Timeout | undefined

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { canCarryOut, EncodeFailed, packageRenditions, setFolder, verifySet } from '@vitascope/media'
-import { packageScratchBytes } from '../work/scratch-bytes.ts'
-import type { FilesResult, PackageInput } from '../work/task.ts'
-import { getChunk, type ListedChunk, listChunkFiles } from './get-files.ts'
-import { putFiles, putList } from './put-files.ts'
-import { AnotherBuild, type TaskWork } from './task-work.ts'
+import type { FilesResult, PackageInput } from '../task/task.ts'
+import { packageScratchBytes } from '../task/task-resources.ts'
+import { getChunk, type ListedChunk, listChunkFiles } from './download.ts'
+import { FfmpegVersionMismatch, type TaskWork } from './task-work.ts'
+import { putFiles, putList } from './upload.ts'
 
-/** Makes the set from all segments, verifies it, and puts it into storage with a list of what it is made of. */
+/** Makes the set from all segments, verifies it, and uploads it with the list of its files. */
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, onDone } = work
-  if (!canCarryOut(plan, tools)) throw new AnotherBuild()
+  if (!canCarryOut(plan, tools)) throw new FfmpegVersionMismatch()
   const listed: ListedChunk[] = []
   for (const chunk of chunks) listed.push(await listChunkFiles(work, chunk))
-  await work.takeRoom(
+  await work.reserveDisk(
     packageScratchBytes(
       plan,
       listed.flatMap(({ files }) => files),

@@ -1,8 +1,8 @@
 import { probeSource } from '@vitascope/media'
-import type { ProbeInput, ProbeResult } from '../work/task.ts'
+import type { ProbeInput, ProbeResult } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
 
-/** Looks at a source; what it is, and with which build it would be encoded. */
+/** Probes a source. Returns the result and the ffmpeg build that the worker would encode with. */
 export async function probeTask(work: TaskWork, { source, maxSeconds }: ProbeInput): Promise<ProbeResult> {
   const { tools, scratch, signal, stallSeconds } = work
   const probe = await probeSource({

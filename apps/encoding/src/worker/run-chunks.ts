@@ -1,35 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
-import { ChunkStanding, type LeaseChunkResponse } from '@vitascope/proto/encoding/v1/work'
-import { CHUNK_EXIT } from '../work/chunk-exit.ts'
+import { ChunkState, type LeaseChunkResponse } from '@vitascope/proto/encoding/v1/work'
+import { CHUNK_EXIT } from '../task/task.ts'
 import type { WorkerChunk } from './config.ts'
-import { giveBackAsk } from './give-back.ts'
+import { releaseRequest } from './release-task.ts'
 import type { SlotTools } from './run-slot.ts'
 import { runTask } from './run-task.ts'
 
-/** Below the ten seconds that a call may last. */
+/** Less than the ten seconds that a call may last. */
 const WAIT_SECONDS = 8
-const LONGEST_PAUSE_MS = 3_000
-/** Answers that are no absence are faults of the service; after so many in a row another process may try. */
+const MAX_PAUSE_MS = 3_000
+/** Consecutive errors other than `unavailable` after which another process should try. */
 const FAULTS = 5
 
 /**
- * Encodes chunks of one job, one after another, until nothing is left of it that nobody has; answers the exit code of this process.
- * Which chunk is next, and whether one is made, tried again, or of no use any more, is decided by the service alone.
+ * Encodes chunks of one job until none is left to lease. Returns the exit code of this process.
+ * Only the service decides which chunk is next, and whether one is done, retried or obsolete.
  */
 export async function runChunks(tools: SlotTools, ours: WorkerChunk, stopping: AbortSignal): Promise<number> {
-  const sources = tools.shelf.hold()
+  const sources = tools.sourceCache.hold()
   try {
     while (!stopping.aborted) {
       const answer = await leaseChunk(tools, ours, stopping)
-      const { standing, task } = answer ?? {}
-      if (standing === ChunkStanding.CHUNK_STANDING_OVER) return CHUNK_EXIT.over
-      if (standing === ChunkStanding.CHUNK_STANDING_MADE || standing === ChunkStanding.CHUNK_STANDING_HELD) return CHUNK_EXIT.made
+      const { state: standing, task } = answer ?? {}
+      if (standing === ChunkState.CHUNK_STATE_OVER) return CHUNK_EXIT.over
+      if (standing === ChunkState.CHUNK_STATE_MADE || standing === ChunkState.CHUNK_STATE_HELD) return CHUNK_EXIT.made
       const isWell = task ? await runTask(tools, task, sources, stopping) : answer !== undefined
-      // After a fault another pod begins afresh, perhaps on a better node: this one might spoil the tries of one chunk after another.
+      // After a fault another pod starts, perhaps on a better node. This pod might use up the
+      // attempts of chunk after chunk.
       if (!isWell && !stopping.aborted) return CHUNK_EXIT.again
     }
     return CHUNK_EXIT.stopped
@@ -38,13 +40,17 @@ export async function runChunks(tools: SlotTools, ours: WorkerChunk, stopping: A
   }
 }
 
-/** Asks until there is an answer, by one name, since an answer that was lost has leased a chunk to it; undefined when there will be none. */
+/**
+ * Requests a chunk until there is a response, always with the same request id, because a lost
+ * response may have leased one. Returns undefined if the service rejects the request or fails
+ * repeatedly.
+ */
 async function leaseChunk(
   { work, workerId, log }: SlotTools,
   { jobId, chunk }: WorkerChunk,
   stopping: AbortSignal,
 ): Promise<LeaseChunkResponse | undefined> {
-  const request = { workerId, ask: randomUUID(), waitSeconds: WAIT_SECONDS, jobId, chunk, planVersion, orAnother: true }
+  const request = { workerId, requestId: randomUUID(), waitSeconds: WAIT_SECONDS, jobId, chunk, planVersion, orAnother: true }
   for (let tries = 1, faults = 0; !stopping.aborted; tries++) {
     try {
       return await work.leaseChunk(request, serviceCall('worker', randomUUID(), stopping))
@@ -52,14 +58,13 @@ async function leaseChunk(
       if (stopping.aborted) break
       const isAway = isDomainError(error) && error.kind === 'unavailable'
       if (!isAway && ((isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') || ++faults === FAULTS)) {
-        log.warn({ err: error, job: jobId, chunk }, 'no chunk can be had')
+        log.warn({ err: error, job_id: jobId, chunk }, 'leasing a chunk failed; retrying')
         return undefined
       }
-      log[tries === 3 ? 'warn' : 'debug']({ err: error, job: jobId, chunk }, 'no answer: asking again')
-      const pause = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** tries) * (0.5 + Math.random() / 2)
-      await delay(pause, undefined, { signal: stopping }).catch(() => {})
+      log[tries === 3 ? 'warn' : 'debug']({ err: error, job_id: jobId, chunk }, 'no answer: asking again')
+      await delay(backoffMs(tries, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal: stopping }).catch(() => {})
     }
   }
-  await giveBackAsk(work, request, log)
+  await releaseRequest(work, request, log)
   return undefined
 }

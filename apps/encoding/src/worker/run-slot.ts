@@ -1,35 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
-import { chunkMemoryMib } from '../work/send-task.ts'
-import type { EncodeInput } from '../work/task.ts'
-import { giveBackAsk, giveBackTask } from './give-back.ts'
+import type { EncodeInput } from '../task/task.ts'
+import { chunkMemoryMib } from '../task/task-resources.ts'
 import type { IdleClock } from './idle-clock.ts'
-import type { MemoryRoom } from './memory-room.ts'
+import type { MemoryBudget } from './memory-budget.ts'
+import { releaseRequest, releaseTask } from './release-task.ts'
 import { runTask, type TaskTools } from './run-task.ts'
-import type { SourceHold, SourceShelf } from './source-hold.ts'
+import type { CacheHandle, SourceCache } from './source-cache.ts'
 
-/** Below the ten seconds that a call may last. */
+/** Less than the ten seconds that a call may last. */
 const WAIT_SECONDS = 8
-const LONGEST_PAUSE_MS = 3_000
-/** Answers that are no absence are faults of the service; after so many of them, another task is asked for. */
+const MAX_PAUSE_MS = 3_000
+/** Errors other than `unavailable` after which a new request id is used. */
 const FAULTS = 5
-/** After these the next task is mostly a chunk of the same source. */
+/** Kinds that are usually followed by a chunk of the same source. */
 const BEFORE_ENCODE: readonly TaskKind[] = [TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE]
 
 export interface SlotTools extends TaskTools {
   workerId: string
-  shelf: SourceShelf
+  sourceCache: SourceCache
   /** Shared by all slots. */
-  memory: MemoryRoom
+  memory: MemoryBudget
 }
 
-/** One task of these kinds after another, until the signal. Throws when another process has taken this worker's place. */
+/**
+ * Runs tasks of these kinds until the signal aborts. Throws when another process has superseded
+ * this worker.
+ */
 export async function runSlot(tools: SlotTools & { idle: IdleClock }, kinds: TaskKind[], stopping: AbortSignal): Promise<void> {
-  const sources = tools.shelf.hold()
+  const sources = tools.sourceCache.hold()
   try {
     await runTasks(tools, kinds, sources, stopping)
   } finally {
@@ -40,24 +44,25 @@ export async function runSlot(tools: SlotTools & { idle: IdleClock }, kinds: Tas
 async function runTasks(
   tools: SlotTools & { idle: IdleClock },
   kinds: TaskKind[],
-  sources: SourceHold,
+  sources: CacheHandle,
   stopping: AbortSignal,
 ): Promise<void> {
   let failures = 0
   let faults = 0
-  // Asked by the same name until there is an answer: an answer that was lost on its way has leased a task to it.
-  let ask: string | undefined
+  // Kept until there is a response, because a lost response may have leased a task to this request
+  // id.
+  let requestId: string | undefined
   let lastJob: string | undefined
   while (!stopping.aborted) {
-    ask ??= randomUUID()
+    requestId ??= randomUUID()
     try {
-      const task = await nextTask(tools, kinds, ask, stopping)
+      const task = await nextTask(tools, kinds, requestId, stopping)
       failures = 0
-      ask = undefined
+      requestId = undefined
       const giveBack = task ? tools.memory.take(memoryOf(task)) : undefined
       if (task && !giveBack) {
-        // Another slot was faster: whoever has the room does it.
-        await giveBackTask(tools.work, task, tools.log)
+        // Another slot reserved the memory first. A worker with free memory can lease the task.
+        await releaseTask(tools.work, task, tools.log)
         continue
       }
       if (task?.jobId !== lastJob || task?.kind === TaskKind.TASK_KIND_PACKAGE) await sources.drop()
@@ -70,17 +75,17 @@ async function runTasks(
       if (stopping.aborted) break
       if (isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') throw error
       failures++
-      // A task that cannot be answered at all is left to run out, which counts as an attempt.
-      if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % FAULTS === 0) ask = undefined
+      // A task whose lease response can never be sent is left to expire, which counts as an
+      // attempt.
+      if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % FAULTS === 0) requestId = undefined
       tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'no work to be had: asking again')
-      const pause = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** failures) * (0.5 + Math.random() / 2)
-      await delay(pause, undefined, { signal: stopping }).catch(() => {})
+      await delay(backoffMs(failures, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal: stopping }).catch(() => {})
     }
   }
-  if (ask !== undefined) await giveBackAsk(tools.work, { workerId: tools.workerId, ask }, tools.log)
+  if (requestId !== undefined) await releaseRequest(tools.work, { workerId: tools.workerId, requestId }, tools.log)
 }
 
-/** MiB; of tasks that are no chunks of a picture it is little, and not counted. */
+/** Returns the MiB of a task. Tasks other than video chunks use little and count as 0. */
 function memoryOf({ kind, inputJson }: Task): number {
   return kind === TaskKind.TASK_KIND_ENCODE ? chunkMemoryMib((JSON.parse(inputJson) as EncodeInput).plan) : 0
 }
@@ -88,11 +93,11 @@ function memoryOf({ kind, inputJson }: Task): number {
 async function nextTask(
   { work, workerId, memory }: SlotTools,
   kinds: TaskKind[],
-  ask: string,
+  requestId: string,
   stopping: AbortSignal,
 ): Promise<Task | undefined> {
   const memoryMib = memory.free()
-  const request = { workerId, ask, waitSeconds: WAIT_SECONDS, kinds, planVersion, ...(memoryMib !== undefined && { memoryMib }) }
+  const request = { workerId, requestId, waitSeconds: WAIT_SECONDS, kinds, planVersion, ...(memoryMib !== undefined && { memoryMib }) }
   const { task } = await work.leaseTask(request, serviceCall('worker', randomUUID(), stopping))
   return task
 }

@@ -1,22 +1,22 @@
-import { rm, statfs } from 'node:fs/promises'
+import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDomainError } from '@vitascope/errors'
 import type { Client } from '@vitascope/grpc'
-import { type FfmpegTools, isEncodeFailed, isSourceRefused, makeFolderFor, sandboxFor } from '@vitascope/media'
+import { type FfmpegTools, isEncodeFailed, isSourceRefused } from '@vitascope/media'
 import { type Task, TaskKind, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger, Metrics } from '@vitascope/telemetry'
-import type { Fault } from '../job/job.ts'
-import { FilesDiffer } from '../work/file-list.ts'
-import type { EncodeInput, PackageInput, ProbeInput, SlidesInput } from '../work/task.ts'
+import type { Fault } from '../task/fault.ts'
+import { StoredFilesMismatch } from '../task/file-list.ts'
+import type { EncodeInput, PackageInput, ProbeInput, SlidesInput } from '../task/task.ts'
+import { type DiskBudget, type ScratchNeeds, ScratchTooSmall } from './disk-budget.ts'
 import { encodeTask } from './encode-task.ts'
-import { holdTask } from './held-task.ts'
 import { packageTask } from './package-task.ts'
 import { probeTask } from './probe-task.ts'
-import { type ScratchNeeds, type ScratchRoom, ScratchTooSmall } from './scratch-room.ts'
 import { slidesTask } from './slides-task.ts'
-import type { SourceHold } from './source-hold.ts'
-import { AnotherBuild, type TaskWork } from './task-work.ts'
+import type { CacheHandle } from './source-cache.ts'
+import { keepLease } from './task-lease.ts'
+import { FfmpegVersionMismatch, type TaskWork } from './task-work.ts'
 
 export interface TaskTools {
   work: Client<typeof WorkServiceService>
@@ -26,45 +26,48 @@ export interface TaskTools {
   log: Logger
   scratchDir: string
   /** Shared by all slots. */
-  room: ScratchRoom
+  room: DiskBudget
   beatMs: number
   stallSeconds: number
   speed: ReturnType<Metrics['gauge']>
   tasks: ReturnType<Metrics['counter']>
 }
 
-/** Does one task, to its result, its fault, or back into the queue; what it left in its folder is gone afterwards. True for a result. */
-export async function runTask(tools: TaskTools, task: Task, sources: SourceHold, stopping: AbortSignal): Promise<boolean> {
+/**
+ * Runs one task to its result, its fault or its release, and removes its scratch folder. Returns
+ * true for a result.
+ */
+export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle, stopping: AbortSignal): Promise<boolean> {
   const { log, tasks } = tools
   const kind = kindNames[task.kind] ?? 'unknown'
-  const told = { task: task.taskId, attempt: task.attempt, job: task.jobId, kind }
-  const held = holdTask(tools.work, task, tools.beatMs, log)
+  const context = { task_id: task.taskId, fence: task.fence, job_id: task.jobId, kind }
+  const held = keepLease(tools.work, task, tools.beatMs, log)
   const signal = AbortSignal.any([stopping, held.lost])
-  const scratch = join(tools.scratchDir, `${task.jobId}-${task.attempt}`)
+  const scratch = join(tools.scratchDir, `${task.jobId}-${task.fence}`)
   const end = (outcome: string) => {
     tasks.inc({ kind, outcome })
-    log.info({ ...told, outcome }, 'a task ended')
+    log.info({ ...context, outcome }, 'task ended')
     return outcome === 'ok'
   }
-  let freeRoom = () => {}
-  const takeRoom = async (needs: ScratchNeeds) => {
-    freeRoom = await tools.room.take(needs, letGo, signal)
+  let freeSpace = () => {}
+  const reserveDisk = async (needs: ScratchNeeds) => {
+    freeSpace = await tools.room.take(needs, releaseSource, signal)
   }
-  const letGo = async () => {
-    log.info(told, 'a task waits for room in the scratch folder')
+  const releaseSource = async () => {
+    log.info(context, 'task waits for scratch space')
     await sources.drop()
   }
-  log.info(told, 'a task begins')
+  log.info(context, 'task started')
   try {
-    await makeFolderFor(await sandboxFor(tools.tools.ffmpeg), scratch)
+    await mkdir(scratch, { recursive: true })
     const result = await doTask(task, {
       ...tools,
       scratch,
       getSource: async (source, bytes) => {
-        await takeRoom({ source, bytes })
+        await reserveDisk({ source, bytes })
         return sources.get(source, signal)
       },
-      takeRoom: (bytes) => takeRoom({ bytes }),
+      reserveDisk: (bytes) => reserveDisk({ bytes }),
       onFiles: (files) => held.addFiles(files, signal),
       onDone: held.done,
       signal,
@@ -78,14 +81,14 @@ export async function runTask(tools: TaskTools, task: Task, sources: SourceHold,
     }
     const fault = error instanceof ScratchTooSmall || !(await isFull(tools.scratchDir)) ? faultOf(error) : SCRATCH_FULL
     log.warn(
-      { ...told, err: error, code: fault.code, detail: isEncodeFailed(error) ? error.detail.slice(-2_000) : undefined },
-      'a task failed',
+      { ...context, err: error, code: fault.code, detail: isEncodeFailed(error) ? error.detail.slice(-2_000) : undefined },
+      'task failed',
     )
     return end((await held.fail(fault, stopping)) ? 'failed' : 'lost')
   } finally {
     held.stop()
     await rm(scratch, { recursive: true, force: true })
-    freeRoom()
+    freeSpace()
   }
 }
 
@@ -97,10 +100,10 @@ const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
   [TaskKind.TASK_KIND_SLIDES]: 'slides',
 }
 
-/** What costs little, and is done beside all else. */
+/** Cheap kinds, which run in slots of their own. */
 export const LIGHT_KINDS: TaskKind[] = [TaskKind.TASK_KIND_AUDIO]
 
-/** What else this worker knows how to do. */
+/** All other kinds that this worker supports. */
 export const KNOWN_KINDS: TaskKind[] = [
   TaskKind.TASK_KIND_PROBE,
   TaskKind.TASK_KIND_ENCODE,
@@ -109,7 +112,7 @@ export const KNOWN_KINDS: TaskKind[] = [
 ]
 
 function doTask(task: Task, work: TaskWork): Promise<unknown> {
-  // Written by the service of this app, from these types.
+  // Written by the encoding service from these types.
   const input: unknown = JSON.parse(task.inputJson)
   switch (task.kind) {
     case TaskKind.TASK_KIND_PROBE:
@@ -126,10 +129,13 @@ function doTask(task: Task, work: TaskWork): Promise<unknown> {
   }
 }
 
-/** Below this, what ffmpeg left is not to be trusted, and neither is what it said. */
+/** With less free space than this, neither ffmpeg's output nor its messages can be trusted. */
 const FULL_BYTES = 16 * 2 ** 20
-/** As one of the storage, which has tries for ten minutes: it is there for all jobs, and others may give room. */
-const SCRATCH_FULL: Fault = { code: 5004, message: 'the disk of the scratch folder of a worker is full' }
+/**
+ * Counts as a storage fault, which is retried for ten minutes: it affects all jobs, and other tasks
+ * may free space.
+ */
+const SCRATCH_FULL: Fault = { code: 5004, message: 'the scratch disk of the worker is full' }
 
 async function isFull(folder: string): Promise<boolean> {
   const disk = await statfs(folder).catch(() => undefined)
@@ -138,13 +144,13 @@ async function isFull(folder: string): Promise<boolean> {
 
 function faultOf(error: unknown): Fault {
   if (isSourceRefused(error)) return { code: error.code, message: error.message }
-  if (error instanceof AnotherBuild) return { code: 5005, message: error.message }
+  if (error instanceof FfmpegVersionMismatch) return { code: 5005, message: error.message }
   if (error instanceof ScratchTooSmall) return { code: 5004, message: error.message }
-  if (error instanceof FilesDiffer) return { code: 5004, message: 'the storage lost a part of the work' }
+  if (error instanceof StoredFilesMismatch) return { code: 5004, message: 'files of the encode are missing in storage' }
   if (isEncodeFailed(error)) {
-    if (error.kind === 'unclean') return { code: 5007, message: 'the picture of the source has faults: it is encoded instead of copied' }
+    if (error.kind === 'unclean') return { code: 5007, message: 'the encoder reported errors in the copied picture' }
     return error.kind === 'incomplete'
-      ? { code: 5003, message: 'the encoder did not make what was planned' }
+      ? { code: 5003, message: 'the encoder output does not match the plan' }
       : { code: 5002, message: `the encoder failed (${error.kind.replaceAll('_', ' ')})` }
   }
   if (isDomainError(error) || (error instanceof Error && 'code' in error)) return { code: 5004, message: 'the storage failed' }

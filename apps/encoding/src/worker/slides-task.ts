@@ -1,19 +1,25 @@
-import { rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolderFor, makeSlideImages, placeSource, SourceRefused, sandboxFor } from '@vitascope/media'
+import { makeSlideImages, placeSource, SourceRefused, sandboxFor } from '@vitascope/media'
 import { convertToPdf } from '../slides/convert-to-pdf.ts'
-import { type DrawnPage, readyRenderer, renderPages } from '../slides/render-pages.ts'
+import { type DrawnPage, rawFile, readyRenderer, renderPages } from '../slides/render-pages.ts'
 import { PAGES_AT_ONCE, slideLimits } from '../slides/slide-limits.ts'
 import { sniffPresentation } from '../slides/sniff-presentation.ts'
-import type { FilesResult, SlidesFile, SlidesInput } from '../work/task.ts'
-import { putFiles, putList } from './put-files.ts'
+import type { FilesResult, SlidesFile, SlidesInput } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
+import { putFiles, putList } from './upload.ts'
 
-/** What share of the task the drawing is; before it the file is fetched and converted, after it the pictures are put into storage. */
+/**
+ * Progress up to the first page: the file is downloaded and converted. After `DRAWN` the images are
+ * uploaded.
+ */
 const BEFORE = 0.1
 const DRAWN = 0.9
 
-/** Makes a picture and a thumbnail of each page of a stored file, and puts them into storage with a list of what there is. */
+/**
+ * Renders an image and a thumbnail of each page of a stored file, and uploads them with the list of
+ * files.
+ */
 export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix }: SlidesInput): Promise<FilesResult> {
   const { storage, scratch, office, signal, onDone } = work
   if (source.bytes > slideLimits.bytes) {
@@ -21,13 +27,16 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
   }
   const file = await work.getSource(source, slideLimits.scratchBytes)
   const format = await sniffPresentation(file)
-  const pdf = format === 'pdf' ? file : await convertToPdf({ file, format, folder: join(scratch, 'office'), office, signal })
+  const pdf = format === 'pdf' ? file : join(scratch, DOCUMENT)
+  if (format !== 'pdf') await convertToPdf({ file, format, folder: join(scratch, 'office'), pdf, office, signal })
   onDone(BEFORE)
   const folder = join(scratch, 'pages')
-  const pages = await drawAll(work, pdf, folder)
+  const target = join(scratch, 'slides')
+  await mkdir(target)
+  const pages = await drawAll(work, pdf, { folder, target })
   const made = await putFiles(
     storage,
-    { folder, prefix: setPrefix, paths: pages.flatMap(({ page }) => [imageOf(page), thumbnailOf(page)]) },
+    { folder: target, prefix: setPrefix, paths: pages.flatMap(({ page }) => [imageOf(page), thumbnailOf(page)]) },
     signal,
   )
   const document = await storage.put(`${setPrefix}/${DOCUMENT}`, { file: pdf }, { signal })
@@ -49,14 +58,15 @@ const DOCUMENT = 'document.pdf'
 const numbered = (page: number) => String(page).padStart(4, '0')
 const imageOf = (page: number) => `slide-${numbered(page)}.jpg`
 const thumbnailOf = (page: number) => `thumb-${numbered(page)}.jpg`
-const rawOf = (page: number) => `page-${page}.raw`
 
-/** All pages as JPEGs in the folder, some at once, so that the pixels of a long file never lie there all together. */
-async function drawAll(work: TaskWork, pdf: string, folder: string): Promise<DrawnPage[]> {
+/**
+ * Renders all pages as JPEGs into the target folder, in batches, so that the raw pixels of a long
+ * file are never on disk all at once.
+ */
+async function drawAll(work: TaskWork, pdf: string, { folder, target }: { folder: string; target: string }): Promise<DrawnPage[]> {
   const { tools, signal, onDone, stallSeconds } = work
   const until = performance.now() + slideLimits.drawSeconds * 1000
   await placeSource(pdf, folder, await sandboxFor(process.execPath))
-  await makeFolderFor(await sandboxFor(tools.ffmpeg), folder)
   await readyRenderer(folder)
   const all: DrawnPage[] = []
   for (let pages = 1; all.length < pages; ) {
@@ -70,7 +80,7 @@ async function drawAll(work: TaskWork, pdf: string, folder: string): Promise<Dra
       from,
       to: from + PAGES_AT_ONCE - 1,
       wallSeconds: left,
-      // A page says nothing while it is drawn, where ffmpeg reports twice a second.
+      // The renderer reports nothing during a page, whereas ffmpeg reports twice per second.
       pageSeconds: 2 * stallSeconds,
       onPage: () => onDone(BEFORE + (DRAWN - BEFORE) * ((all.length + ++done * 0.8) / Math.max(pages, all.length + PAGES_AT_ONCE))),
       signal,
@@ -78,12 +88,12 @@ async function drawAll(work: TaskWork, pdf: string, folder: string): Promise<Dra
     pages = run.pages
     const pictures = run.drawn.map((page) => ({
       ...page,
-      raw: rawOf(page.page),
+      raw: rawFile(page.page),
       image: imageOf(page.page),
       thumbnail: thumbnailOf(page.page),
     }))
-    await makeSlideImages({ pictures, thumbnailSide: slideLimits.thumbnailSide, scratch: folder, tools, limits: { stallSeconds }, signal })
-    for (const { raw } of pictures) await rm(join(folder, raw), { force: true })
+    const { thumbnailSide } = slideLimits
+    await makeSlideImages({ pictures, thumbnailSide, scratch: folder, target, tools, limits: { stallSeconds }, signal })
     all.push(...run.drawn)
     onDone(BEFORE + (DRAWN - BEFORE) * (all.length / pages))
   }

@@ -1,4 +1,7 @@
-/** The wait, or the reason of the signal: what is waited for may go on for others. */
+/**
+ * Awaits a promise, or throws the reason of the signal. The awaited work continues for other
+ * callers.
+ */
 export async function untilAborted<Seen>(wait: Promise<Seen>, signal: AbortSignal): Promise<Seen> {
   signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()

@@ -7,7 +7,10 @@ import { runSlot } from './run-slot.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
 import { openWorkerTools } from './worker-tools.ts'
 
-/** Leases tasks and does them, each in a folder of its own; it holds no state, and any other worker could do what it does next. */
+/**
+ * Leases tasks and runs them, each in a folder of its own. A worker is stateless, so any other
+ * worker can continue its work.
+ */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
   return config.chunk ? startOnChunks(config, config.chunk, log) : startSlots(config, log)
 }
@@ -16,16 +19,17 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
   const stopping = new AbortController()
   const { shared, close } = await openWorkerTools(config, log, stopping.signal)
   const idle = createIdleClock(config.idleSeconds, () => {
-    log.info({ idle_seconds: config.idleSeconds }, 'there is nothing to do: ending')
+    log.info({ idle_seconds: config.idleSeconds }, 'no tasks; stopping')
     stopping.abort()
   })
   const tools = { ...shared, idle }
   const slots = [
     ...Array.from({ length: config.slots }, () => runSlot(tools, KNOWN_KINDS, stopping.signal)),
-    // One more, so that the sound of one long source does not hold back all others.
+    // One more than the slots, so that the audio of one long source does not block all others.
     ...Array.from({ length: config.slots + 1 }, () => runSlot(tools, LIGHT_KINDS, stopping.signal)),
   ]
-  // A slot ends by itself only when another process works under this name, and all of them when there was nothing to do.
+  // A slot ends by itself only if another process has registered under this name. All end together
+  // when the worker was idle.
   const ended = Promise.all(slots).then(async () => {
     idle.stop()
     await close()
@@ -33,7 +37,7 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
   })
   ended.catch((error: unknown) => {
     if (stopping.signal.aborted) return
-    log.fatal({ err: error }, 'this worker cannot go on')
+    log.fatal({ err: error }, 'worker failed')
     process.exit(1)
   })
 
@@ -46,7 +50,10 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
   }
 }
 
-/** A pod of a Kubernetes Job: it is there for the chunks of one job, and its exit code tells what became of them. */
+/**
+ * Runs a pod of a Kubernetes Job. It encodes chunks of one job, and its exit code reports the
+ * outcome.
+ */
 async function startOnChunks(config: WorkerConfig, chunk: NonNullable<WorkerConfig['chunk']>, log: Logger): Promise<RunningService> {
   const stopping = new AbortController()
   const { shared, close } = await openWorkerTools(config, log, stopping.signal)

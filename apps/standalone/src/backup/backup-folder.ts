@@ -12,12 +12,15 @@ export interface BackedObject {
   sha256: string
 }
 
-/** What a complete backup says of itself; it is written last. */
+/** Manifest of a complete backup. It is written last. */
 export interface Manifest {
   format: 1
-  /** The moment that the database is of, by its clock. */
+  /** Time of the snapshot, by the database's clock. */
   takenAt: string
-  /** The folder of this backup's tables and lists; the objects lie beside it, and are kept from one backup into the folder to the next. */
+  /**
+   * Folder of this backup's tables and lists. Objects lie next to it, and later backups into the
+   * same folder reuse them.
+   */
   run: string
   schemas: {
     schema: string
@@ -26,9 +29,9 @@ export interface Manifest {
     sequences: DumpedSequence[]
   }[]
   objects: { count: number; bytes: number }
-  /** Names that rows told of, and that were not in storage. */
+  /** Objects that rows refer to and that were missing in storage. */
   missing: string[]
-  /** Files of `secrets/`; empty where they are kept elsewhere. */
+  /** Files of `secrets/`. Empty if they are kept elsewhere. */
   secrets: string[]
 }
 
@@ -42,7 +45,10 @@ export const paths = {
   list: (folder: string, run: string) => join(folder, run, 'objects.jsonl.gz'),
 }
 
-/** The backup in a folder; undefined in an empty one. Refuses a folder that holds anything else. */
+/**
+ * Returns the manifest of the backup in a folder, or undefined for an empty folder. Throws
+ * `BackupRefused` if the manifest is unreadable or of a later version.
+ */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
@@ -57,7 +63,10 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   return undefined
 }
 
-/** Makes the folder and in it one for this run; what an earlier run left that did not come to its end is taken over. */
+/**
+ * Creates the folder and in it one for this run. Remains of an interrupted run are kept. Throws
+ * `BackupRefused` if the folder contains other files.
+ */
 export async function beginRun(folder: string): Promise<string> {
   const there = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -76,7 +85,7 @@ function isOurs(name: string): boolean {
   return /^(manifest[.]json([.]new)?|objects|secrets|run-[0-9a-f-]+)$/.test(name)
 }
 
-/** From here on this backup counts, and the one before is gone. */
+/** Makes this backup the current one, and removes the one before. */
 export async function finishRun(folder: string, manifest: Manifest): Promise<void> {
   const file = join(folder, `${MANIFEST}.new`)
   const handle = await open(file, 'w', 0o600)

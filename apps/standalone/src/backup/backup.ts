@@ -10,26 +10,27 @@ import { type ObjectInfo, type ObjectStorage, openFileStorage, unsyncedDisk } fr
 import { type BackedObject, beginRun, finishRun, type Manifest, paths, readManifest } from './backup-folder.ts'
 import { copyObjects, syncAll, withKnown } from './copy-objects.ts'
 import { LEVEL, readLines, writeLines } from './json-lines.ts'
+import { readReferencedObjects } from './referenced-objects.ts'
 import { holdSweep } from './sweep-hold.ts'
-import { readWantedNames } from './wanted-names.ts'
 
 export interface BackupSource {
-  /** By schema: the URL of a role that may read it. */
+  /** Database URL per schema, with a role that may read it. */
   urls: Readonly<Record<string, string>>
   storage: ObjectStorage
-  /** Files of secrets by the names that they have in the backup; none where they are kept elsewhere. */
+  /** Secret files by their names in the backup. Empty if they are kept elsewhere. */
   secrets: Readonly<Record<string, string>>
 }
 
-/** Which objects are wanted is told by the same snapshot. */
-const NAMES = `select name, is_needed from encoding.stored_name where is_wanted order by name collate "C"`
-/** Of the moment, and of the backup itself. */
+/** Query for the objects to back up. It runs in the same snapshot as the rows. */
+const NAMES = `select name, is_required from encoding.stored_name where is_kept order by name collate "C"`
+/** Tables that are excluded, because they only concern the current moment and the backup itself. */
 const WITHOUT = ['sweep_hold']
 
 /**
- * Writes the platform as it is at one moment into a folder: first the rows, all by one snapshot, then the objects that they tell of. Objects never
- * change, and none is removed meanwhile, so that each is there when its turn comes. An earlier backup in the folder stays good until this one is
- * complete, and gives it the objects that both have.
+ * Writes a consistent snapshot of the platform into a folder: first the rows, all from one database
+ * snapshot, then the objects that they refer to. Objects never change, and none is deleted during
+ * the backup, so each still exists when it is copied. An earlier backup in the folder stays valid
+ * until this one is complete, and objects that both contain are reused.
  */
 export async function backUp(source: BackupSource, folder: string, say: (line: string) => void): Promise<Manifest> {
   const earlier = await readManifest(folder)
@@ -91,14 +92,14 @@ async function dumpTable(snapshot: Snapshot, table: DumpedTable, file: string) {
 
 async function backUpObjects(from: ObjectStorage, folder: string, run: string, earlier: Manifest | undefined) {
   const to = await openFileStorage({ root: paths.objects(folder), staleAfterMs: 0, disk: unsyncedDisk })
-  const wanted = readWantedNames(paths.names(folder, run))
+  const wanted = readReferencedObjects(paths.names(folder, run))
   const sums = { count: 0, bytes: 0, copied: 0 }
   const listed = async function* (): AsyncGenerator<ObjectInfo> {
     for await (const object of from.list('')) if (await wanted.has(object.name)) yield object
   }
   const known = earlier ? readLines<BackedObject>(paths.list(folder, earlier.run)) : nothing()
   const backed = async function* (): AsyncGenerator<BackedObject> {
-    for await (const object of copyNew(withKnown(listed(), known), from, to, sums)) {
+    for await (const object of copyMissing(withKnown(listed(), known), from, to, sums)) {
       sums.count++
       sums.bytes += object.bytes
       yield object
@@ -110,8 +111,8 @@ async function backUpObjects(from: ObjectStorage, folder: string, run: string, e
 
 async function* nothing(): AsyncGenerator<BackedObject> {}
 
-/** Runs of objects that are not there yet are copied several at once; the order stays. */
-async function* copyNew(
+/** Copies missing objects in concurrent batches. The order is preserved. */
+async function* copyMissing(
   objects: AsyncIterable<{ object: ObjectInfo; known: BackedObject | undefined }>,
   from: ObjectStorage,
   to: ObjectStorage,
@@ -137,7 +138,7 @@ async function* inTurn<Value>(values: readonly Value[]): AsyncGenerator<Value> {
   yield* values
 }
 
-/** Objects of an earlier backup that are in this one no more. */
+/** Deletes objects of an earlier backup that this one does not contain. */
 async function removeOld(folder: string, run: string): Promise<void> {
   const storage = await openFileStorage({ root: paths.objects(folder), disk: unsyncedDisk })
   const kept = readLines<BackedObject>(paths.list(folder, run))

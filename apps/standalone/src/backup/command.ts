@@ -14,7 +14,7 @@ import { openTarget } from './open-target.ts'
 import { BackupRefused } from './refusal.ts'
 import { restore, verify } from './restore.ts'
 
-/** `npm run backup -- --to DIR [--without-secrets]`: answers what the process is to exit with. */
+/** `npm run backup -- --to DIR [--without-secrets]`. Returns the exit code. */
 export function backupCommand(args: readonly string[]): Promise<number> {
   return explained('the backup was not made', async () => {
     const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, 'without-secrets': { type: 'boolean' } } })
@@ -24,7 +24,7 @@ export function backupCommand(args: readonly string[]): Promise<number> {
     const source = await openSource(readStandaloneConfig(process.env), print, !values['without-secrets'])
     try {
       const { takenAt, missing } = await backUp(source, folder, say)
-      for (const name of missing) say(`missing: ${name} is told of by a row, and was not in storage before the backup either`)
+      for (const name of missing) say(`missing: ${name} is referenced by a row, but was not in storage before the backup either`)
       say(`the backup of ${takenAt} is complete in ${folder}`)
       return 0
     } finally {
@@ -33,7 +33,7 @@ export function backupCommand(args: readonly string[]): Promise<number> {
   })
 }
 
-/** `npm run restore -- --from DIR [--verify]`. */
+/** `npm run restore -- --from DIR [--verify]`. Returns the exit code. */
 export function restoreCommand(args: readonly string[]): Promise<number> {
   return explained('the backup was not restored', async () => {
     const { values } = parseArgs({ args: [...args], options: { from: { type: 'string' }, verify: { type: 'boolean' } } })

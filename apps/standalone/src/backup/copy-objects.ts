@@ -6,7 +6,7 @@ import { BackupRefused } from './refusal.ts'
 
 const AT_ONCE = 16
 
-/** Copies objects, each read once, and answers what was read, in their order. */
+/** Copies objects, reading each once. Yields them in order, with the checksums of what was read. */
 export async function* copyObjects(
   objects: AsyncIterable<{ name: string; bytes: number }>,
   from: ObjectStorage,
@@ -15,7 +15,7 @@ export async function* copyObjects(
   let batch: Promise<BackedObject>[] = []
   for await (const object of objects) {
     const copying = copyObject(object, from, to)
-    // Heard where it is waited for.
+    // The rejection is handled at the await below.
     copying.catch(() => {})
     batch.push(copying)
     if (batch.length < AT_ONCE) continue
@@ -32,7 +32,10 @@ async function copyObject({ name, bytes }: { name: string; bytes: number }, from
   return { name, ...stored }
 }
 
-/** What of a list an earlier backup of the same folder has already; both are in the order of bytes. Names never change their bytes. */
+/**
+ * Yields each object of a list with its entry in an earlier backup of the same folder, if any. Both
+ * are sorted by bytes. The content of a name never changes.
+ */
 export async function* withKnown(
   objects: AsyncIterable<ObjectInfo>,
   known: AsyncIterator<BackedObject>,
@@ -45,7 +48,7 @@ export async function* withKnown(
   }
 }
 
-/** Makes everything below a folder durable: at once is much quicker than file by file. */
+/** Makes everything below a folder durable. One sync is much faster than one per file. */
 export async function syncAll(folder: string): Promise<void> {
   await promisify(execFile)('sync', ['-f', folder])
 }

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 
-/** Quick: what is in them is mostly larger than it is worth to squeeze. */
+/** Fast compression, because most of the data hardly compresses. */
 export const LEVEL = { level: 1 }
 
-/** Writes values to a compressed file, one a line, as they come. */
+/** Writes values to a compressed file, one per line. */
 export async function writeLines(file: string, values: AsyncIterable<unknown>): Promise<void> {
   const lines = async function* () {
     for await (const value of values) yield `${JSON.stringify(value)}\n`
@@ -15,12 +15,12 @@ export async function writeLines(file: string, values: AsyncIterable<unknown>): 
   await pipeline(Readable.from(lines()), createGzip(LEVEL), createWriteStream(file, { mode: 0o600 }))
 }
 
-/** Reads them back, one after another. */
+/** Yields the values of such a file. */
 export async function* readLines<Value>(file: string): AsyncGenerator<Value> {
   for await (const line of textLines(createReadStream(file).pipe(createGunzip()))) yield JSON.parse(line) as Value
 }
 
-/** The lines of a text that comes in parts. */
+/** Yields the lines of a text stream. */
 export async function* textLines(stream: AsyncIterable<Buffer> | Readable): AsyncGenerator<string> {
   const input = stream instanceof Readable ? stream : Readable.from(stream, { objectMode: false })
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) if (line !== '') yield line

@@ -1,4 +1,5 @@
-// node apps/standalone/src/backup/main.ts backup --to DIR | restore --from DIR …: `npm run backup` and `npm run restore` where npm is not, as in the images.
+// node apps/standalone/src/backup/main.ts backup --to DIR | restore --from DIR …: the same as `npm
+// run backup` and `npm run restore`, for environments without npm such as the images.
 import { backupCommand, restoreCommand } from './command.ts'
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { backup: backupCommand, restore: restoreCommand }

@@ -11,7 +11,7 @@ import { STATEFUL } from '../services.ts'
 import type { BackupSource } from './backup.ts'
 import { BackupRefused } from './refusal.ts'
 
-/** The settings of the objects, as `npm start` hands them on. */
+/** Returns the settings of the object store, as `npm start` passes them on. */
 export function objectStoreOf(config: StandaloneConfig) {
   const read = readEnvironment({ VITASCOPE_STORAGE_DIR: join(config.dataDir, 'storage'), ...config.passedOn })
   const settings = readObjectStore(read)
@@ -19,14 +19,14 @@ export function objectStoreOf(config: StandaloneConfig) {
   return settings
 }
 
-/** Each service's own URL where one is set. */
+/** Returns the database URLs, with the configured one of a service where it is set. */
 export function ownUrls(config: StandaloneConfig, urls: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     STATEFUL.map((service) => [service, config.passedOn[`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`] ?? urls[service] ?? '']),
   )
 }
 
-/** A platform to be backed up, whether it runs or not. */
+/** Opens a platform for a backup, whether it runs or not. */
 export async function openSource(
   config: StandaloneConfig,
   print: LogPrinter,
@@ -56,7 +56,9 @@ async function openDatabases(config: StandaloneConfig, print: LogPrinter) {
   return startEmbedded(config, folder, print)
 }
 
-/** The database of a data folder on which nothing else runs; none is started where each service has a URL of its own. */
+/**
+ * Starts the database of a locked data folder. It starts none if each service has a configured URL.
+ */
 export async function startEmbedded(config: StandaloneConfig, folder: DataFolder, print: LogPrinter) {
   const own = ownUrls(config, {})
   if (Object.values(own).every((url) => url !== '')) return { urls: own, close: () => folder.release() }
@@ -73,7 +75,10 @@ export async function startEmbedded(config: StandaloneConfig, folder: DataFolder
   }
 }
 
-/** The server of a platform that runs says its port in the fourth line of its pid file (PostgreSQL, storage-file-layout). */
+/**
+ * Returns the URL of a running embedded server. Its port is in the fourth line of the pid file
+ * (PostgreSQL, storage-file-layout).
+ */
 async function runningUrl(dataDir: string): Promise<string | undefined> {
   try {
     const port = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[3]
@@ -82,19 +87,23 @@ async function runningUrl(dataDir: string): Promise<string | undefined> {
     await (await connectOnce(url)).end()
     return url
   } catch (error) {
-    // The file of a server that was killed stays behind.
+    // The pid file of a killed server remains.
     if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
 }
 
-/** By their names in `secrets/`; the password of the embedded database is made anew where it is restored. */
+/**
+ * Returns the secret files by their names in `secrets/`. The password of the embedded database and
+ * the principal keys are created again after a restore.
+ */
 export function secretFiles({ dataDir, secretFiles: given }: StandaloneConfig): Record<string, string> {
   const own = (name: string) => join(dataDir, 'secrets', name)
   return {
-    'principal-key': given.principalKey ?? own('principal-key'),
     'master-key': given.masterKey ?? own('master-key'),
     'token-keys': given.tokenKeys ?? own('token-keys'),
+    'upload-signing-key': given.uploadSigningKey ?? own('upload-signing-key'),
+    'idempotency-hash-key': given.idempotencyHashKey ?? own('idempotency-hash-key'),
   }
 }
 

@@ -12,7 +12,10 @@ import { isThere, objectStoreOf, secretFiles, startEmbedded } from './open-platf
 import { BackupRefused } from './refusal.ts'
 import { needEmpty, type RestoreTarget } from './restore.ts'
 
-/** Readies what is empty for a backup: secrets, database, tables. `finish` makes objects durable that lie in a folder. */
+/**
+ * Prepares an empty target for a backup: secrets, database, tables. `finish` makes objects durable
+ * that are stored in a folder. Throws `BackupRefused` if it is not empty.
+ */
 export async function openTarget(
   config: StandaloneConfig,
   { manifest, folder }: { manifest: Manifest; folder: string },
@@ -42,7 +45,10 @@ export async function openTarget(
   return { urls, storage, finish, close }
 }
 
-/** Secrets that are there must be those of the backup: with others nothing that is sealed could be read. */
+/**
+ * Restores the secrets. Existing ones must equal those of the backup, because encrypted data would
+ * be unreadable with others.
+ */
 async function putSecrets(config: StandaloneConfig, manifest: Manifest, folder: string): Promise<void> {
   const files = secretFiles(config)
   if (manifest.secrets.length === 0) {

@@ -1,4 +1,4 @@
-/** Why a backup or a restore cannot be: a sentence for the person who asked for it. */
+/** Thrown when a backup or a restore is not possible. The message is for the user. */
 export class BackupRefused extends Error {
   constructor(message: string) {
     super(message)

@@ -8,18 +8,18 @@ import { copyObjects } from './copy-objects.ts'
 import { readLines, textLines } from './json-lines.ts'
 import { BackupRefused } from './refusal.ts'
 
-/** Where a backup goes: schemas that are empty but for their tables, and a storage that is empty. */
+/** The target of a restore: schemas with empty tables, and an empty storage. */
 export interface RestoreTarget {
   urls: Readonly<Record<string, string>>
   storage: ObjectStorage
 }
 
-/** What the rows know of objects, in the order of the list. */
-const SUMS = 'select name, bytes, sha256 from encoding.stored_sum order by name collate "C"'
-/** More problems are not listed. */
-const MOST_PROBLEMS = 100
+/** Checksums of objects in the rows, in the order of the list. */
+const SUMS = 'select name, bytes, sha256 from encoding.stored_checksum order by name collate "C"'
+/** Maximum number of problems in the list. */
+const MAX_PROBLEMS = 100
 
-/** Refuses to fill what is not empty: nothing is ever overwritten. */
+/** Throws `BackupRefused` if the target is not empty, because a restore never overwrites data. */
 export async function needEmpty({ urls, storage }: RestoreTarget, where: string): Promise<void> {
   for (const [schema, url] of Object.entries(urls)) {
     if (await isEmptySchema(url, schema)) continue
@@ -30,7 +30,10 @@ export async function needEmpty({ urls, storage }: RestoreTarget, where: string)
   }
 }
 
-/** Objects first, each read once and held against the checksum that it was backed up with; then the rows, schema by schema. */
+/**
+ * Restores the objects first, each read once and compared with its checksum in the backup. Then it
+ * restores the rows, schema by schema.
+ */
 export async function restore(manifest: Manifest, folder: string, target: RestoreTarget, say: (line: string) => void): Promise<void> {
   needSameSchemas(manifest, target)
   const from = await openFileStorage({ root: paths.objects(folder) })
@@ -54,13 +57,16 @@ export async function restore(manifest: Manifest, folder: string, target: Restor
   }
 }
 
-/** Holds the rows against the backup's counts, and its objects against what rows know of them; answers what does not fit. */
+/**
+ * Compares the rows with the backup's counts, and the objects with the checksums in the rows.
+ * Returns the differences.
+ */
 export async function verify(manifest: Manifest, folder: string, { urls }: Pick<RestoreTarget, 'urls'>): Promise<string[]> {
   const problems: string[] = []
   for (const dumped of manifest.schemas) {
     const counts = await countRows(urlOf({ urls }, dumped.schema), dumped)
     for (const { table, rows } of dumped.tables) {
-      // The restore itself leaves a row there.
+      // The restore itself adds a row to this table.
       const should = table === 'failover' ? rows + 1 : rows
       if (counts.get(table) !== should) problems.push(`${dumped.schema}.${table} has ${counts.get(table)} rows, and should have ${should}`)
     }
@@ -73,13 +79,13 @@ export async function verify(manifest: Manifest, folder: string, { urls }: Pick<
     const found = !object.done && object.value.name === name ? object.value : undefined
     const problem = problemOf(found, Number(bytes), sha256 === '\\N' ? undefined : sha256)
     if (problem !== undefined) problems.push(`${name} ${problem}`)
-    if (problems.length >= MOST_PROBLEMS) break
+    if (problems.length >= MAX_PROBLEMS) break
   }
   return problems
 }
 
 function problemOf(found: BackedObject | undefined, bytes: number, sha256: string | undefined): string | undefined {
-  if (!found) return 'is told of by a row, and is no object of the backup'
+  if (!found) return 'is referenced by a row, but the backup does not contain it'
   if (found.bytes !== bytes) return `has ${found.bytes} bytes, and ${bytes} in its row`
   return sha256 !== undefined && sha256 !== found.sha256 ? 'has another checksum than in its row' : undefined
 }
@@ -91,7 +97,10 @@ function needSameSchemas({ schemas }: Manifest, { urls }: RestoreTarget): void {
   }
 }
 
-/** The rows of a table, which fail at their end if they are not those that were dumped: nothing of the schema is kept then. */
+/**
+ * Yields the rows of a table. It throws at the end if their checksum differs from the backup, which
+ * rolls back the whole schema.
+ */
 async function* readTable({ run }: Manifest, folder: string, table: DumpedTable & { sha256?: string }): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   for await (const part of createReadStream(paths.table(folder, run, table)).pipe(createGunzip()) as AsyncIterable<Buffer>) {

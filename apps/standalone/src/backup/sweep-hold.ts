@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { connectOnce } from '@vitascope/postgres'
 import { BackupRefused } from './refusal.ts'
 
-/** Keeps encoding from removing objects, by a row that it looks at before it does. */
+/**
+ * Prevents encoding from deleting objects, through a row that encoding checks before each deletion.
+ */
 export interface SweepHold {
-  /** Throws when it was not held all the time. */
+  /** Throws if the hold was interrupted. */
   check(): void
   release(): Promise<void>
 }
@@ -12,7 +14,7 @@ export interface SweepHold {
 const BEAT_MS = 15_000
 const HELD_SECONDS = 180
 
-/** The row ends by itself if this process does. */
+/** Creates a hold. Its row expires if this process ends. */
 export async function holdSweep(url: string): Promise<SweepHold> {
   const holder = randomUUID()
   const client = await connectOnce(url)

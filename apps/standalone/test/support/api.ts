@@ -1,4 +1,4 @@
-/** What came back: the JSON, or the text where it is none. */
+/** Response body: parsed JSON, or text if it is not JSON. */
 export interface Answer<Body> {
   status: number
   headers: Headers
@@ -7,7 +7,7 @@ export interface Answer<Body> {
 
 type Json = Record<string, unknown>
 
-/** Calls of the REST API with one key, or none. */
+/** Client of the REST API with one key or without a key. */
 export interface Api {
   get<Body = Json>(path: string, headers?: Record<string, string>): Promise<Answer<Body>>
   post<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
@@ -21,7 +21,7 @@ export interface Api {
   ): Promise<Answer<Body>>
 }
 
-/** Sees each answer before its caller does. */
+/** Called with each response before the caller receives it. */
 export type Look = (method: string, path: string, answer: Answer<unknown>) => void
 
 export function createApi(base: string, key?: string, look: Look = () => {}): Api {

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** How a command of `npm run` ended. */
+/** Result of a command of `npm run`. */
 export interface CommandEnd {
   code: number | null
   stdout: string
   stderr: string
 }
 
-/** Runs what `npm run NAME` comes down to, with no settings of Vitascope's but these. */
+/** Runs the program of `npm run NAME` with only these Vitascope settings. */
 export async function runTool(name: string, args: readonly string[], env: Record<string, string>): Promise<CommandEnd> {
   const tool = fileURLToPath(new URL(`../../../../tools/${name}.ts`, import.meta.url))
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('VITASCOPE_')))
@@ -17,9 +17,9 @@ export async function runTool(name: string, args: readonly string[], env: Record
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const said = { stdout: '', stderr: '' }
-  child.stdout.on('data', (data: Buffer) => (said.stdout += data))
-  child.stderr.on('data', (data: Buffer) => (said.stderr += data))
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (data: Buffer) => (output.stdout += data))
+  child.stderr.on('data', (data: Buffer) => (output.stderr += data))
   const [code] = (await once(child, 'close')) as [number | null]
-  return { code, ...said }
+  return { code, ...output }
 }

@@ -11,38 +11,41 @@ import { settled, type Tenant, type VideoRecord } from './video-steps.ts'
 const VICTIMS = ['worker', 'ffmpeg', 'encoding', 'catalogue', 'gateway', 'auth', 'delivery', 'postgres']
 const RECOVERY_MS = 120_000
 
-/** What the run did and what came of it. */
+/** Result of a run. */
 export interface CrashReport {
   seed: number
   kills: Record<string, number>
   uploads: number
   presentations: number
   states: Record<string, number>
-  /** From the last kill until the last upload had settled. */
+  /** Seconds from the last kill until the last upload reached its final state. */
   recoverySeconds: number
 }
 
 export interface CrashOptions {
   seed: number
   seconds: number
-  /** All uploads are its own. */
+  /** All uploads belong to this organisation. */
   tenant: Tenant
-  /** By turns; each is also uploaded once more when all is quiet, and shows the same frames then. */
+  /**
+   * Uploaded in turn. Each file is uploaded again without faults, and must have the same frames.
+   */
   files: readonly UploadedFile[]
-  /** Suffers too, where the platform has one. */
+  /** Also gets faults, if the platform has one. */
   redis?: TestRedis | undefined
-  /** Asked in turn; the platform's own when not given. */
+  /** Used in turn; by default the gateway of the platform. */
   gateways?: readonly string[] | undefined
 }
 
-/** Every so many uploads one is of slides. */
+/** One upload in this number is a slides upload. */
 const SLIDES_EVERY = 5
 const PAGES = 3
 
 /**
- * Uploads in every way, again and again, while random processes are killed, and Redis is killed, emptied and filled; then waits until every
- * acknowledged upload has settled, and checks that what plays is complete and shows the frames of an undisturbed encode, that nothing was uploaded
- * twice, and that storage holds what plays, uploads that have their rows, and nothing else.
+ * Uploads in every way repeatedly, while random processes are killed and Redis is killed, flushed
+ * and filled. Then waits until every acknowledged upload has reached its final state. Checks that
+ * playable videos are complete and have the frames of an undisturbed encode, that no upload exists
+ * twice, and that storage holds only playable files and uploads with rows.
  */
 export async function crashRun(platform: TestPlatform, options: CrashOptions): Promise<CrashReport> {
   const random = seeded(options.seed)
@@ -56,14 +59,14 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   let lastKill = Date.now()
   let redisHeals = Promise.resolve()
 
-  /** The others go on to be killed until it is well again. */
+  /** The other processes are still killed until Redis has recovered. */
   const hurtRedis = async (name: string) => {
     const fault = REDIS_FAULTS[name]
     if (!fault || !redis) return false
     await redisHeals
     await fault.begin(redis)
     redisHeals = delay(1_000 + random() * 3_000).then(() => fault.end(redis))
-    // Its failure is that of the run, which awaits it later.
+    // The run awaits this promise later and reports its failure.
     redisHeals.catch(() => {})
     return true
   }
@@ -120,7 +123,7 @@ async function slidesMade(platform: TestPlatform, id: string, timeout: number): 
   await waitFor(look, { timeout, describe: () => `the slides of presentation ${id}, which is ${JSON.stringify(seen)}` })
 }
 
-/** Each file once more with nobody killed: whatever happened on the way, the frames are the same. */
+/** Uploads each file once more without faults. The frames must be the same. */
 async function checkFrames(
   platform: TestPlatform,
   uploader: Uploader,
@@ -139,7 +142,10 @@ async function checkFrames(
   }
 }
 
-/** Each of the videos is one of its own, all that is said of those that play is there, and storage holds nothing else. */
+/**
+ * Checks that each video belongs to the organisation, that playable videos are complete, and that
+ * storage holds nothing else.
+ */
 export async function checkAllThere(
   platform: TestPlatform,
   videos: readonly VideoRecord[],

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { STATEFUL } from '../../src/services.ts'
 import type { TestPlatform } from './test-platform.ts'
 
-/** The platform's own database, seen as its superuser: for checks of what is stored. */
+/** Opens the platform's database as superuser, to check stored data. */
 export async function asSuperuser<T>(platform: TestPlatform, run: (client: pg.Client) => Promise<T>): Promise<T> {
   const password = (await readFile(join(platform.dataDir, 'secrets', 'postgres-password'), 'utf8')).trim()
   // The fourth line of the pid file is the port (PostgreSQL, storage-file-layout).
@@ -19,7 +19,10 @@ export async function asSuperuser<T>(platform: TestPlatform, run: (client: pg.Cl
   }
 }
 
-/** A new database on the server of a platform, in which each service has a login and a schema: the URLs by service. */
+/**
+ * Creates a database on the server of a platform, with a login and a schema per service. Returns
+ * the URLs by service.
+ */
 export function loginsIn(platform: TestPlatform, database: string): Promise<Record<string, string>> {
   return asSuperuser(platform, async (client) => {
     await client.query(`create database ${database}`)
@@ -38,7 +41,7 @@ export function loginsIn(platform: TestPlatform, database: string): Promise<Reco
   })
 }
 
-/** Every row of every table of the services, as text, by table. */
+/** Returns every row of every table of the services as text, by table. */
 export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map<string, string>> {
   return asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -47,7 +50,7 @@ export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map
     )
     const tables = new Map<string, string>()
     for (const { name } of rows.filter((row) => !except.test(row.name))) {
-      // Names come from the catalogue of the database itself, quoted by it.
+      // The names come from the system catalogue, which quotes them.
       const { rows: lines } = await client.query<{ line: string }>(`select t::text as line from ${name} t order by 1`)
       tables.set(name, lines.map(({ line }) => line).join('\n'))
     }
@@ -55,7 +58,7 @@ export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map
   })
 }
 
-/** One short text that changes when any row does. */
+/** Returns a short text that changes when any row changes. */
 export async function fingerprint(platform: TestPlatform, except?: RegExp): Promise<string> {
   return createHash('sha256')
     .update(JSON.stringify([...(await dump(platform, except))]))

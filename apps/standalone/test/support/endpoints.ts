@@ -5,7 +5,6 @@ export interface Endpoint {
   method: string
   path: string
   section: string
-  state: string
 }
 
 export async function readEndpoints(): Promise<Endpoint[]> {
@@ -15,8 +14,8 @@ export async function readEndpoints(): Promise<Endpoint[]> {
     .split('\n')
     .slice(1)
     .map((line) => {
-      const [method = '', path = '', , section = '', state = ''] = line.split(',')
-      return { method, path, section, state }
+      const [method = '', path = '', , section = ''] = line.split(',')
+      return { method, path, section }
     })
 }
 

@@ -1,23 +1,27 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Metadata } from '@grpc/grpc-js'
-import { PRINCIPAL_HEADER, type Principal, principalKey, signPrincipal } from '@vitascope/grpc'
+import { PRINCIPAL_HEADER, type Principal } from '@vitascope/grpc'
+import { SignJWT } from 'jose'
 import type { Tenant } from './video-steps.ts'
 
-/** A house as one sees it who would like to be the owner. */
+/** The platform from the view of an attacker who wants to act as the owner. */
 export interface Prey {
-  /** What the house signs with. */
-  secret: string
+  /** Data folder with the keys of the processes. */
+  dataDir: string
   owner: Tenant
   stranger: Tenant
 }
-
-const ANOTHER_KEY = 'the key of somebody else'
 
 export const userOf = ({ organisationId, userId }: Tenant): Principal => ({
   ...{ kind: 'user', keyId: '1', userId, organisationId, userType: 'standard' },
 })
 
-export const signed = (principal: Principal, key: string) => signPrincipal({ principal, requestId: 'r' }, principalKey(key))
+/** Returns a valid token, signed by a process of the platform for a service. */
+export function signed(principal: Principal, { dataDir }: Prey, audience: string, signer = 'gateway'): Promise<string> {
+  return handmade(keyOf(dataDir, signer), { principal, iss: signer, aud: audience })
+}
 
 export function metadataOf(entries: Record<string, string | string[]>): Metadata {
   const metadata = new Metadata()
@@ -25,9 +29,11 @@ export function metadataOf(entries: Record<string, string | string[]>): Metadata
   return metadata
 }
 
-/** Whatever could be taken for a word on the caller, saying that it is the owner, or the system. */
-export function forged({ owner }: Prey): Record<string, string> {
-  const token = signed(userOf(owner), ANOTHER_KEY)
+/**
+ * Returns all headers that a service could misread as the identity of the owner or of the system.
+ */
+export async function forged({ owner }: Prey): Promise<Record<string, string>> {
+  const token = await handmade(anotherKey, { principal: userOf(owner), iss: 'gateway' })
   return {
     'x-org': owner.organisationId,
     'x-organisation-id': owner.organisationId,
@@ -41,43 +47,64 @@ export function forged({ owner }: Prey): Record<string, string> {
   }
 }
 
-/** Tokens that nobody of the house made, or that are over, by what is wrong with them. */
-export function falseTokens({ secret, owner, stranger }: Prey): Record<string, string> {
-  const [head = '', , signature = ''] = signed(userOf(stranger), secret).split('.')
-  const [, body = ''] = signed(userOf(owner), secret).split('.')
+/** Returns tokens that no service may accept as `audience`, by their defect. */
+export async function falseTokens(prey: Prey, audience: string): Promise<Record<string, string>> {
+  const { dataDir, owner, stranger } = prey
+  const key = keyOf(dataDir, 'gateway')
+  const [head = '', , signature = ''] = (await signed(userOf(stranger), prey, audience)).split('.')
+  const [, body = ''] = (await signed(userOf(owner), prey, audience)).split('.')
+  const claims = { principal: userOf(owner), iss: 'gateway', aud: audience }
   const now = Math.floor(Date.now() / 1_000)
-  const claims = { principal: userOf(owner), request: 'r', iss: 'vitascope', iat: now, exp: now + 60 }
+  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: keyIdOf(key) })).toString('base64url')
   return {
     'an empty token': '',
     'no token at all': 'owner',
-    'a token of another key': signed(userOf(owner), ANOTHER_KEY),
-    'a token of an empty key': signed({ kind: 'service', service: 'gateway' }, ''),
+    'a token of another key': await handmade(anotherKey, claims),
+    'a token of another key that names a known one': await handmade(anotherKey, claims, keyIdOf(key)),
     'a token with another body': `${head}.${body}.${signature}`,
     'a token without a signature': `${head}.${body}.`,
-    'a token that names no algorithm': handmade(secret, claims, { alg: 'none' }),
-    'a token that is over': handmade(secret, { ...claims, iat: now - 180, exp: now - 120 }),
-    'a token of another issuer': handmade(secret, { ...claims, iss: 'somebody' }),
+    'a token that names no algorithm': `${none}.${body}.`,
+    'a token that has expired': await handmade(key, { ...claims, iat: now - 180, exp: now - 120 }),
+    'a token of another issuer': await handmade(key, { ...claims, iss: 'somebody' }),
+    'a token for another service': await signed(userOf(owner), prey, audience === 'auth' ? 'catalogue' : 'auth'),
+    'a token for no service': await handmade(key, { ...claims, aud: undefined }),
+    'a token of the gateway for another service of the platform': await signed({ kind: 'service', service: 'auth' }, prey, audience),
+    'a token of a worker for the owner': await signed(userOf(owner), prey, audience, 'worker'),
+    'a token of a worker for the gateway': await signed({ kind: 'service', service: 'gateway' }, prey, audience, 'worker'),
+    'a token of delivery for the owner': await signed(userOf(owner), prey, audience, 'delivery'),
   }
 }
 
-/** Metadata that must get nobody in, by what is wrong with it. */
-export function nobodies(prey: Prey): [string, Record<string, string | string[]>][] {
-  const { secret, owner, stranger } = prey
-  const both = [signed(userOf(owner), ANOTHER_KEY), signed(userOf(stranger), secret)]
+/** Returns metadata that must not authenticate a caller, by its defect. */
+export async function nobodies(prey: Prey, audience: string): Promise<[string, Record<string, string | string[]>][]> {
+  const { owner, stranger } = prey
+  const lies = await forged(prey)
+  const both = [await handmade(anotherKey, { principal: userOf(owner), iss: 'gateway' }), await signed(userOf(stranger), prey, audience)]
   return [
     ['no metadata', {}],
-    ['forged metadata alone', forged(prey)],
+    ['forged metadata alone', lies],
     ['a false token before a good one', { [PRINCIPAL_HEADER]: both }],
     ['a false token behind a good one', { [PRINCIPAL_HEADER]: both.toReversed() }],
-    ...Object.entries(falseTokens(prey)).map(([name, token]): [string, Record<string, string>] => [
+    ...Object.entries(await falseTokens(prey, audience)).map(([name, token]): [string, Record<string, string>] => [
       name,
-      { ...forged(prey), [PRINCIPAL_HEADER]: token },
+      { ...lies, [PRINCIPAL_HEADER]: token },
     ]),
   ]
 }
 
-/** Signed as ours are, whatever it claims. */
-function handmade(secret: string, claims: Record<string, unknown>, header: unknown = { alg: 'HS256' }): string {
-  const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
-  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+const anotherKey = generateKeyPairSync('ed25519').privateKey
+
+function keyOf(dataDir: string, signer: string): KeyObject {
+  return createPrivateKey(readFileSync(join(dataDir, 'secrets', 'signing-keys', `${signer}.key`)))
+}
+
+function keyIdOf(key: KeyObject): string {
+  const { crv, kty, x } = createPublicKey(key).export({ format: 'jwk' })
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
+}
+
+/** Signs arbitrary claims like the platform. */
+function handmade(key: KeyObject, claims: Record<string, unknown>, kid = keyIdOf(key)): Promise<string> {
+  const now = Math.floor(Date.now() / 1_000)
+  return new SignJWT({ iat: now, exp: now + 60, ...claims }).setProtectedHeader({ alg: 'EdDSA', kid }).sign(key)
 }

@@ -10,19 +10,22 @@ import { type StoreFault, startStoreProxy } from './store-proxy.ts'
 import { startTestPlatform } from './test-platform.ts'
 import { aTenant, settled, upload } from './video-steps.ts'
 
-/** How long the store misbehaves: until so many requests have met it, or for so long. */
+/** Duration of a fault: a number of affected requests, or seconds. */
 export type FaultTime = { requests: number } | { seconds: number }
 
 export interface FaultyStoreRun {
-  /** The states in which the videos ended. */
+  /** Final states of the videos. */
   states: string[]
-  /** What decoding their files complained of. */
+  /** Decoding errors of their files. */
   complaints: string
-  /** Names without rows, and rows without objects. */
+  /** Objects without rows, and rows without objects. */
   problems: string[]
 }
 
-/** A platform on a store that fails, breaks off and dawdles, one after the other, while videos are made. */
+/**
+ * Runs a platform with a store that fails, aborts and delays requests in turn, while videos are
+ * encoded.
+ */
 export async function runOnFaultyStore({
   times,
   videos,

@@ -5,11 +5,12 @@ import type { TestPlatform } from './test-platform.ts'
 import type { VideoRecord } from './video-steps.ts'
 
 /**
- * The objects in storage that nobody wants: of no video that plays, of none of these presentations, of no source that is kept, and of no
- * upload that has a row. What was sent by a form or in parts stays for a day, and has a row once its uploader was answered.
+ * Returns the orphaned objects in storage: not of a playable video, of these presentations, of a
+ * kept source, or of an upload with a row. Form uploads and uploads in parts are kept for one day
+ * and have a row once the uploader has got a response.
  */
 export async function leftOver(platform: TestPlatform, presentations: readonly string[]): Promise<string[]> {
-  // Before the rows: an object that comes meanwhile is not looked for.
+  // Listed before the rows are read, so that new objects are not reported.
   const files = await filesOf(join(platform.dataDir, 'storage'))
   const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
   const rows = new Set([...(await keptSources(platform)), ...(await uploadNames(platform))])
@@ -17,7 +18,7 @@ export async function leftOver(platform: TestPlatform, presentations: readonly s
   return files.filter((file) => !rows.has(file) && !rows.has(`${folderOf(file)}/`) && !wanted.has(folderOf(file)))
 }
 
-/** Of everybody, since earlier tests may have left some. */
+/** Returns the media of all organisations, because earlier tests may have left some. */
 async function playingMedia(platform: TestPlatform): Promise<string[]> {
   const ids: string[] = []
   for (let start = 1; ; start += 20) {
@@ -27,7 +28,7 @@ async function playingMedia(platform: TestPlatform): Promise<string[]> {
   }
 }
 
-/** Each beside the set that was made of it. */
+/** Each source is stored next to its set. */
 function keptSources(platform: TestPlatform): Promise<string[]> {
   return names(
     platform,
@@ -35,7 +36,7 @@ function keptSources(platform: TestPlatform): Promise<string[]> {
   )
 }
 
-/** Objects of forms, and folders of uploads in parts with a slash at the end. */
+/** Returns objects of form uploads, and folders of uploads in parts, which end with a slash. */
 function uploadNames(platform: TestPlatform): Promise<string[]> {
   return names(platform, `select object as name from encoding.upload union all select 'tus/' || upload_id || '/' from encoding.tus_upload`)
 }
@@ -44,7 +45,7 @@ function names(platform: TestPlatform, statement: string): Promise<string[]> {
   return asSuperuser(platform, async (client) => (await client.query<{ name: string }>(statement)).rows.map(({ name }) => name))
 }
 
-/** The objects: the store's own temporary files begin with a dot. */
+/** Returns the objects without temporary files of the store, whose names begin with a dot. */
 async function filesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries

@@ -1,6 +1,9 @@
 import { runTool } from './command.ts'
 
-/** Objects without a row and rows without their objects, by name, as they are now: there must be none after a while (invariant I6). */
+/**
+ * Returns the current objects without a row and rows without objects, by name. After a while there
+ * must be none (invariant I6).
+ */
 export async function objectProblems(platform: { dataDir: string }, env: Record<string, string> = {}): Promise<string[]> {
   const args = ['--dry-run', '--json', '--older-than', '0']
   const { code, stdout, stderr } = await runTool('sweep', args, { VITASCOPE_DATA_DIR: platform.dataDir, ...env })

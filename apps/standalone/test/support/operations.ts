@@ -1,16 +1,19 @@
 import type { TestPlatform } from './test-platform.ts'
 
-/** What the tests read of the OpenAPI document that the platform serves: it is made from the table of routes, aliases included. */
+/**
+ * Fields that tests read from the served OpenAPI document. It is generated from the route table,
+ * including aliases.
+ */
 export interface Operation {
   method: string
   path: string
   access: 'public' | 'user' | 'super' | 'system'
   resource: string
-  /** The fields of the payload, or of the one item of a list; undefined where the route takes none. */
+  /** Fields of the payload, or of the list items; undefined without a payload. */
   fields: Record<string, Schema> | undefined
-  /** True where the payload is a list of such fields. */
+  /** True if the payload is a list. */
   list: boolean
-  keyFromQuery: boolean
+  apiKeyParam: boolean
 }
 
 export interface Schema {
@@ -44,14 +47,14 @@ export async function operationsOf(platform: TestPlatform): Promise<Operation[]>
       access: operation['x-access'],
       resource: operation['x-acl-resource'],
       ...fieldsOf(operation.requestBody?.content['application/json']?.schema, resolve),
-      keyFromQuery: operation.security.some((scheme) => 'query' in scheme),
+      apiKeyParam: operation.security.some((scheme) => 'query' in scheme),
     })),
   )
 }
 
 type Resolve = (schema: Schema | undefined) => Schema | undefined
 
-/** A list may also stand in a field: the last of the forms that are shown. */
+/** A list can also be in a field: the last one of the documented forms. */
 function fieldsOf(payload: Schema | undefined, resolve: Resolve): Pick<Operation, 'fields' | 'list'> {
   const schema = resolve(payload)
   const item = schema?.type === 'array' ? resolve(schema.items) : undefined
@@ -59,12 +62,13 @@ function fieldsOf(payload: Schema | undefined, resolve: Resolve): Pick<Operation
   return { fields: fields?.properties, list: item !== undefined }
 }
 
-/** Values for the parameters of paths, by their public names. */
+/** Values of path parameters by public name. */
 export type Values = Readonly<Record<string, string>>
 
 /**
- * The path with its parameters filled in. `{id}` is that of the path's own noun; where verbs of one path name their parameter differently
- * (`email_or_id`), reading takes the first name and writing the last.
+ * Returns the path with its parameters filled in. `{id}` is the id of the path's own noun. If verbs
+ * of one path name their parameter differently (`email_or_id`), reads use the first name and writes
+ * the last one.
  */
 export function fillPath({ method, path }: Pick<Operation, 'method' | 'path'>, values: Values): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, names: string) => {

@@ -5,10 +5,10 @@ import { REDIS_FAULTS } from './nemesis.ts'
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts'
 import type { Tenant } from './video-steps.ts'
 
-/** More than any run asks for, so that nothing is refused; every request asks Redis all the same. */
+/** Higher than any run requires, so that no request is rejected. Every request still uses Redis. */
 const WIDE_LIMITS = '{"key": 100000, "address": 100000, "burst": 4}'
 
-/** Two gateways with a Redis, which believe the tests what address they call from. */
+/** Starts two gateways with a Redis. They trust the tests' `X-Forwarded-For`. */
 export async function startWithRedis(): Promise<{ redis: TestRedis; platform: TwoGateways }> {
   const redis = await startRedis()
   try {
@@ -20,13 +20,13 @@ export async function startWithRedis(): Promise<{ redis: TestRedis; platform: Tw
   }
 }
 
-/** What one fault did to answers. */
+/** Effect of a fault on responses. */
 export interface RedisReport {
   fault: string
   answers: number
-  /** Answers of 500 and above, and broken connections. */
+  /** Number of responses of 500 and above, and of broken connections. */
   failures: number
-  /** Milliseconds from the fault, and from its end, until the last of them. */
+  /** Milliseconds from the fault and from its end until the last failure. */
   lastFailureMs: number
   slowestMs: number
 }
@@ -38,13 +38,14 @@ interface Answered {
 }
 
 const AT_ONCE = 3
-/** Tries of a password at a video that an address has in a minute, whatever the other limits are. */
+/** Password attempts per minute, address and video, independent of other limits. */
 const TRIES = 10
 
 /**
- * Hurts nothing but Redis, in every way, while both gateways are asked without a pause. Throws when an answer of 500 or above comes later than
- * `limitMs` after a fault or its end, when a request within its budget is refused, when a retried write is made twice, or when somebody
- * has more tries of a password than there are.
+ * Applies every fault to Redis only, while both gateways get requests continuously. Throws if a
+ * response of 500 or above arrives later than `limitMs` after a fault or its end, if a request
+ * within its budget is rejected, if a retried write runs twice, or if a client gets more password
+ * attempts than allowed.
  */
 export async function redisRun(
   platform: TwoGateways,
@@ -57,7 +58,10 @@ export async function redisRun(
   const reports: RedisReport[] = []
   let addresses = 0
   const newAddress = () => ({ 'x-forwarded-for': `198.18.${++addresses >> 8}.${addresses & 255}` })
-  /** Whether what a new address has asked of one gateway is missing at the next. It takes no tries, of which the video has so many a minute. */
+  /**
+   * Returns whether the second gateway knows the count of a new address at the first one. It uses
+   * no password attempts of the video, which are limited per minute.
+   */
   const isShared = async () => {
     const headers = newAddress()
     const left: number[] = []
@@ -67,7 +71,10 @@ export async function redisRun(
     }
     return left.every((now, nth) => nth === 0 || now === (left[nth - 1] ?? 0) - 1)
   }
-  /** Tries from a new address, at both gateways in turn, until it has had none left for a while; answers how many it had. */
+  /**
+   * Tries passwords from a new address at both gateways in turn, until all attempts are rejected
+   * for a while. Returns the number of accepted attempts.
+   */
   const tries = async (meanwhile: (nth: number) => Promise<void> | void = () => {}) => {
     const headers = newAddress()
     let had = 0
@@ -100,10 +107,12 @@ export async function redisRun(
       const began = performance.now()
       await begin(redis)
       await settle(began)
-      // Emptied, it counts on from nothing; away, late or full, each gateway counts by itself.
+      // After a flush, counts restart. While Redis is down, slow or full, each gateway counts
+      // separately.
       const emptyAgain = (nth: number) => (fault === 'redis emptied' && nth === TRIES + 2 ? redis.flush() : undefined)
       const had = await tries(emptyAgain)
-      // Whatever becomes of Redis, and however busy the machine is, a gateway lets none through beyond the budget of its own count.
+      // In every state of Redis and of the machine, a gateway allows no attempts beyond the budget
+      // of its own count.
       if (had <= TRIES || had > TRIES * guests.length) throw new Error(`${fault}: an address had ${had} tries of a password`)
       await delay(Math.max(0, began + watchMs - performance.now()))
       const mended = performance.now()
@@ -132,15 +141,18 @@ function reportOf(fault: string, answers: readonly Answered[], [began, mended]: 
   }
 }
 
-/** Reads with a key and without, and writes that are sent twice, once to each gateway, with one idempotency key. */
+/**
+ * Sends reads with and without a key, and writes twice, once per gateway, with the same idempotency
+ * key.
+ */
 function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: string) {
   const answers: Answered[] = []
-  /** Folders by their names, as first answered. */
+  /** Folders by name, as in the first response. */
   const made = new Map<string, string>()
   const unexpected: string[] = []
   let running = true
 
-  const asked = async (call: () => Promise<{ status: number; body: unknown; headers: Headers }> | undefined) => {
+  const requested = async (call: () => Promise<{ status: number; body: unknown; headers: Headers }> | undefined) => {
     const start = performance.now()
     const answer = await call()?.catch(() => undefined)
     const failed = answer === undefined || answer.status >= 500
@@ -151,14 +163,14 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
     return failed ? undefined : answer
   }
   const reader = async (api: Api) => {
-    while (running) await asked(() => api.get(`/video/${videoId}`))
+    while (running) await requested(() => api.get(`/video/${videoId}`))
   }
   const writer = async (nth: number) => {
     for (let n = 0; running; n++) {
       const name = `folder ${nth} ${n}`
       for (let sent = 0; sent < 2; ) {
         const payload = { organisation_id: organisationId, name }
-        const answer = await asked(() => apis[(n + sent) % apis.length]?.post('/folder', payload, { 'idempotency-key': name }))
+        const answer = await requested(() => apis[(n + sent) % apis.length]?.post('/folder', payload, { 'idempotency-key': name }))
         if (!answer) continue
         const { created } = answer.body as { created: string }
         if ((made.get(name) ?? created) !== created) throw new Error(`${name} was made twice: ${made.get(name)} and ${created}`)
@@ -171,7 +183,7 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
     ...apis.flatMap((api) => Array.from({ length: AT_ONCE }, () => reader(api))),
     ...Array.from({ length: AT_ONCE }, (_, nth) => writer(nth)),
   ])
-  // Told by `stop`.
+  // `stop` reports the error.
   all.catch(() => {})
   return {
     answers,
@@ -184,7 +196,7 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
   }
 }
 
-/** There is a folder for each name, and no other. */
+/** Checks that there is exactly one folder per name. */
 async function checkFolders([api]: readonly Api[], { organisationId }: Tenant, made: ReadonlyMap<string, string>): Promise<void> {
   const found: string[] = []
   for (let start = 1; start <= found.length + 1; start += 1_000) {

@@ -11,17 +11,23 @@ const APPS = join(import.meta.dirname, '../../..')
 const BEHIND = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
 const REPLICATED = [...BEHIND, 'worker', 'delivery', 'gateway'] as const
 
-/** A platform of which every service runs twice, on one database and one storage; each request to its address goes to the next of both gateways. */
+/**
+ * A platform with two processes of every service on one database and one storage. Requests to its
+ * URL alternate between both gateways.
+ */
 export interface ReplicatedPlatform extends TestPlatform {
-  /** Kills the second of each at once, without a word and for good, as a node dies with its pods; requests go to the first gateway alone then. */
+  /**
+   * Kills the second process of each service permanently, like the loss of a node. Afterwards,
+   * requests use only the first gateway.
+   */
   loseSecond(): Promise<void>
-  /** How many calls each of the two processes has answered, by service. */
+  /** Returns the number of calls that each of the two processes has answered, by service. */
   answered(): Promise<Record<string, number[]>>
 }
 
 /**
- * Every caller of a service knows both of its addresses and goes round them, as it does in a cluster. The second process of each is told what the
- * first is, but for where it listens and the folders that nobody shares.
+ * Every client of a service knows both addresses and balances round robin, as in a cluster. The
+ * second processes have the settings of the first ones, except for ports and private folders.
  */
 export async function startReplicas(env: Record<string, string> = {}): Promise<ReplicatedPlatform> {
   const seconds: Record<string, string> = {}
@@ -47,7 +53,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
   const pages: Record<string, string[]> = {}
 
   const start = async (name: (typeof REPLICATED)[number]) => {
-    const told = Object.fromEntries([...(await settingsOf(platform, name))].filter(([setting]) => !setting.startsWith('NODE_CHANNEL')))
+    const received = Object.fromEntries([...(await settingsOf(platform, name))].filter(([setting]) => !setting.startsWith('NODE_CHANNEL')))
     const metrics = `VITASCOPE_${name.toUpperCase()}_METRICS_LISTEN`
     const listen = seconds[name]
     const own: Record<string, string> = {
@@ -56,7 +62,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
       ...(name === 'encoding' && { VITASCOPE_ENCODING_UPLOAD_LISTEN: uploads }),
       ...(name === 'worker' && { VITASCOPE_WORKER_NAME: 'worker-2' }),
       ...(name === 'analytics' && { VITASCOPE_ANALYTICS_SPOOL_DIR: join(platform.dataDir, 'events-2') }),
-      ...(told['VITASCOPE_SCRATCH_DIR'] !== undefined && { VITASCOPE_SCRATCH_DIR: join(platform.dataDir, 'scratch-2') }),
+      ...(received['VITASCOPE_SCRATCH_DIR'] !== undefined && { VITASCOPE_SCRATCH_DIR: join(platform.dataDir, 'scratch-2') }),
       ...(name === 'gateway' && {
         VITASCOPE_PORT: String(ports[1]),
         VITASCOPE_DELIVERY_URL: `http://${seconds['delivery']}`,
@@ -64,8 +70,8 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
       }),
     }
     const main = name === 'worker' ? 'encoding/src/worker/main.ts' : `${name}/src/main.ts`
-    pages[name] = [told[metrics], own[metrics]].map((address) => `http://${address}`)
-    children.push(superviseChild({ name: `${name}-2`, main: join(APPS, main), env: { ...told, ...own } }, print))
+    pages[name] = [received[metrics], own[metrics]].map((address) => `http://${address}`)
+    children.push(superviseChild({ name: `${name}-2`, main: join(APPS, main), env: { ...received, ...own } }, print))
   }
   const remove = async () => {
     await Promise.all(children.map((child) => child.stop()))
@@ -103,7 +109,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
         const pid = child.pid()
         if (pid !== undefined) process.kill(pid, 'SIGKILL')
       }
-      // None of them is started again.
+      // None of these processes is restarted.
       await Promise.all(children.map((child) => child.stop()))
       front.leaveOut(ports[1])
     },
@@ -111,9 +117,9 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
   }
 }
 
-/** Calls by gRPC, or requests by HTTP, that a process has answered. */
+/** Returns the number of gRPC calls or HTTP requests that a process has answered. */
 async function callsOf(page: string): Promise<number> {
   const text = await (await fetch(`${page}/metrics`)).text()
-  const counts = [...text.matchAll(/^vitascope_(?:grpc_call|http_request|delivery_request)_seconds_count(?:\{[^}]*\})? (\d+)/gm)]
+  const counts = [...text.matchAll(/^vitascope_(?:grpc_call|http_request|delivery_request)_duration_seconds_count(?:\{[^}]*\})? (\d+)/gm)]
   return counts.reduce((sum, [, count]) => sum + Number(count), 0)
 }

@@ -3,25 +3,28 @@ import type { AddressInfo } from 'node:net'
 
 export interface RoundRobin {
   url: string
-  /** Sends nothing there any more. */
+  /** Sends no more requests to this port. */
   leaveOut(port: number): void
   close(): Promise<void>
 }
 
-/** A proxy of which each request goes to the next of these ports of this machine, however its connection was used before. */
+/**
+ * Starts a proxy that sends each request to the next of these local ports, also within one
+ * connection.
+ */
 export async function startRoundRobin(all: readonly number[]): Promise<RoundRobin> {
   let ports = all
   let nth = 0
-  const server = createServer((asked, answer) => {
-    const { method, url, headers } = asked
-    const passed = request({ host: '127.0.0.1', port: ports[nth++ % ports.length], method, path: url, headers, agent: false }, (given) => {
-      answer.writeHead(given.statusCode ?? 502, given.rawHeaders)
-      given.pipe(answer)
-      given.on('error', () => answer.destroy())
+  const server = createServer((requested, answer) => {
+    const { method, url, headers } = requested
+    const passed = request({ host: '127.0.0.1', port: ports[nth++ % ports.length], method, path: url, headers, agent: false }, (input) => {
+      answer.writeHead(input.statusCode ?? 502, input.rawHeaders)
+      input.pipe(answer)
+      input.on('error', () => answer.destroy())
     })
     passed.on('error', () => answer.destroy())
     answer.on('close', () => passed.destroy())
-    asked.pipe(passed)
+    requested.pipe(passed)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -1,25 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { dump } from './database.ts'
-import type { OpenHouse } from './house.ts'
+import type { Platform } from './platform.ts'
 import type { NounRows, Refused } from './table-row.ts'
 
-/** The tests that every row of these nouns owes, in a house that they share; answers the house, which is open while the tests run. */
-export function describeRows(nouns: readonly NounRows[], open: () => Promise<OpenHouse>): () => OpenHouse {
-  let house: OpenHouse | undefined
+/**
+ * Defines the tests that every row of these nouns requires, with a shared platform. Returns the
+ * platform, which runs during the tests.
+ */
+export function describeRows(nouns: readonly NounRows[], open: () => Promise<Platform>): () => Platform {
+  let fixture: Platform | undefined
   const opened = () => {
-    if (!house) throw new Error('the house is not open yet')
-    return house
+    if (!fixture) throw new Error('the platform is not started yet')
+    return fixture
   }
   beforeAll(async () => {
-    house = await open()
+    fixture = await open()
   }, 180_000)
-  afterAll(() => house?.close())
+  afterAll(() => fixture?.close())
 
   describe.each([...nouns])('$noun', ({ rows }) => {
     test.each(rows.map((row) => [row.endpoint, row] as const))('%s works', (_, row) => row.works(opened()), 180_000)
 
     test.each(rows.map((row) => [row.endpoint, row] as const))(
-      '%s refuses what it must, and nothing changes',
+      '%s rejects invalid requests without a change',
       async (_, row) => {
         const refusals = await row.refused(opened())
         expect(refusals.length).toBeGreaterThan(0)
@@ -35,17 +38,20 @@ export function describeRows(nouns: readonly NounRows[], open: () => Promise<Ope
   return opened
 }
 
-/** Every record. Answers of retries, messages that are on their way, and what is swept now and then are nobody's. */
-export function rowsNow({ platform }: Pick<OpenHouse, 'platform'>): Promise<Map<string, string>> {
+/**
+ * Returns all records. Stored responses, pending messages and rows of periodic cleanups are
+ * excluded.
+ */
+export function rowsNow({ platform }: Pick<Platform, 'platform'>): Promise<Map<string, string>> {
   return dump(
     platform,
-    /outbox|idempotency|encoding|audit|api_key_use|analytics[.]|title_word|video_count|spoken|webhook_|catalogue[.]mail/,
+    /outbox|idempotency|encoding|audit|api_key_use|analytics[.]|title_word|video_count|caption_search|caption_change|webhook_|catalogue[.]mail/,
   )
 }
 
-async function whatIsWrong(house: OpenHouse, refusal: Refused): Promise<string[]> {
+async function whatIsWrong(fixture: Platform, refusal: Refused): Promise<string[]> {
   const { as = 'owner', method, path, payload, status, code, fields } = refusal
-  const answer = await house.as[as].send<{ code?: string; errors?: { field: string }[] }>(method, path, {
+  const answer = await fixture.as[as].send<{ code?: string; errors?: { field: string }[] }>(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
   })
   const named = (answer.body.errors ?? []).map(({ field }) => field).toSorted()

@@ -2,16 +2,16 @@ import { Client, credentials, type Metadata, type ServiceError, type StatusObjec
 import type { CertificateFiles } from '@vitascope/testing/certificates'
 import type { Rpc } from './rpcs.ts'
 
-/** What came of a call: the code by its name, and all bytes that were answered. */
+/** Result of a call: the name of the status code, and all received bytes. */
 export interface RpcAnswer {
   code: string
   bytes: Buffer
 }
 
-/** Who shows these certificates, the authority's alone, or speaks plain text. */
+/** Credentials: a client certificate, only the CA, or plain text. */
 export type Shown = CertificateFiles | { 'ca.crt': string } | undefined
 
-/** Calls of one who holds to no rule of the house's own client. */
+/** A client without the checks of the platform's own client. */
 export interface RpcCaller {
   call(rpc: Pick<Rpc, 'path' | 'isStream'>, request: Buffer, metadata: Metadata): Promise<RpcAnswer>
   close(): void
@@ -30,7 +30,7 @@ export function openRpcCaller(address: string, service: string, shown: Shown): R
         if (isStream) {
           const running = client.makeServerStreamRequest(path, asIs, asIs, request, metadata, options)
           running.on('data', (part: Buffer) => parts.push(part)).on('status', done)
-          // Told by its status, too.
+          // The status reports this error, too.
           running.on('error', () => {})
           return
         }

@@ -5,23 +5,23 @@ import { readDescriptorSet } from '@vitascope/proto/descriptors'
 import type { Values } from './operations.ts'
 
 export const AREAS = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
-/** Which service answers. */
+/** Service that implements an rpc. */
 export type Area = (typeof AREAS)[number]
 
-/** One rpc of the contracts, whoever implements it. */
+/** An rpc of the protos. */
 export interface Rpc {
   area: Area
   /** `/vitascope.catalogue.v1.VideoService/GetVideo` */
   path: string
-  /** It changes nothing. */
+  /** True if it changes nothing. */
   isRead: boolean
-  /** Its answer is a stream. */
+  /** True if its response is a stream. */
   isStream: boolean
-  /** A request that names these ids wherever it can, and says something in every other field. */
+  /** Returns a request with these ids wherever possible, and a value in every other field. */
   request(values: Values): Buffer
 }
 
-/** Every rpc under proto/vitascope. */
+/** Returns every rpc under proto/vitascope. */
 export function allRpcs(): Rpc[] {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readDescriptorSet()))
   return [...registry].flatMap((type) => {
@@ -37,7 +37,7 @@ export function allRpcs(): Rpc[] {
   })
 }
 
-const DEEPEST = 4
+const MAX_DEPTH = 4
 
 function filled(type: DescMessage, values: Values, depth = 0): ReflectMessage {
   const message = reflect(type)
@@ -46,7 +46,7 @@ function filled(type: DescMessage, values: Values, depth = 0): ReflectMessage {
 }
 
 function fill(message: ReflectMessage, field: DescField, values: Values, depth: number): void {
-  const isTold = (type: DescMessage) => depth < DEEPEST && !type.typeName.startsWith('google.protobuf.')
+  const isTold = (type: DescMessage) => depth < MAX_DEPTH && !type.typeName.startsWith('google.protobuf.')
   if (field.fieldKind === 'scalar') message.set(field, scalar(field.scalar, field.name, values))
   else if (field.fieldKind === 'enum') message.set(field, field.enum.values[1]?.number ?? 0)
   else if (field.fieldKind === 'message' && isTold(field.message)) message.set(field, filled(field.message, values, depth + 1))

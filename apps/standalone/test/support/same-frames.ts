@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { framesOf } from './sources.ts'
 import type { VideoRecord } from './video-steps.ts'
 
-/** Throws when a rendition of one video shows other frames than that of the other, made of the same source. */
+/** Throws if renditions of two videos from the same source have different frames. */
 export async function expectSameFrames(one: VideoRecord, other: VideoRecord): Promise<void> {
   const keys = Object.keys(one.uri.http).toSorted()
   if (keys.join() !== Object.keys(other.uri.http).toSorted().join()) {
     throw new Error(`video ${other.video_id} has other renditions than ${one.video_id}: ${Object.keys(other.uri.http).join(', ')}`)
   }
-  // Several keys may name one rendition.
+  // Several keys can refer to one rendition.
   const pairs = new Map(keys.map((key) => [one.uri.http[key] ?? '', { key, url: other.uri.http[key] ?? '' }]))
   for (const [url, { key, url: otherUrl }] of pairs) {
     const files = await Promise.all([fileOf(url), fileOf(otherUrl)])
     const [hash, otherHash] = files.map((file) => createHash('sha256').update(file).digest('hex'))
-    // Files that are the same to the byte need not be decoded.
+    // Identical files do not have to be decoded.
     if (hash === otherHash) continue
     const [frames, otherFrames] = await Promise.all(files.map(decodedFrames))
     if (frames !== otherFrames) throw new Error(`${key} of video ${other.video_id} has other frames than that of ${one.video_id}`)

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openChannel, principalKey, serviceCall } from '@vitascope/grpc'
+import { openChannel, serviceCall } from '@vitascope/grpc'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { openFileStorage } from '@vitascope/storage'
-import type { House } from './table-row.ts'
+import { platformKeys } from './platform-keys.ts'
+import { settingsOf } from './process-settings.ts'
+import type { Fixture } from './table-row.ts'
 
-/** A valid PDF of so many pages, each with its number on it. */
+/** Returns a valid PDF with numbered pages. */
 export function aPdf(pages: number): Buffer {
   const kids = Array.from({ length: pages }, (_, page) => `${4 + 2 * page} 0 R`)
   const objects = [
@@ -31,27 +32,23 @@ export function aPdf(pages: number): Buffer {
   return Buffer.from(`${text}${table}startxref\n${text.length}\n%%EOF\n`)
 }
 
-/** Puts a file into storage and hands it to the catalogue, as the service that takes uploads does. */
+/** Stores a file and passes it to the catalogue, like the upload service. */
 export async function addSlides(
-  { platform, owner }: House,
+  { platform, owner }: Fixture,
   file: Buffer,
   { presentationId = '', organisationId = owner.organisationId, filename = 'launch.pdf' } = {},
 ): Promise<string> {
-  const environment = await readFile(`/proc/${platform.pid('catalogue')}/environ`, 'utf8')
-  const setting = (name: string) =>
-    environment
-      .split('\0')
-      .find((entry) => entry.startsWith(`${name}=`))
-      ?.slice(name.length + 1) ?? ''
+  const settings = await settingsOf(platform, 'catalogue')
   const sourceObject = `upload/${organisationId}/${randomUUID()}`
   await (await openFileStorage({ root: join(platform.dataDir, 'storage') })).put(sourceObject, file)
-  const key = principalKey((await readFile(setting('VITASCOPE_PRINCIPAL_KEY_FILE'), 'utf8')).trim())
-  const channel = openChannel(setting('VITASCOPE_CATALOGUE_LISTEN'), { principalKey: key })
+  const principals = platformKeys(platform.dataDir, 'encoding')
+  const channel = openChannel(`${settings.get('VITASCOPE_CATALOGUE_LISTEN')}`, { service: 'catalogue', principals })
   try {
     const request = { presentationId, organisationId, userId: owner.userId, filename, sourceObject, sourceBytes: file.length }
     const presentations = channel.client(PresentationServiceService)
     return (await presentations.addSlides(request, serviceCall('encoding', randomUUID()))).presentationId
   } finally {
     channel.close()
+    principals.close()
   }
 }

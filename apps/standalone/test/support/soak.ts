@@ -1,14 +1,17 @@
 import { seeded } from '@vitascope/testing'
 import type { Answer, Api } from './api.ts'
-import type { OpenHouse } from './house.ts'
+import type { Platform } from './platform.ts'
 
-/** One of two organisations; everything that it writes bears its mark, so that what crosses over is seen wherever it shows. */
+/**
+ * One of two organisations. Its mark is part of everything that it writes, so that leaks to the
+ * other one are detected.
+ */
 interface Side {
   api: Api
   organisationId: string
   mark: string
   foreignMark: string
-  /** Ids of its records by noun, for the other side to try. */
+  /** Ids of its records by noun. The other organisation tries to access them. */
   ids: Record<'video' | 'playlist' | 'folder' | 'caption', string[]>
 }
 
@@ -21,7 +24,7 @@ interface Video {
   captions: Map<string, string>
 }
 
-/** What one writer has been told, and so what must be there. */
+/** Acknowledged writes of one writer, and thus the expected records. */
 interface Model {
   videos: Video[]
   playlists: Map<string, string[]>
@@ -31,12 +34,15 @@ interface Model {
 export interface SoakResult {
   calls: number
   writes: number
-  /** Every sentence is one thing that crossed over, was lost, or failed. */
+  /** Messages, one per leaked, lost or failed record. */
   problems: string[]
 }
 
-/** Reads and writes of two organisations at once, two writers each, until the time is over; then all that was told is read back. */
-export async function soak(house: OpenHouse, { seconds, seed }: { seconds: number; seed: number }): Promise<SoakResult> {
+/**
+ * Reads and writes as two organisations concurrently, with two writers each, for a fixed time. Then
+ * reads back all acknowledged records.
+ */
+export async function soak(fixture: Platform, { seconds, seed }: { seconds: number; seed: number }): Promise<SoakResult> {
   const result: SoakResult = { calls: 0, writes: 0, problems: [] }
   const until = performance.now() + seconds * 1000
   const side = (api: Api, organisationId: string, mark: string, foreignMark: string): Side => ({
@@ -44,9 +50,9 @@ export async function soak(house: OpenHouse, { seconds, seed }: { seconds: numbe
     ...{ organisationId, mark, foreignMark },
     ids: { video: [], playlist: [], folder: [], caption: [] },
   })
-  const a = side(house.as.owner, house.owner.organisationId, 'amber', 'cobalt')
-  const b = side(house.as.stranger, house.stranger.organisationId, 'cobalt', 'amber')
-  const source = `${house.sources.url}/none.mp4`
+  const a = side(fixture.as.owner, fixture.owner.organisationId, 'amber', 'cobalt')
+  const b = side(fixture.as.stranger, fixture.stranger.organisationId, 'cobalt', 'amber')
+  const source = `${fixture.sources.url}/none.mp4`
   const writers = [
     [a, b],
     [a, b],
@@ -68,7 +74,7 @@ export async function soak(house: OpenHouse, { seconds, seed }: { seconds: numbe
   return result
 }
 
-/** Counts calls, and looks for the other side's mark in every answer. */
+/** Counts calls, and searches every response for the mark of the other organisation. */
 function watched(api: Api, foreignMark: string, result: SoakResult): Api {
   const look = async <Body>(method: string, path: string, call: Promise<Answer<Body>>): Promise<Answer<Body>> => {
     result.calls++
@@ -90,7 +96,7 @@ function watched(api: Api, foreignMark: string, result: SoakResult): Api {
   }
 }
 
-/** Reaches for the other side's records: none may be there. */
+/** Tries to access records of the other organisation, which must not be found. */
 async function trespass(own: Side, other: Side, random: () => number, result: SoakResult): Promise<void> {
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? '7'
   const [video, playlist, folder, caption] = [
@@ -238,11 +244,11 @@ function createWriter(own: Side, model: Model, { source, name, random }: { sourc
       if (!video || (model.videos.length < 12 && random() < 0.1)) return addVideo()
       await pick(onVideo)?.(video)
     },
-    /** Everything that was answered with success is there, and nothing that was deleted. */
+    /** Checks that every acknowledged record exists, and no deleted one. */
     async readBack({ problems }: SoakResult): Promise<void> {
-      const same = (what: string, seen: unknown, told: unknown) => {
-        if (JSON.stringify(seen) !== JSON.stringify(told))
-          problems.push(`${what} is ${JSON.stringify(seen)}, but was told ${JSON.stringify(told)}`)
+      const same = (what: string, seen: unknown, received: unknown) => {
+        if (JSON.stringify(seen) !== JSON.stringify(received))
+          problems.push(`${what} is ${JSON.stringify(seen)}, but the response was ${JSON.stringify(received)}`)
       }
       for (const video of model.videos) {
         const { body } = await api.get<{

@@ -4,15 +4,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-/** A web server of somebody else, from which sources are fetched. */
+/** An external web server for sources. */
 export interface SourceServer {
   url: string
-  /** Answers a path in its own way: endless, slowly, by leading elsewhere. */
+  /** Sets a custom handler for a path, such as an endless, slow or redirected response. */
   answer(path: string, how: (request: IncomingMessage, response: ServerResponse) => void): void
   close(): Promise<void>
 }
 
-/** Serves the files of a folder, with ranges, and whatever `answer` was told. */
+/** Serves the files of a folder with range requests, and the handlers of `answer`. */
 export async function startSourceServer(folder: string, host = '127.0.0.1'): Promise<SourceServer> {
   const special = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
   const server = createServer((request, response) => {

@@ -6,7 +6,7 @@ import { findFfmpeg } from '@vitascope/media'
 
 const run = promisify(execFile)
 
-/** How each kind of source is made; the arguments stand between ffmpeg's own and the name of the file. */
+/** ffmpeg arguments of each source, without the name of the file. */
 const picture = (size: string, seconds: number, rate = 30) => [
   '-f',
   'lavfi',
@@ -18,14 +18,19 @@ const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', 
 const aac = ['-c:a', 'aac', '-b:a', '96k', '-shortest']
 
 const KINDS = {
-  /** 12 s of 720p with sound. */
+  /**
+   * 12 s with a key frame every 2 s and a low bit rate: its picture is copied into the largest
+   * rendition.
+   */
+  'copied.mp4': [...picture('640x360', 12), ...sound(12), '-c:v', 'libx264', '-g', '60', '-pix_fmt', 'yuv420p', ...aac],
+  /** 12 s of 720p with audio. */
   'good.mp4': [...picture('1280x720', 12), ...sound(12), ...h264, ...aac],
-  /** 6 s, small, with sound: quick to encode. */
+  /** 6 s, small, with audio; encodes quickly. */
   'small.mp4': [...picture('320x180', 6), ...sound(6), ...h264, ...aac],
   'other.mp4': [...picture('256x144', 4), ...sound(4), ...h264, ...aac],
   /** 60 s, small. */
   'minute.mp4': [...picture('320x180', 60), ...sound(60), ...h264, ...aac],
-  /** 150 s of 360p with sound: its encode takes a while. */
+  /** 150 s of 360p with audio; encodes slowly. */
   'long.mp4': [...picture('640x360', 150), ...sound(150), ...h264, ...aac],
   'ten-minutes.mp4': [...picture('640x360', 600), ...sound(600), ...h264, ...aac],
   'audio-only.mp3': [...sound(6), '-c:a', 'libmp3lame'],
@@ -36,20 +41,24 @@ const KINDS = {
 
 export type SourceKind = keyof typeof KINDS
 
-/** Makes one source in the folder and answers its name. */
+/** Creates one source in the folder and returns its name. */
 export async function makeSource(folder: string, kind: SourceKind): Promise<string> {
   await ffmpeg([...KINDS[kind], join(folder, kind)])
   return kind
 }
 
-/** A phone's video: stored lying, with a note to show it upright. */
+/** Creates a phone video: stored in landscape, with metadata for portrait display. */
 export async function makePortrait(folder: string): Promise<string> {
   await makeSource(folder, 'small.mp4')
-  await ffmpeg(['-display_rotation', '90', '-i', join(folder, 'small.mp4'), '-c', 'copy', join(folder, 'portrait.mp4')])
+  const { version } = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
+  const [flat, turned] = [join(folder, 'small.mp4'), join(folder, 'portrait.mp4')]
+  // ffmpeg 5 has no -display_rotation, and later versions ignore the tag.
+  if (version.startsWith('5.')) await ffmpeg(['-i', flat, '-c', 'copy', '-metadata:s:v', 'rotate=90', turned])
+  else await ffmpeg(['-display_rotation', '90', '-i', flat, '-c', 'copy', turned])
   return 'portrait.mp4'
 }
 
-/** Files that are no videos, or no longer. */
+/** Creates invalid and damaged video files. */
 export async function makeBadSources(folder: string): Promise<void> {
   await makeSource(folder, 'small.mp4')
   await ffmpeg(['-i', join(folder, 'small.mp4'), '-c', 'copy', join(folder, 'truncated.mp4')])
@@ -59,19 +68,19 @@ export async function makeBadSources(folder: string): Promise<void> {
 }
 
 export async function ffmpeg(args: readonly string[]): Promise<string> {
-  const tools = await findFfmpeg()
+  const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   return (await run(tools.ffmpeg, ['-hide_banner', '-v', 'error', '-nostdin', '-y', ...args], { maxBuffer: 64 * 1024 * 1024 })).stderr
 }
 
 export async function ffprobe(args: readonly string[]): Promise<ProbeResult> {
-  const tools = await findFfmpeg()
+  const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   const { stdout } = await run(tools.ffprobe, ['-v', 'error', '-of', 'json', ...args], { maxBuffer: 64 * 1024 * 1024 })
   return JSON.parse(stdout) as ProbeResult
 }
 
-/** A line for each frame of a file's pictures, with the hash of what it shows. */
+/** Returns one line per picture frame with the hash of its contents. */
 export async function framesOf(file: string): Promise<string> {
-  const tools = await findFfmpeg()
+  const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   const { stdout } = await run(tools.ffmpeg, ['-v', 'error', '-i', file, '-map', '0:v?', '-f', 'framemd5', '-'], {
     maxBuffer: 64 * 1024 * 1024,
   })

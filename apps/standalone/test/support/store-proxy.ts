@@ -2,21 +2,21 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What it does to requests: answers 500 to all, cuts off what is put in the middle of its bytes, or keeps all waiting. */
+/** Fault of all requests: answers 500, resets uploads in the middle, or delays. */
 export type StoreFault = 'none' | 'fails' | 'resets' | 'slow'
 
 /** A proxy in front of an S3 store. */
 export interface StoreProxy {
   endpoint: string
   fault: StoreFault
-  /** Requests that met a fault since the last change. */
+  /** Number of affected requests since the last change. */
   met(): number
   set(fault: StoreFault): void
   close(): Promise<void>
 }
 
 const SLOW_MS = 250
-/** What is longer is a file. */
+/** Larger bodies are files. */
 const SMALL_BYTES = 2_000
 
 export async function startStoreProxy(target: string): Promise<StoreProxy> {
@@ -35,7 +35,8 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
       await delay(SLOW_MS)
     }
     const isCut = fault === 'resets' && request.method === 'PUT' && Number(request.headers['content-length']) > SMALL_BYTES
-    // Signed for the name that the client knows: the headers go on as they are.
+    // The headers are forwarded unchanged, because the signature includes the host name of the
+    // client.
     const onward = send(target + request.url, { method: request.method ?? 'GET', headers: request.headers }, (answered) => {
       response.writeHead(answered.statusCode ?? 502, answered.headers)
       answered.pipe(response)

@@ -8,9 +8,12 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema: Json }> }>
 }
 
-/** The served API document as a judge of answers: what it does not declare is a failure, in the answer or in the document. */
+/**
+ * Validates responses against the served API document. An undeclared response is an error of the
+ * response or of the document.
+ */
 export interface ApiContract {
-  /** Throws where the document does not declare this answer to this call. */
+  /** Throws if the document does not declare this response to this call. */
   check(method: string, path: string, answer: Pick<Answer<unknown>, 'status' | 'headers' | 'body'>): void
 }
 
@@ -19,12 +22,12 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
     paths: Record<string, Record<string, Operation>>
     components: Json
   }
-  // Formats and the document's own extra words say nothing about shapes.
+  // Formats and extra keywords of the document do not affect the structure.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   const closed = close(document.components) as Json
   const compiled = new Map<string, ValidateFunction>()
   const paths = Object.keys(document.paths).map((path) => ({ path, pattern: patternOf(path) }))
-  // Of paths that fit, the one with the most literal characters is meant.
+  // Of several matching paths, the one with the most literal characters applies.
   paths.sort((a, b) => literals(b.path) - literals(a.path))
 
   const find = (method: string, path: string) => {
@@ -58,7 +61,7 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
   }
 }
 
-/** Calls of which every answer is checked. */
+/** Returns a client that validates every response. */
 export function createStrictApi(base: string, contract: ApiContract, key?: string): Api {
   return createApi(base, key, (method, path, answer) => contract.check(method, path, answer))
 }
@@ -72,7 +75,7 @@ function literals(path: string): number {
   return path.replaceAll(/\{\w+\}/g, '').length
 }
 
-/** The schema with no field allowed that it does not name. */
+/** Returns the schema with `additionalProperties: false` in every object. */
 function close(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(close)
   if (typeof schema !== 'object' || schema === null) return schema

@@ -9,22 +9,22 @@ import { type Api, createApi } from './api.ts'
 
 export const SYSTEM_KEY = 'system-key-of-the-tests-0001'
 
-/** The whole house on free ports and a folder of its own, with clients for it. */
+/** The whole platform on free ports and in its own folder, with clients. */
 export interface TestPlatform extends Platform {
-  /** Calls with the system key. */
+  /** Client with the system key. */
   system: Api
-  /** Calls with no key. */
+  /** Client without a key. */
   guest: Api
   withKey(key: string): Api
-  /** Everything that the processes printed. */
+  /** Returns the output of all processes. */
   log(): string
-  /** Starts the same data folder again, after `stop`. */
+  /** Starts the platform on the same data folder again, after `stop`. */
   restart(): Promise<TestPlatform>
-  /** Stops it and removes its folder. */
+  /** Stops the platform and removes its folder. */
   remove(): Promise<void>
 }
 
-/** Sources on this machine are allowed; everything else is as `npm start` has it. */
+/** Starts the platform like `npm start`, but allows sources on this machine. */
 export async function startTestPlatform(env: Record<string, string> = {}, dataDir?: string): Promise<TestPlatform> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'vitascope-test-')))
   const printed: string[] = []
@@ -35,6 +35,8 @@ export async function startTestPlatform(env: Record<string, string> = {}, dataDi
     VITASCOPE_SYSTEM_KEY: SYSTEM_KEY,
     VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8',
     VITASCOPE_LIMITS: 'off',
+    // For test runs with another ffmpeg build.
+    ...(process.env['VITASCOPE_FFMPEG'] && { VITASCOPE_FFMPEG: process.env['VITASCOPE_FFMPEG'] }),
     ...env,
   })
   const print = createLogPrinter({

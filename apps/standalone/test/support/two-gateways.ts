@@ -6,13 +6,16 @@ import { startTestPlatform, type TestPlatform } from './test-platform.ts'
 
 const GATEWAY = join(import.meta.dirname, '../../../gateway/src/main.ts')
 
-/** The platform with a second gateway beside its own, which also comes back when it dies; `pid` knows it as `gateway-2`. */
+/**
+ * The platform with a second gateway, which is also restarted when it dies. `pid` knows it as
+ * `gateway-2`.
+ */
 export interface TwoGateways extends TestPlatform {
-  /** Where both are, the platform's own first. */
+  /** URLs of both gateways, the platform's own first. */
   gateways: readonly [string, string]
 }
 
-/** The second runs `main` instead, where that is given. */
+/** Starts both gateways. If `main` is set, the second one runs that program. */
 export async function startTwoGateways(env: Record<string, string>, main = GATEWAY): Promise<TwoGateways> {
   const addresses: Record<string, string> = {}
   for (const name of ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'ANALYTICS']) {
@@ -32,9 +35,10 @@ export async function startTwoGateways(env: Record<string, string>, main = GATEW
     PATH: `${process.env['PATH']}`,
     VITASCOPE_PORT: String(port),
     VITASCOPE_PUBLIC_URL: platform.url,
-    // It leads there.
+    // Media requests of the second gateway go on to the first one.
     VITASCOPE_DELIVERY_URL: platform.url,
-    VITASCOPE_PRINCIPAL_KEY_FILE: join(platform.dataDir, 'secrets', 'principal-key'),
+    VITASCOPE_SIGNING_KEY_FILE: join(platform.dataDir, 'secrets', 'signing-keys', 'gateway.key'),
+    VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE: join(platform.dataDir, 'secrets', 'idempotency-hash-key'),
   }
   const second = superviseChild(
     { name: 'gateway-2', main, env: { VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8', VITASCOPE_LIMITS: 'off', ...shared, ...own } },

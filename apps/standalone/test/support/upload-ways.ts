@@ -8,22 +8,25 @@ import { type Answer, type Api, createApi } from './api.ts'
 import type { SourceServer } from './source-server.ts'
 import type { Accepted, Tenant } from './video-steps.ts'
 
-/** Whoever uploads while processes die: it asks again until it is answered, at each gateway in turn. */
+/**
+ * A client that uploads while processes die. It retries until it gets a response, at each gateway
+ * in turn.
+ */
 export interface Uploader {
   tenant: Tenant
-  /** Addresses of the gateways. */
+  /** URLs of the gateways. */
   gateways: readonly string[]
 }
 
-/** What is uploaded. */
+/** File to upload. */
 export interface UploadedFile {
-  /** Where a server has it. */
+  /** URL at the source server. */
   url: string
   bytes: Buffer
   title: string
 }
 
-/** Files of a folder that a server serves. */
+/** Returns files of a folder that a server serves. */
 export async function filesOf(names: readonly string[], folder: string, server: SourceServer): Promise<UploadedFile[]> {
   return Promise.all(
     names.map(async (name) => ({
@@ -34,18 +37,20 @@ export async function filesOf(names: readonly string[], folder: string, server: 
   )
 }
 
-/** Gives back the id of the video that was acknowledged. `name` is new for each upload. */
+/** Uploads a file and returns the id of the acknowledged video. `name` is unique per upload. */
 export type UploadWay = (uploader: Uploader, file: UploadedFile, name: string) => Promise<string>
 
 const byUrl: UploadWay = (uploader, { url, title }, name) => acknowledged(uploader, url, title, name)
 
-/** As a browser does with a signed policy; what it sent becomes a video by its link. */
+/**
+ * Uploads by form with a signed policy, like a browser, and then creates a video from the object.
+ */
 const byForm: UploadWay = async (uploader, { bytes, title }, name) => {
   const { tempLink } = await sentByForm<{ tempLink: string }>(uploader, bytes, 'a.mp4')
   return acknowledged(uploader, tempLink, title, name)
 }
 
-/** Slides come by a form only. Gives back the id of the presentation. */
+/** Uploads slides, which is only possible by form. Returns the id of the presentation. */
 export async function slidesByForm(uploader: Uploader, pdf: Buffer): Promise<string> {
   return (await sentByForm<{ presentation_id: string }>(uploader, pdf, 'a.pdf', '&application=presentation')).presentation_id
 }
@@ -71,7 +76,7 @@ async function sentByForm<Success>(uploader: Uploader, bytes: Buffer, filename: 
   return insistently(uploader, (api) => api.post<Success>(`/upload/success?success${query}`, { key, name: filename }))
 }
 
-/** In parts, each sent again from where the server stands. */
+/** Uploads in parts and resumes at the server's offset. */
 const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
   const unique = `${title} ${name}`
   let videoId = ''
@@ -90,7 +95,8 @@ const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
     }).start()
   })
   if (videoId !== '') return videoId
-  // The answer that named it was lost, or the catalogue was away: the list has it, or will.
+  // The response with the id was lost, or the catalogue was down. The list contains the video now
+  // or later.
   const path = `/video?q=${encodeURIComponent(unique)}`
   const video = await waitFor(
     async () => {
@@ -103,7 +109,7 @@ const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
   return video.video_id
 }
 
-/** By turns. */
+/** Used in turn. */
 export const uploadWays: readonly UploadWay[] = [byUrl, byForm, byUrl, byParts]
 
 async function acknowledged(uploader: Uploader, url: string, title: string, name: string): Promise<string> {
@@ -112,10 +118,10 @@ async function acknowledged(uploader: Uploader, url: string, title: string, name
   return (await insistently(uploader, (api) => api.post<Accepted>('/video/upload', payload, headers))).id
 }
 
-/** Asks until it is answered with success: what is under way, broken or away is asked again. */
-export async function insistently<T>({ tenant, gateways }: Uploader, ask: (api: Api) => Promise<Answer<T>>): Promise<T> {
+/** Retries until success, also on conflicts, connection errors and outages. */
+export async function insistently<T>({ tenant, gateways }: Uploader, call: (api: Api) => Promise<Answer<T>>): Promise<T> {
   for (let nth = 0; ; nth++) {
-    const answer = await ask(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)
+    const answer = await call(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)
     if (answer && answer.status < 300) return answer.body
     if (answer && ![409, 500, 502, 503, 504].includes(answer.status)) {
       throw new Error(`refused: ${answer.status} ${JSON.stringify(answer.body)}`)

@@ -32,7 +32,7 @@ export async function upload(api: Api, organisationId: string, url: string, more
   return body
 }
 
-/** Waits until the video plays or is given up; calls `seen` with each status on the way. */
+/** Waits until the video is playable or has failed. Calls `seen` with each status. */
 export async function settled(
   api: Api,
   videoId: string,
@@ -60,7 +60,10 @@ export interface Tenant {
   key: string
 }
 
-/** An organisation with a user of a type and a key that holds the resources (all that the type may hold by default). */
+/**
+ * Creates an organisation with a user of a type and a key with the resources (by default all that
+ * the type may hold).
+ */
 export async function aTenant(system: Api, userType: 'uploader' | 'standard' = 'standard', resources?: string[]): Promise<Tenant> {
   const name = `Tenant ${Math.random().toString(36).slice(2)}`
   const organisation = await system.post<{ organisation_id: string }>('/organisation', { name })

@@ -1,16 +1,16 @@
-/** What the script element of an embed code says. */
+/** Options that the script element of an embed code sets. */
 export interface Embed {
-  /** The player page, with everything that it is told. */
+  /** URL of the player page, including its query. */
   src: string
   title: string
-  /** CSS lengths; without a height, that follows from the width by the ratio. */
+  /** CSS lengths. Without a height, the height follows from the width and the aspect ratio. */
   width: string
   height: string | undefined
   ratio: string
   elementId: string | undefined
 }
 
-/** The player is that of the host from which the script itself came. */
+/** Reads the options. The player page is served by the host of the script. */
 export function readEmbed(script: string, data: Readonly<Record<string, string | undefined>>): Embed {
   const src = new URL(`./${encodeURIComponent(data['id'] ?? '')}`, script)
   const passed = { token: data['token'], referrer: data['referrerUrl'], player: data['player'], presentation: data['presentation'] }

@@ -1,16 +1,20 @@
 import { readEmbed } from './embed-options.ts'
 import { playerFrame } from './player-frame.ts'
 
-// It runs in pages of other people: no names of its own there, no HTML from texts, and nothing but what this one script element says.
+// The script runs in third-party pages: it defines no globals, inserts no HTML from text, and reads
+// only its own script element.
 const script = document.currentScript
 if (script instanceof HTMLScriptElement) place(script)
 
-/** In the element that the script names, once the page has it; else where the script stands. */
+/**
+ * Inserts the player into the named element as soon as the page has it. Without a name, it inserts
+ * the player after the script element.
+ */
 function place(script: HTMLScriptElement): void {
   const embed = readEmbed(script.src, script.dataset)
   const frame = playerFrame(document, embed)
   const named = () => (embed.elementId === undefined ? null : document.getElementById(embed.elementId))
-  // A page that begins with the code has it in its head, where nothing shows.
+  // If the page starts with the embed code, the script is in `<head>`, where nothing is rendered.
   const inHead = script.closest('head') !== null
   const put = () => {
     const element = named()

@@ -1,6 +1,9 @@
 import type { Embed } from './embed-options.ts'
 
-/** The frame of the `iframe` embed code. Its styles are set one by one, which no policy of the page refuses. */
+/**
+ * Returns the frame of the `iframe` embed code. Styles are set one by one, because a
+ * Content-Security-Policy never blocks that.
+ */
 export function playerFrame(page: Document, embed: Embed): HTMLIFrameElement {
   const frame = page.createElement('iframe')
   frame.src = embed.src

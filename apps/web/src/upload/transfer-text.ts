@@ -1,10 +1,13 @@
-/** Bytes for people: `830 kB`, `12.4 MB`, `3.21 GB`. */
+/** Formats bytes: `830 kB`, `12.4 MB`, `3.21 GB`. */
 export function bytesText(bytes: number): string {
   if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
 }
 
-/** How far a transfer is: `12.4 MB of 98.1 MB, about 3 min left`; `rate` in bytes a second, 0 if it is not known. */
+/**
+ * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 min left`. `rate` is in bytes
+ * per second; 0 if unknown.
+ */
 export function transferText(sent: number, total: number, rate: number): string {
   const figures = `${bytesText(sent)} of ${bytesText(total)}`
   const left = rate > 0 ? (total - sent) / rate : 0
@@ -16,11 +19,14 @@ function timeText(seconds: number): string {
   return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
 }
 
-/** Bytes a second over the last few seconds; what an earlier visit has sent does not count. */
+/**
+ * Returns a function that computes bytes per second over the last few seconds. Bytes that an
+ * earlier visit sent do not count.
+ */
 export function createRate(): (bytes: number, atMs: number) => number {
   const seen: { bytes: number; atMs: number }[] = []
   return (bytes, atMs) => {
-    // Going on after a break, part of what was on its way is sent again.
+    // After an interruption, bytes in flight are sent again and the count decreases.
     if (bytes < (seen.at(-1)?.bytes ?? 0)) seen.length = 0
     seen.push({ bytes, atMs })
     while (seen.length > 2 && atMs - (seen[0]?.atMs ?? 0) > 8_000) seen.shift()

@@ -6,7 +6,7 @@ export interface TusRequest {
   key: string
   headers?: Record<string, string>
   body?: Blob
-  /** Of the body, in bytes. */
+  /** Number of body bytes that were sent. */
   onSent?: (bytes: number) => void
   signal: AbortSignal
 }
@@ -14,11 +14,11 @@ export interface TusRequest {
 export interface TusAnswer {
   status: number
   header: (name: string) => string | undefined
-  /** What a problem document says, for people; empty where it says nothing. */
+  /** Message of the problem document for the user; empty if there is none. */
   problem: string
 }
 
-/** The server cannot be reached, or did not answer to the end. */
+/** The server is unreachable, or the response was incomplete. */
 export class Unreachable extends Error {
   constructor() {
     super('the server cannot be reached')
@@ -26,14 +26,17 @@ export class Unreachable extends Error {
   }
 }
 
-/** One request of the tus protocol. */
+/** Sends one request of the tus protocol. */
 export function askTus(request: TusRequest): Promise<TusAnswer> {
   request.signal.throwIfAborted()
   const headers = { Authorization: `Bearer ${request.key}`, 'Tus-Resumable': '1.0.0', ...request.headers }
   return request.body ? sendBody(request, request.body, headers) : askOnly(request, headers)
 }
 
-/** Without the browser's own credentials: it would ask people for a name and a password where a key is refused. */
+/**
+ * Sends no browser credentials. With them, the browser would show a login dialog when the key is
+ * rejected.
+ */
 async function askOnly({ method, path, signal }: TusRequest, headers: Record<string, string>): Promise<TusAnswer> {
   try {
     const answer = await fetch(path, { method, headers, credentials: 'omit', signal })
@@ -44,7 +47,7 @@ async function askOnly({ method, path, signal }: TusRequest, headers: Record<str
   }
 }
 
-/** Not by fetch, which does not tell how much of a body is on its way. */
+/** Uses XMLHttpRequest, because fetch reports no upload progress. */
 function sendBody({ method, path, onSent, signal }: TusRequest, body: Blob, headers: Record<string, string>): Promise<TusAnswer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -64,11 +67,17 @@ function sendBody({ method, path, onSent, signal }: TusRequest, body: Blob, head
   })
 }
 
-function problemOf(text: string): string {
+/**
+ * Returns the message of a problem document: all field errors, else the detail. Empty for any other
+ * text.
+ */
+export function problemOf(text: string): string {
   try {
     const problem = asObject(JSON.parse(text))
-    const fields = Array.isArray(problem['errors']) ? problem['errors'].map((one) => asText(asObject(one)['message'])) : []
-    return [asText(problem['detail']), ...fields].filter((part) => part !== '').join(': ')
+    const errors = Array.isArray(problem['errors']) ? problem['errors'].map(asObject) : []
+    const fields = errors.map(({ field, message }) => `${asText(field)}: ${asText(message)}`)
+    // The detail of a single field error is the same sentence.
+    return fields.length > 0 ? fields.join('; ') : asText(problem['detail'])
   } catch {
     return ''
   }

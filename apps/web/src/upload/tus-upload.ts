@@ -3,19 +3,19 @@ import { askTus, type TusAnswer, type TusRequest, Unreachable } from './tus-requ
 export interface TusUpload {
   file: Blob
   key: string
-  /** `filename`, `title`, `organisation_id`; empty ones are left out. */
+  /** `filename`, `title`, `organisation_id`. Empty ones are omitted. */
   metadata: Record<string, string>
-  /** The path of an upload that was begun before; one that is gone is begun anew. */
-  begun?: string | undefined
-  onBegun: (path: string) => void
-  /** Bytes that are there or on their way. */
+  /** Path of an earlier upload that is resumed. If it no longer exists, a new upload is created. */
+  resumePath?: string | undefined
+  onCreated: (path: string) => void
+  /** Reports bytes that are stored or in flight. */
   onProgress: (bytes: number) => void
-  /** The server was lost, or is back. */
+  /** Reports that the connection to the server is lost or restored. */
   onConnection: (isThere: boolean) => void
   signal: AbortSignal
 }
 
-/** The server will not take the upload, whatever is tried. */
+/** The server rejects the upload, and a retry cannot succeed. */
 export class UploadRefused extends Error {
   readonly status: number
   constructor({ status, problem }: TusAnswer) {
@@ -25,15 +25,20 @@ export class UploadRefused extends Error {
   }
 }
 
-/** So much in one request: proxies often bound bodies, and less is sent again after a break. */
+/**
+ * Bytes per request. Proxies often limit body sizes, and after an interruption less data is sent
+ * again.
+ */
 const partBytes = 64 * 2 ** 20
 const endpoint = '/v2/upload/tus'
-/** Seconds between tries while the server is away; the last one again and again. */
+/** Seconds between attempts during an outage. The last value repeats. */
 const pauses = [1, 2, 4, 8, 15]
 
-/** Uploads a file, through breaks of the line and restarts of the server, and answers the id of the video that it becomes. */
+/**
+ * Uploads a file, through interruptions and server restarts. Returns the id of the created video.
+ */
 export async function uploadByTus(upload: TusUpload): Promise<string> {
-  let path = upload.begun
+  let path = upload.resumePath
   for (let failures = 0; ; ) {
     try {
       path ??= await begin(upload)
@@ -44,7 +49,7 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
       else if (now.videoId !== '') return now.videoId
       else if (now.offset < upload.file.size) await send(upload, path, now.offset)
       else {
-        // All bytes are there, and the video is not yet.
+        // All bytes are stored, but the video does not exist yet.
         upload.onProgress(upload.file.size)
         await pause(1, upload.signal)
       }
@@ -56,28 +61,29 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
   }
 }
 
-/** Gives an upload up; what is left behind is swept by the server within a day. */
+/** Cancels an upload. The server deletes the remains within a day. */
 export async function dropUpload(path: string, key: string): Promise<void> {
   await askTus({ method: 'DELETE', path, key, signal: AbortSignal.timeout(10_000) }).catch(() => {})
 }
 
-async function begin({ file, key, metadata, onBegun, signal }: TusUpload): Promise<string> {
+async function begin({ file, key, metadata, onCreated, signal }: TusUpload): Promise<string> {
   const headers = { 'Upload-Length': String(file.size), 'Upload-Metadata': metadataHeader(metadata) }
   const answer = await askTus({ method: 'POST', path: endpoint, key, headers, signal })
   if (answer.status !== 201) throw faultOf(answer)
-  // Whatever host name the server gives itself: this page is served by it, so it is here.
+  // Only the path is used, because the server may use another host name in `Location`. This page
+  // has the same origin as the uploads.
   const path = new URL(answer.header('Location') ?? '', location.href).pathname
-  onBegun(path)
+  onCreated(path)
   return path
 }
 
-/** Undefined where there is no such upload any more. */
+/** Returns undefined if the upload no longer exists. */
 async function headOf(upload: TusUpload, path: string): Promise<{ offset: number; videoId: string } | undefined> {
   const { file, key, signal } = upload
   const answer = await askTus({ method: 'HEAD', path, key, signal })
   if (answer.status === 404) return undefined
   if (answer.status !== 200) {
-    // This answer has no body: the reason is read where the upload would go on.
+    // A HEAD response has no body. An empty PATCH gets the reason.
     const why = passes(answer) ? answer : await patch(upload, path, file.size)
     throw faultOf(why.status < 400 ? answer : why)
   }
@@ -91,7 +97,7 @@ async function send(upload: TusUpload, path: string, offset: number): Promise<vo
     body: file.slice(offset, offset + partBytes),
     onSent: (bytes) => onProgress(offset + bytes),
   })
-  // Another place than ours: asked for again, it is known.
+  // 409 means that the offset differs. The next HEAD request returns the actual offset.
   if (answer.status !== 204 && answer.status !== 409) throw faultOf(answer)
 }
 
@@ -105,7 +111,7 @@ function patch(
   return askTus({ method: 'PATCH', path, key, headers, ...bytes, signal })
 }
 
-/** What is over soon counts as a server that is away. */
+/** Temporary errors are handled like an unreachable server. */
 function faultOf(answer: TusAnswer): Error {
   return passes(answer) ? new Unreachable() : new UploadRefused(answer)
 }

@@ -1,9 +1,9 @@
-import { part } from '../stage.ts'
+import { part } from '../player-shell.ts'
 import { VitascopePlayer } from '../vitascope-player.ts'
-import { keptKey } from './begun-uploads.ts'
-import { showMade } from './made-view.ts'
-import { sendFile } from './sending-view.ts'
+import { storageKey } from './resumable-uploads.ts'
 import { bytesText } from './transfer-text.ts'
+import { showDone } from './upload-done.ts'
+import { sendFile } from './upload-progress.ts'
 
 customElements.define('vitascope-player', VitascopePlayer)
 
@@ -19,7 +19,7 @@ const say = (text: string) => {
   fault.hidden = text === ''
   fault.textContent = text
 }
-/** One of the three parts of the page. */
+/** Shows one of the three sections of the page. */
 const show = (name: 'choose' | 'sending' | 'made') => {
   for (const element of document.querySelectorAll<HTMLElement>('.choose, .sending, .made'))
     element.hidden = !element.classList.contains(name)
@@ -30,9 +30,9 @@ const showFile = () => {
   drop.dataset['full'] = String(file !== undefined)
 }
 
-field('key').value = keptKey.read()
+field('key').value = storageKey.read()
 files.addEventListener('change', showFile)
-// A browser that comes back to the page may still have the file.
+// After a back navigation, the browser may have restored the chosen file.
 showFile()
 
 for (const event of ['dragenter', 'dragover'] as const) {
@@ -44,7 +44,8 @@ for (const event of ['dragenter', 'dragover'] as const) {
 document.addEventListener('dragleave', ({ relatedTarget }) => {
   if (relatedTarget === null) drop.dataset['over'] = 'false'
 })
-// Anywhere on the page: a file beside the area would otherwise take the place of the page.
+// Handles drops on the whole page: the browser would otherwise open a file that is dropped outside
+// of the area.
 document.addEventListener('drop', (dropped) => {
   dropped.preventDefault()
   drop.dataset['over'] = 'false'
@@ -69,13 +70,13 @@ async function upload(file: File): Promise<void> {
   const key = field('key').value.trim()
   const title = field('title').value.trim()
   const organisationId = field('organisation').value.trim()
-  keptKey.keep(key)
+  storageKey.keep(key)
   say('')
   show('sending')
   const ended = await sendFile(file, { key, title, organisationId })
   if (ended.kind === 'video') {
     show('made')
-    await showMade(ended.videoId, title || file.name)
+    await showDone(ended.videoId, title || file.name)
     form.reset()
     field('key').value = key
     field('organisation').value = organisationId

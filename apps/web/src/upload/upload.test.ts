@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { bytesText, createRate, transferText } from './transfer-text.ts'
+import { problemOf } from './tus-request.ts'
 import { metadataHeader } from './tus-upload.ts'
 
 test.each([
@@ -28,4 +29,20 @@ test('the rate is that of the last seconds, and begins anew behind a break', () 
 test('metadata leaves empty values out, and carries any characters', () => {
   const header = metadataHeader({ filename: 'Café 🎬.mp4', title: '', organisation_id: '2' })
   expect(header).toBe(`filename ${Buffer.from('Café 🎬.mp4').toString('base64')},organisation_id Mg==`)
+})
+
+test('a problem is one sentence: the bad fields with their messages, else the detail', () => {
+  const message = 'must have organisation_id with a system key'
+  const one = { detail: `Upload-Metadata: ${message}`, errors: [{ field: 'Upload-Metadata', message }] }
+  expect(problemOf(JSON.stringify(one))).toBe(`Upload-Metadata: ${message}`)
+  const two = {
+    detail: 'bad fields: a, b',
+    errors: [
+      { field: 'a', message: 'is required' },
+      { field: 'b', message: 'must be a text' },
+    ],
+  }
+  expect(problemOf(JSON.stringify(two))).toBe('a: is required; b: must be a text')
+  expect(problemOf('{"detail":"too large"}')).toBe('too large')
+  expect(problemOf('<html>')).toBe('')
 })

@@ -1,4 +1,4 @@
-// CoreDNS with the plugins that a cluster needs, and no others.
+// CoreDNS with only the plugins that a cluster requires.
 package main
 
 import (

@@ -7,7 +7,7 @@ import { type Place, startApiServer } from '../../../cluster/control-plane.ts'
 import { kubeconfig, kubeconfigOf } from '../../../cluster/keys.ts'
 import { stopProgram } from '../../../cluster/program.ts'
 
-/** The cluster that `npm run test:cluster` has started, as its administrator sees it. */
+/** Opens the cluster that `npm run test:cluster` has started, as administrator. */
 export function openCluster() {
   const file = process.env['VITASCOPE_TEST_CLUSTER']
   if (file === undefined) throw new Error('there is no cluster: npm run test:cluster starts one')
@@ -23,7 +23,7 @@ export function openCluster() {
     startApiServer: () => startApiServer(place),
     startCertManager: () => startCertManager(place),
     stopCertManager: () => stopCertManager(place),
-    /** What kubectl says of these objects; throws it when it fails. */
+    /** Runs kubectl with these objects and returns its output. Throws the output on failure. */
     kubectl(args: readonly string[], objects: readonly unknown[]): string {
       const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')
       const env = { KUBECONFIG: kubeconfigOf(place.folder, 'admin'), HOME: place.folder }
@@ -31,7 +31,7 @@ export function openCluster() {
       if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
       return stdout
     },
-    /** The kubeconfig of a service account that is there. */
+    /** Creates the kubeconfig of an existing ServiceAccount. */
     async accountOf({ namespace, name, folder }: { namespace: string; name: string; folder: string }): Promise<string> {
       const spec = { audiences: [], expirationSeconds: 3_600 }
       const { status } = await core.createNamespacedServiceAccountToken({ namespace, name, body: { spec } })
@@ -40,21 +40,21 @@ export function openCluster() {
       writeFileSync(own, kubeconfig(`https://${place.address}:${place.ports.api}`, authority, status?.token ?? ''), { mode: 0o600 })
       return own
     },
-    /** With pods that keep to the restricted standard, and no others. */
+    /** Creates a namespace that enforces the restricted standard. */
     async makeNamespace(name: string): Promise<void> {
       const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
       await core.createNamespace({ body: { metadata: { name, labels } } })
     },
-    /** A node that never says a word: pods go there, and become what a test says. */
+    /** Creates a node without a kubelet. Tests set the status of its pods. */
     async makeNode(name: string): Promise<void> {
       const room = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '100' }
       await core.createNode({ body: { metadata: { name } } })
       const status = { capacity: room, allocatable: room, conditions: [{ type: 'Ready', status: 'True' }] }
       await core.replaceNodeStatus({ name, body: { metadata: { name }, status } })
-      // It begins with a taint that only a kubelet's word would take away.
+      // New nodes have a taint that only a kubelet would remove.
       await core.replaceNode({ name, body: { metadata: { name }, spec: {} } })
     },
-    /** A service account with these rights in its namespace. */
+    /** Creates a ServiceAccount with these permissions in its namespace. */
     async makeAccount(
       { namespace, name }: { namespace: string; name: string },
       rules: readonly { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }[],
@@ -65,7 +65,7 @@ export function openCluster() {
       const subjects = [{ kind: 'ServiceAccount', name, namespace }]
       await rbac.createNamespacedRoleBinding({ namespace, body: { metadata: { name }, roleRef, subjects } })
     },
-    /** Whether the user of a kubeconfig may do this. */
+    /** Returns whether the user of a kubeconfig has a permission. */
     async may(own: string, resourceAttributes: { namespace: string; verb: string; resource: string; group?: string; name?: string }) {
       const user = new KubeConfig()
       user.loadFromFile(own)
@@ -78,11 +78,11 @@ export function openCluster() {
 
 export type TestCluster = ReturnType<typeof openCluster>
 
-/** What a kubelet would have done with the pods of a namespace. */
+/** Simulates a kubelet for the pods of a namespace. */
 export function kubeletOf({ core }: TestCluster, namespace: string) {
   const setStatus = async (pod: V1Pod, phase: string, exitCode?: number) => {
     const name = pod.metadata?.name ?? ''
-    // As it stands now: the conditions of a pod that is evicted are its own.
+    // Reads the current pod, because an eviction adds its own conditions.
     const current = await core.readNamespacedPod({ namespace, name })
     const container = current.spec?.containers[0]
     const now = new Date()
@@ -94,7 +94,7 @@ export function kubeletOf({ core }: TestCluster, namespace: string) {
     await core.replaceNamespacedPodStatus({ namespace, name, body: { ...current, status } })
   }
   return {
-    /** The pods of a Job that are neither ended nor about to be, by index. */
+    /** Returns the active pods of a Job by index. */
     async pods(job: string): Promise<Map<number, V1Pod>> {
       const { items } = await core.listNamespacedPod({ namespace, labelSelector: `batch.kubernetes.io/job-name=${job}` })
       const alive = items.filter(
@@ -108,7 +108,7 @@ export function kubeletOf({ core }: TestCluster, namespace: string) {
     },
     run: (pod: V1Pod) => setStatus(pod, 'Running'),
     end: (pod: V1Pod, exitCode: number) => setStatus(pod, exitCode === 0 ? 'Succeeded' : 'Failed', exitCode),
-    /** As `kubectl drain` does: the pod is asked to go, ends by SIGTERM, and is gone. */
+    /** Evicts a pod as `kubectl drain` does: the pod ends by SIGTERM and is deleted. */
     async evict(pod: V1Pod): Promise<void> {
       const name = pod.metadata?.name ?? ''
       await core.createNamespacedPodEviction({ namespace, name, body: { metadata: { name, namespace } } })

@@ -2,11 +2,12 @@ import { X509Certificate } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { readEnvironment, readTls } from '@vitascope/config'
 import { DomainError } from '@vitascope/errors'
-import { createGrpcServer, type Identity, openChannel, openIdentity, principalKey, serviceCall } from '@vitascope/grpc'
+import { createGrpcServer, type Identity, openChannel, openIdentity, serviceCall } from '@vitascope/grpc'
 import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { type CertificateFiles, certificateFolder } from '@vitascope/testing/certificates'
+import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { type Component, type Manifest, podOf, settingsOf } from '../../support/chart.ts'
 import type { TestCluster } from './cluster.ts'
 
@@ -16,19 +17,21 @@ export interface Release {
   manifests: readonly Manifest[]
 }
 
-/** A process of the house with the certificate that Kubernetes would mount for it, and who may call it as the chart says. */
-export interface HouseProcess {
+/**
+ * A service process with the certificate that Kubernetes would mount, and the callers that the
+ * chart allows.
+ */
+export interface PlatformProcess {
   identity: Identity
   callers: readonly string[]
-  /** What Kubernetes does with the mounted files when the secret has changed. */
+  /** Replaces the mounted files, as Kubernetes does when the secret has changed. */
   replace(files: CertificateFiles): Promise<void>
   end(): Promise<void>
 }
 
-const key = principalKey('a secret of this test, long enough')
 const methods = { getVideo: VideoServiceService.getVideo }
 
-/** What cert-manager makes in a cluster. */
+/** Access to the certificates that cert-manager issues in a cluster. */
 export function issuedIn({ core, kubectl }: TestCluster) {
   const secretOf = async (namespace: string, name: string): Promise<CertificateFiles> => {
     const { data = {} } = await core.readNamespacedSecret({ namespace, name })
@@ -37,27 +40,33 @@ export function issuedIn({ core, kubectl }: TestCluster) {
   }
   return {
     secretOf,
-    /** Until all Certificates of a namespace are good; throws what cert-manager says of them when they are not in a minute. */
+    /**
+     * Waits until all Certificates of a namespace are ready. Throws the status of cert-manager
+     * after one minute.
+     */
     ready(namespace: string): void {
       try {
         kubectl(['wait', 'certificates', '--all', '--for=condition=Ready', '--timeout=60s', '--namespace', namespace], [])
       } catch (error) {
-        const said = kubectl(['get', 'issuers,certificates,certificaterequests', '--output=wide', '--namespace', namespace], [])
-        throw new Error(`${(error as Error).message}\n${said}`, { cause: error })
+        const output = kubectl(['get', 'issuers,certificates,certificaterequests', '--output=wide', '--namespace', namespace], [])
+        throw new Error(`${(error as Error).message}\n${output}`, { cause: error })
       }
     },
-    /** When cert-manager means to replace a certificate. */
+    /** Returns the planned renewal time of a certificate. */
     renewalOf(namespace: string, name: string): Date {
       return new Date(kubectl(['get', 'certificate', name, '--output=jsonpath={.status.renewalTime}', '--namespace', namespace], []))
     },
-    /** As `cmctl renew` does. */
+    /** Renews a certificate as `cmctl renew` does. */
     renew(namespace: string, name: string): void {
       const now = new Date().toISOString().replace(/[.]\d+/, '')
       const value = { type: 'Issuing', status: 'True', reason: 'ManuallyTriggered', message: 'by a test', lastTransitionTime: now }
       const patch = JSON.stringify([{ op: 'add', path: '/status/conditions/-', value }])
       kubectl(['patch', 'certificate', name, '--subresource=status', '--type=json', '--patch', patch, '--namespace', namespace], [])
     },
-    /** The files that the pods of a component find in their folder of certificates; `encode` are those of Jobs, in their own namespace. */
+    /**
+     * Returns the certificate files that the pods of a component mount. `encode` is the pods of
+     * Jobs, in their own namespace.
+     */
     mounted({ namespace, manifests }: Release, component: Component | 'encode', jobs = namespace): Promise<CertificateFiles> {
       const { volumes } = podOf(manifests, component)
       const name = volumes.find((volume) => volume.name === 'tls')?.secret?.secretName ?? ''
@@ -66,12 +75,12 @@ export function issuedIn({ core, kubectl }: TestCluster) {
   }
 }
 
-/** A process with these files, told what the chart tells those of a component. */
+/** Starts a process with these files and the chart's settings of the component. */
 export async function startProcess(
   files: CertificateFiles,
   { manifests }: Release,
   component: Component | 'encode',
-): Promise<HouseProcess> {
+): Promise<PlatformProcess> {
   const { folder, replace } = await certificateFolder(files)
   const { VITASCOPE_TLS_CALLERS } = settingsOf(manifests, component)
   const reader = readEnvironment({ VITASCOPE_TLS_DIR: folder, VITASCOPE_TLS_CALLERS })
@@ -86,16 +95,19 @@ export async function startProcess(
   return { identity, callers: settings.callers, replace, end }
 }
 
-/** Lets a process answer calls, of the callers that it is told of. */
-export async function serve({ identity }: HouseProcess): Promise<{ address: string; end(): Promise<void> }> {
-  const server = createGrpcServer({ principalKey: key, identity, log: testLog, metrics: createMetrics('test') })
+/** Starts a gRPC server that accepts the allowed callers. */
+export async function serve({ identity }: PlatformProcess): Promise<{ address: string; end(): Promise<void> }> {
+  const server = createGrpcServer({ principals: testPrincipals(), identity, log: testLog, metrics: createMetrics('test') })
   server.implement(methods, { getVideo: async () => GetVideoResponse.create() })
   return { address: await server.listen('127.0.0.1:0'), end: () => server.drain(0) }
 }
 
-/** Calls who is at an address as a service of this name, by a connection of its own: `answered`, or the reason why not. */
-export async function call({ identity }: HouseProcess, address: string, service: string): Promise<string> {
-  const channel = openChannel(address, { principalKey: key, peer: identity.peer(service) })
+/**
+ * Calls the service at an address by its name, on a new connection. Returns `answered`, or the
+ * error.
+ */
+export async function call({ identity }: PlatformProcess, address: string, service: string): Promise<string> {
+  const channel = openChannel(address, { service, principals: testPrincipals(), identity })
   try {
     await channel.client(methods).getVideo({ videoId: '7' }, serviceCall('test', 'r'))
     return 'answered'
@@ -106,7 +118,7 @@ export async function call({ identity }: HouseProcess, address: string, service:
   }
 }
 
-/** All certificates of a PEM file, in its order. */
+/** Returns all certificates of a PEM file in order. */
 export function certificatesOf(pem: string): X509Certificate[] {
   return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((block) => new X509Certificate(block))
 }

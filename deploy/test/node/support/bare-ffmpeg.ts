@@ -3,17 +3,17 @@ import { readBaselines } from '../../../../bench/encode/baseline.ts'
 import { IMAGES } from '../../../cluster/images/images.ts'
 import { apply, kubectl } from './commands.ts'
 
-/** What a run took, of the processor and of the clock. */
+/** CPU time and wall time of a run. */
 export interface Cost {
   cpuSeconds: number
   wallSeconds: number
 }
 
-/** A pod of one processor in which ffmpeg, the very one of the workers, is run by hand. */
+/** A pod with one processor for manual runs of the workers' ffmpeg. */
 export interface BareFfmpeg {
-  /** One of the commands of bench/encode/baseline.txt. */
+  /** Runs a command of bench/encode/baseline.txt. */
   run(name: string): Promise<Cost>
-  /** Hashes of the first frames of what it made last. */
+  /** Returns hashes of the first frames of the last output. */
   framesOf(rendition: string, count: number): Promise<string>
   end(): Promise<void>
 }
@@ -21,26 +21,26 @@ export interface BareFfmpeg {
 const POD = 'bare'
 const FOLDERS = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200', 'audio_32', 'audio_64', 'audio_128', 'images']
 
-/** The commands are for a minute; the source is so many of them. */
+/** The commands are for a source of one minute; `minutes` is the length of this source. */
 export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<BareFfmpeg> {
   await apply([thePod()])
   await kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout=120s')
   const source = '/tmp/source.mp4'
   const fetched = `const { writeFile } = require('node:fs/promises'); fetch('${sourceUrl}').then((answer) => answer.bytes()).then((bytes) => writeFile('${source}', bytes))`
   await kubectl('exec', POD, '--', 'node', '--eval', fetched)
-  // The pod has the processor of this machine.
+  // The pod has the CPU type of this machine.
   const commands = await readBaselines(source, await findFfmpeg())
   const shell = (script: string, ...args: readonly string[]) => kubectl('exec', POD, '--', 'bash', '-c', script, 'bash', ...args)
   return {
     async run(name) {
       const args = (commands.get(name) ?? []).map((arg, index, all) => forMinutes(arg, all[index - 1], minutes))
       const made = `rm -rf /tmp/made && mkdir -p ${FOLDERS.map((folder) => `/tmp/made/${folder}`).join(' ')} && cd /tmp/made`
-      const said = await shell(
+      const output = await shell(
         `${made} && TIMEFORMAT='cost %U %S %R' && { time ffmpeg -nostdin -loglevel error -nostats -y "$@"; } 2>&1`,
         ...args,
       )
-      const cost = /^cost ([\d.]+) ([\d.]+) ([\d.]+)$/m.exec(said)
-      if (!cost) throw new Error(`ffmpeg said: ${said}`)
+      const cost = /^cost ([\d.]+) ([\d.]+) ([\d.]+)$/m.exec(output)
+      if (!cost) throw new Error(`ffmpeg said: ${output}`)
       const [user = 0, system = 0, wallSeconds = 0] = cost.slice(1).map(Number)
       return { cpuSeconds: user + system, wallSeconds }
     },
@@ -50,7 +50,7 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
   }
 }
 
-/** The hash of each frame alone, of the lines of framemd5. */
+/** Returns the hash of each frame from the output of framemd5. */
 export function hashesOf(lines: string): string {
   return lines
     .split('\n')
@@ -59,7 +59,7 @@ export function hashesOf(lines: string): string {
     .join()
 }
 
-/** Images are taken at the same shares of a longer source. */
+/** Scales the times of images to the length of the source. */
 function forMinutes(arg: string, before: string | undefined, minutes: number): string {
   if (before === '-ss') return String(Number(arg) * minutes)
   return arg.replaceAll(/eq\(n\\,(\d+)\)/g, (_, frame: string) => `eq(n\\,${Number(frame) * minutes})`)

@@ -6,17 +6,17 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** What a secret of TLS holds. */
+/** Contents of a TLS secret. */
 export interface CertificateFiles {
   'tls.crt': string
   'tls.key': string
   'ca.crt': string
 }
 
-/** Who signs certificates, until it is forgotten. */
+/** A CA whose key is kept in memory only. */
 export interface Authority {
   certificate: string
-  /** For who has this DNS name. */
+  /** Issues a certificate with this DNS name. */
   issue(name: string): Promise<CertificateFiles>
   forget(): Promise<void>
 }
@@ -26,7 +26,7 @@ export async function anAuthority(): Promise<Authority> {
   const openssl = (...args: string[]) => execute('openssl', args, { cwd: folder })
   const read = (name: string) => readFile(join(folder, name), 'utf8')
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-  await openssl('req', '-x509', ...key, '-days', '2', '-subj', '/CN=house', '-keyout', 'ca.key', '-out', 'ca.crt')
+  await openssl('req', '-x509', ...key, '-days', '2', '-subj', '/CN=platform', '-keyout', 'ca.key', '-out', 'ca.crt')
   const certificate = await read('ca.crt')
   return {
     certificate,
@@ -41,7 +41,7 @@ export async function anAuthority(): Promise<Authority> {
   }
 }
 
-/** A certificate for each name, all of one authority that is forgotten afterwards. */
+/** Issues a certificate per name by one CA, whose key is then discarded. */
 export async function certificatesOf(names: readonly string[]): Promise<Record<string, CertificateFiles>> {
   const authority = await anAuthority()
   try {

@@ -7,13 +7,13 @@ import { kubeconfigOf } from '../../../cluster/keys.ts'
 
 const file = process.env['VITASCOPE_TEST_CLUSTER']
 if (file === undefined) throw new Error('there is no cluster: npm run test:cluster -- --node starts one')
-/** The cluster that has been started for the tests. */
+/** The cluster that was started for the tests. */
 export const place = JSON.parse(readFileSync(file, 'utf8')) as Place
 export const kubeconfig = kubeconfigOf(place.folder, 'admin')
 
 const execute = promisify(execFile)
 
-/** What it said; throws both of its outputs where it failed. */
+/** Returns the output. Throws both outputs on failure. */
 async function run(program: string | undefined, args: readonly string[], input?: string): Promise<string> {
   if (program === undefined) throw new Error('helm and kubectl are not here')
   const running = execute(program, ['--kubeconfig', kubeconfig, ...args], { maxBuffer: 64 * 1024 * 1024 })
@@ -29,13 +29,13 @@ async function run(program: string | undefined, args: readonly string[], input?:
 export const kubectl = (...args: string[]) => run(kubectlPath(), args)
 export const helm = (...args: string[]) => run(helmPath(), args)
 
-/** Makes these objects, or brings them up to date. */
+/** Creates or updates these objects. */
 export async function apply(objects: readonly object[]): Promise<void> {
   const list = { apiVersion: 'v1', kind: 'List', items: objects }
   await run(kubectlPath(), ['apply', '-f', '-'], JSON.stringify(list))
 }
 
-/** What `kubectl get` answers as JSON. */
+/** Returns the JSON output of `kubectl get`. */
 export async function getJson<T>(...args: string[]): Promise<T> {
   return JSON.parse(await kubectl('get', ...args, '-o', 'json')) as T
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { IMAGES } from '../../../cluster/images/images.ts'
 import { kubectl } from './commands.ts'
 
-/** The namespace of what the house needs and does not bring along. */
+/** Namespace of the dependencies that the chart does not provide. */
 export const OUTSIDE = 'outside'
 const OWNERS = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
 const host = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`
@@ -10,7 +10,7 @@ const host = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`
 export const STORE = { endpoint: `http://${host('objects')}:7070`, bucket: 'videos' }
 const secretText = () => randomBytes(18).toString('hex')
 
-/** Where the house finds it. */
+/** Addresses of the dependencies. */
 export interface Outside {
   databases: Record<string, string>
   redis: string
@@ -18,14 +18,17 @@ export interface Outside {
   objects: object[]
 }
 
-/** PostgreSQL with a login and a schema for each service, Redis, and an S3 store with a bucket; volumes outlive their pods. */
+/**
+ * Returns PostgreSQL with a login and a schema per service, Redis, and an S3 store with a bucket.
+ * Their volumes outlive the pods.
+ */
 export function theOutside(): Outside {
   const passwords = Object.fromEntries(OWNERS.map((owner) => [owner, secretText()]))
   const logins = OWNERS.map(
     (owner) =>
       `create role vitascope_${owner} login password '${passwords[owner]}'; create schema ${owner} authorization vitascope_${owner}; grant create on database vitascope to vitascope_${owner};`,
   )
-  const keys = { ROOT_ACCESS_KEY: 'house', ROOT_SECRET_KEY: secretText() }
+  const keys = { ROOT_ACCESS_KEY: 'videos', ROOT_SECRET_KEY: secretText() }
   const database = `${host('postgres')}:5432/vitascope`
   return {
     databases: Object.fromEntries(OWNERS.map((owner) => [owner, `postgres://vitascope_${owner}:${passwords[owner]}@${database}`])),
@@ -68,7 +71,10 @@ export function theOutside(): Outside {
   }
 }
 
-/** A database with logins and empty schemas, and an empty bucket, as after a disaster. Whoever used them has to be gone. */
+/**
+ * Resets to a database with logins and empty schemas, and an empty bucket, as after a disaster.
+ * Their users must have been stopped.
+ */
 export async function emptyTheOutside(): Promise<void> {
   const statements = OWNERS.map((owner) => `drop schema ${owner} cascade; create schema ${owner} authorization vitascope_${owner};`).join(
     ' ',
@@ -87,7 +93,7 @@ export async function emptyTheOutside(): Promise<void> {
   await inPod('objects-0', 'sh', '-c', `rm -rf /objects/buckets/${STORE.bucket}/* /objects/sidecar/*`)
 }
 
-/** The peers of policies. */
+/** Returns peers for network policies. */
 export function peerOf(name: string): object[] {
   return [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': OUTSIDE } }, podSelector: { matchLabels: { app: name } } }]
 }
@@ -100,9 +106,9 @@ interface Server {
   name: string
   image: string
   port: number
-  /** Kept on a volume. */
+  /** Folder on a persistent volume. */
   folder?: string
-  /** Run before it. */
+  /** Command of an init container. */
   first?: string[]
   env?: object[]
   mounts?: object[]

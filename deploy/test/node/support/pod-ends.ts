@@ -4,7 +4,7 @@ import { kubectlPath } from '@vitascope/testing'
 import { kubeconfig } from './commands.ts'
 import { END_COLUMNS, type PodEnd, readEnds } from './read-ends.ts'
 
-/** Sees the pods of a namespace end, from now on. */
+/** Watches how the pods of a namespace end, from now on. */
 export function watchEnds(namespace: string) {
   const read = readEnds()
   const args = ['--kubeconfig', kubeconfig, 'get', 'pods', '--namespace', namespace, '--watch', '--no-headers', '-o']

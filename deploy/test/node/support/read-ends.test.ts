@@ -10,16 +10,16 @@ test('a pod took from its first deletion to its end, and the next one of its nam
     { uid: 'u-2', from: 400, to: 412 },
   ]
   for (const { uid, from, to } of lives) {
-    line(`${uid}   house-analytics-0   <none>           <none>   <none>   <none>`)
-    line(`${uid}   house-analytics-0   ${at(from + 45)}   45       <none>   <none>`)
-    line(`${uid}   house-analytics-0   ${at(from + 45)}   45       0        ${at(to)}`)
-    // The kubelet deletes it for good, a moment after it has ended.
-    line(`${uid}   house-analytics-0   ${at(to + 1)}   0        0        ${at(to)}`)
+    line(`${uid}   videos-analytics-0   <none>           <none>   <none>   <none>`)
+    line(`${uid}   videos-analytics-0   ${at(from + 45)}   45       <none>   <none>`)
+    line(`${uid}   videos-analytics-0   ${at(from + 45)}   45       0        ${at(to)}`)
+    // The kubelet deletes the pod a moment after it has ended.
+    line(`${uid}   videos-analytics-0   ${at(to + 1)}   0        0        ${at(to)}`)
   }
-  line(`u-3   house-auth-5d-x   ${at(430)}   30   137   ${at(430)}`)
+  line(`u-3   videos-auth-5d-x   ${at(430)}   30   137   ${at(430)}`)
   expect(ends()).toEqual([
-    { name: 'house-analytics-0', exitCode: 0, seconds: 9 },
-    { name: 'house-analytics-0', exitCode: 0, seconds: 12 },
-    { name: 'house-auth-5d-x', exitCode: 137, seconds: 30 },
+    { name: 'videos-analytics-0', exitCode: 0, seconds: 9 },
+    { name: 'videos-analytics-0', exitCode: 0, seconds: 12 },
+    { name: 'videos-auth-5d-x', exitCode: 137, seconds: 30 },
   ])
 })

@@ -6,15 +6,15 @@ import { type SourceServer, startSourceServer } from '../../../../apps/standalon
 import { makeSource, type SourceKind } from '../../../../apps/standalone/test/support/sources.ts'
 import { aTenant, type Tenant } from '../../../../apps/standalone/test/support/video-steps.ts'
 import { NETWORK } from '../../../cluster/node/network.ts'
-import { type House, theHouse } from './house.ts'
+import { type Release, theRelease } from './release.ts'
 
-/** What most tests of a node begin with: the house, an organisation in it, and sources that its pods can fetch. */
+/** Common setup of node tests: the release, an organisation, and sources that pods can fetch. */
 export interface Scene {
-  house: House
+  platform: Release
   tenant: Tenant
-  /** Calls with the key of the tenant. */
+  /** Client with the key of the tenant. */
   api: Api
-  /** A server on the machine, of the files of the folder. */
+  /** A server on the machine for the files of the folder. */
   sources: SourceServer
   folder: string
   end(): Promise<void>
@@ -23,13 +23,13 @@ export interface Scene {
 export async function aScene(...kinds: readonly SourceKind[]): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
   for (const kind of kinds) await makeSource(folder, kind)
-  const house = await theHouse()
-  const tenant = await aTenant(house.system)
+  const platform = await theRelease()
+  const tenant = await aTenant(platform.system)
   const sources = await startSourceServer(folder, NETWORK.machine)
   return {
-    house,
+    platform,
     tenant,
-    api: house.withKey(tenant.key),
+    api: platform.withKey(tenant.key),
     sources,
     folder,
     async end() {

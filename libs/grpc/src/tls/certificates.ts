@@ -3,28 +3,31 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 
-/** What a process shows of itself and whom it believes, as PEM. */
+/** Certificate and key of a process, and the authorities that it trusts, as PEM. */
 export interface Certificates {
   cert: Buffer
   key: Buffer
   ca: Buffer
-  /** When the certificate, or the first of the authorities, ends. */
+  /** Expiry of the certificate or of the authorities, whichever is first. */
   notAfter: Date
 }
 
-/** Reads `tls.crt`, `tls.key` and `ca.crt` of a folder; throws where they are not there, are not whole, or do not fit each other. */
+/**
+ * Reads `tls.crt`, `tls.key` and `ca.crt` of a folder. Throws if one is missing, malformed, or does not match the
+ * others.
+ */
 export function readCertificates(folder: string): Certificates {
   const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => readFileSync(join(folder, name))) as [Buffer, Buffer, Buffer]
   const authorities = certificatesOf(ca, 'ca.crt')
   const [own] = certificatesOf(cert, 'tls.crt')
-  // Refuses a key of another certificate, and what is no key.
+  // Throws for a malformed key and for a key of another certificate.
   createSecureContext({ cert, key, ca })
-  // An authority that has ended may still stand beside the one that came after it.
+  // The file may contain an expired authority together with its successor.
   const latest = Math.max(...authorities.map((authority) => authority.validToDate.getTime()))
   return { cert, key, ca, notAfter: new Date(Math.min(latest, own?.validToDate.getTime() ?? 0)) }
 }
 
-/** Why a certificate is of no use at this moment; undefined where it is. */
+/** Returns why a certificate is not valid at this time, or undefined if it is valid. */
 export function whyNotNow({ cert, notAfter }: Certificates, now: Date): string | undefined {
   if (notAfter <= now) return `it ended ${notAfter.toISOString()}`
   const begin = new X509Certificate(cert).validFromDate

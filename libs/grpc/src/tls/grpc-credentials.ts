@@ -13,12 +13,15 @@ import type { Metrics } from '@vitascope/telemetry'
 import type { Certificates } from './certificates.ts'
 import type { Identity, Peer } from './identity.ts'
 
-/** Mutual TLS 1.3 with certificates that may change; plain text without an identity. */
+/** Returns credentials for mutual TLS 1.3 that follow certificate changes. Without an identity: plain text. */
 export function serverCredentials(identity: Identity | undefined): ServerCredentials {
   return identity ? new ChangingServerCredentials(identity) : ServerCredentials.createInsecure()
 }
 
-/** The same for calls to a service, whose certificate must have its name whatever its address is. */
+/**
+ * Returns credentials for calls to a service. Its certificate must contain the name of the service, whatever its
+ * address is.
+ */
 export function channelCredentials(peer: Peer | undefined): { credentials: ChannelCredentials; options: ChannelOptions } {
   if (!peer) return { credentials: credentials.createInsecure(), options: {} }
   const provider = certificateProvider(peer.identity)
@@ -28,10 +31,10 @@ export function channelCredentials(peer: Peer | undefined): { credentials: Chann
   }
 }
 
-/** Refuses calls of those who may not call, before anything of the call is read. */
+/** Returns interceptors that reject calls of services that are not allowed, before anything of the call is read. */
 export function callerCheck(identity: Identity | undefined, metrics: Metrics): ServerInterceptor[] {
   if (!identity || identity.isOpenToAll) return []
-  const refused = metrics.counter('vitascope_tls_refused_calls_total', 'Calls of services that may not call this one')
+  const refused = metrics.counter('vitascope_tls_rejected_calls_total', 'Calls of services that may not call this one')
   const mayCall = oncePerConnection((call) => identity.mayCall(call.getAuthContext().sslPeerCertificate))
   return [
     (_method, call) => {
@@ -50,8 +53,9 @@ export function callerCheck(identity: Identity | undefined, metrics: Metrics): S
 }
 
 /**
- * A certificate does not change while its connection lasts, and reading it costs as much as a small call. grpc-js shows the connection to nobody:
- * where it cannot be seen, each call is looked at.
+ * Caches the result of a check for each connection: a certificate cannot change during a connection, and reading it
+ * costs as much as a small call. grpc-js does not expose the connection; where it cannot be found, each call is
+ * checked.
  */
 function oncePerConnection(check: (call: ServerInterceptingCallInterface) => boolean): typeof check {
   const known = new WeakMap<object, boolean>()
@@ -64,11 +68,11 @@ function oncePerConnection(check: (call: ServerInterceptingCallInterface) => boo
   }
 }
 
-/** grpc-js’s own for changing certificates does not say which TLS is the least. */
+/** Server credentials for changing certificates. Those of grpc-js do not allow setting the minimum TLS version. */
 class ChangingServerCredentials extends ServerCredentials {
   constructor(identity: Identity) {
     super({ requestCert: true, rejectUnauthorized: true }, contextOf(identity.current()))
-    // As long as the process: what it serves ends with it.
+    // The listener is never removed: the server lives as long as the process.
     identity.onChange((certificates) => this.updateSecureContextOptions(contextOf(certificates)))
   }
 

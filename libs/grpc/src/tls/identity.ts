@@ -2,43 +2,43 @@ import type { PeerCertificate } from 'node:tls'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { type Certificates, readCertificates, whyNotNow } from './certificates.ts'
 
-/** What a process is told of TLS inside the house. */
+/** Settings of TLS between services. */
 export interface TlsSettings {
-  /** Holds `tls.crt`, `tls.key` and `ca.crt`, PEM. */
+  /** Folder with `tls.crt`, `tls.key` and `ca.crt`, PEM. */
   folder: string
-  /** Names of those who may call, as their certificates have them (DNS); none: everybody with a certificate of the authority. */
+  /** DNS names in the certificates of services that may call. Empty: every certificate of the authority. */
   callers: readonly string[]
 }
 
-/** Who this process is to the others of the house, and whom it believes; follows its files while it runs. */
+/** TLS identity of this process and the certificates that it trusts. Follows changes of its files. */
 export interface Identity {
-  /** The certificates of this moment. */
+  /** Returns the current certificates. */
   current(): Certificates
-  /** Told of each change after it; answers how to hear no more. */
+  /** Calls the listener for each later change. Returns a function that removes the listener. */
   onChange(listener: (certificates: Certificates) => void): () => void
-  /** Whether the holder of a certificate may call this process. */
+  /** Returns whether the holder of a certificate may call this process. */
   mayCall(certificate: PeerCertificate | undefined): boolean
-  /** Whether everybody with a certificate of the authority may call. */
+  /** Whether every certificate of the authority may call. */
   readonly isOpenToAll: boolean
-  /** The other side of calls to a service, which must show that name (DNS) in its certificate. */
+  /** Returns a peer for calls to a service, whose certificate must contain this DNS name. */
   peer(service: string): Peer
-  /** Looks at its files no more. */
+  /** Stops polling the files. */
   close(): void
 }
 
-/** A service of the house as its callers see it. */
+/** A service as seen by its clients. */
 export interface Peer {
   service: string
   identity: Identity
 }
 
-/** Mounted secrets change within a minute or so; the files are small. */
+/** Mounted secrets change within about a minute; the files are small. */
 const LOOK_EVERY_MS = 5_000
 
 /**
- * Reads the certificates and looks every 5 s whether they changed. What is half written, does not fit, has ended or has not begun is not
- * taken: the ones before stay, and the log and `vitascope_tls_refused_changes_total` tell. Throws where there is nothing to begin with.
- * Undefined without settings: everything is plain text then.
+ * Reads the certificates and polls their files every 5 s. A change that is incomplete, inconsistent, expired or not
+ * yet valid is rejected: the previous certificates stay in use, and the log and `vitascope_tls_rejected_changes_total`
+ * report it. Throws if the first read fails. Returns undefined without settings; then everything is plain text.
  */
 export function openIdentity(
   settings: TlsSettings | undefined,
@@ -50,14 +50,14 @@ export function openIdentity(
   let told: string | undefined
   const listeners = new Set<(certificates: Certificates) => void>()
   const changes = metrics.counter('vitascope_tls_changes_total', 'Times that new certificates were taken')
-  const refused = metrics.counter('vitascope_tls_refused_changes_total', 'Times that new certificates were not of use, and not taken')
+  const refused = metrics.counter('vitascope_tls_rejected_changes_total', 'Times that new certificates were not of use, and not taken')
   metrics
-    .gauge('vitascope_tls_not_after_seconds', 'When the certificate in use, or its authority, ends (Unix time)', [], (gauge) =>
+    .gauge('vitascope_tls_not_after_timestamp_seconds', 'When the certificate in use, or its authority, ends (Unix time)', [], (gauge) =>
       gauge.set(current.notAfter.getTime() / 1_000),
     )
     .set(current.notAfter.getTime() / 1_000)
 
-  /** Once for each problem, not every five seconds. */
+  /** Logs each problem once, not at every poll. */
   const tell = (problem: string | undefined, count: boolean) => {
     if (problem !== undefined && problem !== told) {
       log.error({ folder, not_after: current.notAfter }, problem)
@@ -78,7 +78,7 @@ export function openIdentity(
       current = found
       told = undefined
       changes.inc()
-      log.info({ not_after: current.notAfter }, 'new certificates were taken')
+      log.info({ not_after: current.notAfter }, 'certificates reloaded')
       for (const listener of listeners) listener(current)
     }
   }
@@ -108,7 +108,7 @@ function readFirst(folder: string): Certificates {
   }
 }
 
-/** The certificates of the folder; the very same object where nothing changed. */
+/** Returns the certificates of the folder, or the same object if nothing changed, or the problem. */
 function readNew(
   folder: string,
   current: Certificates,
@@ -122,7 +122,7 @@ function readNew(
   }
 }
 
-/** Exactly one of the names stands among the DNS names of the certificate; no wildcard counts. */
+/** Returns whether the DNS names of a certificate contain one of the names exactly. Wildcards do not match. */
 function hasName({ subjectaltname = '' }: PeerCertificate, names: readonly string[]): boolean {
   return subjectaltname.split(', ').some((entry) => entry.startsWith('DNS:') && names.includes(entry.slice('DNS:'.length)))
 }

@@ -1,0 +1,184 @@
+import { DomainError, isDomainError } from '@vitascope/errors'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import { dayOf } from '../view/contribution.ts'
+import type { StoredEvent } from '../view/event-row.ts'
+import { batchViews, type ViewBatch } from '../view/view-batch.ts'
+import type { ViewCache } from '../view/view-cache.ts'
+import { TOO_OLD } from './event.ts'
+import { toLine } from './event-line.ts'
+import type { Batch, EventStore } from './event-store.ts'
+import { firstSpooledDay, removeLateEvents } from './late-events.ts'
+import type { CountRejected } from './rejected-events.ts'
+import type { Spool } from './spool.ts'
+
+/** Stores events durably and batches those of concurrent callers. */
+export interface EventWriter {
+  /** Resolves when all events are durable. Throws `unavailable` if none of them is guaranteed to be stored. */
+  add(events: readonly StoredEvent[]): Promise<void>
+  /**
+   * Moves spooled events into the database if it is available. Events of days that were removed in
+   * the meantime are rejected.
+   */
+  drain(): Promise<void>
+  /** Resolves when all added events are durable or rejected. */
+  close(): Promise<void>
+}
+
+interface Waiting extends Batch {
+  batch: ViewBatch
+  /** `performance.now()`, in milliseconds. */
+  since: number
+  resolve(): void
+  reject(error: unknown): void
+}
+
+export interface EventWriterOptions {
+  store: Pick<EventStore, 'write'>
+  spool: Spool | undefined
+  /** Cache that receives the views of inserted batches. */
+  recent?: Pick<ViewCache, 'keep'>
+  rejected: CountRejected
+  /** Days for which events and views are kept. */
+  keptDays: number
+  log: Logger
+  metrics: Metrics
+  /** Maximum number of events that wait for the database; 20,000 by default. */
+  maxQueued?: number
+  now?: () => number
+}
+
+/** Maximum number of events per insert. */
+const MAX_CONCURRENT = 5_000
+/** Concurrent inserts: the second collects events while the first is synced. */
+const WRITERS = 2
+/** After a database failure, events go to the spool for this time without trying the database. */
+const AWAY_MS = 1_000
+
+/** The buckets surround 20 ms, the maximum wait while the database is fast. */
+const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
+
+/**
+ * Group commit: events that arrive during an insert join the next one. There is no timer, so
+ * batches grow with load.
+ */
+export function createEventWriter({
+  store,
+  spool,
+  recent,
+  rejected,
+  keptDays,
+  log,
+  metrics,
+  maxQueued = 20_000,
+  now = Date.now,
+}: EventWriterOptions): EventWriter {
+  const queue: Waiting[] = []
+  let waiting = 0
+  let writers = 0
+  let awayUntil = 0
+  const running = new Set<Promise<void>>()
+  const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events made durable', ['where'])
+  const batchWait = metrics.seconds(
+    'vitascope_analytics_batch_wait_seconds',
+    'How long the first of an insert waited for it to begin',
+    [],
+    BATCH_WAIT_BUCKETS,
+  )
+  metrics.gauge('vitascope_analytics_waiting_events', 'Events that wait to be durable', [], (gauge) => gauge.set(waiting))
+  metrics.gauge('vitascope_analytics_spool_bytes', 'Bytes of events on disk for want of the database', [], (gauge) =>
+    gauge.set(spool?.bytes() ?? 0),
+  )
+
+  const keepBatch = async (batch: Batch, viewBatches: readonly ViewBatch[]) => {
+    if (!spool || now() >= awayUntil) {
+      try {
+        const batchId = await store.write(batch)
+        recent?.keep(batchId, viewBatches)
+        inserts.inc({ where: 'database' })
+        return
+      } catch (error) {
+        if (!spool || !isDomainError(error)) throw error
+        log.warn({ err: error }, 'database unavailable; storing events on disk')
+        awayUntil = now() + AWAY_MS
+      }
+    }
+    await spool.append(batch)
+    inserts.inc({ where: 'disk' })
+  }
+  const take = (): Waiting[] => {
+    let events = 0
+    let count = 0
+    while (count < queue.length && (count === 0 || events + (queue[count]?.lines.length ?? 0) <= MAX_CONCURRENT)) {
+      events += queue[count]?.lines.length ?? 0
+      count++
+    }
+    waiting -= events
+    return queue.splice(0, count)
+  }
+  const writeOn = async () => {
+    while (queue.length > 0) {
+      const taken = take()
+      batchWait.observe((performance.now() - (taken[0]?.since ?? 0)) / 1000)
+      const batch = { lines: taken.flatMap(({ lines }) => lines), days: [...new Set(taken.flatMap(({ days }) => days))] }
+      try {
+        await keepBatch(
+          batch,
+          taken.map(({ batch }) => batch),
+        )
+        for (const one of taken) one.resolve()
+      } catch (error) {
+        for (const one of taken) one.reject(error)
+      }
+    }
+  }
+  /** Bypasses the queue, because spooled events are already acknowledged. */
+  const replay = async (spooled: Batch) => {
+    const { batch, late } = removeLateEvents(spooled, firstSpooledDay(keptDays, now()))
+    if (batch.lines.length > 0) await store.write(batch)
+    if (late === 0) return
+    rejected(TOO_OLD.reason, late)
+    log.warn({ events: late }, 'spooled events are older than the retention; not counted')
+  }
+  const start = () => {
+    if (writers >= WRITERS) return
+    writers++
+    // Waits one turn of the event loop, so that other events of this turn join the batch.
+    const run = new Promise<void>((resolve) => setImmediate(resolve)).then(writeOn).finally(() => {
+      writers--
+      running.delete(run)
+    })
+    running.add(run)
+  }
+
+  return {
+    add(events) {
+      if (events.length === 0) return Promise.resolve()
+      if (waiting + events.length > maxQueued) {
+        return Promise.reject(
+          new DomainError('unavailable', 'INTAKE_FULL', 'too many events are waiting to be stored; try again', { retryAfter: 1 }),
+        )
+      }
+      const days = new Set<string>()
+      const lines = events.map((event) => {
+        const day = dayOf(event.atMs)
+        days.add(day)
+        return toLine(event, day)
+      })
+      // Do not retain the event objects: they would stay in memory for the duration of an insert.
+      const batch = batchViews(events)
+      waiting += lines.length
+      return new Promise((resolve, reject) => {
+        queue.push({ batch, lines, days: [...days], since: performance.now(), resolve, reject })
+        start()
+      })
+    },
+    async drain() {
+      if (!spool || spool.bytes() === 0) return
+      await spool.drain(replay)
+      log.info('spooled events are written to the database')
+    },
+    async close() {
+      while (running.size > 0) await Promise.all(running)
+    },
+  }
+}

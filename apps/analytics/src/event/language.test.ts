@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals'
+import { countedLanguage } from './language.ts'
+
+test.each([
+  ['en', 'en'],
+  ['EN', 'en'],
+  ['pt-BR', 'pt'],
+  ['deu', 'de'],
+  ['yue-Hant', 'yue'],
+  ['qqq', ''],
+  ['und', ''],
+  ['xx', ''],
+  ['x-private', ''],
+  ['abcdefgh', ''],
+  ['123', ''],
+  ['-', ''],
+  ['', ''],
+])('%j, which the video does not have, counts as %j', (sent, counted) => {
+  expect(countedLanguage(sent, [])).toBe(counted)
+  expect(countedLanguage(sent, ['nl'])).toBe(counted)
+})
+
+test.each(['pt-BR', 'PT-br', 'pt-br'])('a language of the video counts as the video has it: %j', (sent) => {
+  expect(countedLanguage(sent, ['en', 'pt-BR'])).toBe('pt-BR')
+})
+
+test('of all codes of three letters and less there are 800 languages at most', () => {
+  const letters = Array.from({ length: 26 }, (_, nth) => String.fromCharCode(97 + nth))
+  const codes = letters.flatMap((a) => letters.flatMap((b) => [`${a}${b}`, ...letters.map((c) => `${a}${b}${c}`)]))
+  const counted = new Set(codes.map((code) => countedLanguage(code, [])))
+  expect(counted.size).toBeLessThan(800)
+  expect(counted.size).toBeGreaterThan(180)
+})

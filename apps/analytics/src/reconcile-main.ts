@@ -1,0 +1,32 @@
+import { openPostgres } from '@vitascope/postgres'
+import { createLogger } from '@vitascope/telemetry'
+import { readDatabaseConfig } from './config.ts'
+import { SCHEMA } from './migrate.ts'
+import { RECONCILE_STATEMENT_MS, type Reconciliation, reconcile } from './reconcile/reconcile.ts'
+
+/**
+ * Prints one line per difference and a summary line. Exits with 1 if there are differences. As a
+ * child process of the service, it sends the result to the service instead.
+ */
+const log = createLogger({ service: 'analytics-reconcile' })
+const { databaseUrl } = readDatabaseConfig(process.env)
+const db = openPostgres({ url: databaseUrl, schema: SCHEMA, log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
+// The service has received the result or has exited.
+process.once('disconnect', () => process.exit())
+try {
+  const found = await reconcile(db)
+  if (process.send) process.send(found)
+  else print(found)
+} catch (error) {
+  log.fatal({ err: error }, 'comparing counts with events failed')
+  process.exitCode = 1
+  if (process.connected) process.disconnect()
+} finally {
+  await db.close()
+}
+
+function print({ since, events, views, differences }: Reconciliation): void {
+  for (const { table, key, counts } of differences) process.stdout.write(`${table} ${key}: ${counts.join('; ')}\n`)
+  process.stdout.write(`${differences.length} differences in ${events} events of ${views} views since ${since ?? 'ever'}\n`)
+  if (differences.length > 0) process.exitCode = 1
+}

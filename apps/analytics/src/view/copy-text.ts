@@ -1,0 +1,32 @@
+/** Null in the text format of COPY, which separates columns by tabs and rows by line feeds. */
+export const NULL = '\\N'
+
+/** Escapes the special characters of COPY's text format. Nearly no text contains one, so they are searched first. */
+export function copyText(text: string): string {
+  if (!MARKS.test(text)) return text
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')
+}
+
+const MARKS = /[\\\n\r\t]/
+
+/**
+ * Returns a `bytea` in COPY's text format. Most values have few bytes, so copying them is cheaper
+ * than creating a Buffer view.
+ */
+export function copyBytes(bytes: Uint8Array): string {
+  return `\\\\x${Buffer.from(bytes).toString('hex')}`
+}
+
+/** Yields the lines in parts of about 128 Ki characters, so that sending starts while the rest is generated. */
+export async function* inParts(lines: Iterable<string>): AsyncGenerator<string> {
+  let part = ''
+  for (const line of lines) {
+    part += line
+    if (part.length < PART) continue
+    yield part
+    part = ''
+  }
+  if (part !== '') yield part
+}
+
+const PART = 128 * 1024

@@ -1,0 +1,109 @@
+import { dayOf } from './contribution.ts'
+import type { StoredEvent } from './event-row.ts'
+import { addEvent, addPart, emptyPart, isPlay, type ViewPart } from './view.ts'
+
+/** Several events, merged into views. Its size depends on the number of views, not of events. */
+export interface ViewBatch {
+  events: number
+  /** By view and video. */
+  views: Map<string, BatchedView>
+  /** Distinct viewers. */
+  viewers: Map<string, Seen>
+}
+
+export interface BatchedView {
+  viewId: string
+  videoId: string
+  organisationId: string
+  /** One per duration that the video had. */
+  parts: ViewPart[]
+  /** Arrival time of the last event. */
+  seenMs: number
+  events: number
+}
+
+/** A visitor who played a video on a day. */
+export interface Seen {
+  day: string
+  organisationId: string
+  videoId: string
+  visitor: string
+}
+
+/** Returns the merged events. Optimised for consecutive events of the same view and visitor. */
+export function batchViews(events: readonly StoredEvent[]): ViewBatch {
+  const gathered = emptyBatch()
+  gathered.events = events.length
+  let view: BatchedView | undefined
+  let seen: Seen | undefined
+  for (const event of events) {
+    if (view?.viewId !== event.viewId || view.videoId !== event.videoId) view = viewOf(gathered.views, event)
+    view.seenMs = Math.max(view.seenMs, event.receivedMs)
+    view.events++
+    addEvent(partOf(view, event), event)
+    const { visitor, videoId } = event
+    if (!visitor || !isPlay(event)) continue
+    const day = dayOf(event.atMs)
+    if (seen?.visitor === visitor && seen.videoId === videoId && seen.day === day) continue
+    seen = { day, organisationId: event.organisationId, videoId, visitor }
+    addSeen(gathered.viewers, seen)
+  }
+  return gathered
+}
+
+/**
+ * Merges all batches into the first one and returns it. The result takes over their objects, so the
+ * arguments must not be used afterwards.
+ */
+export function mergeBatches(all: readonly ViewBatch[]): ViewBatch {
+  const [first = emptyBatch(), ...others] = all
+  for (const other of others) {
+    first.events += other.events
+    for (const [key, view] of other.views) {
+      const known = first.views.get(key)
+      if (!known) {
+        first.views.set(key, view)
+        continue
+      }
+      known.seenMs = Math.max(known.seenMs, view.seenMs)
+      known.events += view.events
+      for (const part of view.parts) {
+        const same = known.parts.find(({ durationMs }) => durationMs === part.durationMs)
+        if (same) addPart(same, part)
+        else known.parts.push(part)
+      }
+    }
+    for (const seen of other.viewers.values()) addSeen(first.viewers, seen)
+  }
+  return first
+}
+
+function emptyBatch(): ViewBatch {
+  return { events: 0, views: new Map(), viewers: new Map() }
+}
+
+export function viewKey({ viewId, videoId }: { viewId: string; videoId: string }): string {
+  return `${viewId} ${videoId}`
+}
+
+function viewOf(views: ViewBatch['views'], { viewId, videoId, organisationId, receivedMs }: StoredEvent): BatchedView {
+  const key = viewKey({ viewId, videoId })
+  const known = views.get(key)
+  if (known) return known
+  const view = { viewId, videoId, organisationId, parts: [], seenMs: receivedMs, events: 0 }
+  views.set(key, view)
+  return view
+}
+
+function partOf({ parts }: BatchedView, event: StoredEvent): ViewPart {
+  for (const part of parts) if (part.durationMs === event.durationMs) return part
+  const part = emptyPart(event)
+  parts.push(part)
+  return part
+}
+
+function addSeen(viewers: ViewBatch['viewers'], seen: Seen): void {
+  const { day, organisationId, videoId, visitor } = seen
+  const key = `${day} ${organisationId} ${videoId} ${visitor}`
+  if (!viewers.has(key)) viewers.set(key, seen)
+}

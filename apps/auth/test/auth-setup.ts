@@ -1,0 +1,78 @@
+import { expect } from '@jest/globals'
+import type { Call } from '@vitascope/grpc'
+import { User, UserType } from '@vitascope/proto/auth/v1/user'
+import { as, openTestDatabase, service, startTestAuth } from './test-auth.ts'
+
+/** A started service with two organisations: one has an uploader and a super user, the other a super user; each has a key. */
+export async function startAuth() {
+  const database = await openTestDatabase()
+  const auth = await startTestAuth(database.url)
+  const system = as('system')
+  let count = 0
+
+  async function anOrganisation(name: string): Promise<string> {
+    return (await auth.organisations.createOrganisation({ name }, system)).organisation?.organisationId ?? ''
+  }
+  async function aUser(more: Partial<User> = {}, password?: string, call: Call = system): Promise<User> {
+    const email = `ann${++count}@example.org`
+    const user = User.fromPartial({ organisationId: org.one, firstName: 'Ann', lastName: 'Lee', email, ...more })
+    return there((await auth.users.createUser({ user, password }, call)).user)
+  }
+  async function aKey(userId: string, more: { resources?: string[]; expireTime?: Date } = {}, call: Call = system) {
+    const wanted = { userId, applicationName: 'a test', resources: ['video::get'], expireTime: undefined, ...more }
+    return there((await auth.apiKeys.createApiKey(wanted, call)).apiKey)
+  }
+
+  const resources = [
+    { aclId: 0, name: 'video::get', openToUsers: true },
+    { aclId: 0, name: 'video::post', openToUsers: true },
+    { aclId: 0, name: 'user::post', openToUsers: false },
+  ]
+  await auth.accessList.registerResources({ resources }, service())
+  const org = { one: await anOrganisation('One'), two: await anOrganisation('Two') }
+  const users = {
+    uploader: (await aUser()).userId,
+    standard: (await aUser({ userType: UserType.USER_TYPE_STANDARD })).userId,
+    foreign: (await aUser({ organisationId: org.two, userType: UserType.USER_TYPE_STANDARD })).userId,
+  }
+  const keys = {
+    uploader: (await aKey(users.uploader)).value,
+    standard: (await aKey(users.standard)).value,
+    foreign: (await aKey(users.foreign)).value,
+  }
+  return {
+    auth,
+    database,
+    system,
+    org,
+    users,
+    keys,
+    anOrganisation,
+    aUser,
+    aKey,
+    authenticate: (key: string) => auth.apiKeys.authenticate({ key }, service()),
+    standard: () => as('standard', org.one, users.standard),
+    uploader: () => as('uploader', org.one, users.uploader),
+    close: async () => {
+      await auth.stop()
+      await database.drop()
+    },
+  }
+}
+
+/** The first page of a list, as long as there may be. */
+export const page = { pageSize: 0, pageToken: '', skip: 0 }
+
+export function refused(kind: string, reason: string) {
+  return expect.objectContaining({ kind, reason })
+}
+
+/** A refusal that names these fields and no other, in this order. */
+export function bad(...fields: string[]) {
+  return expect.objectContaining({ reason: 'INVALID_INPUT', fields: fields.map((field) => expect.objectContaining({ field })) })
+}
+
+function there<T>(thing: T | undefined): T {
+  if (thing === undefined) throw new Error('the answer is empty')
+  return thing
+}

@@ -1,0 +1,63 @@
+import { createReadStream } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { ConfigError } from '@vitascope/config'
+import { isDomainError } from '@vitascope/errors'
+import { openPostgres } from '@vitascope/postgres'
+import { createLogger } from '@vitascope/telemetry'
+import { readMigrationConfig } from './config.ts'
+import { ImportRefused, importGeonames } from './location/geonames-import.ts'
+
+// Command `node apps/catalogue/src/import-postcodes.ts [--skip-bad] FILE`: imports a GeoNames postal
+// code file into the catalogue's database.
+const USAGE = 'usage: node apps/catalogue/src/import-postcodes.ts [--skip-bad] FILE'
+/** Statement timeout. Some statements process millions of rows. */
+const LONG_MS = 600_000
+const PART_BYTES = 1024 * 1024
+
+process.exitCode = await run()
+
+async function run(): Promise<number> {
+  const options = readOptions()
+  if (!options) return fail(USAGE, 2)
+  const { file, skip } = options
+  try {
+    const { databaseUrl } = readMigrationConfig(process.env)
+    const log = createLogger({ service: 'catalogue-import' })
+    const db = openPostgres({ url: databaseUrl, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: LONG_MS })
+    try {
+      const began = performance.now()
+      const { lines, skipped, postcodes, countries } = await importGeonames(
+        db,
+        () => createReadStream(file, { highWaterMark: PART_BYTES }),
+        { skip },
+      )
+      const seconds = ((performance.now() - began) / 1000).toFixed(1)
+      const left = skipped > 0 ? `, ${skipped} of them passed over` : ''
+      process.stdout.write(`${postcodes} postcodes of ${countries.join(', ')} from ${lines} lines${left}, in ${seconds} s\n`)
+      return 0
+    } finally {
+      await db.close()
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (error instanceof ImportRefused || error instanceof ConfigError || isDomainError(error)) return fail(error.message, 1)
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') return fail(`${file} cannot be read (${code})`, 1)
+    throw error
+  }
+}
+
+function readOptions(): { file: string; skip: ((problem: string) => void) | undefined } | undefined {
+  try {
+    const { values, positionals } = parseArgs({ options: { 'skip-bad': { type: 'boolean' } }, allowPositionals: true })
+    const [file, ...more] = positionals
+    if (file === undefined || more.length > 0) return undefined
+    return { file, skip: values['skip-bad'] ? (problem) => void process.stderr.write(`${problem}\n`) : undefined }
+  } catch {
+    return undefined
+  }
+}
+
+function fail(message: string, code: number): number {
+  process.stderr.write(`${message}\n`)
+  return code
+}

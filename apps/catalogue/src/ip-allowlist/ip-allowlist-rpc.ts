@@ -1,0 +1,30 @@
+import { invalid } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import { requireSystemUser } from '@vitascope/principal'
+import type { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
+import { normaliseAddress } from '@vitascope/security'
+import { parseId } from '../rules/id.ts'
+import { checkAddress, type FindAllowedIps } from './address-check.ts'
+
+const MAX_IDS = 1_000
+
+export function ipAllowlistHandlers(find: FindAllowedIps): Handlers<typeof SecurityServiceService> {
+  return {
+    async checkAddress({ address, videoIds }, { principal, signal }) {
+      requireSystemUser(principal)
+      const normal = normaliseAddress(address)
+      const problems = [
+        ...(normal === undefined ? [{ field: 'ip_address', message: 'must be an IPv4 or IPv6 address' }] : []),
+        ...(videoIds.length > MAX_IDS ? [{ field: 'object_ids', message: `must be at most ${MAX_IDS} ids` }] : []),
+      ]
+      if (normal === undefined || problems.length > 0) throw invalid(problems)
+      const distinct = [...new Set(videoIds)]
+      const known = (ids: readonly string[]) =>
+        find(
+          ids.filter((id) => parseId(id) !== undefined),
+          signal,
+        )
+      return checkAddress(known, { address: normal, videoIds: distinct }, signal)
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import type { Handlers } from '@vitascope/grpc'
+import { requireService } from '@vitascope/principal'
+import type { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
+import { checkForeignEvent } from './event.ts'
+import type { EventStore } from './event-store.ts'
+
+export function eventHandlers(events: Pick<EventStore, 'take'>): Handlers<typeof EventServiceService> {
+  return {
+    async addEvent(event, { principal, signal }) {
+      requireService(principal)
+      await events.take(checkForeignEvent(event), signal)
+      return {}
+    },
+  }
+}

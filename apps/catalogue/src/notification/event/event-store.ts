@@ -1,0 +1,76 @@
+import type { Db, Transaction } from '@vitascope/postgres'
+import type { EventType, ForeignEvent, NewEvent } from './event.ts'
+
+export interface EventStore {
+  /** Stores an event of another service. A known event id is ignored. */
+  take(event: ForeignEvent, signal?: AbortSignal): Promise<void>
+  /**
+   * Removes up to `limit` events from UTC days before the last seven, with their deliveries.
+   * Returns the number of events.
+   */
+  sweep(limit: number): Promise<number>
+}
+
+/** Events in the first batch of a sweep. Each deletion searches all partitions of deliveries. */
+export const EVENTS_AT_ONCE = 500
+
+export function createEventStore(db: Db): EventStore {
+  return {
+    take: ({ eventId, type, organisationId, objectKey, dataJson }, signal) =>
+      db.transaction(async (tx) => {
+        await tx.query(
+          `insert into event (event_id, type, organisation_id, object_key, data) values ($1, $2, $3, $4, $5) on conflict (event_id) do nothing`,
+          [eventId, type, organisationId, objectKey, dataJson],
+        )
+      }, signal),
+    async sweep(limit) {
+      const rows = await db.query(
+        `delete from event where event_id in
+           (select event_id from event where create_time < date_trunc('day', now() at time zone 'UTC' - interval '7 days') at time zone 'UTC'
+            order by create_time limit $1)
+         returning 1`,
+        [limit],
+      )
+      return rows.length
+    },
+  }
+}
+
+const ASKED = `exists (select from webhook w where w.organisation_id = $2 and w.enabled and $1 = any (w.events))`
+
+/**
+ * Job events have a deterministic id. If the database loses transactions and the event is sent
+ * again, receivers recognise it as a duplicate.
+ */
+const ID = (data: string, of: string) => `case when ${data} ? 'job_id'
+  then 'evt_' || md5(concat_ws('/', $1::text, ${data} ->> 'job_id', ${of}))
+  else 'evt_' || replace(gen_random_uuid()::text, '-', '') end`
+
+/**
+ * Stores an event in the transaction of its cause, if a webhook subscribes to it. A database
+ * trigger queues the deliveries.
+ */
+export async function addEvent(tx: Transaction, { type, organisationId, objectKey, data }: NewEvent): Promise<void> {
+  await tx.query(
+    `insert into event (event_id, type, organisation_id, object_key, data)
+     select ${ID('$4::jsonb', '$3::text')}, $1::text, $2::bigint, $3::text, $4::jsonb where ${ASKED} on conflict (event_id) do nothing`,
+    [type, organisationId, objectKey, JSON.stringify(data)],
+  )
+}
+
+/** Stores one event per video of a locked media, oldest video first. */
+export async function addVideoEvents(
+  tx: Transaction,
+  type: EventType,
+  { mediaId, organisationId }: { mediaId: string; organisationId: string },
+  more: NewEvent['data'] = {},
+): Promise<void> {
+  await tx.query(
+    `insert into event (event_id, type, organisation_id, object_key, data)
+     select ${ID('$4::jsonb', 'v.video_id')}, $1::text, $2::bigint, 'media:' || v.media_id,
+       jsonb_build_object('video_id', v.video_id::text, 'media_id', v.media_id::text, 'organisation_id', v.organisation_id::text) || $4::jsonb
+     from video v where v.media_id = $3 and ${ASKED} order by v.create_time, v.video_id
+     on conflict (event_id) do nothing`,
+    [type, organisationId, mediaId, JSON.stringify(more)],
+  )
+}

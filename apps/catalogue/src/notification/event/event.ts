@@ -1,0 +1,65 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+import { parseId } from '../../rules/id.ts'
+
+/** The event types that webhooks can subscribe to. */
+export const EVENT_TYPES = [
+  'video.created',
+  'video.playable',
+  'video.ready',
+  'video.failed',
+  'video.deleted',
+  'media.replaced',
+  'caption.created',
+  'presentation.ready',
+  'key.expiring',
+] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+export function isEventType(text: string): text is EventType {
+  return EVENT_TYPES.some((type) => type === text)
+}
+
+/** An event of this service. Ids in it are strings, and it contains no secrets. */
+export interface NewEvent {
+  type: EventType
+  organisationId: string
+  /** Events with the same key are delivered in order, such as `media:12`. */
+  objectKey: string
+  data: Readonly<Record<string, string | number | boolean>>
+}
+
+/** An event that another service reports. */
+export interface ForeignEvent {
+  eventId: string
+  type: string
+  organisationId: string
+  objectKey: string
+  dataJson: string
+}
+
+const DATA_CHARACTERS = 4_096
+
+/** Returns the event. Throws `invalid` with every invalid field. */
+export function checkForeignEvent(event: ForeignEvent): ForeignEvent {
+  const problems: FieldError[] = []
+  const refuse = (field: string, message: string) => problems.push({ field, message })
+  if (!/^[\w-]{1,100}$/.test(event.eventId)) refuse('event_id', 'must be 1 to 100 characters of A-Z, a-z, 0-9, _ and -')
+  if (!isEventType(event.type)) refuse('type', `must be one of: ${EVENT_TYPES.join(', ')}`)
+  if (!parseId(event.organisationId)) refuse('organisation_id', 'must be an id')
+  if (!/^[\x21-\x7e]{1,100}$/.test(event.objectKey)) refuse('object_key', 'must be 1 to 100 characters')
+  if (!isSmallObject(event.dataJson)) refuse('data_json', `must be a JSON object of at most ${DATA_CHARACTERS} characters`)
+  if (problems.length > 0) throw invalid(problems)
+  return event
+}
+
+function isSmallObject(text: string): boolean {
+  // PostgreSQL cannot store NUL or a lone surrogate.
+  if (text.length > DATA_CHARACTERS || /\\u(0000|[dD][89a-fA-F])/.test(text)) return false
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

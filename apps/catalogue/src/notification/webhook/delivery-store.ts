@@ -1,0 +1,162 @@
+import { notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
+import { parseId } from '../../rules/id.ts'
+import { type Delivery, deliveryWaiting, webhookDisabled } from './webhook.ts'
+import { addOwnEvent, disableWebhook, requireWebhook, type WebhookKey } from './webhook-store.ts'
+
+/** The rows to read: those with an id below `before` (0: from the newest), newest first. */
+export interface LogPlace {
+  before: string
+  limit: number
+  skip: number
+}
+
+type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+
+/** Methods with a key throw WEBHOOK_NOT_FOUND. `resend` and `test` also throw WEBHOOK_DISABLED and DELIVERY_WAITING. */
+export interface DeliveryStore {
+  list(key: WebhookKey, place: LogPlace, signal?: AbortSignal): Promise<Delivery[]>
+  /** Queues the event of a delivery again and returns the new delivery. Throws DELIVERY_NOT_FOUND. */
+  resend(key: WebhookKey, deliveryId: string, call: Repeatable): Promise<string>
+  /** Queues an event of type `webhook.test`. */
+  test(key: WebhookKey, call: Repeatable): Promise<string>
+  /** Trims each log to its newest entries. Disables webhooks with too many waiting deliveries. */
+  trim(signal?: AbortSignal): Promise<void>
+}
+
+const MAX_LOG_ENTRIES = 10_000
+/** About a day's events of a busy organisation. A webhook with more waiting deliveries is disabled. */
+const MAX_WAITING = 100_000
+const TRIMMED_AT_ONCE = 2_000
+/** Bounds one statement to a million index entries. */
+const LOGS_AT_ONCE = 100
+
+export function createDeliveryStore(
+  db: Db,
+  { maxLogEntries = MAX_LOG_ENTRIES, maxWaiting = MAX_WAITING }: { maxLogEntries?: number; maxWaiting?: number } = {},
+): DeliveryStore {
+  return {
+    async list(key, { before, limit, skip }, signal) {
+      signal?.throwIfAborted()
+      const { webhookId } = await requireWebhook(db, key)
+      const rows = await db.query<Row>(
+        `select d.delivery_id, e.type, d.create_time, d.attempt, d.state, d.response_code
+         from webhook_delivery d join event e using (event_id)
+         where d.webhook_id = $1 and ($2::bigint = 0 or d.delivery_id < $2) order by d.delivery_id desc limit $3 offset $4`,
+        [webhookId, before, limit, skip],
+      )
+      return rows.map(toDelivery)
+    },
+    resend: (key, deliveryId, call) =>
+      withIdempotency(db, call, jsonCodec<string>(), async (tx) => {
+        // Because of the lock, two concurrent calls see each other.
+        const { webhookId, enabled } = await requireWebhook(tx, key, 'for no key update')
+        const [sent] = parseId(deliveryId)
+          ? await tx.query<{ event_id: string; object_key: string; waits: boolean }>(
+              `select d.event_id, d.object_key, exists (select from webhook_delivery o
+                 where o.webhook_id = d.webhook_id and o.object_key = d.object_key and o.event_id = d.event_id and o.state = 'waiting') as waits
+               from webhook_delivery d where d.delivery_id = $1 and d.webhook_id = $2 and d.state <> 'note'`,
+              [deliveryId, webhookId],
+            )
+          : []
+        if (!sent) throw notFound('delivery', deliveryId)
+        if (!enabled) throw webhookDisabled()
+        if (sent.waits) throw deliveryWaiting()
+        const [row] = await tx.query<{ delivery_id: string }>(
+          'insert into webhook_delivery (webhook_id, event_id, object_key) values ($1, $2, $3) returning delivery_id',
+          [webhookId, sent.event_id, sent.object_key],
+        )
+        if (!row) throw new Error('the insert of a delivery answered no row')
+        return row.delivery_id
+      }),
+    test: (key, call) =>
+      withIdempotency(db, call, jsonCodec<string>(), async (tx) => {
+        const webhook = await requireWebhook(tx, key, 'for no key update')
+        if (!webhook.enabled) throw webhookDisabled()
+        const waiting = await tx.query(
+          `select 1 from webhook_delivery where webhook_id = $1 and object_key = 'webhook:' || $1::text and state = 'waiting' limit 1`,
+          [webhook.webhookId],
+        )
+        if (waiting.length > 0) throw deliveryWaiting()
+        return addOwnEvent(tx, webhook, 'webhook.test', 'waiting')
+      }),
+    async trim(signal) {
+      for (let after: string | undefined = '0'; after !== undefined; ) {
+        signal?.throwIfAborted()
+        const logs: LogEdge[] = await logEdges(after)
+        for (const { webhookId, edge } of logs) {
+          if (edge === undefined) continue
+          if (await tooManyWait(webhookId, signal)) {
+            const reason = `disabled: more than ${maxWaiting} deliveries wait`
+            await db.transaction((tx) => disableWebhook(tx, webhookId, reason), signal)
+          }
+          await removeUpTo(webhookId, edge, signal)
+        }
+        after = logs.at(-1)?.webhookId
+      }
+    },
+  }
+
+  /**
+   * Returns, for the next webhooks, the newest log entry beyond the limit. Each costs one index
+   * scan of at most the log limit.
+   */
+  async function logEdges(after: string): Promise<LogEdge[]> {
+    const rows = await db.query<{ webhook_id: string; delivery_id: string | null }>(
+      `select w.webhook_id, (select d.delivery_id from webhook_delivery d where d.webhook_id = w.webhook_id
+           order by d.delivery_id desc offset $1 limit 1)
+       from webhook w where w.webhook_id > $2 order by w.webhook_id limit $3`,
+      [maxLogEntries, after, LOGS_AT_ONCE],
+    )
+    return rows.map((row) => ({ webhookId: row.webhook_id, edge: row.delivery_id ?? undefined }))
+  }
+
+  async function tooManyWait(webhookId: string, signal?: AbortSignal): Promise<boolean> {
+    signal?.throwIfAborted()
+    const beyond = await db.query(`select 1 from webhook_delivery where webhook_id = $1 and state = 'waiting' offset $2 limit 1`, [
+      webhookId,
+      maxWaiting,
+    ])
+    return beyond.length > 0
+  }
+
+  /** Keeps waiting deliveries, because they are retried for 24 hours. */
+  async function removeUpTo(webhookId: string, edge: string, signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      signal?.throwIfAborted()
+      const gone = await db.query(
+        `delete from webhook_delivery where delivery_id in
+           (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 and state <> 'waiting' order by delivery_id limit $3)
+         returning 1`,
+        [webhookId, edge, TRIMMED_AT_ONCE],
+      )
+      if (gone.length < TRIMMED_AT_ONCE) return
+    }
+  }
+}
+
+interface LogEdge {
+  webhookId: string
+  edge: string | undefined
+}
+
+interface Row {
+  delivery_id: string
+  type: string
+  create_time: Date
+  attempt: number
+  state: Delivery['state']
+  response_code: number | null
+}
+
+function toDelivery(row: Row): Delivery {
+  return {
+    deliveryId: row.delivery_id,
+    event: row.type,
+    createTime: row.create_time,
+    attempt: row.attempt,
+    state: row.state,
+    responseCode: row.response_code ?? undefined,
+  }
+}

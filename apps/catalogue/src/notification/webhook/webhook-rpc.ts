@@ -1,0 +1,82 @@
+import { notFound } from '@vitascope/errors'
+import type { Handlers, Principal } from '@vitascope/grpc'
+import { encodePageToken } from '@vitascope/postgres'
+import { scopeOf } from '@vitascope/principal'
+import { DeliveryState, type Delivery as Message, type WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
+import { requireOrganisation } from '../../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../../organisation-replica/organisation.ts'
+import { checkedSize, pageById, readIdToken } from '../../rules/id-page.ts'
+import type { DeliveryStore } from './delivery-store.ts'
+import { type CheckAddress, checkWebhook, type Delivery, mergeWebhook } from './webhook.ts'
+import type { WebhookKey, WebhookStore } from './webhook-store.ts'
+
+const MAX_WEBHOOKS = 100
+const DELIVERIES_DEFAULT = 100
+const MAX_DELIVERIES = 1_000
+
+const STATES: Record<Delivery['state'], DeliveryState> = {
+  waiting: DeliveryState.DELIVERY_STATE_WAITING,
+  delivered: DeliveryState.DELIVERY_STATE_DELIVERED,
+  failed: DeliveryState.DELIVERY_STATE_FAILED,
+  note: DeliveryState.DELIVERY_STATE_NOTE,
+}
+
+export function webhookHandlers(stores: {
+  webhooks: WebhookStore
+  deliveries: Omit<DeliveryStore, 'trim'>
+  organisations: Organisations
+  checkAddress: CheckAddress
+}): Handlers<typeof WebhookServiceService> {
+  const { webhooks, deliveries, organisations, checkAddress } = stores
+  return {
+    async listWebhooks({ organisationId: named, ...page }, { principal, signal }) {
+      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+      const { rows, nextPageToken } = await pageById(page, MAX_WEBHOOKS, {
+        read: (place) => webhooks.list(organisationId, place, signal),
+        idOf: ({ webhookId }) => webhookId,
+      })
+      return { webhooks: rows, nextPageToken }
+    },
+    async getWebhook({ webhookId }, { principal, signal }) {
+      return { webhook: await webhooks.require(keyOf(principal, webhookId), signal) }
+    },
+    async createWebhook({ organisationId: named, url, events, enabled }, call) {
+      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
+      return webhooks.create(checkWebhook({ organisationId, url, events, enabled }, checkAddress), call)
+    },
+    async updateWebhook({ webhook: given, updateMask = [] }, { principal, signal }) {
+      if (!given) throw notFound('webhook', '')
+      const change = (now: Parameters<typeof mergeWebhook>[0]) => mergeWebhook(now, given, updateMask, checkAddress)
+      return { webhook: await webhooks.update(keyOf(principal, given.webhookId), change, signal) }
+    },
+    async deleteWebhook({ webhookId }, { principal, signal }) {
+      await webhooks.remove(keyOf(principal, webhookId), signal)
+      return {}
+    },
+    async rotateSecret({ webhookId }, call) {
+      return { secret: await webhooks.rotate(keyOf(call.principal, webhookId), call) }
+    },
+    async listDeliveries({ webhookId, pageSize, pageToken, skip }, { principal, signal }) {
+      const size = checkedSize({ pageSize: pageSize === 0 ? DELIVERIES_DEFAULT : pageSize, skip }, MAX_DELIVERIES)
+      const place = { before: readIdToken(pageToken), limit: size + 1, skip }
+      const rows = await deliveries.list(keyOf(principal, webhookId), place, signal)
+      const page = rows.slice(0, size)
+      const last = page.at(-1)
+      return { deliveries: page.map(toMessage), nextPageToken: rows.length > size && last ? encodePageToken([last.deliveryId]) : '' }
+    },
+    async resendDelivery({ webhookId, deliveryId }, call) {
+      return { deliveryId: await deliveries.resend(keyOf(call.principal, webhookId), deliveryId, call) }
+    },
+    async testWebhook({ webhookId }, call) {
+      return { deliveryId: await deliveries.test(keyOf(call.principal, webhookId), call) }
+    },
+  }
+}
+
+function keyOf(principal: Principal, webhookId: string): WebhookKey {
+  return { scope: scopeOf(principal), webhookId }
+}
+
+function toMessage(delivery: Delivery): Message {
+  return { ...delivery, state: STATES[delivery.state] }
+}

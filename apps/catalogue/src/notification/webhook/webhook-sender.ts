@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { guardedPost, isSourceError, type SourcePolicy } from '@vitascope/fetch'
+import type { Logger } from '@vitascope/telemetry'
+import type { Busy, Sending, SendingStore } from './sending-store.ts'
+import { type SecretCipher, signedHeaders } from './webhook-secret.ts'
+
+export interface WebhookSender {
+  start(): void
+  /** Waits for active calls for `GRACE_MS`, then aborts and releases the others. */
+  stop(): Promise<void>
+}
+
+/** A call holds neither a transaction nor a database connection, so many can wait for their receivers. */
+const MAX_IN_FLIGHT = 64
+/** A slow receiver occupies at most this many slots. */
+const MAX_PER_WEBHOOK = 4
+const MAX_PER_ORGANISATION = 16
+const POLL_MS = 500
+const CALL_MS = 10_000
+const GRACE_MS = 2_000
+
+interface Sender {
+  store: SendingStore
+  box: SecretCipher
+  policy: SourcePolicy
+  log: Logger
+}
+
+export function createWebhookSender(sender: Sender): WebhookSender {
+  const { store, log } = sender
+  const stopping = new AbortController()
+  const cutting = new AbortController()
+  const underWay = new Map<Sending, Promise<void>>()
+  let running: Promise<void> | undefined
+  let isWoken = false
+  let resume = () => {}
+  const wake = () => {
+    isWoken = true
+    resume()
+  }
+
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      isWoken = false
+      try {
+        const sending = underWay.size < MAX_IN_FLIGHT ? await store.lease(busyOf([...underWay.keys()])) : undefined
+        if (sending) begin(sending)
+        else if (!isWoken) await idle()
+      } catch (error) {
+        log.warn({ err: error }, 'webhook sender: database unavailable; retrying')
+        await delay(POLL_MS)
+      }
+    }
+  }
+  /** Resolves when a call ends, or after the poll interval. */
+  const idle = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, POLL_MS)
+      resume = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  const begin = (sending: Sending) => {
+    const call = send(sender, sending, cutting.signal)
+      .catch((error: unknown) =>
+        log.warn({ err: error, webhook_id: sending.webhookId }, 'recording a webhook attempt failed; its lease will expire'),
+      )
+      .finally(() => {
+        underWay.delete(sending)
+        wake()
+      })
+    underWay.set(sending, call)
+  }
+
+  return {
+    start() {
+      running = loop()
+    },
+    async stop() {
+      stopping.abort()
+      wake()
+      await running
+      const timer = setTimeout(() => cutting.abort(), GRACE_MS)
+      await Promise.all(underWay.values())
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function send({ store, box, policy, log }: Sender, sending: Sending, signal: AbortSignal): Promise<void> {
+  const { webhookId: webhook_id, deliveryId: delivery_id, attempt } = sending
+  let status: number | undefined
+  try {
+    const secrets = sending.sealedSecrets.map((sealed) => box.open(sealed, webhook_id))
+    const headers = signedHeaders(sending.eventId, new Date(), sending.body, secrets)
+    status = (await guardedPost(sending.url, { policy, headers, body: sending.body, timeoutMs: CALL_MS, signal })).status
+  } catch (error) {
+    if (signal.aborted) return store.release(sending)
+    if (isSourceError(error)) log.debug({ webhook_id, delivery_id, attempt, reason: error.message }, 'webhook endpoint did not respond')
+    // For example, a secret of another master key. It counts as a failed attempt and does not block
+    // other webhooks.
+    else log.warn({ err: error, webhook_id, delivery_id, attempt }, 'calling a webhook failed')
+  }
+  const settled = await store.settle(sending, status)
+  if (settled === 'disabled') log.info({ webhook_id, delivery_id, attempt }, 'webhook disabled after 24 hours of failures')
+}
+
+/** Returns the webhooks and organisations that have reached their limit of active calls. */
+export function busyOf(underWay: readonly Pick<Sending, 'webhookId' | 'organisationId'>[]): Busy {
+  const full = (ids: readonly string[], max: number) => {
+    const counts = new Map<string, number>()
+    for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+    return [...counts].filter(([, count]) => count >= max).map(([id]) => id)
+  }
+  return {
+    webhookIds: full(
+      underWay.map(({ webhookId }) => webhookId),
+      MAX_PER_WEBHOOK,
+    ),
+    organisationIds: full(
+      underWay.map(({ organisationId }) => organisationId),
+      MAX_PER_ORGANISATION,
+    ),
+  }
+}

@@ -1,0 +1,201 @@
+import { notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import type { MasterKeys } from '@vitascope/security'
+import { sealedCodec } from '../../rules/answer-codec.ts'
+import { parseId } from '../../rules/id.ts'
+import type { IdPlace } from '../../rules/id-page.ts'
+import { MAX_WEBHOOKS, type Webhook, type WebhookFields, webhooksFull } from './webhook.ts'
+import { createSecretCipher, newSecret } from './webhook-secret.ts'
+
+export interface WebhookKey {
+  scope: Scope
+  webhookId: string
+}
+
+type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+
+/** Methods with a key throw WEBHOOK_NOT_FOUND. */
+export interface WebhookStore {
+  require(key: WebhookKey, signal?: AbortSignal): Promise<Webhook>
+  list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<Webhook[]>
+  /** Stores a webhook. This is the only method that returns its secret. Throws WEBHOOKS_FULL. */
+  create(webhook: WebhookFields & { organisationId: string }, call: Repeatable): Promise<{ webhook: Webhook; secret: string }>
+  /** Locks the webhook and stores the fields that `change` returns. */
+  update(key: WebhookKey, change: (now: Webhook) => WebhookFields, signal?: AbortSignal): Promise<Webhook>
+  remove(key: WebhookKey, signal?: AbortSignal): Promise<void>
+  /** Returns a new secret. The previous one also signs for another 24 hours. */
+  rotate(key: WebhookKey, call: Repeatable): Promise<string>
+}
+
+const COLUMNS = 'webhook_id, organisation_id, url, events, enabled, disabled_reason, create_time'
+const FIND = `select ${COLUMNS} from webhook where webhook_id = $1 and ($2::bigint is null or organisation_id = $2)`
+
+const DELETED_AT_ONCE = 1_000
+
+export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
+  const box = createSecretCipher(keys)
+  return {
+    async require(key, signal) {
+      signal?.throwIfAborted()
+      return requireWebhook(db, key)
+    },
+    async list(organisationId, { after, limit, skip }, signal) {
+      signal?.throwIfAborted()
+      const rows = await db.query<WebhookRow>(
+        `select ${COLUMNS} from webhook where organisation_id = $1 and webhook_id > $2 order by webhook_id limit $3 offset $4`,
+        [organisationId, after, limit, skip],
+      )
+      return rows.map(toWebhook)
+    },
+    async create({ organisationId, url, events, enabled }, call) {
+      const { row, secret } = await withIdempotency(db, call, sealedCodec<{ row: WebhookRow; secret: string }>(keys), async (tx) => {
+        await requireFreePlace(tx, organisationId)
+        const [next] = await tx.query<{ id: string }>(`select nextval(pg_get_serial_sequence('webhook', 'webhook_id')) as id`)
+        if (!next) throw new Error('a sequence answered no row')
+        const secret = newSecret()
+        const [row] = await tx.query<WebhookRow>(
+          `insert into webhook (webhook_id, organisation_id, url, events, enabled, secret) overriding system value
+           values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+          [next.id, organisationId, url, events, enabled, box.seal(secret, next.id)],
+        )
+        if (!row) throw new Error('the insert of a webhook answered no row')
+        return { row, secret }
+      })
+      return { webhook: toWebhook(row), secret }
+    },
+    update: (key, change, signal) =>
+      db.transaction(async (tx) => {
+        const before = await requireWebhook(tx, key, 'for no key update')
+        const { url, events, enabled } = change(before)
+        const reason = enabled ? '' : before.disabledReason
+        const [row] = await tx.query<WebhookRow>(
+          `update webhook set url = $2, events = $3, enabled = $4, disabled_reason = $5 where webhook_id = $1 returning ${COLUMNS}`,
+          [before.webhookId, url, events, enabled, reason],
+        )
+        if (!row) throw new Error(`webhook ${before.webhookId} went away under its lock`)
+        // Deliveries that failed at the old URL are retried at the new one at once.
+        if (enabled && (!before.enabled || url !== before.url)) await resumeLanes(tx, before.webhookId)
+        if (!enabled && before.enabled) await stopLanes(tx, before.webhookId)
+        return toWebhook(row)
+      }, signal),
+    async remove(key, signal) {
+      // First disables the webhook, so that no event is queued for it. Then deletes its log in
+      // parts, so that transactions that write events do not wait.
+      const { webhookId } = await db.transaction(async (tx) => {
+        const webhook = await requireWebhook(tx, key, 'for no key update')
+        await tx.query('update webhook set enabled = false where webhook_id = $1', [webhook.webhookId])
+        await stopLanes(tx, webhook.webhookId)
+        return webhook
+      }, signal)
+      const part = `delete from webhook_delivery where delivery_id in (
+        select delivery_id from webhook_delivery where webhook_id = $1 order by delivery_id limit ${DELETED_AT_ONCE}) returning 1`
+      while ((await db.query(part, [webhookId])).length === DELETED_AT_ONCE) signal?.throwIfAborted()
+      await db.transaction(async (tx) => {
+        await requireWebhook(tx, key, 'for update')
+        await tx.query('delete from webhook where webhook_id = $1', [webhookId])
+      }, signal)
+    },
+    rotate: (key, call) =>
+      withIdempotency(db, call, sealedCodec<string>(keys), async (tx) => {
+        const { webhookId } = await requireWebhook(tx, key, 'for no key update')
+        const secret = newSecret()
+        await tx.query(
+          `update webhook set old_secret = secret, old_secret_time = now() + interval '24 hours', secret = $2 where webhook_id = $1`,
+          [webhookId, box.seal(secret, webhookId)],
+        )
+        return secret
+      }),
+  }
+}
+
+/** Disables a webhook automatically. The reason is stored in the webhook and in its log. */
+export async function disableWebhook(tx: Transaction, webhookId: string, reason: string): Promise<void> {
+  const [webhook] = await tx.query<{ organisation_id: string }>(
+    'update webhook set enabled = false, disabled_reason = $2 where webhook_id = $1 and enabled returning organisation_id',
+    [webhookId, reason],
+  )
+  if (!webhook) return
+  await stopLanes(tx, webhookId)
+  await addOwnEvent(tx, { webhookId, organisationId: webhook.organisation_id }, 'webhook.disabled', 'note', { reason })
+}
+
+/** Returns the lane for events that concern one webhook only. */
+export function testLane(webhookId: string): string {
+  return `webhook:${webhookId}`
+}
+
+/** Stores an event that concerns one webhook only, with its delivery. Returns the delivery's id. */
+export async function addOwnEvent(
+  tx: Transaction,
+  { webhookId, organisationId }: { webhookId: string; organisationId: string },
+  type: 'webhook.test' | 'webhook.disabled',
+  state: 'waiting' | 'note',
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const data = JSON.stringify({ webhook_id: webhookId, organisation_id: organisationId, ...more })
+  const [event] = await tx.query<{ event_id: string }>(
+    'insert into event (type, organisation_id, object_key, data) values ($1, $2, $3, $4) returning event_id',
+    [type, organisationId, testLane(webhookId), data],
+  )
+  const [row] = await tx.query<{ delivery_id: string }>(
+    'insert into webhook_delivery (webhook_id, event_id, object_key, state) values ($1, $2, $3, $4) returning delivery_id',
+    [webhookId, event?.event_id, `webhook:${webhookId}`, state],
+  )
+  if (!row) throw new Error('the insert of a delivery answered no row')
+  return row.delivery_id
+}
+
+export async function requireWebhook(
+  { query }: Pick<Transaction, 'query'>,
+  { scope, webhookId }: WebhookKey,
+  lock: '' | 'for update' | 'for no key update' = '',
+): Promise<Webhook> {
+  const [row] = parseId(webhookId) ? await query<WebhookRow>(`${FIND} ${lock}`, [webhookId, scope]) : []
+  if (!row) throw notFound('webhook', webhookId)
+  return toWebhook(row)
+}
+
+/**
+ * Locks the organisation's webhooks and throws WEBHOOKS_FULL if the limit is reached. Because of
+ * the lock, two concurrent calls see each other.
+ */
+async function requireFreePlace(tx: Transaction, organisationId: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1::text, 0))`, [organisationId])
+  const [row] = await tx.query<{ count: number }>('select count(*)::int as count from webhook where organisation_id = $1', [organisationId])
+  if ((row?.count ?? 0) >= MAX_WEBHOOKS) throw webhooksFull()
+}
+
+async function stopLanes(tx: Transaction, webhookId: string): Promise<void> {
+  await tx.query(`update webhook_lane set next_time = 'infinity' where webhook_id = $1`, [webhookId])
+}
+
+/** Makes all lanes due, and restarts the 24 hours of waiting deliveries. */
+async function resumeLanes(tx: Transaction, webhookId: string): Promise<void> {
+  await tx.query('update webhook_lane set next_time = now() where webhook_id = $1', [webhookId])
+  await tx.query(`update webhook_delivery set first_try_time = null where webhook_id = $1 and state = 'waiting'`, [webhookId])
+}
+
+interface WebhookRow {
+  webhook_id: string
+  organisation_id: string
+  url: string
+  events: string[]
+  enabled: boolean
+  disabled_reason: string
+  /** A string in a stored idempotent response. */
+  create_time: Date | string
+}
+
+function toWebhook(row: WebhookRow): Webhook {
+  return {
+    webhookId: row.webhook_id,
+    organisationId: row.organisation_id,
+    url: row.url,
+    events: row.events,
+    enabled: row.enabled,
+    disabledReason: row.disabled_reason,
+    createTime: new Date(row.create_time),
+  }
+}

@@ -1,0 +1,75 @@
+import { DomainError, type FieldError, invalid } from '@vitascope/errors'
+import { checkText } from '../../rules/text.ts'
+import { EVENT_TYPES, isEventType } from '../event/event.ts'
+
+/** A URL that receives the events of an organisation. */
+export interface Webhook extends WebhookFields {
+  webhookId: string
+  organisationId: string
+  /** Empty unless the platform disabled the webhook. */
+  disabledReason: string
+  createTime: Date
+}
+
+export interface WebhookFields {
+  url: string
+  events: string[]
+  /** False stops queueing events and pauses waiting deliveries. */
+  enabled: boolean
+}
+
+/** One event to one webhook. A `note` is never sent. */
+export interface Delivery {
+  deliveryId: string
+  event: string
+  createTime: Date
+  attempt: number
+  state: 'waiting' | 'delivered' | 'failed' | 'note'
+  responseCode: number | undefined
+}
+
+/** Returns the problems of a URL's syntax and host, as sentences. */
+export type CheckAddress = (url: string) => readonly string[]
+
+export const MAX_WEBHOOKS = 20
+const URL_CHARACTERS = 2_000
+const FIELDS = ['url', 'events', 'enabled'] as const
+
+/** Returns the fields with each event type once. Throws `invalid` with every invalid field. */
+export function checkWebhook<Fields extends WebhookFields>(fields: Fields, checkAddress: CheckAddress): Fields {
+  const long = checkText('url', fields.url, { min: 1, max: URL_CHARACTERS })
+  const shows = long.length > 0 ? [] : checkAddress(fields.url)
+  const problems: FieldError[] = [...long, ...(shows.length > 0 ? [{ field: 'url', message: shows.join('; ') }] : [])]
+  if (fields.events.length === 0) problems.push({ field: 'events', message: 'must not be empty' })
+  if (!fields.events.every(isEventType)) problems.push({ field: 'events', message: `must be of: ${EVENT_TYPES.join(', ')}` })
+  if (problems.length > 0) throw invalid(problems)
+  return { ...fields, events: [...new Set(fields.events)] }
+}
+
+/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid`. */
+export function mergeWebhook(now: WebhookFields, given: WebhookFields, mask: readonly string[], checkAddress: CheckAddress): WebhookFields {
+  const unknown = mask
+    .filter((path) => !FIELDS.some((field) => field === path))
+    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
+  if (unknown.length > 0) throw invalid(unknown)
+  const pick = (field: (typeof FIELDS)[number]) => (mask.includes(field) ? given : now)
+  const fields = { url: pick('url').url, events: pick('events').events, enabled: pick('enabled').enabled }
+  // An unchanged URL is not checked here, because every call checks it.
+  return checkWebhook(fields, mask.includes('url') ? checkAddress : () => [])
+}
+
+export function webhooksFull(): DomainError {
+  return new DomainError('refused', 'WEBHOOKS_FULL', `an organisation has at most ${MAX_WEBHOOKS} webhooks; delete one first`)
+}
+
+export function webhookDisabled(): DomainError {
+  return new DomainError('refused', 'WEBHOOK_DISABLED', 'the webhook is disabled; enable it first')
+}
+
+export function deliveryWaiting(): DomainError {
+  return new DomainError(
+    'refused',
+    'DELIVERY_WAITING',
+    'this delivery is still pending; it is retried automatically, and at once when the url changes',
+  )
+}

@@ -1,0 +1,32 @@
+import { invalid } from '@vitascope/errors'
+import type { Principal } from '@vitascope/grpc'
+import { organisationFor, type Scope } from '@vitascope/principal'
+import type { Organisations } from './organisation.ts'
+
+/**
+ * Returns the organisation of a request, which is known to exist. Users default to their own
+ * organisation. Returns null if a system user names none.
+ */
+export async function namedOrganisation(
+  organisations: Organisations,
+  principal: Principal,
+  named: string,
+  signal: AbortSignal,
+): Promise<Scope> {
+  const organisationId = organisationFor(principal, named)
+  if (organisationId === undefined) return null
+  await organisations.require(organisationId, signal)
+  return organisationId
+}
+
+/** Like `namedOrganisation`, but throws `invalid` if a system user names no organisation. */
+export async function requireOrganisation(
+  organisations: Organisations,
+  principal: Principal,
+  named: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const organisationId = await namedOrganisation(organisations, principal, named, signal)
+  if (organisationId === null) throw invalid([{ field: 'organisation_id', message: 'is required' }])
+  return organisationId
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { anOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createPlaybackPolicyStore } from './playback-policy-store.ts'
+
+let catalogue: CatalogueDatabase
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+})
+afterAll(() => catalogue.close())
+
+const rule = (videoId: string) => createPlaybackPolicyStore(catalogue.db).find(videoId)
+
+test('a video that plays is open to all where nothing else is said', async () => {
+  const { videoId, jobId } = await catalogue.play()
+  expect(await rule(videoId)).toEqual({
+    sets: [{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `renditions/${jobId}` }],
+    added: [],
+    tokenRequired: false,
+    allowedIps: [],
+    expireTime: undefined,
+    masterPath: 'hls/master.m3u8',
+    durationSeconds: 12.48,
+    captions: [],
+  })
+})
+
+describe('address rules', () => {
+  test('are those of the video, else those of its organisation', async () => {
+    await catalogue.organisations.apply(anOrganisation({ organisationId: '5', allowedIps: ['192.0.2.0/24'] }))
+    const inherits = await catalogue.play({}, { organisationId: '5' })
+    const own = await catalogue.play({ allowedIps: ['198.51.100.1'] }, { organisationId: '5' })
+    expect((await rule(inherits.videoId))?.allowedIps).toEqual(['192.0.2.0/24'])
+    expect((await rule(own.videoId))?.allowedIps).toEqual(['198.51.100.1'])
+  })
+})
+
+describe('there is no rule for', () => {
+  test.each([
+    ['a disabled video', { enabled: false }],
+    ['an expired video', { contentExpiry: { expireTime: new Date('2020-01-01T00:00:00Z'), message: '' } }],
+  ])('%s', async (_, fields) => {
+    const { videoId } = await catalogue.play(fields)
+    expect(await rule(videoId)).toBeUndefined()
+  })
+  test('a video without files', async () => {
+    expect(await rule((await catalogue.upload()).videoId)).toBeUndefined()
+  })
+  test('a video of an inactive organisation', async () => {
+    await catalogue.organisations.apply(anOrganisation({ organisationId: '6' }))
+    const { videoId } = await catalogue.play({}, { organisationId: '6' })
+    expect(await rule(videoId)).toBeDefined()
+    await catalogue.organisations.apply(anOrganisation({ organisationId: '6', revision: 2, active: false }))
+    expect(await rule(videoId)).toBeUndefined()
+  })
+  test('a video that never was', async () => {
+    expect(await rule('1')).toBeUndefined()
+  })
+})
+
+test('a future expiry is reported', async () => {
+  const expireTime = new Date('2099-01-01T00:00:00Z')
+  const { videoId } = await catalogue.play({ contentExpiry: { expireTime, message: '' } })
+  expect((await rule(videoId))?.expireTime).toEqual(expireTime)
+})

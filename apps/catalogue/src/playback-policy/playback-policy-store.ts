@@ -1,0 +1,78 @@
+import type { Db } from '@vitascope/postgres'
+import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
+import { nameCaptions } from '../caption/shown-caption.ts'
+import { EFFECTIVE_ALLOWED_IPS } from '../ip-allowlist/address-check.ts'
+import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
+import type { PlaybackPolicy, PlaybackPolicyStore } from './playback-policy.ts'
+
+interface Row {
+  version: string
+  prefix: string
+  earlier: { version: string; prefix: string }[]
+  added: PlaybackPolicy['added']
+  token_required: boolean
+  allowed_ips: string[]
+  expire_time: Date | null
+  master_path: string | null
+  duration_seconds: number | null
+  show_on_load: string
+  captions_on: boolean
+  captions: CaptionSummaryRow[]
+}
+
+/**
+ * Renditions that were added to the current set or to an earlier set that is still served.
+ * Renditions of other sets are left out.
+ */
+const ADDED = `
+  coalesce((select json_agg(json_build_object('jobId', a.job_id::text, 'prefix', a.prefix, 'setPrefix', served.prefix) order by a.job_id)
+            from added_rendition a join (
+              select m.set_job_id as job_id, playing.set ->> 'prefix' as prefix
+              union select s.job_id, s.prefix from delivery_set s where s.video_id = v.video_id and s.expire_time > now()) served
+              on served.job_id = a.set_job_id), '[]')`
+
+const FIND = `
+  select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.expire_time,
+    ${EFFECTIVE_ALLOWED_IPS} as allowed_ips,
+    playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
+    v.captions_show_on_load as show_on_load,
+    coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${captionsOf('m.media_id')} as captions,
+    coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.expire_time desc)
+              from delivery_set s where s.video_id = v.video_id and s.expire_time > now()), '[]') as earlier,
+    ${ADDED} as added
+  from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id,
+    lateral (select coalesce(m.renditions, m.preview) as set) playing
+  where v.video_id = $1 and v.enabled and o.active and (v.expire_time is null or v.expire_time > now())
+    and v.delivery_version <> '' and playing.set is not null`
+
+export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
+  return {
+    async find(videoId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<Row>(FIND, [videoId])
+      return (
+        row && {
+          sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
+          added: row.added,
+          tokenRequired: row.token_required,
+          allowedIps: row.allowed_ips,
+          expireTime: row.expire_time ?? undefined,
+          masterPath: row.master_path ?? '',
+          durationSeconds: row.duration_seconds ?? 0,
+          captions: nameCaptions(row.captions, { showOnLoad: row.show_on_load, defaultOn: row.captions_on }).map((caption, index) => ({
+            ...caption,
+            revision: row.captions[index]?.revision ?? 0,
+          })),
+        }
+      )
+    },
+    async sweep(limit) {
+      const rows = await db.query(
+        `delete from delivery_set where (video_id, version) in
+           (select video_id, version from delivery_set where expire_time < now() order by expire_time limit $1) returning 1`,
+        [limit],
+      )
+      return rows.length
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { Db } from '@vitascope/postgres'
+import { IS_OPEN } from './presentation-store.ts'
+
+/** The access rules of a presentation's files, and their locations. */
+export interface PresentationPolicy {
+  /** One per source file of the presentation. */
+  sets: { version: string; prefix: string }[]
+  /** The video whose tokens grant access; empty if there is none. */
+  videoId: string
+  tokenRequired: boolean
+  allowedIps: string[]
+  expireTime: Date | undefined
+}
+
+export interface PresentationPolicies {
+  /** Returns undefined if the presentation is not public (see `findPublic`) or has no files. */
+  find(presentationId: string, signal?: AbortSignal): Promise<PresentationPolicy | undefined>
+}
+
+interface Row {
+  video_id: string | null
+  token_required: boolean
+  allowed_ips: string[]
+  expire_time: Date | null
+  sets: { version: string; prefix: string }[]
+}
+
+/** Runs every two seconds for each presentation that is being viewed. It consists of four lookups by key. */
+const FIND = `
+  select p.video_id, coalesce(m.token_required, false) as token_required, v.expire_time,
+    case when coalesce(v.allowed_ips, '{}') = '{}' then o.allowed_ips else v.allowed_ips end as allowed_ips,
+    coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.job_id)
+              from slide_set s where s.presentation_id = p.presentation_id), '[]') as sets
+  from presentation p join organisation o on o.organisation_id = p.organisation_id
+    left join video v on v.video_id = p.video_id and v.organisation_id = p.organisation_id left join media m on m.media_id = v.media_id
+  where p.presentation_id = $1 and ${IS_OPEN}`
+
+export function createPresentationPolicies(db: Db): PresentationPolicies {
+  return {
+    async find(presentationId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<Row>(FIND, [presentationId])
+      if (!row || row.sets.length === 0) return undefined
+      return {
+        sets: row.sets,
+        videoId: row.video_id ?? '',
+        tokenRequired: row.token_required,
+        allowedIps: row.allowed_ips,
+        expireTime: row.expire_time ?? undefined,
+      }
+    },
+  }
+}

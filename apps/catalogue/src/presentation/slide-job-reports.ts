@@ -1,0 +1,47 @@
+import { invalid } from '@vitascope/errors'
+import type { ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import type { SlideSet as SetMessage } from '@vitascope/proto/catalogue/v1/slide_set'
+import type { SlideJobReports } from '../publishing/job-rpc.ts'
+import type { SlideSet, SlideUpdate } from './slide-job.ts'
+import type { SlideJobStore } from './slide-job-store.ts'
+
+/** Returns the part of the job service that handles reports about slide jobs. */
+export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'wanted' | 'usedSets'>): SlideJobReports {
+  return {
+    async apply(report, signal) {
+      const update = toSlideUpdate(report)
+      return update && slideJobs.apply(report.jobId, update, report.revision, signal)
+    },
+    wanted: slideJobs.wanted,
+    usedSets: slideJobs.usedSets,
+  }
+}
+
+/** Returns the update in a report about a slide job, or undefined if only other kinds of jobs have such an update. */
+function toSlideUpdate({ jobId, news }: ReportJobRequest): SlideUpdate | undefined {
+  switch (news?.$case) {
+    case 'progress':
+      return { kind: 'progress', percent: news.value.percent }
+    case 'slidesMade':
+      return { kind: 'slides', set: checkSet(jobId, news.value.slides) }
+    case 'failed':
+      return { kind: 'failed', code: news.value.code, message: news.value.message }
+    default:
+      return undefined
+  }
+}
+
+/** A set that cannot be shown must not become part of a presentation. */
+function checkSet(jobId: string, set: SetMessage | undefined): SlideSet {
+  if (!set) throw invalid([{ field: 'slides_made.slides', message: 'is missing' }])
+  const isNamed = set.slides.every(({ path, thumbnailPath }) => path !== '' && thumbnailPath !== '') && set.documentPath !== ''
+  const problems = [
+    ...(set.jobId === jobId ? [] : [{ field: 'slides_made.slides.job_id', message: 'must be the job of the report' }]),
+    ...(set.prefix === '' || set.prefix.endsWith('/')
+      ? [{ field: 'slides_made.slides.prefix', message: 'must be a folder, without a slash at the end' }]
+      : []),
+    ...(set.slides.length === 0 || !isNamed ? [{ field: 'slides_made.slides.slides', message: 'are required, with their files' }] : []),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+  return set
+}

@@ -1,0 +1,72 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import { requireSystemUser, requireUser } from '@vitascope/principal'
+import {
+  type EncodingFormatServiceService,
+  OrganisationFormat as FormatMessage,
+  EncodingProfile as ProfileMessage,
+} from '@vitascope/proto/catalogue/v1/encoding_format'
+import { requireOrganisation } from '../../organisation-replica/named-organisation.ts'
+import type { Organisations } from '../../organisation-replica/organisation.ts'
+import { parseId } from '../../rules/id.ts'
+import type { EncodingFormatStore, OrganisationFormat } from './encoding-format-store.ts'
+import { type EncodingProfile, findProfile, profiles } from './profiles.ts'
+
+export function encodingFormatHandlers(
+  formats: EncodingFormatStore,
+  organisations: Organisations,
+): Handlers<typeof EncodingFormatServiceService> {
+  return {
+    async listProfiles(_, { principal }) {
+      requireSystemUser(principal)
+      return { profiles: profiles.map(toMessage) }
+    },
+    async listMediaFormats({ mediaId }, { principal, signal }) {
+      requireSystemUser(principal)
+      const found = parseId(mediaId) ? await formats.ofMedia(mediaId, signal) : undefined
+      if (!found) throw notFound('media', mediaId)
+      return { mediaId: found.mediaId, title: found.title, profiles: profilesOf(found.profileIds) }
+    },
+    async addMediaFormat({ mediaId, profileId }, call) {
+      requireSystemUser(call.principal)
+      if (!parseId(mediaId)) throw notFound('media', mediaId)
+      const asked = { mediaId, profileId: checkProfile(profileId), userId: requireUser(call.principal).userId }
+      const { profileIds, ...added } = await formats.addToMedia(asked, call)
+      return { ...added, profiles: profilesOf(profileIds) }
+    },
+    async listOrganisationFormats({ organisationId: named }, { principal, signal }) {
+      requireSystemUser(principal)
+      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+      return { formats: (await formats.ofOrganisation(organisationId, signal)).flatMap(toFormat) }
+    },
+    async addOrganisationFormat({ organisationId: named, profileId }, { principal, signal }) {
+      requireSystemUser(principal)
+      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+      return { formats: (await formats.addToOrganisation(organisationId, checkProfile(profileId), signal)).flatMap(toFormat) }
+    },
+    async removeOrganisationFormat({ organisationFormatId }, { principal, signal }) {
+      requireSystemUser(principal)
+      if (!parseId(organisationFormatId)) throw notFound('encoding format', organisationFormatId)
+      await formats.removeFromOrganisation(organisationFormatId, signal)
+      return {}
+    },
+  }
+}
+
+function checkProfile(profileId: number): number {
+  if (findProfile(profileId)) return profileId
+  throw invalid([{ field: 'profile_id', message: 'must be the id of a profile; GET /encodingformat lists them' }])
+}
+
+function profilesOf(profileIds: readonly number[]): ProfileMessage[] {
+  return profiles.filter(({ id }) => profileIds.includes(id)).map(toMessage)
+}
+
+function toFormat({ organisationFormatId, profileId }: OrganisationFormat): FormatMessage[] {
+  const profile = findProfile(profileId)
+  return profile ? [FormatMessage.create({ organisationFormatId, profile: toMessage(profile) })] : []
+}
+
+function toMessage({ id, label, videoCodec, width, height, audioBitrate }: EncodingProfile): ProfileMessage {
+  return ProfileMessage.create({ id, label, videoCodec, size: `${width}x${height}`, videoBitrate: label - audioBitrate, audioBitrate })
+}

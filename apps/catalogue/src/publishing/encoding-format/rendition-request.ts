@@ -1,0 +1,30 @@
+import { invalid } from '@vitascope/errors'
+import { type CreateRenditionJobRequest, PictureCodec } from '@vitascope/proto/encoding/v1/job'
+import type { JobRequest } from '../job/job-messages.ts'
+import { findProfile, type VideoCodec } from './profiles.ts'
+
+const CODECS: Readonly<Record<VideoCodec, PictureCodec>> = {
+  h264: PictureCodec.PICTURE_CODEC_H264,
+  hevc: PictureCodec.PICTURE_CODEC_HEVC,
+  av1: PictureCodec.PICTURE_CODEC_AV1,
+}
+
+/**
+ * Returns the request to encoding for a rendition that is added to a set. Throws `invalid` if the
+ * profile is unknown.
+ */
+export function renditionRequest(
+  job: JobRequest,
+  { setJobId, profileId }: NonNullable<JobRequest['rendition']>,
+): CreateRenditionJobRequest {
+  const profile = findProfile(profileId)
+  if (!profile) throw invalid([{ field: 'profile_id', message: 'is that of no profile' }])
+  const { jobId, mediaId, organisationId, maxBytes, lowPriority } = job
+  const { videoCodec, label, width, height, audioBitrate } = profile
+  return {
+    ...{ jobId, mediaId, organisationId, setJobId },
+    profile: { codec: CODECS[videoCodec], label, shortSide: Math.min(width, height), audioKbps: audioBitrate },
+    maxBytes,
+    lowPriority,
+  }
+}

@@ -1,0 +1,130 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import { requireService, scopeOf } from '@vitascope/principal'
+import { JobAction, type JobServiceService, JobState, type Job as Message, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { parseId } from '../rules/id.ts'
+import type { Job, JobUpdate } from './job/job.ts'
+import type { JobStore } from './job-store.ts'
+import type { RenditionSet } from './media/rendition-set.ts'
+import type { RetryJob } from './retry-job.ts'
+
+const CHECKED_AT_ONCE = 1_000
+
+/** Reports about presentation jobs, which share one id space with media jobs. */
+export interface SlideJobReports extends Pick<JobStore, 'wanted' | 'usedSets'> {
+  /**
+   * Returns whether the job is still wanted. Returns undefined if the job never existed, or if
+   * presentation jobs have no such update.
+   */
+  apply(report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined>
+}
+
+export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: SlideJobReports): Handlers<typeof JobServiceService> {
+  /** Returns undefined if neither store has the job. */
+  const take = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
+    const news = report.news?.$case === 'slidesMade' ? undefined : toUpdate(report)
+    // `playable` is reported once, and progress reports with a higher revision may arrive before
+    // it. So its revision is ignored.
+    const revision = news?.kind === 'playable' ? undefined : report.revision
+    const wanted = news && (await jobs.apply(report.jobId, news, revision, signal))
+    return wanted ?? slideJobs.apply(report, signal)
+  }
+  return {
+    async getJob({ jobId }, { principal, signal }) {
+      const scope = scopeOf(principal)
+      const job = parseId(jobId) ? await jobs.find(scope, jobId, signal) : undefined
+      if (!job) throw notFound('job', jobId)
+      return { job: toMessage(job) }
+    },
+    async cancelJob({ jobId }, { principal, signal }) {
+      const scope = scopeOf(principal)
+      if (!parseId(jobId)) throw notFound('job', jobId)
+      return { job: toMessage(await jobs.cancel(scope, jobId, signal)) }
+    },
+    async retryJob({ jobId }, call) {
+      const scope = scopeOf(call.principal)
+      if (!parseId(jobId)) throw notFound('job', jobId)
+      const retried = await retryJob({ scope, jobId }, call)
+      return { ...retried, action: ACTIONS[retried.action] }
+    },
+    async reportJob(report, { principal, signal }) {
+      requireService(principal)
+      const wanted = parseId(report.jobId) ? await take(report, signal) : undefined
+      if (wanted === undefined) throw notFound('job', report.jobId)
+      return { wanted }
+    },
+    async checkJobs({ jobIds }, { principal, signal }) {
+      requireService(principal)
+      const asked = checkIds(jobIds)
+      const [wanted, wantedSlides] = await Promise.all([jobs.wanted(asked, signal), slideJobs.wanted(asked, signal)])
+      return { wantedJobIds: [...wanted, ...wantedSlides] }
+    },
+    async checkSets({ jobIds }, { principal, signal }) {
+      requireService(principal)
+      const asked = checkIds(jobIds)
+      const [used, usedSlides] = await Promise.all([jobs.usedSets(asked, signal), slideJobs.usedSets(asked, signal)])
+      return { usedPrefixes: [...used, ...usedSlides] }
+    },
+  }
+}
+
+function checkIds(jobIds: readonly string[]): string[] {
+  if (jobIds.length > CHECKED_AT_ONCE) throw invalid([{ field: 'job_ids', message: `must be at most ${CHECKED_AT_ONCE}` }])
+  return jobIds.flatMap((id) => parseId(id) ?? [])
+}
+
+function toUpdate({ jobId, news }: ReportJobRequest): JobUpdate {
+  switch (news?.$case) {
+    case 'progress':
+      return { kind: 'progress', percent: news.value.percent, sourceMs: news.value.sourceMs }
+    case 'playable':
+      return { kind: 'playable', early: checkPlace('playable.early', jobId, news.value.early) }
+    case 'published':
+      return { kind: 'published', renditions: checkSet(jobId, news.value.renditions) }
+    case 'failed':
+      return { kind: 'failed', code: news.value.code, message: news.value.message }
+    default:
+      throw invalid([{ field: 'news', message: 'must be progress, playable, published or failed' }])
+  }
+}
+
+/** A set that cannot be played must not become the current set. */
+function checkSet(jobId: string, named: RenditionSet | undefined): RenditionSet {
+  const set = checkPlace('published.renditions', jobId, named)
+  if (set.renditions.length === 0) throw invalid([{ field: 'published.renditions.renditions', message: 'must not be empty' }])
+  return set
+}
+
+function checkPlace(field: string, jobId: string, set: RenditionSet | undefined): RenditionSet {
+  if (!set) throw invalid([{ field, message: 'is missing' }])
+  const problems = [
+    ...(set.jobId === jobId ? [] : [{ field: `${field}.job_id`, message: 'must be the job of the report' }]),
+    ...(set.prefix === '' || set.prefix.endsWith('/')
+      ? [{ field: `${field}.prefix`, message: 'must be a folder, without a slash at the end' }]
+      : []),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+  return set
+}
+
+const ACTIONS: Record<Job['action'], JobAction> = {
+  new_video: JobAction.JOB_ACTION_NEW_VIDEO,
+  replace: JobAction.JOB_ACTION_REPLACE,
+  add_rendition: JobAction.JOB_ACTION_ADD_RENDITION,
+}
+
+const STATES: Record<Job['state'], JobState> = {
+  queued: JobState.JOB_STATE_QUEUED,
+  running: JobState.JOB_STATE_RUNNING,
+  ok: JobState.JOB_STATE_OK,
+  failed: JobState.JOB_STATE_FAILED,
+  cancelled: JobState.JOB_STATE_CANCELLED,
+}
+
+function toMessage(job: Job): Message {
+  return {
+    ...job,
+    action: ACTIONS[job.action],
+    state: STATES[job.state],
+  }
+}

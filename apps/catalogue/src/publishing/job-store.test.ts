@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { aCall, aSet } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
+
+let catalogue: CatalogueDatabase
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+})
+beforeEach(() => catalogue.db.query('truncate outbox'))
+afterAll(() => catalogue.close())
+
+const progress = (jobId: string, percent: number, revision: number) => catalogue.jobs.apply(jobId, { kind: 'progress', percent }, revision)
+const publish = (jobId: string, revision = 100) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, revision)
+const fail = (jobId: string, revision = 100) =>
+  catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'not a video' }, revision)
+const replace = (mediaId: string) =>
+  catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }, aCall())
+const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
+const playing = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
+const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
+
+describe('reports', () => {
+  test('move the video on; late ones and repeats change nothing, and are wanted as long as the job is', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    expect(await progress(jobId, 30, 2)).toBe(true)
+    expect(await progress(jobId, 10, 1)).toBe(true)
+    expect(await progress(jobId, 90, 2)).toBe(true)
+    expect(await shown(videoId)).toEqual({ state: 'encoding', progress: 30, code: 2, message: '' })
+    expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'running', progress: 30, startTime: expect.any(Date) })
+  })
+  test('of a published set make it play, and its repeat does not take it away', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    expect(await publish(jobId, 5)).toBe(true)
+    const first = await catalogue.videos.find('1', videoId)
+    expect(first).toMatchObject({ status: { state: 'ok', progress: 100, code: 2000 }, renditions: aSet(jobId) })
+    expect(await publish(jobId, 5)).toBe(true)
+    expect(await progress(jobId, 50, 6)).toBe(false)
+    expect(await fail(jobId, 7)).toBe(true)
+    expect(await catalogue.videos.find('1', videoId)).toEqual(first)
+  })
+  test('of another set of a job that was published change nothing: the first one is used, and the other unwanted', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    await publish(jobId, 5)
+    const first = await catalogue.videos.find('1', videoId)
+    const again = { kind: 'published', renditions: { ...aSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
+    expect(await catalogue.jobs.apply(jobId, again, 9)).toBe(false)
+    expect(await catalogue.videos.find('1', videoId)).toEqual(first)
+    expect(await catalogue.jobs.usedSets([jobId])).toEqual([aSet(jobId).prefix])
+  })
+  test('of the end count whatever their revision: encoding may have gone back in time', async () => {
+    const [one, two] = [await catalogue.upload(), await catalogue.upload()]
+    for (const { jobId } of [one, two]) await progress(jobId, 30, 9)
+    expect(await publish(one.jobId, 3)).toBe(true)
+    expect(await fail(two.jobId, 3)).toBe(false)
+    expect([await shown(one.videoId), await shown(two.videoId)]).toMatchObject([{ state: 'ok' }, { state: 'failed' }])
+  })
+  test('of people alone change the time of change', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    const before = (await catalogue.videos.find('1', videoId))?.updateTime
+    await progress(jobId, 30, 2)
+    await publish(jobId)
+    expect((await catalogue.videos.find('1', videoId))?.updateTime).toEqual(before)
+  })
+  test('of a job that failed are no longer wanted', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    await progress(jobId, 40, 1)
+    expect(await fail(jobId, 2)).toBe(false)
+    expect(await publish(jobId, 3)).toBe(false)
+    expect(await shown(videoId)).toEqual({ state: 'failed', progress: 40, code: 4002, message: 'not a video' })
+    expect(await playing(videoId)).toBeUndefined()
+  })
+  test('that it can be watched give the video its addresses, which stay when the set is complete', async () => {
+    const { jobId, videoId, mediaId } = await catalogue.upload()
+    const rule = () => createPlaybackPolicyStore(catalogue.db).find(videoId)
+    const early = aSet(jobId, { prefix: `early/${jobId}`, renditions: [], posterPath: '', thumbnailPath: '', thumbnails: [], bytes: 0 })
+    await progress(jobId, 30, 8)
+    expect(await catalogue.jobs.apply(jobId, { kind: 'playable', early }, undefined)).toBe(true)
+    const watched = await rule()
+    expect(watched?.sets).toEqual([{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `early/${jobId}` }])
+    expect(await catalogue.videos.find('1', videoId)).toMatchObject({ status: { state: 'encoding', progress: 30 }, renditions: early })
+    await catalogue.jobs.apply(jobId, { kind: 'playable', early }, undefined)
+    const second = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    expect((await createPlaybackPolicyStore(catalogue.db).find(second.videoId))?.sets).toHaveLength(1)
+    expect(await publish(jobId)).toBe(true)
+    expect((await rule())?.sets).toEqual([{ version: watched?.sets[0]?.version, prefix: aSet(jobId).prefix }])
+    expect(await catalogue.jobs.apply(jobId, { kind: 'playable', early }, undefined)).toBe(true)
+    expect(await playing(videoId)).toBe(jobId)
+    expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(aSet(jobId))
+  })
+  test.each([
+    ['reported again', 2, 2],
+    ['complete before that', 1, 2],
+  ])(
+    'that it was planned anew gives it new addresses, when that is %s, since files of two plans do not fit together',
+    async (_, received, made) => {
+      const { jobId, videoId } = await catalogue.upload()
+      const version = async () => (await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets[0]?.version
+      const early = (planNumber: number) => aSet(jobId, { prefix: `early/${jobId}`, renditions: [], planNumber })
+      await catalogue.jobs.apply(jobId, { kind: 'playable', early: early(0) }, undefined)
+      const first = await version()
+      await catalogue.jobs.apply(jobId, { kind: 'playable', early: early(received) }, undefined)
+      const second = await version()
+      expect(second === first).toBe(received === 1)
+      await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { planNumber: made }) }, undefined)
+      expect((await version()) === second).toBe(received === made)
+      expect(await version()).not.toBe(first)
+    },
+  )
+  test('that it can be watched end with the job, and do not come to a replacement', async () => {
+    const { jobId, videoId, mediaId } = await catalogue.upload()
+    const early = (id: string) => ({ kind: 'playable' as const, early: aSet(id, { prefix: `early/${id}`, renditions: [] }) })
+    await catalogue.jobs.apply(jobId, early(jobId), undefined)
+    await fail(jobId)
+    expect(await playing(videoId)).toBeUndefined()
+    expect(await createPlaybackPolicyStore(catalogue.db).find(videoId)).toBeUndefined()
+    const second = await replace(mediaId)
+    await catalogue.jobs.apply(second.jobId, early(second.jobId), undefined)
+    expect(await playing(videoId)).toBe(second.jobId)
+    const third = await replace(mediaId)
+    expect(await playing(videoId)).toBeUndefined()
+    await publish(third.jobId)
+    const fourth = await replace(mediaId)
+    await catalogue.jobs.apply(fourth.jobId, early(fourth.jobId), undefined)
+    expect(await playing(videoId)).toBe(third.jobId)
+  })
+  test('of an unknown job are distinguished', async () => {
+    expect(await progress('999999999', 5, 1)).toBeUndefined()
+  })
+  test('fifty at once end at the highest', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    await Promise.all(Array.from({ length: 50 }, (_, i) => progress(jobId, 10 + i, i)))
+    expect(await shown(videoId)).toMatchObject({ progress: 59 })
+  })
+})
+
+describe('a replacement', () => {
+  test('plays the old set until it is complete, and keeps serving it to running players', async () => {
+    const { videoId, mediaId, jobId: first } = await catalogue.play()
+    const version = (await catalogue.videos.find('1', videoId))?.deliveryVersion
+    const { jobId: second, videoId: named, status } = await replace(mediaId)
+    expect([named, status]).toEqual([videoId, { state: 'encoding', progress: 5, code: 2, message: '' }])
+    await progress(second, 50, 1)
+    expect(await catalogue.videos.find('1', videoId)).toMatchObject({
+      status: { progress: 50 },
+      renditions: aSet(first),
+      deliveryVersion: version,
+    })
+    await publish(second)
+    expect(await playing(videoId)).toBe(second)
+    const rule = await createPlaybackPolicyStore(catalogue.db).find(videoId)
+    expect(rule?.sets).toEqual([
+      { version: expect.not.stringMatching(version ?? ''), prefix: `renditions/${second}` },
+      { version, prefix: `renditions/${first}` },
+    ])
+    expect(await catalogue.jobs.wanted([first, second])).toEqual([first, second])
+    await catalogue.db.query(`update delivery_set set expire_time = now() - interval '1 second' where video_id = $1`, [videoId])
+    expect(await catalogue.jobs.wanted([first, second])).toEqual([second])
+    expect((await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets).toHaveLength(1)
+  })
+  test('that fails leaves the video as it was, and the reason in the job', async () => {
+    const { videoId, mediaId, jobId: first } = await catalogue.play()
+    const { jobId } = await replace(mediaId)
+    await fail(jobId)
+    expect(await shown(videoId)).toEqual({ state: 'ok', progress: 100, code: 2000, message: '' })
+    expect(await playing(videoId)).toBe(first)
+    expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 4002, message: 'not a video', action: 'replace' })
+  })
+  test('that is cancelled does so too', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    const { jobId } = await replace(mediaId)
+    expect(await catalogue.jobs.cancel('1', jobId)).toMatchObject({ state: 'cancelled', code: 4005, finishTime: expect.any(Date) })
+    expect(await shown(videoId)).toMatchObject({ state: 'ok', code: 2000 })
+  })
+  test('of a media that never played shows its failure', async () => {
+    const { videoId, mediaId, jobId: first } = await catalogue.upload()
+    await fail(first)
+    const { jobId } = await replace(mediaId)
+    expect(await shown(videoId)).toMatchObject({ state: 'encoding', progress: 5 })
+    await fail(jobId)
+    expect(await shown(videoId)).toMatchObject({ state: 'failed', code: 4002 })
+  })
+  test('of two the last accepted wins, whatever comes in which order', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    await catalogue.db.query('truncate outbox')
+    const one = await replace(mediaId)
+    const two = await replace(mediaId)
+    expect(await publish(one.jobId)).toBe(false)
+    expect(await publish(two.jobId)).toBe(true)
+    expect(await publish(one.jobId, 200)).toBe(false)
+    expect(await playing(videoId)).toBe(two.jobId)
+    expect(await catalogue.jobs.find('1', one.jobId)).toMatchObject({ state: 'cancelled', message: 'replaced by a later request' })
+    expect(await received()).toEqual([`job.created ${one.jobId}`, `job.cancelled ${one.jobId}`, `job.created ${two.jobId}`])
+  })
+  test('of ten at once leaves one job standing, and that one plays', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    const all = await Promise.all(Array.from({ length: 10 }, () => replace(mediaId)))
+    const published = await Promise.all(all.map(({ jobId }) => publish(jobId)))
+    expect(published.filter(Boolean)).toHaveLength(1)
+    const jobs = await Promise.all(all.map(({ jobId }) => catalogue.jobs.find('1', jobId)))
+    expect(jobs.map((job) => job?.state).sort()).toEqual([...Array(9).fill('cancelled'), 'ok'])
+    expect(await playing(videoId)).toBe(all[published.indexOf(true)]?.jobId)
+    const lastAccepted = all.map(({ jobId }) => Number(jobId)).sort((a, b) => a - b)
+    expect(Number(await playing(videoId))).toBe(lastAccepted.at(-1))
+  })
+})
+
+describe('cancelling', () => {
+  test('fails a video that does not play yet, and notifies encoding', async () => {
+    const { jobId, videoId } = await catalogue.upload()
+    await catalogue.jobs.cancel('1', jobId)
+    expect(await shown(videoId)).toMatchObject({ state: 'failed', progress: 5, code: 4005 })
+    expect(await received()).toEqual([`job.created ${jobId}`, `job.cancelled ${jobId}`])
+    expect(await progress(jobId, 50, 9)).toBe(false)
+  })
+  test('is refused for a job that has ended, and for one of others', async () => {
+    const { jobId } = await catalogue.play()
+    await expect(catalogue.jobs.cancel('1', jobId)).rejects.toMatchObject({ kind: 'refused', reason: 'JOB_FINISHED' })
+    await expect(catalogue.jobs.cancel('2', jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
+    expect(await catalogue.jobs.find('2', jobId)).toBeUndefined()
+  })
+})
+
+test('only jobs that stand, or whose set is used, are wanted', async () => {
+  const [standing, played, failed] = [await catalogue.upload(), await catalogue.play(), await catalogue.upload()]
+  await fail(failed.jobId)
+  const requested = [standing.jobId, played.jobId, failed.jobId, '999999999']
+  expect(await catalogue.jobs.wanted(requested)).toEqual([standing.jobId, played.jobId])
+})

@@ -1,0 +1,246 @@
+import { DomainError, notFound } from '@vitascope/errors'
+import type { Db, Transaction } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import { addEvent, addVideoEvents } from '../notification/event/event-store.ts'
+import { queueSuccessMail } from '../notification/mail/mail-store.ts'
+import { overrunOf, reserveMinutes } from '../quota/reserve.ts'
+import { ADDED_IS_USED, addToSet, endCountOfAdded, unlessOvertaken } from './encoding-format/add-rendition.ts'
+import { startAllRenditions } from './encoding-format/start-renditions.ts'
+import { applyUpdate, isActive, type Job, type JobUpdate } from './job/job.ts'
+import { type Enqueue, enqueueCancelled } from './job/job-messages.ts'
+import { switchToSet } from './media/delivery-set.ts'
+import { type LockedMedia, lockMedia, saveState } from './media/media-lock.ts'
+import { fitTogether } from './media/rendition-set.ts'
+import { TOO_LARGE } from './media/status.ts'
+
+export interface JobStore {
+  find(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job | undefined>
+  /**
+   * Applies an update to an active job. A progress update needs a revision above the last one.
+   * Returns whether the job is still wanted, or undefined if the job never existed.
+   */
+  apply(jobId: string, news: JobUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
+  /** Cancels a job for its caller. Throws JOB_NOT_FOUND and JOB_FINISHED. */
+  cancel(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job>
+  /** Returns those of the jobs that are active, or whose set a media uses or retains. */
+  wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+  /** Returns the prefixes of the jobs' sets that a media uses or retains. */
+  usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+}
+
+export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
+  return {
+    async find(scope, jobId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<JobRow>(
+        `select ${COLUMNS} from job where job_id = $1 and ($2::bigint is null or organisation_id = $2)`,
+        [jobId, scope],
+      )
+      return row && toJob(row)
+    },
+    apply: (jobId, news, revision, signal) =>
+      db.transaction(async (tx) => {
+        const locked = await lockJob(tx, jobId, null)
+        if (!locked) return undefined
+        if (!isActive(locked.job)) return isNeededAfter(tx, jobId, news)
+        // Final updates are reported once and ignore the revision: after a database restore in
+        // encoding, the revision may be lower than before.
+        if (news.kind === 'progress' && revision !== undefined && revision <= locked.revision) return true
+        const outcome = await withinQuota(tx, locked, unlessOvertaken(locked.job, locked.media, news))
+        await applyUpdateLocked(tx, enqueue, locked, outcome, revision)
+        return outcome.kind !== 'failed' && outcome.kind !== 'cancelled'
+      }, signal),
+    cancel: (scope, jobId, signal) =>
+      db.transaction(async (tx) => {
+        const locked = await lockJob(tx, jobId, scope)
+        if (!locked) throw notFound('job', jobId)
+        if (!isActive(locked.job)) throw new DomainError('refused', 'JOB_FINISHED', 'the job has already ended')
+        await applyUpdateLocked(tx, enqueue, locked, { kind: 'cancelled', message: 'cancelled on request' })
+        await enqueueCancelled(enqueue, tx, locked.job)
+        const [row] = await tx.query<JobRow>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
+        if (!row) throw new Error(`job ${jobId} went away under its lock`)
+        return toJob(row)
+      }, signal),
+    async wanted(jobIds, signal) {
+      signal?.throwIfAborted()
+      return (await db.query<{ job_id: string }>(NEEDED, [jobIds])).map(({ job_id }) => job_id)
+    },
+    async usedSets(jobIds, signal) {
+      signal?.throwIfAborted()
+      return (await db.query<{ prefix: string }>(USED_SETS, [jobIds])).map(({ prefix }) => prefix)
+    },
+  }
+}
+
+/**
+ * Cancels the active jobs of a locked media and notifies encoding: the jobs that make its set, the
+ * jobs that add renditions, or all. The caller updates the state of the media.
+ */
+export async function endActiveJobs(
+  tx: Transaction,
+  enqueue: Enqueue,
+  { mediaId, which, message }: { mediaId: string; which: 'set' | 'renditions' | 'all'; message: string },
+): Promise<void> {
+  const ended = await tx.query<{ job_id: string }>(
+    `update job set state = 'cancelled', code = 4005, message = $2, finish_time = now()
+     where media_id = $1 and state in ('queued', 'running') and ($3 = 'all' or (action = 'add_rendition') = ($3 = 'renditions'))
+     returning job_id`,
+    [mediaId, message, which],
+  )
+  for (const { job_id: jobId } of ended) await enqueueCancelled(enqueue, tx, { jobId, mediaId })
+}
+
+interface LockedJob {
+  job: Job
+  userId: string
+  revision: number
+  /** Undefined if the media was deleted. */
+  media: LockedMedia | undefined
+}
+
+/** Returns the update, or a failure if the source or the set exceeds the organisation's quota. */
+async function withinQuota(tx: Transaction, { job, media }: LockedJob, news: JobUpdate): Promise<JobUpdate> {
+  if (news.kind === 'progress' && news.sourceMs && job.action !== 'add_rendition') {
+    const message = await reserveMinutes(tx, job, news.sourceMs)
+    return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
+  }
+  if (news.kind !== 'published' || !media) return news
+  const { bytes, durationSeconds } = news.renditions
+  const made =
+    job.action === 'add_rendition'
+      ? { bytes, releasedBytes: 0, ms: 0 }
+      : { bytes, releasedBytes: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
+  const message = await overrunOf(tx, job, made)
+  return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
+}
+
+/** Applies an update to a locked active job and to its media. */
+async function applyUpdateLocked(
+  tx: Transaction,
+  enqueue: Enqueue,
+  { job, media, userId }: LockedJob,
+  news: JobUpdate,
+  revision?: number,
+): Promise<void> {
+  if (!media) throw new Error(`job ${job.jobId} stands, but media ${job.mediaId} does not exist`)
+  const after = applyUpdate(job, media, news)
+  await tx.query(
+    `update job set state = $2, progress = $3, code = $4, message = $5, revision = coalesce($6, revision), check_time = now(),
+       ended_since = null, start_time = case when $2 in ('running', 'ok') then coalesce(start_time, now()) else start_time end,
+       finish_time = case when $2 in ('queued', 'running') then null else now() end
+     where job_id = $1`,
+    [job.jobId, after.job.state, after.job.progress, after.job.code, after.job.message, revision ?? null],
+  )
+  if (job.action === 'add_rendition') {
+    // An added rendition does not change the media's status. A rendition for another set is
+    // cancelled before this point.
+    if (news.kind !== 'published' || !media.renditions) return
+    return saveState(tx, job.mediaId, { ...media, renditions: await addToSet(tx, job, media.renditions, news.renditions) })
+  }
+  await saveState(tx, job.mediaId, after.media)
+  const { early } = after.media
+  if (early && !(media.early && fitTogether(media.early, early))) {
+    await switchToSet(tx, job.mediaId, undefined)
+    if (!media.early) await addVideoEvents(tx, 'video.playable', job, { job_id: job.jobId })
+  }
+  if (news.kind === 'published') {
+    // If the early set has the same plan, its URLs stay valid and running playback continues.
+    if (!(media.early && fitTogether(media.early, news.renditions))) await switchToSet(tx, job.mediaId, media.renditions)
+    await emitReadyEvents(tx, job, media)
+    await endActiveJobs(tx, enqueue, { mediaId: job.mediaId, which: 'renditions', message: 'replaced by a later request' })
+    await endCountOfAdded(tx, job.mediaId)
+    await startAllRenditions(tx, enqueue, { ...media, renditions: news.renditions }, userId)
+  } else if (news.kind === 'failed' || news.kind === 'cancelled') {
+    const { code, message } = after.job
+    await addVideoEvents(tx, 'video.failed', job, { job_id: job.jobId, action: ACTIONS[job.action], code, message })
+  }
+}
+
+const ACTIONS = { new_video: 'new video', replace: 'replace', add_rendition: 'add rendition' } as const
+
+/** A media becomes playable and ready once. Each later set is a replacement. */
+async function emitReadyEvents(tx: Transaction, job: Job, before: LockedMedia): Promise<void> {
+  const { jobId, mediaId, videoId, organisationId } = job
+  const [earlier] = await tx.query(`select 1 from job where media_id = $1 and state = 'ok' and job_id <> $2 limit 1`, [mediaId, jobId])
+  if (!before.renditions && !before.early) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
+  if (!earlier) await addVideoEvents(tx, 'video.ready', job, { job_id: jobId })
+  // A replacement of a failed upload publishes the first set, so it is not reported as a
+  // replacement.
+  if (before.renditions) {
+    const data = { video_id: videoId, media_id: mediaId, organisation_id: organisationId, job_id: jobId }
+    await addEvent(tx, { type: 'media.replaced', organisationId, objectKey: `media:${mediaId}`, data })
+  } else await queueSuccessMail(tx, job)
+}
+
+/** Locks the media, then the job. */
+async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<LockedJob | undefined> {
+  const [found] = await tx.query<{ media_id: string }>(
+    'select media_id from job where job_id = $1 and ($2::bigint is null or organisation_id = $2)',
+    [jobId, scope],
+  )
+  if (!found) return undefined
+  const media = await lockMedia(tx, found.media_id, null)
+  const [row] = await tx.query<JobRow & { revision: string; user_id: string }>(
+    `select ${COLUMNS}, revision, user_id from job where job_id = $1 for update`,
+    [jobId],
+  )
+  return row && { job: toJob(row), userId: row.user_id, revision: Number(row.revision), media }
+}
+
+/** Returns whether a job that has ended here is still wanted. Of its sets, only the first accepted one is. */
+async function isNeededAfter(tx: Transaction, jobId: string, news: JobUpdate): Promise<boolean> {
+  if (news.kind === 'progress') return false
+  if (news.kind !== 'published') return (await tx.query(NEEDED, [[jobId]])).length > 0
+  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === news.renditions.prefix)
+}
+
+const USED_SETS = `
+  select renditions ->> 'prefix' as prefix from media where set_job_id = any($1::bigint[])
+  union select prefix from delivery_set where job_id = any($1::bigint[]) and expire_time > now()
+  union select a.prefix from added_rendition a where a.job_id = any($1::bigint[]) and ${ADDED_IS_USED}`
+
+const NEEDED = `
+  select j.job_id from job j
+  where j.job_id = any($1::bigint[])
+    and (j.state in ('queued', 'running')
+      or exists (select from media m where m.set_job_id = j.job_id)
+      or exists (select from delivery_set s where s.job_id = j.job_id and s.expire_time > now())
+      or exists (select from added_rendition a where a.job_id = j.job_id and ${ADDED_IS_USED}))
+  order by j.job_id`
+
+const COLUMNS =
+  'job_id, video_id, media_id, organisation_id, action, set_job_id, state, progress, code, message, create_time, start_time, finish_time'
+
+interface JobRow {
+  job_id: string
+  video_id: string
+  media_id: string
+  organisation_id: string
+  action: Job['action']
+  set_job_id: string | null
+  state: Job['state']
+  progress: number
+  code: number
+  message: string
+  create_time: Date
+  start_time: Date | null
+  finish_time: Date | null
+}
+
+function toJob(row: JobRow): Job {
+  return {
+    jobId: row.job_id,
+    videoId: row.video_id,
+    mediaId: row.media_id,
+    organisationId: row.organisation_id,
+    action: row.action,
+    setJobId: row.set_job_id ?? undefined,
+    state: row.state,
+    progress: row.progress,
+    code: row.code,
+    message: row.message,
+    createTime: row.create_time,
+    startTime: row.start_time ?? undefined,
+    finishTime: row.finish_time ?? undefined,
+  }
+}

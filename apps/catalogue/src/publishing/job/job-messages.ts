@@ -1,0 +1,32 @@
+import type { Outbox, Transaction } from '@vitascope/postgres'
+
+/** Topics of outbox messages to encoding. Messages of one media are sent in order. */
+export const JOB_CREATED = 'job.created'
+export const JOB_CANCELLED = 'job.cancelled'
+
+/** Adds messages to the outbox, in the transaction of their cause. */
+export type Enqueue = Outbox['enqueue']
+
+export interface JobRequest {
+  jobId: string
+  mediaId: string
+  organisationId: string
+  sourceUrl: string
+  /** The organisation's remaining quota for the source; absent if unlimited. */
+  maxBytes?: number | undefined
+  maxSeconds?: number | undefined
+  /** The job runs after all jobs with normal priority. */
+  lowPriority?: boolean | undefined
+  /** One rendition that is added to the set of a job. It has no source of its own. */
+  rendition?: { setJobId: string; profileId: number } | undefined
+}
+
+export function enqueueCreated(enqueue: Enqueue, tx: Transaction, request: JobRequest) {
+  const { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority, rendition } = request
+  const payload = { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority: lowPriority || undefined, rendition }
+  return enqueue(tx, { topic: JOB_CREATED, key: `media:${mediaId}`, payload })
+}
+
+export function enqueueCancelled(enqueue: Enqueue, tx: Transaction, { jobId, mediaId }: { jobId: string; mediaId: string }) {
+  return enqueue(tx, { topic: JOB_CANCELLED, key: `media:${mediaId}`, payload: { jobId } })
+}

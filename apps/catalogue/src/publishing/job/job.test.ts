@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { aSet } from '../../../test/builders.ts'
+import { accepted, playable, type Status } from '../media/status.ts'
+import { applyUpdate, type JobState, type JobUpdate, type MediaState } from './job.ts'
+
+const queued: JobState = { state: 'queued', progress: 5, code: 0, message: '' }
+const fresh: MediaState = { status: accepted(false), renditions: undefined, early: undefined }
+const replaced: MediaState = { status: accepted(false), renditions: aSet('1'), early: undefined }
+const working = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
+
+test('an accepted job shows encoding at once, one that waits for its turn waiting', () => {
+  expect(accepted(false)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
+  expect(accepted(true)).toEqual({ state: 'waiting', progress: 0, code: 1, message: '' })
+})
+
+describe('progress', () => {
+  test.each([
+    ['moves on', 5, 40, 40],
+    ['never goes back', 40, 20, 40],
+    ['begins at 5', 0, 1, 5],
+    ['ends at 99 while work goes on', 98, 100, 99],
+    ['counts whole percents', 5, 33.9, 33],
+  ])('%s', (_, now, percent, shown) => {
+    const { media, job } = applyUpdate({ ...queued, progress: now }, { ...fresh, status: working(now) }, { kind: 'progress', percent })
+    expect(media.status).toEqual(working(shown))
+    expect(job).toMatchObject({ state: 'running', progress: shown })
+  })
+  test('ends the waiting', () => {
+    expect(applyUpdate(queued, { ...fresh, status: accepted(true) }, { kind: 'progress', percent: 5 }).media.status).toEqual(working(5))
+  })
+})
+
+test('a published set plays', () => {
+  const after = applyUpdate(queued, fresh, { kind: 'published', renditions: aSet('9') })
+  expect(after.job).toEqual({ state: 'ok', progress: 100, code: 0, message: '' })
+  expect(after.media).toEqual({ status: playable(), renditions: aSet('9') })
+})
+
+describe('a failure', () => {
+  const failed: JobUpdate = { kind: 'failed', code: 4001, message: 'the source is not to be reached' }
+  test('of a first encode shows, with the progress as reached', () => {
+    const { media } = applyUpdate({ ...queued, progress: 42 }, { ...fresh, status: working(42) }, failed)
+    expect(media.status).toEqual({ state: 'failed', progress: 42, code: 4001, message: 'the source is not to be reached' })
+  })
+  test('of a replacement leaves what played, and the reason in the job', () => {
+    const after = applyUpdate(queued, replaced, failed)
+    expect(after.media).toEqual({ status: playable(), renditions: aSet('1'), early: undefined })
+    expect(after.job).toMatchObject({ state: 'failed', code: 4001, message: 'the source is not to be reached' })
+  })
+  test('under a code that is none is a fault of ours', () => {
+    expect(applyUpdate(queued, fresh, { ...failed, code: 17 }).job.code).toBe(5000)
+  })
+  test('by a caller has its own code', () => {
+    const { job, media } = applyUpdate(queued, fresh, { kind: 'cancelled', message: 'cancelled on request' })
+    expect(job).toMatchObject({ state: 'cancelled', code: 4005 })
+    expect(media.status).toMatchObject({ state: 'failed', code: 4005 })
+  })
+})
+
+describe('that it can be watched', () => {
+  const early = aSet('1', { renditions: [] })
+  test('plays while the status goes on, and ends with the job', () => {
+    const after = applyUpdate(queued, fresh, { kind: 'playable', early })
+    expect([after.job.state, after.media]).toEqual(['running', { ...fresh, early }])
+    const { media } = applyUpdate(after.job, after.media, { kind: 'progress', percent: 40 })
+    expect([media.early, media.status.progress]).toEqual([early, 40])
+    expect(applyUpdate(after.job, media, { kind: 'failed', code: 5002, message: '' }).media.early).toBeUndefined()
+    expect(applyUpdate(after.job, media, { kind: 'published', renditions: aSet('1') }).media).toMatchObject({
+      early: undefined,
+      renditions: aSet('1'),
+    })
+  })
+  test('of a replacement leaves what plays', () => {
+    expect(applyUpdate(queued, replaced, { kind: 'playable', early }).media).toEqual(replaced)
+  })
+})
+
+test('whatever comes, what is shown is one of the states with its own numbers, and progress grows within a job', () => {
+  const update = fc.oneof(
+    fc.record({ kind: fc.constant('progress' as const), percent: fc.integer() }),
+    fc.record({ kind: fc.constant('failed' as const), code: fc.integer(), message: fc.string() }),
+    fc.constant({ kind: 'playable' as const, early: aSet('9', { renditions: [] }) }),
+    fc.constant({ kind: 'published' as const, renditions: aSet('9') }),
+    fc.constant({ kind: 'cancelled' as const, message: '' }),
+  )
+  fc.assert(
+    fc.property(fc.boolean(), fc.boolean(), fc.array(update, { maxLength: 20 }), (waits, plays, all) => {
+      let job = queued
+      let media: MediaState = { status: accepted(waits), renditions: plays ? aSet('1') : undefined, early: undefined }
+      for (const one of all) {
+        const after = applyUpdate(job, media, one)
+        expect(after.job.progress).toBeGreaterThanOrEqual(job.progress)
+        expect(after.media.status.progress).toBeGreaterThanOrEqual(after.media.status.state === 'failed' ? 0 : media.status.progress)
+        const { state, progress, code } = after.media.status
+        if (state === 'encoding') expect([progress >= 5 && progress <= 99, code]).toEqual([true, 2])
+        else if (state === 'ok') expect([progress, code]).toEqual([100, 2000])
+        else expect([state, Math.floor(code / 1000) === 4 || Math.floor(code / 1000) === 5]).toEqual(['failed', true])
+        expect(after.media.early === undefined || (one.kind !== 'published' && !after.media.renditions)).toBe(true)
+        if (one.kind !== 'progress' && one.kind !== 'playable') return
+        job = after.job
+        media = after.media
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,79 @@
+import { tidy } from '../../rules/text.ts'
+import type { RenditionSet } from '../media/rendition-set.ts'
+import { CANCELLED, failedStatus, failureCode, playable, progressed, type Status, workPercent } from '../media/status.ts'
+
+export type JobStatus = 'queued' | 'running' | 'ok' | 'failed' | 'cancelled'
+
+/** An encode job and its state. */
+export interface Job {
+  jobId: string
+  videoId: string
+  mediaId: string
+  organisationId: string
+  action: 'new_video' | 'replace' | 'add_rendition'
+  /** For `add_rendition`: the job that made the set to which the rendition is added. */
+  setJobId: string | undefined
+  state: JobStatus
+  progress: number
+  code: number
+  message: string
+  createTime: Date
+  startTime: Date | undefined
+  finishTime: Date | undefined
+}
+
+/** The mutable part of a job. */
+export type JobState = Pick<Job, 'state' | 'progress' | 'code' | 'message'>
+
+/** The part of a media that a job changes. */
+export interface MediaState {
+  status: Status
+  renditions: RenditionSet | undefined
+  /** The set that plays while the first full set is being made. */
+  early: RenditionSet | undefined
+}
+
+export type JobUpdate =
+  | { kind: 'progress'; percent: number; sourceMs?: number | undefined }
+  | { kind: 'playable'; early: RenditionSet }
+  | { kind: 'published'; renditions: RenditionSet }
+  | { kind: 'failed'; code: number; message: string }
+  | { kind: 'cancelled'; message: string }
+
+/** Returns whether a job is active and may change its media. A media has at most one active job that makes its set. */
+export function isActive({ state }: Pick<Job, 'state'>): boolean {
+  return state === 'queued' || state === 'running'
+}
+
+/** Returns the state of an active job and of its media after an update. */
+export function applyUpdate(job: JobState, media: MediaState, news: JobUpdate): { job: JobState; media: MediaState } {
+  switch (news.kind) {
+    case 'progress':
+      return {
+        job: { ...job, state: 'running', progress: Math.max(job.progress, workPercent(news.percent)) },
+        media: { ...media, status: progressed(media.status, news.percent) },
+      }
+    case 'playable':
+      return {
+        job: { ...job, state: 'running' },
+        media: { ...media, status: progressed(media.status, media.status.progress), early: media.renditions ? undefined : news.early },
+      }
+    case 'published':
+      return {
+        job: { state: 'ok', progress: 100, code: 0, message: '' },
+        media: { status: playable(), renditions: news.renditions, early: undefined },
+      }
+    case 'failed':
+      return givenUpBy(job, media, 'failed', failureCode(news.code), news.message)
+    case 'cancelled':
+      return givenUpBy(job, media, 'cancelled', CANCELLED, news.message)
+  }
+}
+
+function givenUpBy(job: JobState, media: MediaState, state: 'failed' | 'cancelled', code: number, reason: string) {
+  const message = tidy(reason, 1_000)
+  return {
+    job: { state, progress: job.progress, code, message },
+    media: { ...media, early: undefined, status: failedStatus(media.status, code, message, media.renditions !== undefined) },
+  }
+}

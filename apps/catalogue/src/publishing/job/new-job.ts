@@ -1,0 +1,46 @@
+import type { Transaction } from '@vitascope/postgres'
+import type { Reservation } from '../../quota/quota.ts'
+import type { Job } from './job.ts'
+
+export interface NewJob {
+  videoId: string
+  mediaId: string
+  organisationId: string
+  action: Job['action']
+  progress: number
+  sourceUrl: string
+  notify: boolean
+  userId: string
+  /** The job runs after all jobs with normal priority. */
+  lowPriority?: boolean
+  /** For `add_rendition`: the profile, and the job whose set is extended. */
+  profileId?: number
+  setJobId?: string
+  /** From `reserve`, in the same transaction. */
+  reserved: Reservation
+}
+
+export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): Promise<string> {
+  const [row] = await tx.query<{ job_id: string }>(
+    `insert into job (video_id, media_id, organisation_id, action, state, progress, source_url, notify, user_id, profile_id, set_job_id,
+       reserved_bytes, reserved_ms, quota_bytes, quota_ms, max_bytes, max_ms, low_priority)
+     values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning job_id`,
+    [
+      ...[job.videoId, job.mediaId, job.organisationId, job.action, job.progress, job.sourceUrl, job.notify, job.userId],
+      ...[job.profileId, job.setJobId],
+      ...[reserved.bytes, reserved.ms, reserved.quotaBytes, reserved.quotaMs, reserved.maxBytes, reserved.maxMs],
+      job.lowPriority ?? false,
+    ],
+  )
+  if (!row) throw new Error('the insert of a job answered no row')
+  return row.job_id
+}
+
+/** Records a job that could not be started as failed, so that its reason can be found. */
+export async function noteFailedJob(
+  tx: Transaction,
+  { code, message, ...job }: Omit<NewJob, 'reserved'> & { code: number; message: string },
+): Promise<void> {
+  const jobId = await insertJob(tx, { ...job, reserved: { bytes: 0, ms: 0 } })
+  await tx.query(`update job set state = 'failed', code = $2, message = $3, finish_time = now() where job_id = $1`, [jobId, code, message])
+}

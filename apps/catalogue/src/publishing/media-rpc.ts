@@ -1,0 +1,84 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Call, Handlers } from '@vitascope/grpc'
+import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
+import type { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { parseId } from '../rules/id.ts'
+import { checkText } from '../rules/text.ts'
+import { mergeMedia } from './media/media.ts'
+import type { MediaKey } from './media/media-lock.ts'
+import { checkSourceUrl } from './media/source.ts'
+import { toStatusMessage } from './media/status-message.ts'
+import type { MediaStore } from './media-store.ts'
+
+/** Adds a video to a media. */
+export type PublishMedia = (
+  key: MediaKey,
+  userId: string,
+  call: Pick<Call, 'idempotency' | 'signal'>,
+) => Promise<{ videoId: string; mediaId: string }>
+
+export interface MediaParts {
+  media: MediaStore
+  publishMedia: PublishMedia
+  organisations: Organisations
+}
+
+export function mediaHandlers({ media, publishMedia, organisations }: MediaParts): Handlers<typeof MediaServiceService> {
+  return {
+    async getMedia({ mediaId }, { principal, signal }) {
+      const found = await media.find(keyOf(requireUser(principal), mediaId), signal)
+      if (!found) throw notFound('media', mediaId)
+      return { media: found }
+    },
+    async updateMedia({ media: given, updateMask = [] }, { principal, signal }) {
+      const user = requireUser(principal)
+      const key = keyOf(user, given?.mediaId ?? '')
+      if (!given) throw notFound('media', '')
+      const bySystem = user.userType === 'system'
+      const updated =
+        updateMask.length === 0
+          ? await media.find(key, signal)
+          : await media.update(key, (now) => mergeMedia(now, given, updateMask, bySystem), signal)
+      if (!updated) throw notFound('media', key.mediaId)
+      return { media: updated }
+    },
+    async replaceSource({ mediaId, sourceUrl, organisationId, startsWaiting }, call) {
+      const user = requireUser(call.principal)
+      const { scope } = keyOf(user, mediaId)
+      const owner = organisationId === '' ? scope : parseId(organisationId)
+      if (owner === undefined || (scope !== null && owner !== scope)) throw notFound('media', mediaId)
+      const problems = checkSourceUrl('url', sourceUrl)
+      if (problems.length > 0) throw invalid(problems)
+      // Ensures that the organisation's quota is known.
+      const replaced = await media.find({ scope: owner, mediaId }, call.signal)
+      if (replaced) await organisations.require(replaced.organisationId, call.signal)
+      const { status, ...replacement } = await media.replace(
+        { scope: owner, mediaId },
+        { sourceUrl, userId: user.userId, startsWaiting },
+        call,
+      )
+      return { ...replacement, status: toStatusMessage(status) }
+    },
+    async publishMedia({ mediaId }, call) {
+      const user = requireUser(call.principal)
+      return publishMedia(keyOf(user, mediaId), user.userId, call)
+    },
+    async deleteMedia({ mediaId, userId, notes }, { principal, signal }) {
+      const user = requireUser(principal)
+      const bySystem = user.userType === 'system'
+      const problems = [
+        ...(bySystem && !parseId(userId) ? [{ field: 'user_id', message: 'must be the id of the user on whose behalf this is done' }] : []),
+        ...checkText('notes', notes, { max: 1_000 }),
+      ]
+      if (problems.length > 0) throw invalid(problems)
+      const deletion = { userId: bySystem ? userId : user.userId, callerId: user.userId, notes }
+      return { deleteTime: await media.remove(keyOf(user, mediaId), deletion, signal) }
+    },
+  }
+}
+
+function keyOf(user: UserPrincipal, mediaId: string): MediaKey {
+  if (!parseId(mediaId)) throw notFound('media', mediaId)
+  return { scope: scopeOf(user), mediaId }
+}

@@ -1,0 +1,30 @@
+import type { Transaction } from '@vitascope/postgres'
+import type { RenditionSet } from './rendition-set.ts'
+
+/**
+ * Creates a new delivery version for every video of a media whose new set is stored. The previous
+ * set stays available under its old URLs for one hour, so running playback continues.
+ */
+export async function switchToSet(tx: Transaction, mediaId: string, before: RenditionSet | undefined): Promise<void> {
+  if (before) {
+    await tx.query(
+      `insert into delivery_set (video_id, version, job_id, prefix, expire_time)
+       select video_id, delivery_version, $2, $3, now() + interval '1 hour' from video where media_id = $1 and delivery_version <> ''`,
+      [mediaId, before.jobId, before.prefix],
+    )
+  }
+  await tx.query('update video set delivery_version = new_delivery_version() where media_id = $1', [mediaId])
+}
+
+/** Invalidates all existing delivery URLs of a media, or of one of its videos if `videoId` is given. */
+export async function rotateDeliveryUrls(tx: Transaction, mediaId: string, videoId: string | null = null): Promise<void> {
+  await tx.query(
+    'delete from delivery_set s using video v where v.video_id = s.video_id and v.media_id = $1 and ($2::bigint is null or v.video_id = $2)',
+    [mediaId, videoId],
+  )
+  await tx.query(
+    `update video set delivery_version = new_delivery_version()
+     where media_id = $1 and ($2::bigint is null or video_id = $2) and delivery_version <> ''`,
+    [mediaId, videoId],
+  )
+}

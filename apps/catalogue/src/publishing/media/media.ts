@@ -1,0 +1,49 @@
+import { DomainError, type FieldError, invalid } from '@vitascope/errors'
+import { checkText } from '../../rules/text.ts'
+
+/** The parent of videos; it owns the encoded files. */
+export interface Media {
+  mediaId: string
+  organisationId: string
+  title: string
+  originalFilename: string
+  encodedFilenames: string[]
+  tokenRequired: boolean
+  gifStatus: number
+  updateTime: Date
+}
+
+export type MediaFields = Pick<Media, 'title' | 'originalFilename' | 'tokenRequired' | 'gifStatus'>
+
+const PATHS = new Map<string, keyof MediaFields>([
+  ['title', 'title'],
+  ['gif_status', 'gifStatus'],
+  ['original_filename', 'originalFilename'],
+  ['token_required', 'tokenRequired'],
+])
+const SYSTEM_PATHS = ['original_filename', 'token_required']
+
+/**
+ * Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every
+ * invalid field, or SYSTEM_ONLY.
+ */
+export function mergeMedia(now: MediaFields, given: MediaFields, mask: readonly string[], bySystem: boolean): MediaFields {
+  const own = mask.filter((path) => SYSTEM_PATHS.includes(path))
+  if (own.length > 0 && !bySystem) throw new DomainError('forbidden', 'SYSTEM_ONLY', `only system keys may change ${own.join(' and ')}`)
+  const unknown = mask
+    .filter((path) => !PATHS.has(path))
+    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
+  const keys = mask.flatMap((path) => PATHS.get(path) ?? [])
+  const merged = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
+  const problems = [...unknown, ...checkMedia(merged)]
+  if (problems.length > 0) throw invalid(problems)
+  return merged
+}
+
+function checkMedia({ title, originalFilename, gifStatus }: MediaFields): FieldError[] {
+  return [
+    ...checkText('title', title, { min: 1, max: 255 }),
+    ...checkText('original_filename', originalFilename, { min: 1, max: 255 }),
+    ...(gifStatus === 0 || gifStatus === 1 ? [] : [{ field: 'gif_status', message: 'must be 0 or 1' }]),
+  ]
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { aCall, aSet } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createEncodingFormatStore } from './encoding-format/encoding-format-store.ts'
+import { createRetryJob, type RetryJob } from './retry-job.ts'
+
+let catalogue: CatalogueDatabase
+let retryJob: RetryJob
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  retryJob = createRetryJob(catalogue.db, catalogue.enqueue)
+})
+beforeEach(() => catalogue.db.query('truncate outbox'))
+afterAll(() => catalogue.close())
+
+const fail = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'failed', code: 5002, message: 'the encoder failed' }, 100)
+const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 200)
+const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId }, aCall())
+const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
+const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
+
+test('a video whose job failed is encoding again from the same source, and plays when the new job is done', async () => {
+  const { jobId, videoId } = await catalogue.upload()
+  await fail(jobId)
+  const { jobId: again } = await retry(jobId)
+  expect(await shown(videoId)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
+  expect(await catalogue.jobs.find('1', again)).toMatchObject({ videoId, action: 'new_video', state: 'queued' })
+  const sources = await catalogue.db.query('select distinct source_url from job where job_id in ($1, $2)', [jobId, again])
+  expect(sources).toHaveLength(1)
+  expect(await received()).toEqual([`job.created ${jobId}`, `job.created ${again}`])
+  expect(await publish(again)).toBe(true)
+  expect(await shown(videoId)).toMatchObject({ state: 'ok' })
+})
+
+test('what gave way does so again', async () => {
+  const { jobId } = await catalogue.upload({}, { lowPriority: true })
+  await fail(jobId)
+  await retry(jobId)
+  expect((await catalogue.messages()).map(({ payload }) => payload)).toMatchObject([{ lowPriority: true }, { lowPriority: true }])
+})
+
+test('the success mail goes to the uploader, whichever user retried, and names an existing video', async () => {
+  const { jobId, videoId, mediaId } = await catalogue.upload({}, { userId: '7', notify: true })
+  const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
+  await fail(jobId)
+  await catalogue.videos.remove({ scope: '1', videoId })
+  const again = await retry(jobId)
+  expect(again).toMatchObject({ videoId: second.videoId, mediaId })
+  expect(await catalogue.jobs.find('1', again.jobId)).toMatchObject({ videoId: second.videoId })
+  await publish(again.jobId)
+  const mails = await catalogue.db.query('select user_id, video_id from mail where job_id = $1', [again.jobId])
+  expect(mails).toEqual([{ user_id: '7', video_id: second.videoId }])
+})
+
+test('what plays goes on playing while its failed replacement is tried again', async () => {
+  const { videoId, mediaId, jobId: first } = await catalogue.play()
+  const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
+  const { jobId } = await catalogue.media.replace({ scope: '1', mediaId }, source, aCall())
+  await fail(jobId)
+  const { jobId: again } = await retry(jobId)
+  expect(await catalogue.jobs.find('1', again)).toMatchObject({ action: 'replace' })
+  expect((await catalogue.videos.find('1', videoId))?.renditions?.jobId).toBe(first)
+})
+
+test('a rendition whose job failed is tried again alone', async () => {
+  const { mediaId } = await catalogue.play()
+  const formats = createEncodingFormatStore(catalogue.db, catalogue.enqueue)
+  const { jobId } = await formats.addToMedia({ mediaId, profileId: 21, userId: '7' }, aCall())
+  await fail(jobId)
+  const { jobId: again } = await retry(jobId)
+  expect(await catalogue.jobs.find('1', again)).toMatchObject({ mediaId, action: 'add_rendition', state: 'queued' })
+  await expect(retry(jobId)).rejects.toMatchObject({ reason: 'JOB_OVERTAKEN' })
+})
+
+test('only what failed or was cancelled is tried again, once, and by its own organisation', async () => {
+  const [standing, done, failed, deleted] = [
+    await catalogue.upload(),
+    await catalogue.play(),
+    await catalogue.upload(),
+    await catalogue.upload(),
+  ]
+  await fail(failed.jobId)
+  await fail(deleted.jobId)
+  await catalogue.media.remove({ scope: '1', mediaId: deleted.mediaId }, { userId: '7', callerId: '7', notes: '' })
+  for (const { jobId } of [standing, done]) {
+    await expect(retry(jobId)).rejects.toMatchObject({ kind: 'refused', reason: 'JOB_NOT_FAILED' })
+  }
+  await expect(retry(deleted.jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
+  await expect(retry(failed.jobId, '2')).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
+  const tries = await Promise.allSettled(Array.from({ length: 5 }, () => retry(failed.jobId)))
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  await catalogue.jobs.cancel('1', standing.jobId)
+  expect(await retry(standing.jobId)).toMatchObject({ mediaId: standing.mediaId, action: 'new_video' })
+})

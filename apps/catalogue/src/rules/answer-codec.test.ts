@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals'
+import { fixedMasterKeys } from '@vitascope/security'
+import { sealedCodec } from './answer-codec.ts'
+
+const answer = { token: 'a-secret-token', expires: 5 }
+
+test('an answer comes back as it was, and its secret is not in the bytes', () => {
+  const codec = sealedCodec<typeof answer>(fixedMasterKeys('a master key of this test, long enough'))
+  const bytes = codec.encode(answer)
+  expect(codec.decode(bytes)).toEqual(answer)
+  expect(Buffer.from(bytes).toString('latin1')).not.toContain('a-secret-token')
+  expect(Buffer.from(codec.encode(answer))).not.toEqual(Buffer.from(bytes))
+})
+
+test('changed bytes, and those of another master key, are refused', () => {
+  const codec = sealedCodec<typeof answer>(fixedMasterKeys('a master key of this test, long enough'))
+  const bytes = Buffer.from(codec.encode(answer))
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+  expect(() => codec.decode(bytes)).toThrow()
+  expect(() =>
+    codec.decode(sealedCodec<typeof answer>(fixedMasterKeys('another master key of this test, long enough')).encode(answer)),
+  ).toThrow()
+})

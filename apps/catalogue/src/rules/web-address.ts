@@ -1,0 +1,15 @@
+/** Browsers remove or rewrite these characters before they parse the scheme, so `java<TAB>script:` would run. */
+const BENT = /[\p{C}\p{Z}\\]/u
+
+/**
+ * Returns the problem of an address that players insert into a page, or undefined if it is valid or
+ * empty. Only http and https are allowed and, with `paths`, an address without a scheme.
+ */
+export function webAddressProblem(address: string, { paths }: { paths: boolean }): string | undefined {
+  if (address === '') return undefined
+  if (BENT.test(address)) return 'must not contain white space, control characters or backslashes'
+  if (paths && !/^[^/?#]*:/.test(address)) return undefined
+  return /^https?:\/\/[^/?#]/i.test(address) && URL.canParse(address)
+    ? undefined
+    : `must be an http or https address${paths ? ', or a path' : ''}`
+}

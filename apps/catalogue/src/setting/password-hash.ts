@@ -1,0 +1,28 @@
+import { hash, verify } from '@node-rs/argon2'
+import { createFairQueue, type FairQueue } from '@vitascope/concurrency'
+import { DomainError } from '@vitascope/errors'
+
+/**
+ * Creates and verifies the argon2id hashes that are stored in place of SHA-1 digests of passwords.
+ * Each group of callers has a bounded part of the capacity, so that no group can block another.
+ * Throws PASSWORDS_BUSY if the queue is full.
+ */
+export interface PasswordHasher {
+  make(sha1: string, group: string, signal?: AbortSignal): Promise<string>
+  matches(stored: string, sha1: string, group: string, signal?: AbortSignal): Promise<boolean>
+}
+
+/** One derivation takes about 30 ms of CPU and 19 MiB. Guests may try passwords, so the bounds are low. */
+const BOUNDS = { concurrency: 2, maxQueued: 32, maxQueuedPerKey: 4 }
+
+export function createPasswordHasher(queue: FairQueue = createFairQueue({ ...BOUNDS, rejection: passwordsBusy })): PasswordHasher {
+  return {
+    // Parameters of the OWASP password storage cheat sheet: 19 MiB, two passes, one lane. The default algorithm of the package is argon2id.
+    make: (sha1, group, signal) => queue.run(group, () => hash(sha1, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }), signal),
+    matches: (stored, sha1, group, signal) => queue.run(group, () => verify(stored, sha1), signal),
+  }
+}
+
+function passwordsBusy(): DomainError {
+  return new DomainError('exhausted', 'PASSWORDS_BUSY', 'too many passwords are being checked or set; try again', { retryAfter: 1 })
+}

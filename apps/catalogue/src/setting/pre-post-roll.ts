@@ -1,0 +1,27 @@
+import { notFound } from '@vitascope/errors'
+import type { Transaction } from '@vitascope/postgres'
+
+/**
+ * Throws VIDEO_NOT_FOUND if a profile references a new pre-roll or post-roll video that does not
+ * exist in its organisation. Videos that it referenced before are not checked, because they may
+ * have been deleted.
+ */
+export async function requirePrePostRolls(tx: Transaction, organisationId: string, rolls: string, before = ''): Promise<void> {
+  const known = new Set(idsOf(before))
+  const newIds = [...new Set(idsOf(rolls))].filter((id) => !known.has(id))
+  if (newIds.length === 0) return
+  const rows = await tx.query<{ video_id: string }>(
+    'select video_id from video where video_id = any($1::bigint[]) and organisation_id = $2',
+    [newIds, organisationId],
+  )
+  const found = new Set(rows.map((row) => row.video_id))
+  const missing = newIds.find((id) => !found.has(id))
+  if (missing !== undefined) throw notFound('video', missing)
+}
+
+function idsOf(rolls: string): readonly string[] {
+  if (rolls === '') return []
+  // Lists of ids, validated before they were stored.
+  const { pre = [], post = [] } = JSON.parse(rolls) as { pre?: string[]; post?: string[] }
+  return [...pre, ...post]
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createVideoPages, type VideoPages } from './video-pages.ts'
+import type { VideoQuery } from './video-query.ts'
+
+let catalogue: CatalogueDatabase
+let lists: VideoPages
+// Ten videos of one organisation, with two pairs of titles that differ only in case. Another
+// organisation has three videos.
+const titles = ['b', 'a', 'C', 'B', 'e', 'd', 'Ä', 'f', 'A', 'g']
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  lists = createVideoPages(catalogue.db)
+  for (const [index, title] of titles.entries()) {
+    await (index < 4 ? catalogue.play : catalogue.upload)({ title, tags: index % 2 ? ['odd', `n${index}`] : ['even'] })
+  }
+  for (const title of ['x', 'y', 'z']) await catalogue.upload({ title }, { organisationId: '2' })
+  // Two videos with the same creation time.
+  await catalogue.db.query(`update video set create_time = (select create_time from video where title = 'e') where title = 'd'`)
+})
+afterAll(() => catalogue.close())
+
+const listing = (more: Partial<VideoQuery> = {}): VideoQuery => ({ scope: '1', order: 'create_time', descending: false, ...more })
+const page = (of: VideoQuery, place: { size?: number; token?: string; skip?: number } = {}, weight = 1) =>
+  lists.page(of, { size: 100, token: '', skip: 0, ...place }, () => weight)
+
+async function walk(of: VideoQuery, size: number, weight = 1): Promise<string[]> {
+  const found: string[] = []
+  for (let token = '', pages = 0; pages < 30; pages++) {
+    const { videos, nextPageToken } = await page(of, { size, token }, weight)
+    found.push(...videos.map(({ videoId }) => videoId))
+    if (nextPageToken === '') return found
+    token = nextPageToken
+  }
+  throw new Error('the list does not end')
+}
+
+describe.each([
+  ['create_time', false],
+  ['create_time', true],
+  ['title', false],
+  ['title', true],
+] as const)('by %s, descending %s', (order, descending) => {
+  test.each([1, 3, 9, 10, 11])('pages of %d give every video once, in order', async (size) => {
+    const of = listing({ order, descending })
+    const { videos } = await page(of)
+    expect(videos).toHaveLength(10)
+    expect(await walk(of, size)).toEqual(videos.map(({ videoId }) => videoId))
+  })
+  test('the other direction is the reverse', async () => {
+    const there = (await page(listing({ order, descending }))).videos.map(({ videoId }) => videoId)
+    const back = (await page(listing({ order, descending: !descending }))).videos.map(({ videoId }) => videoId)
+    expect(back).toEqual(there.reverse())
+  })
+})
+
+test('titles come without regard to case', async () => {
+  const { videos } = await page(listing({ order: 'title' }))
+  const lower = videos.map(({ title }) => title.toLowerCase()).filter((title) => title !== 'ä')
+  expect(lower).toEqual(['a', 'a', 'b', 'b', 'c', 'd', 'e', 'f', 'g'])
+})
+
+test('rows can be passed over', async () => {
+  const all = (await page(listing())).videos
+  expect((await page(listing(), { skip: 4, size: 3 })).videos).toEqual(all.slice(4, 7))
+  expect(await page(listing(), { skip: 10 })).toEqual({ videos: [], nextPageToken: '' })
+})
+
+test.each([
+  ['nothing', {}, 10],
+  ['a tag', { tag: 'odd' }, 5],
+  ['a tag of one', { tag: 'n3' }, 1],
+  ['a tag of none', { tag: `'; drop table video` }, 0],
+  ['a state', { state: 'ok' }, 4],
+  ['both', { state: 'ok', tag: 'even' }, 2],
+  ['another organisation', { scope: '2' }, 3],
+  ['none, of all organisations', { scope: null }, 13],
+] as const)('filtered by %s', async (_, more, count) => {
+  expect(await lists.count(listing(more))).toBe(count)
+  expect((await page(listing(more))).videos).toHaveLength(count)
+  expect(await walk(listing(more), 2)).toHaveLength(count)
+})
+
+test('a page of large videos ends early and goes on', async () => {
+  const { videos } = await page(listing(), {}, 1024 * 1024)
+  expect(videos).toHaveLength(3)
+  expect(await walk(listing(), 100, 1024 * 1024)).toHaveLength(10)
+  expect(await walk(listing(), 100, 9 * 1024 * 1024)).toHaveLength(10)
+})
+
+test.each([
+  ['nonsense', 'nonsense'],
+  ['values of no list', Buffer.from(JSON.stringify(['create_time', 'false', '12x', '', '1'])).toString('base64url')],
+  ['an id that is none', Buffer.from(JSON.stringify(['create_time', 'false', '12', '', '1e3'])).toString('base64url')],
+  ['a NUL', Buffer.from(JSON.stringify(['title', 'false', '\0', '', '1'])).toString('base64url')],
+])('a token of %s is refused', async (_, token) => {
+  await expect(page(listing(), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'page_token' }] })
+})
+
+test('a token of another order is refused', async () => {
+  const { nextPageToken: token } = await page(listing(), { size: 1 })
+  await expect(page(listing({ order: 'title' }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(page(listing({ descending: true }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+})

@@ -1,0 +1,156 @@
+import type { Scope } from '@vitascope/principal'
+import type { Status } from '../publishing/media/status.ts'
+import type { Key, VideoQuery } from './video-query.ts'
+import { matchStatement, type SearchWords, toQuery } from './video-search.ts'
+
+/** The resolved filters of a list. */
+export interface Filters {
+  scope: Scope
+  state?: Status['state'] | undefined
+  tag?: string | undefined
+  /** A folder of the scope. */
+  folderId?: string | undefined
+  words?: SearchWords
+  /** For a search with very many matches: the windows of the newest videos, or how matches are found. */
+  windows?: readonly number[]
+  own?: 'some' | 'newest'
+}
+
+/** Maximum number of rows that are counted. */
+const MAX_COUNTED = 10_000
+/** Maximum number of videos that a search finds. Reading and ranking one takes some microseconds. */
+export const MAX_FOUND = 1_000
+
+interface Statement {
+  text: string
+  values: unknown[]
+}
+
+/**
+ * Returns the statement for the keys of a page. It reads one narrow index or table, so that skipped
+ * rows are cheap. The text consists of constants of this file; input of callers is only passed as
+ * values.
+ */
+export function keyStatement(
+  listing: VideoQuery,
+  filters: Filters,
+  { after, limit, skip }: { after: Key | undefined; limit: number; skip: number },
+): Statement {
+  const values: unknown[] = []
+  const source = sourceOf(filters, values, listing.order === 'relevance')
+  const { columns, types, direction } = orderOf(listing, source)
+  const where = [...source.where]
+  if (after) {
+    const place = [after.sort, ...(after.createTime ? [after.createTime] : []), after.videoId].map((value, index) => {
+      values.push(value)
+      return `$${values.length}::${types[index]}`
+    })
+    where.push(`(${columns.join(', ')}) ${direction === 'desc' ? '<' : '>'} (${place.join(', ')})`)
+  }
+  values.push(limit, skip)
+  const [sort, second] = columns
+  const selected = columns.length === 3 ? `${sort}::text as sort, ${second} as create_time` : `${sort} as sort`
+  const text = `select ${source.id} as video_id, ${selected} from ${source.from} where ${where.join(' and ')}
+    order by ${columns.map((column) => `${column} ${direction}`).join(', ')} limit $${values.length - 1} offset $${values.length}`
+  return { text, values }
+}
+
+export function toKey({ order }: VideoQuery, row: { video_id: string; sort: Date | string; create_time?: Date }): Key {
+  const { video_id: videoId, sort, create_time: createTime } = row
+  return order === 'relevance' && createTime ? { videoId, sort, createTime } : { videoId, sort }
+}
+
+export function countStatement(filters: Filters): Statement {
+  const values: unknown[] = []
+  if (!filters.words && filters.tag === undefined && filters.folderId === undefined) {
+    const where = ['true']
+    const add = adder(values, where)
+    if (filters.scope !== null) add((p) => `organisation_id = ${p}`, filters.scope)
+    if (filters.state !== undefined) add((p) => `state = ${p}`, filters.state)
+    return { text: `select coalesce(sum(videos), 0) as count from video_count where ${where.join(' and ')}`, values }
+  }
+  const { from, where } = sourceOf(filters, values, false)
+  const text = `select count(*) as count from (select from ${from} where ${where.join(' and ')} limit ${MAX_COUNTED}) as counted`
+  return { text, values }
+}
+
+/** Where keys are read from: table, column names and conditions. */
+interface Source {
+  from: string
+  where: string[]
+  id: string
+  createTime: string
+  title: string
+  rank?: string
+}
+
+function sourceOf(filters: Filters, values: unknown[], ranked: boolean): Source {
+  if (filters.words) return searchSource({ ...filters, words: filters.words }, values, ranked)
+  if (filters.folderId !== undefined) return folderSource(filters, values)
+  return filters.tag === undefined ? videoSource(filters, values) : tagSource(filters, values)
+}
+
+function videoSource({ scope, state }: Filters, values: unknown[]): Source {
+  const where = ['true']
+  const add = adder(values, where)
+  if (scope !== null) add((p) => `v.organisation_id = ${p}`, scope)
+  if (state !== undefined) add((p) => `v.state = ${p}`, state)
+  return { from: 'video v', where, id: 'v.video_id', createTime: 'v.create_time', title: 'lower(v.title)' }
+}
+
+function tagSource({ scope, state, tag }: Filters, values: unknown[]): Source {
+  const where: string[] = []
+  const add = adder(values, where)
+  add((p) => `t.tag = ${p}`, tag)
+  if (scope !== null) add((p) => `t.organisation_id = ${p}`, scope)
+  if (state !== undefined) add((p) => `t.state = ${p}`, state)
+  return { from: 'video_tag t', where, id: 't.video_id', createTime: 't.create_time', title: 't.title_key' }
+}
+
+function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Source {
+  const where: string[] = []
+  const add = adder(values, where)
+  add((p) => `f.folder_id = ${p}`, folderId)
+  if (state !== undefined) add((p) => `f.state = ${p}`, state)
+  if (tag !== undefined) add((p) => `exists (select from video_tag t where t.video_id = f.video_id and t.tag = ${p})`, tag)
+  return { from: 'folder_video f', where, id: 'f.video_id', createTime: 'f.create_time', title: 'f.title_key' }
+}
+
+/** Reads at most `MAX_FOUND` matching rows, and so ranks and sorts no more. Computes a rank only if `ranked` is set. */
+function searchSource(
+  { scope, state, tag, folderId, words, windows, own }: Filters & { words: SearchWords },
+  values: unknown[],
+  ranked: boolean,
+): Source {
+  const where: string[] = []
+  const filter = adder(values, where)
+  const add = (value: unknown) => `$${values.push(value)}`
+  // The index already filters by the organisation's mark. This condition is a second check; the `+
+  // 0` prevents the planner from using another index.
+  if (scope !== null) filter((p) => `s.organisation_id + 0 = ${p}`, scope)
+  if (folderId !== undefined) {
+    filter((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
+  }
+  const rank = ranked ? `ts_rank(s.words, ${add(toQuery(words, { scope: null }))}::tsquery)` : '0::real'
+  const columns = `s.video_id, s.create_time, s.title_key, ${rank} as rank`
+  const matches = matchStatement(words, { scope, state, tag, windows, own }, { columns, where, limit: MAX_FOUND, add })
+  const from = `(select * from (${matches}) as found limit ${MAX_FOUND}) as s`
+  return { from, where: ['true'], id: 's.video_id', createTime: 's.create_time', title: 's.title_key', rank: 's.rank' }
+}
+
+function orderOf({ order, descending }: VideoQuery, { id, createTime, title, rank }: Source) {
+  if (order === 'relevance' && rank !== undefined) {
+    return { columns: [rank, createTime, id], types: ['real', 'timestamptz', 'bigint'], direction: 'desc' }
+  }
+  const direction = descending ? 'desc' : 'asc'
+  return order === 'title'
+    ? { columns: [title, id], types: ['text', 'bigint'], direction }
+    : { columns: [createTime, id], types: ['timestamptz', 'bigint'], direction }
+}
+
+function adder(values: unknown[], where: string[]) {
+  return (condition: (parameter: string) => string, value: unknown) => {
+    values.push(value)
+    where.push(condition(`$${values.length}`))
+  }
+}

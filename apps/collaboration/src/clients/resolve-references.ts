@@ -1,0 +1,54 @@
+import { notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import type { UserFact, UserFacts } from './user-facts.ts'
+import type { VideoFact, VideoFacts } from './video-facts.ts'
+
+export interface Clients {
+  videos: VideoFacts
+  users: UserFacts
+}
+
+/** The ids of other services that every record references. */
+export interface References {
+  videoId: string
+  /** Empty if there is none. */
+  userId: string
+}
+
+/** A record with its user; undefined if it references none. */
+export interface Resolved<Row> {
+  row: Row
+  user: UserFact | undefined
+}
+
+/**
+ * Returns the records with their users, without those whose user was deleted. Makes one call for
+ * all users. The video must be checked separately.
+ */
+export async function withUsers<Row extends References>(users: UserFacts, rows: readonly Row[], call: Call): Promise<Resolved<Row>[]> {
+  const known = await users.find(
+    rows.map(({ userId }) => userId),
+    call,
+  )
+  return rows.flatMap((row) => {
+    const user = known.get(row.userId)
+    return user || row.userId === '' ? [{ row, user }] : []
+  })
+}
+
+/**
+ * Returns one record with its video and user. Throws the record's `not_found` if the record, its
+ * video or its user does not exist.
+ */
+export async function requireResolved<Row extends References>(
+  { videos, users }: Clients,
+  row: Row | undefined,
+  missing: { noun: string; id: string },
+  call: Call,
+): Promise<Resolved<Row> & { video: VideoFact }> {
+  if (!row) throw notFound(missing.noun, missing.id)
+  const [found, [standing]] = await Promise.all([videos.find([row.videoId], call), withUsers(users, [row], call)])
+  const video = found.get(row.videoId)
+  if (!video || !standing) throw notFound(missing.noun, missing.id)
+  return { ...standing, video }
+}

@@ -1,0 +1,39 @@
+import type { Clip } from './clip.ts'
+
+export interface ClipRow {
+  clip_id: string
+  entry_id: string
+  title: string
+  comments: string
+  time_start: number
+  time_finish: number
+  type: string
+  preview: boolean
+  position: number
+  /** A string if read from JSON. */
+  create_time: Date | string
+}
+
+export const CLIP_COLUMNS = 'clip_id, entry_id, title, comments, time_start, time_finish, type, preview, position, create_time'
+
+/** SQL for the clips of the entry `e` as one JSON column. Uses the index on the position. */
+export const CLIPS_OF_ENTRY = `coalesce((
+  select jsonb_agg(jsonb_build_object('clip_id', c.clip_id::text, 'entry_id', c.entry_id::text, 'title', c.title, 'comments', c.comments,
+    'time_start', c.time_start, 'time_finish', c.time_finish, 'type', c.type, 'preview', c.preview, 'position', c.position,
+    'create_time', c.create_time) order by c.position)
+  from clip c where c.entry_id = e.entry_id), '[]')`
+
+export function toClip(row: ClipRow): Clip {
+  return {
+    clipId: row.clip_id,
+    collaborationId: row.entry_id,
+    title: row.title,
+    comments: row.comments,
+    timeStart: row.time_start,
+    timeFinish: row.time_finish,
+    type: row.type,
+    preview: row.preview,
+    position: row.position,
+    createTime: new Date(row.create_time),
+  }
+}

@@ -1,0 +1,114 @@
+import { notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { type Db, isId, jsonCodec, storedResponse, type Transaction, withIdempotency } from '@vitascope/postgres'
+import type { Scope } from '@vitascope/principal'
+import type { References } from '../clients/resolve-references.ts'
+import { type Clip, type ClipFields, clipsFull, MAX_CLIPS, orderClips } from './clip.ts'
+import { CLIP_COLUMNS, type ClipRow, toClip } from './clip-row.ts'
+import { type EntryKey, lockEntry } from './entry-lock.ts'
+
+export interface ClipKey {
+  scope: Scope
+  clipId: string
+}
+
+type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+
+/** Methods with a key, except `find`, throw COLLABORATION_NOT_FOUND or CLIP_NOT_FOUND. */
+export interface ClipStore {
+  /** Returns a clip with the references of its entry. */
+  find(key: ClipKey, signal?: AbortSignal): Promise<(References & { clip: Clip }) | undefined>
+  /** Returns the clip that an earlier attempt of this call created, if there is one. */
+  createdBefore(call: Repeatable): Promise<Clip | undefined>
+  /** Appends a clip. Throws CLIPS_FULL. */
+  create(key: EntryKey, fields: ClipFields, call: Repeatable): Promise<Clip>
+  /** Locks the clip and stores the fields that `change` returns. Returns the clip after and before. */
+  update(key: ClipKey, change: (now: ClipFields) => ClipFields, signal?: AbortSignal): Promise<{ clip: Clip; previous: Clip }>
+  /** Deletes the clip and returns it. Later clips move up by one. */
+  remove(key: ClipKey, signal?: AbortSignal): Promise<Clip>
+  /**
+   * Returns the clips in the new and in the previous order. Throws `invalid` if the ids are not a
+   * permutation of the clips.
+   */
+  order(key: EntryKey, clipIds: readonly string[], signal?: AbortSignal): Promise<{ clips: Clip[]; previous: Clip[] }>
+}
+
+const made = jsonCodec<ClipRow>()
+const OF_CLIP = `from clip c join entry e using (entry_id) where c.clip_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
+
+export function createClipStore(db: Db): ClipStore {
+  return {
+    async find({ scope, clipId }, signal) {
+      signal?.throwIfAborted()
+      if (!isId(clipId)) return undefined
+      const [row] = await db.query<ClipRow & { video_id: string; user_id: string | null }>(`select c.*, e.video_id, e.user_id ${OF_CLIP}`, [
+        clipId,
+        scope,
+      ])
+      return row && { clip: toClip(row), videoId: row.video_id, userId: row.user_id ?? '' }
+    },
+    async createdBefore(call) {
+      const row = await storedResponse(db, call, made)
+      return row && toClip(row)
+    },
+    async create(key, fields, call) {
+      const row = await withIdempotency(db, call, made, async (tx) => {
+        const entryId = await lockEntry(tx, key)
+        const [count] = await tx.query<{ clips: number }>('select count(*)::int as clips from clip where entry_id = $1', [entryId])
+        const position = count?.clips ?? 0
+        if (position >= MAX_CLIPS) throw clipsFull()
+        const [inserted] = await tx.query<ClipRow>(
+          `insert into clip (entry_id, title, comments, time_start, time_finish, type, preview, position)
+           values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${CLIP_COLUMNS}`,
+          [entryId, fields.title, fields.comments, fields.timeStart, fields.timeFinish, fields.type, fields.preview, position],
+        )
+        return needRow(inserted, entryId)
+      })
+      return toClip(row)
+    },
+    update: ({ scope, clipId }, change, signal) =>
+      db.transaction(async (tx) => {
+        const [row] = isId(clipId) ? await tx.query<ClipRow>(`select c.* ${OF_CLIP} for update of c`, [clipId, scope]) : []
+        if (!row) throw notFound('clip', clipId)
+        const previous = toClip(row)
+        const fields = change(previous)
+        const [updated] = await tx.query<ClipRow>(
+          `update clip set title = $2, comments = $3, time_start = $4, time_finish = $5, type = $6, preview = $7
+           where clip_id = $1 returning ${CLIP_COLUMNS}`,
+          [clipId, fields.title, fields.comments, fields.timeStart, fields.timeFinish, fields.type, fields.preview],
+        )
+        return { clip: toClip(needRow(updated, clipId)), previous }
+      }, signal),
+    remove: ({ scope, clipId }, signal) =>
+      db.transaction(async (tx) => {
+        const [at] = isId(clipId) ? await tx.query<{ entry_id: string }>(`select e.entry_id ${OF_CLIP}`, [clipId, scope]) : []
+        if (!at) throw notFound('clip', clipId)
+        await lockEntry(tx, { scope, collaborationId: at.entry_id }, { noun: 'clip', id: clipId })
+        const [row] = await tx.query<ClipRow>(`delete from clip where clip_id = $1 returning ${CLIP_COLUMNS}`, [clipId])
+        if (!row) throw notFound('clip', clipId)
+        await tx.query('update clip set position = position - 1 where entry_id = $1 and position > $2', [row.entry_id, row.position])
+        return toClip(row)
+      }, signal),
+    order: (key, clipIds, signal) =>
+      db.transaction(async (tx) => {
+        const entryId = await lockEntry(tx, key)
+        const previous = await clipsOf(tx, entryId)
+        const clips = orderClips(previous, clipIds)
+        await tx.query(
+          `update clip c set position = p.position - 1 from unnest($2::bigint[]) with ordinality p (clip_id, position)
+           where c.entry_id = $1 and c.clip_id = p.clip_id`,
+          [entryId, clipIds],
+        )
+        return { clips, previous }
+      }, signal),
+  }
+}
+
+async function clipsOf({ query }: Transaction, entryId: string): Promise<Clip[]> {
+  return (await query<ClipRow>(`select ${CLIP_COLUMNS} from clip where entry_id = $1 order by position`, [entryId])).map(toClip)
+}
+
+function needRow(row: ClipRow | undefined, of: string): ClipRow {
+  if (!row) throw new Error(`a clip of ${of} went away under its lock`)
+  return row
+}

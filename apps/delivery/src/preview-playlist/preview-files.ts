@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { notFound } from '@vitascope/errors'
+import { type Client, serviceCall } from '@vitascope/grpc'
+import type { GetPreviewTrackPlaylistResponse, PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
+import { LRUCache } from 'lru-cache'
+
+/** The files of a set in progress, by their names in the finished set. Methods throw PREVIEW_NOT_FOUND or OBJECT_NOT_FOUND. */
+export interface PreviewFiles {
+  /** Returns the current text of a playlist. */
+  playlist(jobId: string, file: string): Promise<string>
+  /** Returns the name of the object that contains another file. */
+  objectOf(jobId: string, file: string): Promise<string>
+}
+
+/** Returns the job of a prefix of the catalogue, or undefined for a finished set. */
+export function previewJob(prefix: string): string | undefined {
+  return /^early\/([1-9]\d{0,18})$/.exec(prefix)?.[1]
+}
+
+/** A playlist is requested again after this time; segments last four seconds. */
+const FRESH_MS = 1_000
+const TRACKS = 2_000
+const FILE =
+  /^hls\/(?:(?<master>master\.m3u8)|(?<key>[a-z0-9_]{1,64})\/(?:(?<list>index\.m3u8)|(?<init>init\.mp4)|seg-(?<number>\d{5,8})\.m4s))$/
+
+/** Creates the preview files. Encoding is called at most once per second and track, for all viewers. */
+export function createPreviewFiles(early: Client<typeof PreviewPlaylistServiceService>): PreviewFiles {
+  const masters = new LRUCache<string, Promise<string>>({ max: TRACKS, ttl: FRESH_MS })
+  const tracks = new LRUCache<string, Promise<GetPreviewTrackPlaylistResponse>>({ max: TRACKS, ttl: FRESH_MS })
+
+  const masterOf = (jobId: string) =>
+    asked(masters, jobId, () => early.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID())).then(({ text }) => text))
+  const trackOf = (jobId: string, key: string) =>
+    asked(tracks, `${jobId} ${key}`, () => early.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
+
+  return {
+    async playlist(jobId, file) {
+      const { master, key, list } = partsOf(file)
+      if (master) return masterOf(jobId)
+      if (key && list) return (await trackOf(jobId, key)).playlist
+      throw notFound('object', file)
+    },
+    async objectOf(jobId, file) {
+      const { key, init, number } = partsOf(file)
+      if (key && init) return (await trackOf(jobId, key)).initObject
+      const folder = key && number && (await trackOf(jobId, key)).segments.findLast(({ first }) => first <= Number(number))?.folder
+      if (!folder) throw notFound('object', file)
+      return `${folder}/seg-${number}.m4s`
+    },
+  }
+}
+
+/** Shares one call among concurrent requests. Failures are not cached. */
+async function asked<T>(kept: LRUCache<string, Promise<T>>, name: string, ask: () => Promise<T>): Promise<T> {
+  const known = kept.get(name)
+  if (known) return known
+  const answer = ask()
+  kept.set(name, answer)
+  answer.catch(() => kept.delete(name))
+  return answer
+}
+
+function partsOf(file: string): Partial<Record<'master' | 'key' | 'list' | 'init' | 'number', string>> {
+  return FILE.exec(file)?.groups ?? {}
+}

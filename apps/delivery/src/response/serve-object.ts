@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { type ObjectStorage, UnsatisfiableRange } from '@vitascope/storage'
+import { parseRangeHeader } from './range-header.ts'
+
+export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
+const TYPES: Record<string, string> = {
+  m3u8: PLAYLIST_TYPE,
+  mp4: 'video/mp4',
+  m4a: 'audio/mp4',
+  m4s: 'video/iso.segment',
+  jpg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  vtt: 'text/vtt; charset=utf-8',
+  pdf: 'application/pdf',
+}
+
+export function typeOf(name: string): string {
+  return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+}
+
+/**
+ * Headers for files that the player does not render. Browsers download them and execute nothing of
+ * them on the platform's origin.
+ */
+const DOCUMENT_HEADERS = { 'Content-Security-Policy': "sandbox; default-src 'none'", 'Content-Disposition': 'attachment' }
+
+/** Returns additional headers for a file; none for images, audio, video, playlists and captions. */
+export function protectiveHeaders(name: string): Partial<typeof DOCUMENT_HEADERS> {
+  const type = typeOf(name)
+  return /^(video|audio|image)\/|^text\/vtt/.test(type) || type === PLAYLIST_TYPE ? {} : DOCUMENT_HEADERS
+}
+
+/** One year: the name changes with the bytes. */
+const FOR_ALL = 'public, max-age=31536000, immutable'
+const FOR_ONE = 'private, max-age=60'
+
+/**
+ * Streams an object with ranges and conditional requests (RFC 9110, sections 13 and 14). A request
+ * uses one open file and one copy buffer.
+ */
+export async function serveObject(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { storage, name, open }: { storage: Pick<ObjectStorage, 'open'>; name: string; open: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 22)}"`
+  response.setHeader('ETag', etag)
+  response.setHeader('Cache-Control', open ? FOR_ALL : FOR_ONE)
+  response.setHeader('Accept-Ranges', 'bytes')
+  response.setHeader('Content-Type', typeOf(name))
+  for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
+  if (matches(request.headers['if-none-match'], etag)) {
+    response.writeHead(304).end()
+    return
+  }
+  const ifRange = request.headers['if-range']
+  const range = ifRange === undefined || ifRange === etag ? parseRangeHeader(request.headers.range) : undefined
+  try {
+    const object = await storage.open(name, { ...(range && { range }), signal })
+    response.setHeader('Last-Modified', object.modified.toUTCString())
+    if (object.range) {
+      const { start, end } = object.range
+      response.writeHead(206, { 'Content-Range': `bytes ${start}-${end}/${object.bytes}`, 'Content-Length': end - start + 1 })
+    } else response.writeHead(200, { 'Content-Length': object.bytes })
+    if (request.method === 'HEAD') {
+      object.stream.destroy()
+      response.end()
+    } else await pipeline(object.stream, response, { signal })
+  } catch (error) {
+    if (!(error instanceof UnsatisfiableRange)) throw error
+    response.writeHead(416, { 'Content-Range': `bytes */${error.bytes}` }).end()
+  }
+}
+
+/** Returns whether `If-None-Match` matches. The comparison is weak: it ignores a `W/` prefix. */
+export function matches(header: string | undefined, etag: string): boolean {
+  return header !== undefined && (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
+}

@@ -1,0 +1,31 @@
+import { createPiecewiseReads, DEFAULT_PIECEWISE_BOUNDS, type ObjectStorage, type PiecewiseReads } from '@vitascope/storage'
+import type { Metrics } from '@vitascope/telemetry'
+
+/** Creates the piecewise bucket reads for clients, with their metrics. */
+export function createStorageReads(storage: ObjectStorage, maxRequests: number, metrics: Metrics): PiecewiseReads {
+  const rejected = metrics.counter(
+    'vitascope_delivery_storage_reads_rejected_total',
+    'Reads of the object store that were rejected because their turn did not come in time',
+  )
+  const reads = createPiecewiseReads(storage, { ...DEFAULT_PIECEWISE_BOUNDS, maxRequests }, () => rejected.inc())
+  metrics.gauge(
+    'vitascope_delivery_storage_reads',
+    'Reads of the object store, under way and waiting for their turn',
+    ['state'],
+    (gauge) => {
+      const { active, waiting } = reads.state()
+      gauge.set({ state: 'active' }, active)
+      gauge.set({ state: 'waiting' }, waiting)
+    },
+  )
+  metrics.gauge('vitascope_delivery_storage_reads_limit', 'Reads of the object store that may be under way at once', [], (gauge) =>
+    gauge.set(maxRequests),
+  )
+  metrics.gauge(
+    'vitascope_delivery_storage_held_bytes',
+    'Bytes that were read from the object store and that viewers have not taken yet',
+    [],
+    (gauge) => gauge.set(reads.state().heldBytes),
+  )
+  return reads
+}

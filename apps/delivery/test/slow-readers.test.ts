@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
+import {
+  DeliveryRuleServiceService,
+  GetDeliveryRuleResponse,
+  GetPresentationRuleResponse,
+} from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
+import { openS3Storage } from '@vitascope/storage'
+import { createMetrics } from '@vitascope/telemetry'
+import { freePort, s3Path, startS3, type TestS3, testLog, waitFor } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
+import { startDelivery } from '../src/service.ts'
+
+const READERS = 128
+const FILE = randomBytes(24 * 1024 * 1024)
+const PATH = '/delivery/1/v1/h264_100.mp4'
+const withS3 = s3Path() === undefined ? describe.skip : describe
+
+withS3('large files of a bucket', () => {
+  let store: TestS3
+  let catalogue: GrpcServer
+  let delivery: Awaited<ReturnType<typeof startDelivery>>
+  let metricsPort: number
+  const sockets = new Set<Socket>()
+  beforeAll(async () => {
+    store = await startS3()
+    await openS3Storage(store).put('media/1/7-1/h264_100.mp4', FILE)
+    catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
+    catalogue.implement(DeliveryRuleServiceService, {
+      getDeliveryRule: async () => GetDeliveryRuleResponse.fromPartial({ sets: [{ version: 'v1', prefix: 'media/1/7-1' }] }),
+      getPresentationRule: async () => GetPresentationRuleResponse.fromPartial({}),
+    })
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = store
+    metricsPort = await freePort()
+    delivery = await startDelivery(
+      {
+        listen: '127.0.0.1:0',
+        metricsListen: `127.0.0.1:${metricsPort}`,
+        catalogueAddress: await catalogue.listen('127.0.0.1:0'),
+        encodingAddress: '127.0.0.1:1',
+        principalKeys: testKeyFiles('delivery'),
+        tokenKeys: parseTokenKeys(makeTokenKeys()),
+        objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
+        s3Mode: 'proxy' as const,
+        storageReads: 48,
+        downloads: { perAddress: READERS + 1, total: 4_096 },
+        trustedProxies: [],
+      },
+      testLog,
+    )
+  }, 60_000)
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy()
+    await delivery?.stop(0)
+    await catalogue?.drain()
+    await store?.stop()
+  })
+
+  /** Requests the file, and reads the beginning of the answer alone. */
+  async function stall(): Promise<string> {
+    const [host, port] = delivery.address.split(':')
+    const socket = connect(Number(port), host)
+    sockets.add(socket)
+    let answer = ''
+    socket
+      .on('error', () => {})
+      .once('data', (data) => {
+        answer = data.toString('latin1', 0, 12)
+        socket.pause()
+      })
+    socket.write(`GET ${PATH} HTTP/1.1\r\nHost: h\r\n\r\n`)
+    return await waitFor(() => answer)
+  }
+  /** In groups: the first piece of each is read within seconds on a slow machine, too. */
+  async function stallMany(count: number): Promise<string[]> {
+    const answers: string[] = []
+    while (answers.length < count) answers.push(...(await Promise.all(Array.from({ length: Math.min(16, count - answers.length) }, stall))))
+    return answers
+  }
+  const metric = async (name: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    return Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1])
+  }
+
+  test(`${READERS} readers that have stalled do not keep the next one waiting, and bytes are those of the file`, async () => {
+    const answers = await stallMany(READERS)
+    expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 200']))
+    const started = performance.now()
+    const next = await fetch(`http://${delivery.address}${PATH}`, { headers: { range: 'bytes=5000000-5999999' } })
+    const bytes = Buffer.from(await next.arrayBuffer())
+    const took = performance.now() - started
+    process.stderr.write(`with ${READERS} stalled readers the next one had a million bytes after ${Math.round(took)} ms\n`)
+    expect([next.status, bytes.equals(FILE.subarray(5_000_000, 6_000_000))]).toEqual([206, true])
+    expect(took).toBeLessThan(5_000)
+    const whole = Buffer.from(await (await fetch(`http://${delivery.address}${PATH}`)).arrayBuffer())
+    expect(whole.equals(FILE)).toBe(true)
+    expect(await metric('vitascope_delivery_downloads{service="delivery"}')).toBe(READERS)
+    expect(await metric('vitascope_delivery_storage_reads{state="active",service="delivery"}')).toBe(0)
+    expect(await metric('vitascope_delivery_storage_held_bytes{service="delivery"}')).toBeLessThanOrEqual(64 * 1024 * 1024)
+  }, 60_000)
+
+  test('one client is sent at most its bound of files at once: a stalled one gives way to a new one', async () => {
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+    await waitFor(async () => (await metric('vitascope_delivery_downloads{service="delivery"}')) === 0)
+    await stallMany(READERS + 1)
+    // Until a stalled one has been slow for a second, the new one is rejected.
+    const next = await waitFor(async () => {
+      const answer = await fetch(`http://${delivery.address}${PATH}`, { headers: { range: 'bytes=0-9' } })
+      if (answer.status === 429) expect(answer.headers.get('retry-after')).toBe('1')
+      return answer.status === 206 ? answer : undefined
+    })
+    expect((await next.arrayBuffer()).byteLength).toBe(10)
+    expect(await metric('vitascope_delivery_downloads{service="delivery"}')).toBeLessThanOrEqual(READERS + 1)
+  }, 60_000)
+})

@@ -1,1 +1,0 @@
-../../../libs/queue/migrations/0001-work-item.sql

@@ -1,0 +1,1 @@
+../../../libs/queue/migrations/0001-work-item.sql

@@ -1,1 +1,0 @@
-../../../libs/queue/migrations/0002-work-item-ask.sql

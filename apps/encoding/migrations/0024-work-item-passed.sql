@@ -1,1 +1,0 @@
-../../../libs/queue/migrations/0004-work-item-passed.sql

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import { isDomainError } from '@vitascope/errors'
+import { type Client, serviceCall } from '@vitascope/grpc'
+import type { Db, OutboxHandlers } from '@vitascope/postgres'
+import type { JobServiceService, ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
+import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
+import type { ReachPoint } from '../common/crash-point.ts'
+import { JOB_ENDED, type JobEnded } from '../engine/end-job.ts'
+import type { Job } from '../job/job.ts'
+import { readJob } from '../job/job-store.ts'
+import { dropJob } from '../objects/object-prefix.ts'
+
+/**
+ * Returns the outbox handler that reports the end of a job to the catalogue. Repeating a report has
+ * no effect.
+ */
+export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof JobServiceService>; reach: ReachPoint }): OutboxHandlers {
+  return {
+    [JOB_ENDED]: async ({ jobId, revision }: JobEnded, signal: AbortSignal) => {
+      const job = await readJob(db.query, jobId)
+      const news = job && updateOf(job)
+      if (!news) return
+      const call = serviceCall('encoding', randomUUID(), signal)
+      const wanted = await jobs.reportJob({ jobId, revision: Number(revision), news }, call).then(
+        (answer) => answer.wanted,
+        (error: unknown) => {
+          // The catalogue does not know the job, so its objects will never be used.
+          if (isDomainError(error) && error.reason === 'JOB_NOT_FOUND') return false
+          throw error
+        },
+      )
+      reach('report-sent')
+      if (!wanted) await dropJob(db, jobId)
+    },
+  }
+}
+
+function updateOf(job: Job): ReportJobRequest['news'] {
+  if (job.state === 'ok' && job.kind === 'slides') {
+    return { $case: 'slidesMade', value: { slides: SlideSet.fromPartial(job.result as SlideSet) } }
+  }
+  if (job.state === 'ok') return { $case: 'published', value: { renditions: RenditionSet.fromPartial(job.result as RenditionSet) } }
+  if (job.state === 'failed') return { $case: 'failed', value: { code: job.code, message: job.message } }
+  return undefined
+}

@@ -1,0 +1,87 @@
+import type { Db, Query } from '@vitascope/postgres'
+import type { ObjectStorage } from '@vitascope/storage'
+
+/** A named point at which a test can kill the process as with `kill -9`. */
+export type CrashPoint =
+  | 'fetch-began'
+  | 'fetch-stored'
+  | 'fetch-recorded'
+  | 'probe-recorded'
+  | 'chunk-recorded'
+  | 'fault-undecided'
+  | 'fault-recorded'
+  | 'publish-undecided'
+  | 'publish-recorded'
+  | 'report-sent'
+
+/** Called at each such point. */
+export type ReachPoint = (point: CrashPoint) => void
+
+export function crashAt(chosen: string | undefined): ReachPoint {
+  return (point) => {
+    if (point === chosen) die()
+  }
+}
+
+/**
+ * `commit:7`: the process dies after the seventh durable database change, before the caller gets
+ * the result. All users of `count` share one counter.
+ */
+export function dyingAtCommit(db: Db, count: CrashCount | undefined): Db {
+  if (count === undefined) return db
+  return {
+    ...db,
+    query: async <Row>(text: string, values?: readonly unknown[]) => {
+      const rows = await db.query<Row>(text, values)
+      if (changes(text)) count()
+      return rows
+    },
+    async transaction(change, signal) {
+      let changed = false
+      const result = await db.transaction((tx) => {
+        changed = false
+        const query: Query = (text, values) => {
+          changed ||= changes(text)
+          return tx.query(text, values)
+        }
+        return change({ ...tx, query })
+      }, signal)
+      if (changed) count()
+      return result
+    },
+  }
+}
+
+/** `put:7`: the process dies after the seventh stored object. */
+export function dyingAtPut(storage: ObjectStorage, count: CrashCount | undefined): ObjectStorage {
+  if (count === undefined) return storage
+  return {
+    ...storage,
+    async put(name, source, options) {
+      const stored = await storage.put(name, source, options)
+      count()
+      return stored
+    },
+  }
+}
+
+/** Kills the process at the n-th call. Undefined if another kind is configured. */
+export type CrashCount = () => void
+
+export function crashCount(chosen: string | undefined, kind: 'commit' | 'put'): CrashCount | undefined {
+  const [named, number] = (chosen ?? '').split(':')
+  if (named !== kind) return undefined
+  let left = Number(number)
+  return () => {
+    left -= 1
+    if (left === 0) die()
+  }
+}
+
+function changes(text: string): boolean {
+  return /^\s*(insert|update|delete|with)\b/i.test(text)
+}
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}

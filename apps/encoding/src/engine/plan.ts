@@ -1,0 +1,35 @@
+import { type EncodePlan, pictureEncoders, planEncode, type Rung, SourceRefused } from '@vitascope/media'
+import type { ProbeResult, WorkerTaskKind } from '../task/task.ts'
+
+/** The ffmpeg of the workers cannot encode the requested codec, so a retry would not help. */
+export class NoEncoder extends Error {
+  readonly code = 5006
+
+  constructor(encoder: string, version: string) {
+    super(`the ffmpeg of the workers (${version}) has no encoder ${encoder}: have one installed that has it, and apply the format again`)
+    this.name = 'NoEncoder'
+  }
+}
+
+/**
+ * Returns the plan of a probed source, for all its renditions or for a single one, and the weight
+ * of each chunk. The audio of the whole is the last. Throws `SourceRefused` and `NoEncoder`.
+ */
+export function planFor(
+  { probe, build }: ProbeResult,
+  { rendition: single, canCopyVideo }: { rendition?: Rung | undefined; canCopyVideo: boolean },
+): { plan: EncodePlan; weights: number[] } {
+  if (single) checkSingle({ probe, build }, single)
+  const plan = planEncode({ probe, tools: build, copies: canCopyVideo, ...(single && { single }) })
+  const costs = [...plan.chunks, ...(plan.audio ? [plan.audio] : [])]
+  return { plan, weights: costs.map(({ expectedCpuSeconds }) => Math.max(0.001, expectedCpuSeconds)) }
+}
+
+export function kindOfChunk({ chunks }: Pick<EncodePlan, 'chunks'>, chunk: number): WorkerTaskKind {
+  return chunk < chunks.length ? 'encode' : 'audio'
+}
+
+function checkSingle({ probe, build }: ProbeResult, { codec = 'h264' }: Rung): void {
+  if (!probe.video) throw new SourceRefused(4002, 'it has no picture, so no rendition can be added')
+  if (!(build.codecs ?? ['h264']).includes(codec)) throw new NoEncoder(pictureEncoders[codec], build.version)
+}

@@ -1,0 +1,56 @@
+import type { EncodePlan } from '@vitascope/media'
+import type { Transaction } from '@vitascope/postgres'
+import type { Queue } from '@vitascope/queue'
+import { type Job, type JobKind, keyOfJob, type NewJob } from '../job/job.ts'
+import { PRIORITIES, type TaskKind } from '../task/task.ts'
+import { chunkMemoryMib } from '../task/task-resources.ts'
+import { kindOfChunk } from './plan.ts'
+
+/** The job that a task belongs to. */
+export type SentFor = Pick<NewJob, 'jobId' | 'organisationId' | 'lowPriority'>
+
+/** Queues the next task of a job, in the transaction that causes it. */
+export async function sendTask(tx: Transaction, queue: Queue, job: SentFor, kind: TaskKind): Promise<void> {
+  const place = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
+  await queue.send(tx, { ...place, payload: {}, cost: TASK_COST_MS })
+}
+
+/**
+ * Queues a chunk of a plan. Its weight is its memory in MiB (0 for audio), its cost the planned CPU
+ * time.
+ */
+export async function sendChunk(tx: Transaction, queue: Queue, job: SentFor, plan: EncodePlan, chunk: number): Promise<void> {
+  const kind = kindOfChunk(plan, chunk)
+  const weight = kind === 'encode' ? chunkMemoryMib(plan) : 0
+  const place = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
+  await queue.send(tx, { ...place, payload: { chunk }, weight, cost: chunkCostMs(plan, chunk) })
+}
+
+/**
+ * Larger than the difference between any two kinds, so that all tasks of low-priority jobs rank
+ * below all tasks of other jobs.
+ */
+export const LOW_PRIORITY_OFFSET = 100
+
+function priorityOf({ lowPriority = false }: SentFor, kind: TaskKind): number {
+  return PRIORITIES[kind] - (lowPriority ? LOW_PRIORITY_OFFSET : 0)
+}
+
+/** Cost of a task that is not a chunk, in milliseconds of CPU time. */
+const TASK_COST_MS = 1_000
+
+/**
+ * Returns the planned CPU time of a chunk in milliseconds: its frames times the pixels of all
+ * renditions, plus a fixed cost.
+ */
+function chunkCostMs(plan: EncodePlan, chunk: number): number {
+  const { expectedCpuSeconds } = plan.chunks[chunk] ?? plan.audio ?? { expectedCpuSeconds: 0 }
+  return Math.max(1, Math.round(expectedCpuSeconds * 1_000))
+}
+
+/** First task of each kind of job. For `rendition` the source is already stored. */
+const FIRST_TASKS: Readonly<Record<JobKind, TaskKind>> = { renditions: 'fetch', slides: 'slides', rendition: 'probe' }
+
+export function sendFirstTask(tx: Transaction, queue: Queue, job: SentFor & Pick<Job, 'kind'>): Promise<void> {
+  return sendTask(tx, queue, job, FIRST_TASKS[job.kind])
+}

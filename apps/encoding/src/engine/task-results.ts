@@ -1,0 +1,118 @@
+import { invalid } from '@vitascope/errors'
+import type { SetFile } from '@vitascope/media'
+import type { Db } from '@vitascope/postgres'
+import type { Lease, Queue } from '@vitascope/queue'
+import type { ObjectStorage } from '@vitascope/storage'
+import type { Logger } from '@vitascope/telemetry'
+import type { ReachPoint } from '../common/crash-point.ts'
+import { jobOfKey } from '../job/job.ts'
+import { readJob } from '../job/job-store.ts'
+import { placesOf } from '../objects/object-prefix.ts'
+import { checkFiles, readFileList, StoredFilesMismatch } from '../task/file-list.ts'
+import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile, type WorkerTaskKind } from '../task/task.ts'
+import { publishedSet } from './published-set.ts'
+import { slideSet } from './slide-set.ts'
+import type { TaskSteps } from './task-steps.ts'
+
+/** Validates and records the results of workers. */
+export interface TaskResults {
+  /** Returns false if the lease is over. */
+  take(lease: Lease, resultJson: string, signal: AbortSignal): Promise<boolean>
+}
+
+interface ResultTools {
+  db: Db
+  queue: Queue
+  steps: TaskSteps
+  storage: ObjectStorage
+  reach: ReachPoint
+  log: Logger
+}
+
+export function createTaskResults(tools: ResultTools): TaskResults {
+  const { queue, steps, log } = tools
+  return {
+    async take(lease, resultJson, signal) {
+      const item = await queue.find(lease.itemId)
+      if (!item) return false
+      // A repeated request after a lost response. The result's files may be deleted by now.
+      if (await steps.isTaken(lease)) return true
+      const result = parse(resultJson)
+      const jobId = jobOfKey(item.key)
+      try {
+        switch (item.kind as WorkerTaskKind) {
+          case 'probe':
+            return await takeProbe(tools, lease, result as ProbeResult)
+          case 'encode':
+          case 'audio':
+            return await takeChunk(tools, lease, jobId, result as FilesResult, signal)
+          case 'package':
+          case 'slides':
+            return await takeSet(tools, lease, jobId, result as FilesResult, signal)
+        }
+      } catch (error) {
+        if (!(error instanceof StoredFilesMismatch)) throw error
+        log.error({ err: error, job_id: jobId, task_id: lease.itemId }, 'files of a task result are missing in storage')
+        await steps.fault(lease, { code: 5004, message: 'files of the result are missing in storage' })
+        return false
+      }
+    },
+  }
+}
+
+async function takeProbe({ steps, reach }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
+  if (!result.probe || !result.build) throw badResult()
+  const taken = await steps.probed(lease, result)
+  reach('probe-recorded')
+  return taken
+}
+
+async function takeChunk(
+  { db, steps, storage, reach }: ResultTools,
+  lease: Lease,
+  jobId: string,
+  result: FilesResult,
+  signal: AbortSignal,
+) {
+  const { work } = await placesOf(db.query, jobId, lease.fence)
+  // The lease is over and its prefixes were dropped.
+  if (work === '') return steps.isTaken(lease)
+  const list = `${work}/${FILE_LIST}`
+  const files = await readFileList(storage, list, result.list, signal)
+  const taken = await steps.encoded(lease, { prefix: work, list, files })
+  reach('chunk-recorded')
+  return taken
+}
+
+/**
+ * Records a set. It becomes visible with the transaction of `packaged`, after every file was
+ * verified in storage.
+ */
+async function takeSet(tools: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal): Promise<boolean> {
+  const { db, steps, storage, reach } = tools
+  const job = await readJob(db.query, jobId)
+  const { work, set: prefix } = await placesOf(db.query, jobId, lease.fence)
+  if (!job || work === '' || prefix === '') return steps.isTaken(lease)
+  const files = await readFileList(storage, `${work}/${FILE_LIST}`, result.list, signal)
+  await checkFiles(storage, prefix, files, signal)
+  reach('publish-undecided')
+  // The list of a set has more fields per file than its name and size.
+  const set = job.kind === 'slides' ? slideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
+  const taken = await steps.packaged(lease, prefix, set)
+  reach('publish-recorded')
+  return taken
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value
+  } catch {
+    // Invalid JSON is rejected below.
+  }
+  throw badResult()
+}
+
+function badResult() {
+  return invalid([{ field: 'result_json', message: 'must be the result of this kind of task' }])
+}

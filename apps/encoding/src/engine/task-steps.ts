@@ -1,0 +1,286 @@
+import { chunkNumbers, isSourceRefused, SourceRefused } from '@vitascope/media'
+import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
+import type { FoundItem, Lease, LeasedItem, Queue } from '@vitascope/queue'
+import { beginChunk } from '../job/chunk-speed.ts'
+import {
+  addSegments,
+  chunkFaults,
+  countFault,
+  forgetSegments,
+  insertChunks,
+  isAllDone,
+  madeBytes,
+  raiseChunk,
+  recordChunk,
+} from '../job/chunk-store.ts'
+import { type AfterFault, afterFault, isUnderWay, type Job, jobOfKey, percentOf } from '../job/job.ts'
+import { countStorageFault, forgetStorageFaults, lockJob, moveJob, raiseProgress, storageFaultsOf } from '../job/job-store.ts'
+import { claimPlaces, dropPrefixes, type Place, placesOf, type TaskPlaces } from '../objects/object-prefix.ts'
+import { reportPlayable } from '../preview-playlist/report-playable.ts'
+import { type Fault, isStorageFault } from '../task/fault.ts'
+import type { ProbeResult, StoredFile, StoredSource, TaskKind, TaskPayload } from '../task/task.ts'
+import { type CopyFallback, copyFallbackFor } from './copy-fallback.ts'
+import { endJob } from './end-job.ts'
+import { NoEncoder, planFor } from './plan.ts'
+import { needsPlan, retryJob } from './retry-job.ts'
+import { sendChunk, sendTask } from './send-task.ts'
+
+/**
+ * The state transitions of a job. Each step is one transaction that locks the job, then the work
+ * item under its fencing token. It does nothing and returns false if that lease is over:
+ *
+ *     create: [fetch] --fetched--> [probe] --probed--> [audio], [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
+ *     create, of slides: [slides] --packaged--> ok
+ *     create, of one additional rendition: [probe] and on, from the stored source
+ *
+ * An internal fault releases the item and counts as an attempt. A fault of the source, or the third
+ * attempt, fails the job. Attempts are counted per chunk, and the job shows the maximum. Storage
+ * faults are counted separately.
+ */
+export interface TaskSteps {
+  /**
+   * Starts a leased item: the job moves to the state for this kind of work, and its prefixes in
+   * storage are recorded.
+   */
+  begin(item: LeasedItem): Promise<{ job: Job; places: TaskPlaces } | undefined>
+  fetched(lease: Lease, source: StoredSource): Promise<boolean>
+  probed(lease: Lease, found: ProbeResult): Promise<boolean>
+  /** Records files that the lease holder stored below its work prefix, while the task continues. */
+  addSegments(lease: Lease, files: readonly StoredFile[]): Promise<boolean>
+  /** Records a complete chunk. `files` lie below `prefix`, and `list` names the list of them. */
+  encoded(lease: Lease, made: { prefix: string; list: string; files: StoredFile[] }): Promise<boolean>
+  /** Records the complete set below `prefix`. `set` is reported to the catalogue. */
+  packaged(lease: Lease, prefix: string, set: unknown): Promise<boolean>
+  /** Renews the lease and raises the progress of the job. `done` is that of the task, 0 to 1. */
+  beat(lease: Lease, done: number): Promise<boolean>
+  /**
+   * Ends an attempt without a result. With `onlyExpired` it does so only if the lease has expired.
+   */
+  fault(lease: Lease, fault: Fault, options?: { onlyExpired?: boolean }): Promise<boolean>
+  /** Releases an unfinished task at once, without counting an attempt. */
+  release(lease: Lease): Promise<boolean>
+  /** Returns true if the result of this lease was already recorded. */
+  isTaken(lease: Lease): Promise<boolean>
+}
+
+export interface StepTools {
+  db: Db
+  queue: Queue
+  outbox: Outbox
+  retryMs: number
+  /** Whether a source is kept after the job. */
+  keepsSource: boolean
+  /** Called for every job whose progress has changed. */
+  onProgress: (jobId: string) => void
+  /** Called after the commit for every job that is planned again without a copy. */
+  onCopyFallback: (reason: CopyFallback) => void
+}
+
+export function createTaskSteps(tools: StepTools): TaskSteps {
+  const { db, queue, outbox, keepsSource } = tools
+
+  /** Runs a change under both locks, if the job is active and `take` confirms the lease. */
+  const step = async (
+    lease: Lease,
+    take: (tx: Transaction, job: Job, item: FoundItem) => Promise<boolean>,
+    change: Change,
+  ): Promise<boolean> => {
+    const item = await queue.find(lease.itemId)
+    if (!item) return false
+    return db.transaction(async (tx) => {
+      const job = await lockJob(tx, jobOfKey(item.key))
+      if (!job || !isUnderWay(job.state) || !(await take(tx, job, item))) return false
+      await change(tx, job, item)
+      tx.afterCommit(() => tools.onProgress(job.jobId))
+      return true
+    })
+  }
+  /**
+   * Returns true if this lease has completed its item. A worker may repeat a result after a lost
+   * response.
+   */
+  const isTaken = (lease: Lease) => db.transaction((tx) => queue.completedBy(tx, lease))
+  const finish = async (lease: Lease, change: Change): Promise<boolean> =>
+    (await step(
+      lease,
+      (tx) => queue.complete(tx, lease),
+      async (tx, job, item) => {
+        await forgetStorageFaults(tx, job.jobId)
+        await change(tx, job, item)
+      },
+    )) || isTaken(lease)
+
+  return {
+    async begin(leased) {
+      let started: { job: Job; places: TaskPlaces } | undefined
+      await step(
+        leased,
+        (tx) => queue.beat(leased, tx),
+        async (tx, job) => {
+          started = await beginTask(tx, job, leased)
+        },
+      )
+      return started
+    },
+    fetched: (lease, source) =>
+      finish(lease, async (tx, job) => {
+        await moveJob(tx, job.jobId, { state: 'probing', source, progress: percentOf('probe', 0) })
+        await sendTask(tx, queue, job, 'probe')
+      }),
+    probed: (lease, found) =>
+      finish(lease, async (tx, job) => {
+        try {
+          const { plan, weights } = planFor(found, job)
+          needMinutes(job, plan.durationSeconds)
+          await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
+          await insertChunks(tx, job.jobId, weights)
+          for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
+        } catch (error) {
+          if (!isSourceRefused(error) && !(error instanceof NoEncoder)) throw error
+          await endJob(tx, { queue, outbox }, job, { state: 'failed', code: error.code, message: error.message })
+        }
+      }),
+    addSegments: (lease, files) =>
+      step(
+        lease,
+        (tx) => queue.beat(lease, tx),
+        async (tx, job, item) => {
+          const { work: prefix } = await placesOf(tx.query, job.jobId, lease.fence)
+          await addSegments(tx, { jobId: job.jobId, chunk: chunkOf(item), prefix, files })
+          await reportPlayable(tx, outbox, job)
+        },
+      ),
+    encoded: (lease, { prefix, list, files }) =>
+      finish(lease, async (tx, job, item) => {
+        const { jobId, maxBytes } = job
+        await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
+        if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
+          await endJob(tx, { queue, outbox }, job, { state: 'failed', code: 4003, message: tooManyBytes(maxBytes) })
+          return
+        }
+        await reportPlayable(tx, outbox, job)
+        if (!(await isAllDone(tx, jobId))) return
+        await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
+        await sendTask(tx, queue, job, 'package')
+      }),
+    packaged: (lease, prefix, set) =>
+      finish(lease, (tx, job) => endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix, keepsSource })),
+    async beat(lease, done) {
+      const item = await queue.find(lease.itemId)
+      if (!item || !(await queue.beat(lease))) return false
+      const jobId = jobOfKey(item.key)
+      if (await raiseProgress(db.query, jobId, await percentNow(db.query, jobId, item, done))) tools.onProgress(jobId)
+      return true
+    },
+    async fault(lease, fault, { onlyExpired = false } = {}) {
+      const back = onlyExpired ? queue.rescue : queue.retry
+      let after: AfterFault = { next: 'failed' }
+      let fallback: CopyFallback | undefined
+      return step(
+        lease,
+        async (tx, job, item) => {
+          fallback = copyFallbackFor(job, item, fault)
+          after = afterFault({ ...(await triesOf(tx, job, item, fault)), dropsCopy: fallback !== undefined }, fault, tools.retryMs)
+          return back(tx, lease, after.next === 'again' ? after.delayMs : 0)
+        },
+        async (tx, job, item) => {
+          await forgetLease(tx, job, item, lease)
+          if (isChunk(item)) await countFault(tx, job.jobId, chunkOf(item), isStorageFault(fault))
+          else if (isStorageFault(fault)) await countStorageFault(tx, job.jobId)
+          if (after.next === 'failed') await endJob(tx, { queue, outbox }, job, { state: 'failed', ...fault })
+          else {
+            const attempt = Math.max(job.attempt, after.attempt)
+            await retryJob(tx, queue, job, { item, fault, attempt, dropsCopy: fallback !== undefined })
+          }
+          const reason = fallback
+          if (reason !== undefined) tx.afterCommit(() => tools.onCopyFallback(reason))
+        },
+      )
+    },
+    release: (lease) =>
+      step(
+        lease,
+        (tx) => queue.release(tx, lease),
+        (tx, job, item) => forgetLease(tx, job, item, lease),
+      ),
+    isTaken,
+  }
+}
+
+type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
+
+async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise<{ job: Job; places: TaskPlaces }> {
+  const { jobId } = job
+  const { kind, fence } = leased
+  const attempt = Math.max(1, job.attempt)
+  const states = {
+    fetch: 'fetching',
+    probe: 'probing',
+    encode: 'encoding',
+    audio: 'encoding',
+    package: 'publishing',
+    slides: 'encoding',
+  } as const
+  const task = kind as TaskKind
+  await moveJob(tx, jobId, { state: states[task], attempt })
+  if (isChunk(leased)) await beginChunk(tx, jobId, chunkOf(leased))
+  return { job: { ...job, attempt }, places: await claimPlaces(tx, job, fence, PLACES[task]) }
+}
+
+const PLACES: Readonly<Record<TaskKind, readonly Place[]>> = {
+  fetch: ['source'],
+  probe: [],
+  encode: ['work'],
+  audio: ['work'],
+  package: ['work', 'set'],
+  slides: ['work', 'set'],
+}
+
+/**
+ * Throws if the remaining minutes of the organisation do not suffice, before anything is encoded.
+ */
+function needMinutes({ maxSeconds }: Job, seconds: number): void {
+  if (maxSeconds === undefined || seconds <= maxSeconds) return
+  const [takes, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
+  throw new SourceRefused(
+    4003,
+    `the video takes ${takes} s, and ${left} s were left of the minutes that the organisation may encode a month`,
+  )
+}
+
+/**
+ * Returns the message for a set beyond the byte quota. Sizes are checked as chunks arrive, so that
+ * the job fails early. The catalogue checks the complete set.
+ */
+function tooManyBytes(left: number): string {
+  return `the video takes more than the ${left} bytes that were left of what the organisation may store`
+}
+
+async function percentNow(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
+  if (isChunk(item)) return percentOf('encode', await raiseChunk(query, jobId, chunkOf(item), done))
+  return percentOf(item.kind as Exclude<TaskKind, 'encode' | 'audio'>, done)
+}
+
+function isChunk({ kind }: FoundItem): boolean {
+  return kind === 'encode' || kind === 'audio'
+}
+
+/**
+ * Returns the attempts so far. Each chunk has three attempts of its own, so that many chunks do not
+ * exhaust the job. A fault that requires a new plan counts for the job.
+ */
+async function triesOf(tx: Transaction, job: Job, item: FoundItem, fault: Fault): Promise<{ attempt: number; storageFaults: number }> {
+  if (!isChunk(item) || needsPlan(fault)) return { attempt: job.attempt, storageFaults: await storageFaultsOf(tx, job.jobId) }
+  const { faults, storageFaults } = await chunkFaults(tx, job.jobId, chunkOf(item))
+  return { attempt: 1 + faults, storageFaults }
+}
+
+/** Drops the results of a lease that ended without a result. */
+async function forgetLease(tx: Transaction, { jobId }: Job, item: FoundItem, { fence }: Lease): Promise<void> {
+  await dropPrefixes(tx, jobId, { fence })
+  if (isChunk(item)) await forgetSegments(tx, jobId, chunkOf(item))
+}
+
+function chunkOf(item: FoundItem): number {
+  return (item.payload as TaskPayload).chunk ?? 0
+}

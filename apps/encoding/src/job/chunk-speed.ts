@@ -1,0 +1,83 @@
+import type { EncodePlan } from '@vitascope/media'
+import type { Query, Transaction } from '@vitascope/postgres'
+import { type Job, keyOfJob } from './job.ts'
+
+/** Records that a lease of a chunk begins now. */
+export async function beginChunk(tx: Transaction, jobId: string, chunk: number): Promise<void> {
+  await tx.query('update chunk set begin_time = now() where job_id = $1 and chunk = $2', [jobId, chunk])
+}
+
+/** Values of an active job that change every second. */
+export interface JobPace {
+  chunkProgress: number[]
+  expectedSeconds: number | undefined
+}
+
+/** Cost of packaging (copy and verification), as a share of the cost of encoding. */
+const PACKAGE_SHARE = 0.05
+
+/** Returns the progress of each chunk of a job, and the expected remaining time. */
+export async function readPace(query: Query, { jobId, state, plan }: Job): Promise<JobPace> {
+  if (plan === undefined) return { chunkProgress: [], expectedSeconds: undefined }
+  const chunkProgress = await readChunkProgress(query, jobId)
+  if (state !== 'encoding' && state !== 'publishing') return { chunkProgress, expectedSeconds: undefined }
+  const packaging = 1 + (plan as EncodePlan).expectedCpuSeconds * PACKAGE_SHARE
+  return { chunkProgress, expectedSeconds: packaging + (state === 'encoding' ? await secondsToGo(query, jobId) : 0) }
+}
+
+/**
+ * Returns the progress of each chunk of a job, 0 to 1, in order. The audio of the whole job is the
+ * last.
+ */
+export async function readChunkProgress(query: Query, jobId: string): Promise<number[]> {
+  const rows = await query<{ done: number }>('select done from chunk where job_id = $1 order by chunk', [jobId])
+  return rows.map(({ done }) => done)
+}
+
+/** The work until the chunks of a job are done. */
+interface WorkAhead {
+  /**
+   * Expected CPU seconds of all chunks that are leased or queued up to the job's last one,
+   * including its own.
+   */
+  weight: number
+  /** Leased tasks, which run concurrently. */
+  hands: number
+}
+
+/**
+ * Returns the seconds until all chunks of a job are made, if no work with higher precedence
+ * arrives. It counts the work queued before the job's last chunk, at the speed of the chunks made
+ * within the last hour. Without any, one CPU second takes one second.
+ */
+export async function secondsToGo(query: Query, jobId: string): Promise<number> {
+  const { weight, hands } = await workAhead(query, jobId)
+  return weight / ((await speedOfHand(query)) * Math.max(1, hands))
+}
+
+async function workAhead(query: Query, jobId: string): Promise<WorkAhead> {
+  const [row] = await query<WorkAhead>(
+    `with last as (
+       select priority, turn, item_id from work_item where key = $1 and kind = any($2) and state = 'waiting'
+       order by priority, turn desc, item_id desc limit 1),
+     ahead as (
+       select w.state, w.key, c.weight * (1 - c.done) as weight from work_item w
+       join chunk c on c.job_id = substr(w.key, 5)::bigint and c.chunk = (w.payload->>'chunk')::int
+       where w.kind = any($2) and (w.state = 'leased' and (w.key = $1 or exists (select from last))
+         or w.state = 'waiting' and exists (select from last l where w.priority > l.priority
+           or w.priority = l.priority and (w.turn, w.item_id) <= (l.turn, l.item_id))))
+     select coalesce(sum(weight), 0)::float8 as weight, count(*) filter (where state = 'leased')::int as hands from ahead`,
+    [keyOfJob(jobId), ['encode', 'audio']],
+  )
+  return row ?? { weight: 0, hands: 0 }
+}
+
+/** Returns the expected CPU seconds that one leased task completes per second. */
+async function speedOfHand(query: Query): Promise<number> {
+  const [row] = await query<{ speed: number | null }>(
+    `select sum(weight) / nullif(sum(extract(epoch from end_time - begin_time)), 0)::float8 as speed from (
+       select weight, begin_time, end_time from chunk where end_time > now() - interval '1 hour' and begin_time < end_time
+       order by end_time desc limit 50) as recent`,
+  )
+  return row?.speed || 1
+}

@@ -1,0 +1,34 @@
+/**
+ * A run of chunks of one job. It has one Kubernetes Job, each of whose indexes is a pod that
+ * encodes one chunk after another.
+ */
+export interface Batch {
+  runId: string
+  jobId: string
+  /** The open chunks at the start of the run, in order. */
+  chunks: number[]
+}
+
+/**
+ * Returns the first chunk of each index. The pods share the chunks of a run, and start with the
+ * first ones, because playback of an unfinished video ends at the first missing chunk.
+ */
+export function firstChunks({ chunks }: Pick<Batch, 'chunks'>, indexes: number): number[] {
+  return chunks.slice(0, indexes)
+}
+
+/** Returns the name of the Kubernetes Job. It is deterministic, and unique per run. */
+export function nameOfBatch(instance: string, { jobId, runId }: Pick<Batch, 'jobId' | 'runId'>): string {
+  return `${instance}-encode-${jobId}-${runId}`
+}
+
+/** Parses the index ranges in the status of a Kubernetes Job: `0,2-4`. */
+export function readIndexes(text: string | undefined): number[] {
+  return (text ?? '')
+    .split(',')
+    .filter((part) => part !== '')
+    .flatMap((part) => {
+      const [from = Number.NaN, to = from] = part.split('-').map(Number)
+      return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    })
+}

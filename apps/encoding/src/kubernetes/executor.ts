@@ -1,0 +1,218 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { V1Job, V1OwnerReference } from '@kubernetes/client-node'
+import type { EncodePlan } from '@vitascope/media'
+import type { Db } from '@vitascope/postgres'
+import type { Queue } from '@vitascope/queue'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import type { TaskSteps } from '../engine/task-steps.ts'
+import { readJob } from '../job/job-store.ts'
+import { type Batch, nameOfBatch, readIndexes } from './batch.ts'
+import type { KubernetesSettings } from './executor-config.ts'
+import { belongsTo, chunksOfIndexes, jobManifest, needsOf, settingsHash, waitsOutdated } from './job-manifest.ts'
+import { watchJobs } from './job-watch.ts'
+import type { JobsClient } from './jobs-client.ts'
+import { endRun, type OpenRun, openItems, openRuns } from './run-store.ts'
+
+export interface ExecutorTools {
+  db: Db
+  queue: Queue
+  steps: TaskSteps
+  api: JobsClient
+  settings: KubernetesSettings
+  log: Logger
+  metrics: Metrics
+}
+
+export interface Executor {
+  start(): void
+  stop(): Promise<void>
+}
+
+const PASS_MS = 1_000
+const MIN_PAUSE_MS = 50
+const MAX_PAUSE_MS = 60_000
+/** Long enough to record a fault. */
+const CHARGE_LEASE_MS = 30_000
+
+/**
+ * Reconciles the Kubernetes Jobs with the runs in the database: each open run has one Job, and
+ * there is no other. Differences are corrected by idempotent calls in every pass. A Job is only
+ * capacity. Its pods lease their chunks from this service, and the leases of the queue decide. So
+ * no work is lost or duplicated, whatever happens to a Job, to the API server or to this process.
+ * Low-priority runs get no Job while a normal run is open.
+ *
+ *     open chunks --> run --> Job --ends with open chunks--> run ended, next run
+ *     no open chunks, or the job cancelled --> run ended --> Job removed
+ *     still suspended, and made with other settings --> Job removed, and recreated for the same run
+ */
+export function createExecutor({ db, queue, steps, api, settings, log, metrics }: ExecutorTools): Executor {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let wake = () => {}
+  let running = Promise.resolve()
+  let owner: Promise<V1OwnerReference | undefined> | undefined
+  /** Runs whose Job could not be created: when to retry, and the last pause. */
+  const backoff = new Map<string, { until: number; pauseMs: number }>()
+  /** When the Job of a run was first seen running. */
+  const runningSince = new Map<string, number>()
+  /** When the Job of a run was first seen waiting with outdated settings. */
+  const outdated = new Map<string, number>()
+  const mark = settingsHash(settings)
+  const watch = watchJobs(api, () => wake(), log)
+  const ended = metrics.counter('vitascope_encoding_ffmpeg_runs_total', 'Runs of chunks on Kubernetes by how they ended', ['outcome'])
+  const failed = metrics.counter(
+    'vitascope_encoding_kubernetes_errors_total',
+    'Attempts to make the Jobs of the cluster as they should be that failed',
+  )
+
+  const pass = async () => {
+    // The cluster is read before the database. In the other order, a Job whose run another replica
+    // has just opened would be removed as one without a run.
+    const known = watch.jobs()
+    if (!known) return
+    const jobs = new Map(known)
+    const runs = await openRuns(db.query)
+    const wanted = new Map(runs.map((run) => [nameOfBatch(settings.instance, run), run]))
+    const othersAreFirst = runs.some(({ lowPriority }) => !lowPriority)
+    for (const [name, run] of wanted) {
+      const job = jobs.get(name)
+      // A Job that already exists continues.
+      if (!job && run.lowPriority && othersAreFirst) continue
+      await attempt(() => reconcile(run, job), { kubernetes_job: name, job_id: run.jobId })
+    }
+    for (const [name, job] of jobs)
+      if (!wanted.has(name) && !isBeingDeleted(job)) await attempt(() => api.remove(job), { kubernetes_job: name })
+    const open = new Set(runs.map(({ runId }) => runId))
+    for (const memory of [backoff, runningSince, outdated]) for (const runId of memory.keys()) if (!open.has(runId)) memory.delete(runId)
+  }
+
+  const reconcile = async (run: OpenRun, job: V1Job | undefined) => {
+    if (!job) return create(run)
+    if (isBeingDeleted(job)) return
+    if (!belongsTo(job, run)) return api.remove(job)
+    const end = endOf(job)
+    if (end !== undefined) return finish(run, job, end)
+    if (isStalled(run, job)) return finish(run, job, 'stalled')
+    if (!isOutdated(run, job)) return
+    log.info(
+      { kubernetes_job: nameOfBatch(settings.instance, run), job_id: run.jobId },
+      'pending Kubernetes Job has outdated settings; recreating it',
+    )
+    await api.remove(job)
+    outdated.delete(run.runId)
+  }
+
+  /**
+   * Returns true if a Job has shown no activity for too long, counted from when it was first seen
+   * running. A suspended Job may wait without limit.
+   */
+  const isStalled = ({ runId, staleSeconds }: OpenRun, { status, spec }: V1Job) => {
+    const isRunning = status?.startTime !== undefined && !spec?.suspend
+    if (!isRunning) runningSince.delete(runId)
+    else if (!runningSince.has(runId)) runningSince.set(runId, performance.now())
+    const seconds = (performance.now() - (runningSince.get(runId) ?? performance.now())) / 1_000
+    return Math.min(seconds, staleSeconds) > settings.stallSeconds
+  }
+
+  /**
+   * Returns true after a delay only. During an upgrade, replicas of both releases would otherwise
+   * replace each other's Jobs.
+   */
+  const isOutdated = ({ runId }: OpenRun, job: V1Job) => {
+    if (!waitsOutdated(job, mark)) outdated.delete(runId)
+    else if (!outdated.has(runId)) outdated.set(runId, performance.now())
+    return (performance.now() - (outdated.get(runId) ?? performance.now())) / 1_000 > settings.stallSeconds
+  }
+
+  const create = async (run: Batch) => {
+    const hold = backoff.get(run.runId)
+    if (hold && performance.now() < hold.until) return
+    try {
+      const job = await readJob(db.query, run.jobId)
+      if (!job?.source || job.plan === undefined) return
+      const needs = needsOf(job.plan as EncodePlan, job.source.bytes)
+      owner ??= api.owner()
+      const manifest = jobManifest(settings, run, needs, await owner)
+      const name = nameOfBatch(settings.instance, run)
+      if (await api.create(manifest)) {
+        log.info({ kubernetes_job: name, job_id: run.jobId, chunks: run.chunks.length, ...needs }, 'Kubernetes Job created for chunks')
+      } else {
+        // Usually it is the same Job: the response was lost, or another replica created it first.
+        const found = await api.read(name)
+        if (found && !belongsTo(found, run)) await api.remove(found)
+      }
+      backoff.delete(run.runId)
+    } catch (error) {
+      owner = undefined
+      const pauseMs = Math.min(MAX_PAUSE_MS, (hold?.pauseMs ?? PASS_MS / 2) * 2)
+      backoff.set(run.runId, { until: performance.now() + pauseMs, pauseMs })
+      throw error
+    }
+  }
+
+  /**
+   * Ends a run. Its open chunks go to the next run. Chunks whose pods died without a report are
+   * charged one attempt.
+   */
+  const finish = async (run: Batch, job: V1Job, outcome: string) => {
+    if (!(await endRun(db.query, run))) return
+    ended.inc({ outcome })
+    const failedOnes = chunksOfIndexes(job, run, readIndexes(job.status?.failedIndexes))
+    const which = outcome === 'DeadlineExceeded' ? 'started' : outcome === 'stalled' ? [] : failedOnes
+    log.warn(
+      { kubernetes_job: nameOfBatch(settings.instance, run), job_id: run.jobId, outcome, failed: which },
+      'Kubernetes Job ended before its chunks were encoded',
+    )
+    for (const { item_id: itemId } of await openItems(db.query, run, which)) {
+      const item = await queue.lease({ kinds: ['encode'], holder: 'executor', leaseMs: CHARGE_LEASE_MS, itemId }, signal)
+      if (item) await steps.fault(item, { code: 5001, message: 'the worker stopped responding' })
+    }
+  }
+
+  const attempt = async (what: () => Promise<void>, about: Record<string, string>) => {
+    try {
+      await what()
+    } catch (error) {
+      if (signal.aborted) return
+      failed.inc()
+      log.warn({ err: error, ...about }, 'reconciling a Kubernetes Job failed; retrying')
+    }
+  }
+
+  const passes = async () => {
+    while (!signal.aborted) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      await attempt(pass, {})
+      await Promise.race([woken, delay(PASS_MS, undefined, { signal }).catch(() => {})])
+      await delay(MIN_PAUSE_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  return {
+    start() {
+      running = Promise.all([passes(), watch.run(signal)]).then(() => {})
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/**
+ * `FailureTarget` is set as soon as the failure is decided. `Failed` waits for the last pod, which
+ * on a lost node may take forever.
+ */
+const ENDS: readonly string[] = ['Complete', 'FailureTarget', 'Failed']
+
+/** Returns why a Job has ended or is about to end, or undefined while it runs. */
+function endOf({ status }: V1Job): string | undefined {
+  const end = status?.conditions?.find(({ type, status: is }) => ENDS.includes(type) && is === 'True')
+  return end && (end.type === 'Complete' ? 'complete' : (end.reason ?? 'failed'))
+}
+
+function isBeingDeleted({ metadata }: V1Job): boolean {
+  return metadata?.deletionTimestamp !== undefined
+}

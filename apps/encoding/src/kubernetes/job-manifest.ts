@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import type { V1Container, V1Job, V1OwnerReference, V1PodTemplateSpec } from '@kubernetes/client-node'
+import type { EncodePlan } from '@vitascope/media'
+import { CHUNK_EXIT } from '../task/task.ts'
+import { chunkMemoryMib, chunkScratchBytes } from '../task/task-resources.ts'
+import { type Batch, firstChunks, nameOfBatch } from './batch.ts'
+import type { KubernetesSettings } from './executor-config.ts'
+import { WORKER_CONTAINER } from './pod-template.ts'
+
+/** Resources of a pod, in MiB. */
+export interface PodNeeds {
+  memoryMib: number
+  /** Local disk: the source, and the segments of a chunk. */
+  diskMib: number
+}
+
+/** Pods that may fail before an index fails, not counting evicted ones. */
+const RETRIES = 2
+/** This many failed indexes indicate a systematic fault, so the Job fails. */
+const MAX_FAILED = 10
+/** Memory of Node, in addition to ffmpeg. */
+const NODE_MIB = 256
+/** Factor between measured use and limit. */
+const MARGIN = 1.3
+
+const MADE_BY = 'vitascope-encoding'
+const CHUNKS = 'vitascope/chunks'
+const JOB = 'vitascope/job'
+const SETTINGS = 'vitascope/settings'
+
+/** Returns the label selector for the Jobs of an installation. */
+export function selectorOf({ instance }: Pick<KubernetesSettings, 'instance'>): string {
+  return `app.kubernetes.io/managed-by=${MADE_BY},app.kubernetes.io/instance=${instance}`
+}
+
+/** Returns the manifest of a run's Job. It is deterministic for the same run and settings. */
+export function jobManifest(settings: KubernetesSettings, run: Batch, needs: PodNeeds, owner?: V1OwnerReference): V1Job {
+  const labels = {
+    'app.kubernetes.io/managed-by': MADE_BY,
+    'app.kubernetes.io/instance': settings.instance,
+    'app.kubernetes.io/component': 'encode',
+    [JOB]: run.jobId,
+  }
+  // No more pods than run at once, because each pod has a start-up cost and downloads the source.
+  const pods = Math.min(settings.parallelism, run.chunks.length)
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: nameOfBatch(settings.instance, run),
+      namespace: settings.namespace,
+      labels: { ...labels, ...(settings.queue !== undefined && { 'kueue.x-k8s.io/queue-name': settings.queue }) },
+      annotations: { [CHUNKS]: run.chunks.join(','), [SETTINGS]: settingsHash(settings) },
+      ...(owner && { ownerReferences: [owner] }),
+    },
+    spec: {
+      completionMode: 'Indexed',
+      completions: pods,
+      parallelism: pods,
+      backoffLimitPerIndex: RETRIES,
+      maxFailedIndexes: Math.min(MAX_FAILED, pods),
+      podReplacementPolicy: 'Failed',
+      podFailurePolicy: {
+        rules: [
+          // The pod was drained, preempted or evicted, which is not a fault of the chunk.
+          { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+          { action: 'FailIndex', onExitCodes: { containerName: WORKER_CONTAINER, operator: 'In', values: [CHUNK_EXIT.over] } },
+        ],
+      },
+      activeDeadlineSeconds: settings.deadlineSeconds,
+      ttlSecondsAfterFinished: settings.ttlSeconds,
+      // Kueue resumes the Job.
+      ...(settings.queue !== undefined && { suspend: true }),
+      template: podOf(settings, run, { needs, pods, labels }),
+    },
+  }
+}
+
+/** Returns the chunks of indexes of a run's Job. */
+export function chunksOfIndexes({ spec }: V1Job, run: Batch, indexes: readonly number[]): number[] {
+  const first = firstChunks(run, spec?.completions ?? 0)
+  return indexes.flatMap((index) => first[index] ?? [])
+}
+
+/**
+ * Returns true if the Job belongs to this run. After a database restore, the Job of another run may
+ * have the same name.
+ */
+export function belongsTo({ metadata }: V1Job, run: Batch): boolean {
+  return metadata?.labels?.[JOB] === run.jobId && metadata.annotations?.[CHUNKS] === run.chunks.join(',')
+}
+
+/**
+ * Returns a hash of the settings of a Job, including its pods. Other settings require another Job.
+ */
+export function settingsHash({ template, queue, parallelism, cpu, deadlineSeconds, ttlSeconds }: KubernetesSettings): string {
+  const what = JSON.stringify([template, queue, parallelism, cpu, deadlineSeconds, ttlSeconds])
+  return createHash('sha256').update(what).digest('hex').slice(0, 16)
+}
+
+/** Returns true for a suspended Job that was created with other settings. */
+export function waitsOutdated({ metadata, spec }: V1Job, mark: string): boolean {
+  return spec?.suspend === true && metadata?.annotations?.[SETTINGS] !== mark
+}
+
+/** Returns the resources that suffice for each chunk of a plan. */
+export function needsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
+  const madeBytes = Math.max(...plan.chunks.map(({ index }) => chunkScratchBytes(plan, index)))
+  return {
+    memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + NODE_MIB,
+    diskMib: Math.ceil((MARGIN * (sourceBytes + madeBytes)) / 2 ** 20) + NODE_MIB,
+  }
+}
+
+interface Pods {
+  needs: PodNeeds
+  pods: number
+  labels: Record<string, string>
+}
+
+function podOf(settings: KubernetesSettings, run: Batch, { needs, pods, labels }: Pods): V1PodTemplateSpec {
+  const { metadata, spec } = settings.template
+  return {
+    metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },
+    spec: {
+      ...spec,
+      restartPolicy: 'Never',
+      // The pod has no access to the Kubernetes API, because it only calls this service and the
+      // storage.
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      containers: spec.containers.map((container) =>
+        container.name === WORKER_CONTAINER ? withChunks(container, settings, run, { needs, pods }) : container,
+      ),
+    },
+  }
+}
+
+function withChunks(container: V1Container, settings: KubernetesSettings, run: Batch, { needs, pods }: Omit<Pods, 'labels'>): V1Container {
+  const bounds = { memory: `${needs.memoryMib}Mi`, 'ephemeral-storage': `${needs.diskMib}Mi` }
+  return {
+    ...container,
+    env: [
+      ...(container.env ?? []),
+      { name: 'VITASCOPE_WORKER_RUN', value: nameOfBatch(settings.instance, run) },
+      { name: 'VITASCOPE_WORKER_JOB', value: run.jobId },
+      { name: 'VITASCOPE_WORKER_CHUNKS', value: firstChunks(run, pods).join(',') },
+    ],
+    resources: {
+      ...container.resources,
+      requests: { cpu: settings.cpu, ...container.resources?.requests, ...bounds },
+      limits: { ...container.resources?.limits, ...bounds },
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals'
+import { readAccessKeyIds, readGrantConfig } from './grant-config.ts'
+
+const COMPLETE = ['encoding=a', 'worker=b', 'delivery=c', 'backup=d']
+
+test('each component needs one access key id that no other component has', () => {
+  expect(readAccessKeyIds(COMPLETE)).toEqual({ encoding: 'a', worker: 'b', delivery: 'c', backup: 'd' })
+  const wrong = [
+    [],
+    COMPLETE.slice(1),
+    [...COMPLETE, 'gateway=e'],
+    COMPLETE.with(3, 'backup='),
+    COMPLETE.with(3, 'backup=a'),
+    COMPLETE.with(3, 'worker=e'),
+  ]
+  for (const args of wrong) expect([args, readAccessKeyIds(args)]).toEqual([args, undefined])
+})
+
+test('the bucket and the keys of its owner are required', () => {
+  expect(() => readGrantConfig({ VITASCOPE_STORAGE_DIR: '/var/lib/objects' })).toThrow('VITASCOPE_S3_BUCKET is missing')
+})

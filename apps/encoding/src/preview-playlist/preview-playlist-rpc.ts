@@ -1,0 +1,49 @@
+import { buffer } from 'node:stream/consumers'
+import { DomainError } from '@vitascope/errors'
+import type { Handlers } from '@vitascope/grpc'
+import { codecName, type EncodePlan } from '@vitascope/media'
+import type { Db } from '@vitascope/postgres'
+import { requireService } from '@vitascope/principal'
+import type { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
+import type { ObjectStorage } from '@vitascope/storage'
+import { isJobId } from '../job/job.ts'
+import { previewMaster, previewPlaylist, trackKeys } from './preview-playlist.ts'
+import { previewPlan, readTrack } from './preview-playlist-store.ts'
+import { segmentFolders } from './preview-track.ts'
+
+export function previewHandlers({ db, storage }: { db: Db; storage: ObjectStorage }): Handlers<typeof PreviewPlaylistServiceService> {
+  const needPlan = async (jobId: string): Promise<EncodePlan> => {
+    const plan = isJobId(jobId) ? await previewPlan(db.query, jobId) : undefined
+    if (!plan) throw nothingYet()
+    return plan
+  }
+  const needTrack = async (jobId: string, key: string) => {
+    const track = await readTrack(db.query, jobId, key)
+    if (!track) throw nothingYet()
+    return track
+  }
+  return {
+    async getPreviewMasterPlaylist({ jobId }, { principal, signal }) {
+      requireService(principal)
+      const plan = await needPlan(jobId)
+      const codecs = new Map<string, string>()
+      for (const key of trackKeys(plan)) {
+        const { initObject } = await needTrack(jobId, key)
+        const codec = codecName(await buffer((await storage.open(initObject, { signal })).stream))
+        if (codec) codecs.set(key, codec)
+      }
+      return { text: previewMaster(plan, codecs) }
+    },
+    async getPreviewTrackPlaylist({ jobId, key }, { principal }) {
+      requireService(principal)
+      const plan = await needPlan(jobId)
+      if (!trackKeys(plan).includes(key)) throw nothingYet()
+      const track = await needTrack(jobId, key)
+      return { playlist: previewPlaylist(plan, track), initObject: track.initObject, segments: segmentFolders(track.segments) }
+    },
+  }
+}
+
+function nothingYet(): DomainError {
+  return new DomainError('not_found', 'PREVIEW_NOT_FOUND', 'nothing of this job is playable yet, or the job has ended')
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { type Client, serviceCall } from '@vitascope/grpc'
+import type { Db } from '@vitascope/postgres'
+import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import type { JobIntake } from '../engine/accept-job.ts'
+import { isUnderWay, type JobState } from '../job/job.ts'
+import { dropJob } from '../objects/object-prefix.ts'
+
+interface Tools {
+  db: Db
+  intake: JobIntake
+  jobs: Client<typeof JobServiceService>
+  /** How long the catalogue must not need a job before it is removed. */
+  graceMs: number
+  /** Calls per pass, each for a thousand jobs. The default of two allows 200 jobs per second. */
+  calls?: number
+}
+
+/** Maximum jobs per call, and calls per pass. */
+const JOBS_PER_CALL = 1_000
+const CALLS_PER_PASS = 2
+
+/**
+ * Checks with the catalogue which jobs it still needs, in the order of the last check. Jobs that
+ * it does not need in two consecutive checks are ended or removed, because a single response may be
+ * a mistake. Returns the removed jobs.
+ */
+export async function removeUnneededJobs(tools: Tools, signal: AbortSignal): Promise<string[]> {
+  const dropped: string[] = []
+  for (let call = 0; call < (tools.calls ?? CALLS_PER_PASS); call++) {
+    const asked = await due(tools)
+    if (asked.length === 0) break
+    dropped.push(...(await checkJobs(tools, asked, signal)))
+    if (asked.length < JOBS_PER_CALL) break
+  }
+  return dropped
+}
+
+function due({ db, graceMs }: Tools): Promise<{ job_id: string; state: JobState }[]> {
+  // The caller's transaction of a recent job may not be committed yet.
+  return db.query(
+    `select job_id, state from job where not is_dropped and check_time < now() - $1 * interval '1 millisecond'
+       and (finish_time is not null or create_time < now() - interval '1 minute')
+     order by check_time limit $2`,
+    [graceMs, JOBS_PER_CALL],
+  )
+}
+
+async function checkJobs({ db, intake, jobs, graceMs }: Tools, asked: readonly { job_id: string; state: JobState }[], signal: AbortSignal) {
+  const { wantedJobIds } = await jobs.checkJobs({ jobIds: asked.map((job) => job.job_id) }, serviceCall('encoding', randomUUID(), signal))
+  const wanted = new Set(wantedJobIds)
+  const ids = asked.map((job) => job.job_id)
+  await db.query('update job set check_time = now(), unneeded_time = null where job_id = any($1) and job_id = any($2)', [ids, [...wanted]])
+  const unwanted = await db.query<{ job_id: string; is_sure: boolean }>(
+    `update job set check_time = now(), unneeded_time = coalesce(unneeded_time, now()) where job_id = any($1) and not job_id = any($2)
+     returning job_id, unneeded_time <= now() - $3 * interval '1 millisecond' as is_sure`,
+    [ids, [...wanted], graceMs],
+  )
+  const sure = unwanted.filter((job) => job.is_sure).map((job) => job.job_id)
+  for (const jobId of sure) {
+    const state = asked.find((job) => job.job_id === jobId)?.state
+    if (state && isUnderWay(state)) await intake.cancel(jobId, signal)
+    else await dropJob(db, jobId)
+  }
+  return sure
+}

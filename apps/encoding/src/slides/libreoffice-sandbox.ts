@@ -1,0 +1,106 @@
+import { access, constants, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { officeFilterCommand, type RunLimits, runSandboxed, sandboxFor } from '@vitascope/media'
+
+/** The run's folder inside the sandbox. */
+export const INSIDE = '/office'
+
+/**
+ * Shell script that builds the sandbox. LibreOffice follows references in a file: an image at
+ * `file:///…` would be rendered. So, in addition to ffmpeg's sandbox, it runs in a mount namespace
+ * that contains only the system's programs and libraries, with its folder as /office. $0 is
+ * LibreOffice. Building the namespace needs system calls that LibreOffice must not use, so the
+ * seccomp filter is applied last. LibreOffice needs AF_UNIX sockets, which connect to nothing
+ * without network and files.
+ */
+const SCRIPT = `set -e
+PATH=$PATH:/usr/sbin:/sbin
+mkdir -p room
+mount -t tmpfs -o size=64m,mode=755 tmpfs room
+mkdir room/office room/usr room/etc room/var room/dev room/tmp
+mount --no-canonicalize --bind . room/office
+for name in bin sbin lib lib32 lib64; do
+  if [ -L "/$name" ]; then cp -P "/$name" "room/$name"
+  elif [ -d "/$name" ]; then mkdir "room/$name"; mount --rbind "/$name" "room/$name"; fi
+done
+mount --rbind /usr room/usr
+[ ! -d /opt ] || { mkdir room/opt; mount --rbind /opt room/opt; }
+case "$0" in
+  /usr/*|/opt/*) ;;
+  *) folder=$(dirname "$0"); mkdir -p "room$folder"; mount --bind "$folder" "room$folder" ;;
+esac
+for path in /etc/libreoffice /etc/fonts /var/lib/libreoffice /var/cache/fontconfig; do
+  [ ! -d "$path" ] || { mkdir -p "room$path"; mount --rbind "$path" "room$path"; }
+done
+for path in /etc/ld.so.cache /dev/null /dev/zero /dev/random /dev/urandom; do
+  [ ! -e "$path" ] || { : > "room$path"; mount --bind "$path" "room$path"; }
+done
+# It has the rights of root in here, with which it could leave: they end with the bounding set.
+# Without /proc a program cannot tell where it is, and with it where its libraries are.
+LD_LIBRARY_PATH=$(dirname "$0")
+export LD_LIBRARY_PATH
+exec chroot room /bin/sh -c 'cd ${INSIDE} && exec setpriv --bounding-set=-all --inh-caps=-all -- setpriv --pdeathsig KILL -- "$@"' room "$@"
+`
+
+/** Runs a program in the sandbox, with a folder as /office. Throws as `runSandboxed` does. */
+export async function runLibreOffice(run: {
+  office: string
+  /** Program to run. The default is LibreOffice. */
+  program?: string
+  args: readonly string[]
+  folder: string
+  limits: Partial<RunLimits>
+  signal?: AbortSignal
+}): Promise<void> {
+  const { office, program = office, args, folder, limits, signal } = run
+  await runSandboxed({
+    tool: await findUnshare(),
+    args: [
+      '--user',
+      '--map-root-user',
+      '--mount',
+      '--',
+      '/bin/sh',
+      '-c',
+      SCRIPT,
+      office,
+      ...(await officeFilterCommand()),
+      program,
+      ...args,
+    ],
+    scratch: folder,
+    writes: ['.'],
+    files: 'all',
+    limits,
+    signal,
+  })
+}
+
+/** Returns why LibreOffice must not run on this machine, or undefined if the sandbox works. */
+export async function whyNoSandbox(office: string): Promise<string | undefined> {
+  const unshare = await findUnshare().catch(() => undefined)
+  if (unshare === undefined) return 'there is no unshare of util-linux'
+  if ((await sandboxFor(unshare, 'all')).network !== 'none') return 'it cannot be kept from the network'
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-office-'))
+  try {
+    // Checks that the binary exists in the sandbox and can be executed.
+    await runLibreOffice({ office, program: '/bin/sh', args: ['-c', 'test -x "$0"', office], folder, limits: { wallSeconds: 30 } })
+    return undefined
+  } catch (error) {
+    return `it cannot be kept from the files of this machine (${(error as Error).message})`
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function findUnshare(): Promise<string> {
+  for (const path of ['/usr/bin/unshare', '/bin/unshare']) {
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return path
+  }
+  throw new Error('there is no unshare')
+}

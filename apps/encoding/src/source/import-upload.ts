@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream'
+import { SourceRefused } from '@vitascope/media'
+import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
+import type { TusPart, TusStore } from '../tus/tus-store.ts'
+import type { UploadSource } from '../upload/upload-source.ts'
+import type { UploadStore } from '../upload/upload-store.ts'
+
+/** Copies an upload to the source of a job, so that each can be deleted independently. */
+export interface UploadImporter {
+  bring(
+    source: UploadSource,
+    to: { organisationId: string; object: string; file: string; maxBytes: number; onBytes: (share: number) => void },
+    signal: AbortSignal,
+  ): Promise<StoredBytes>
+}
+
+export function createUploadImporter({
+  uploads,
+  tusUploads,
+  storage,
+}: {
+  uploads: UploadStore
+  tusUploads: TusStore
+  storage: ObjectStorage
+}): UploadImporter {
+  return {
+    async bring({ kind, uploadId }, { organisationId, object, file, maxBytes, onBytes }, signal) {
+      if (kind === 'tus') return joinParts(uploadId, { organisationId, object, onBytes }, signal)
+      const upload = await uploads.findById(uploadId, signal)
+      const there = upload && (await storage.stat(upload.object, signal))
+      if (!upload || !there || upload.organisationId !== organisationId)
+        throw new SourceRefused(4001, 'the uploaded file is not there any more')
+      if (there.bytes > maxBytes) throw new SourceRefused(4003, `the uploaded file has more than ${maxBytes} bytes`)
+      // File storage creates a link instead of a copy.
+      await storage.download(upload.object, file, signal)
+      return storage.put(object, { file, move: true }, { signal })
+    },
+  }
+
+  async function joinParts(
+    uploadId: string,
+    { organisationId, object, onBytes }: { organisationId: string; object: string; onBytes: (share: number) => void },
+    signal: AbortSignal,
+  ): Promise<StoredBytes> {
+    const upload = await tusUploads.find(uploadId, signal)
+    const parts = await tusUploads.partsOf(uploadId)
+    if (!upload || upload.received !== upload.length || upload.organisationId !== organisationId) {
+      throw new SourceRefused(4001, 'the uploaded file is not there any more')
+    }
+    return storage.put(object, Readable.from(bytesOf(parts, upload.received, onBytes, signal), { objectMode: false }), { signal })
+  }
+
+  async function* bytesOf(
+    parts: readonly TusPart[],
+    total: number,
+    onBytes: (share: number) => void,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer> {
+    let bytes = 0
+    for (const part of parts) {
+      const { stream } = await storage.open(part.object, { signal })
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        bytes += chunk.length
+        yield chunk
+      }
+      onBytes(bytes / total)
+    }
+  }
+}

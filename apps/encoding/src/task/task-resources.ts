@@ -1,0 +1,55 @@
+import { chunkMemoryBytes, type EncodePlan } from '@vitascope/media'
+import type { StoredFile } from './task.ts'
+
+/** Peak factor. An encoder meets its rate on average, not in every part. */
+const BURST = 2
+/** A long run uploads its output while it encodes. At most this many bytes wait for the upload. */
+const WAITING_BYTES = 2 ** 30
+/** Images are made from some of the segments, which are joined for this. */
+const IMAGE_SHARE = 0.1
+
+/**
+ * Returns true for audio and for video that cannot be split. They may take hours, and their
+ * segments are playable meanwhile.
+ */
+export function isLong(plan: EncodePlan, chunk: number): boolean {
+  return plan.chunks[chunk] === undefined || plan.chunks.length === 1
+}
+
+/** Returns the memory that the encode of a chunk needs, in MiB. */
+export function chunkMemoryMib(plan: EncodePlan): number {
+  return Math.ceil(chunkMemoryBytes(plan) / 2 ** 20)
+}
+
+/**
+ * Returns the maximum scratch bytes of a video chunk, or of the audio of the whole, in addition to
+ * its source.
+ */
+export function chunkScratchBytes(plan: EncodePlan, chunk: number): number {
+  const { video, audio, durationSeconds, renditions } = plan
+  const planned = plan.chunks[chunk]
+  const kbps = planned ? sum(renditions.map((made) => made.video?.kbps ?? 0)) : sum((audio?.tracks ?? []).map((track) => track.kbps))
+  const seconds = planned && video ? (durationSeconds * planned.frames) / video.frames : durationSeconds
+  const bytes = Math.ceil(((BURST * kbps * 1000) / 8) * seconds)
+  return isLong(plan, chunk) ? Math.min(WAITING_BYTES, bytes) : bytes
+}
+
+/**
+ * Returns the scratch bytes of packaging: all segments, plus a file of each rendition and of the
+ * audio, made of the same frames.
+ */
+export function packageScratchBytes({ renditions, audio }: EncodePlan, segments: readonly StoredFile[]): number {
+  const tracks = new Map<string, number>()
+  for (const { path, bytes } of segments) {
+    const key = path.slice(0, path.indexOf('/'))
+    tracks.set(key, (tracks.get(key) ?? 0) + bytes)
+  }
+  const of = (key: string | undefined) => (key === undefined ? 0 : (tracks.get(key) ?? 0))
+  const files = sum(renditions.map(({ key, audioKey }) => of(key) + of(audioKey)))
+  const sound = Math.max(0, ...(audio?.tracks ?? []).map(({ key }) => of(key)))
+  return Math.ceil((1 + IMAGE_SHARE) * sum([...tracks.values()]) + files + sound)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0)
+}

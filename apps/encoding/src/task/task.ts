@@ -1,0 +1,119 @@
+import type { EncodePlan, PictureCodec, SourceProbe } from '@vitascope/media'
+
+/** Kinds of work for a job. This service downloads sources itself, workers do the rest. */
+export type TaskKind = 'fetch' | WorkerTaskKind
+export type WorkerTaskKind = 'probe' | 'encode' | 'audio' | 'package' | 'slides'
+
+export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audio', 'package', 'slides']
+
+/**
+ * Priority by kind, higher first. A probe is short and detects faults of the source early. Slides
+ * take seconds. Nearly finished work precedes new work. Audio is cheap, and nothing can be played
+ * before it.
+ */
+export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, slides: 25, package: 20, audio: 15, encode: 10 }
+/** Minimum priority of a normal job's task. Tasks of low-priority jobs are always below it. */
+export const MIN_PRIORITY = Math.min(...Object.values(PRIORITIES))
+
+/**
+ * The payload of a task in the queue. Everything else is read from the job when the task is leased.
+ */
+export interface TaskPayload {
+  /** Chunk number of the plan for `encode`. The number after the last one for `audio`. */
+  chunk?: number
+}
+
+// The JSON between this service and its workers. Lists of files go through storage, because they
+// may exceed the maximum size of a message.
+
+/** A file that a worker has stored. */
+export interface StoredFile {
+  /** Relative to the prefix of the lease. */
+  path: string
+  bytes: number
+  /** Lower-case hex. */
+  sha256: string
+  /** Duration of a segment. */
+  seconds?: number
+}
+
+/** The source object of a job. */
+export interface StoredSource {
+  object: string
+  bytes: number
+  /** Empty if unknown. */
+  sha256: string
+}
+
+export interface ProbeInput {
+  source: StoredSource
+  maxSeconds: number
+}
+
+export interface ProbeResult {
+  probe: SourceProbe
+  /** The build of ffmpeg that the plan is for. */
+  build: { version: string; toneMap: boolean; codecs?: readonly PictureCodec[] }
+}
+
+/** Input of `encode` and `audio`. */
+export interface EncodeInput {
+  source: StoredSource
+  plan: EncodePlan
+  chunk: number
+  /** Prefix for the segments and the list of them. */
+  workPrefix: string
+}
+
+/**
+ * Result of all kinds except `probe`. The list of files is stored as `FILE_LIST` below the work
+ * prefix.
+ */
+export interface FilesResult {
+  list: Omit<StoredFile, 'path'>
+}
+
+/** The segments of one chunk: `KEY/init.mp4`, and `KEY/seg-00001.m4s` onwards. */
+export interface ChunkFiles {
+  chunk: number
+  prefix: string
+  list: string
+}
+
+export interface PackageInput {
+  plan: EncodePlan
+  chunks: ChunkFiles[]
+  /** Prefix for the set. */
+  setPrefix: string
+  /** Prefix for the list of its files. */
+  workPrefix: string
+}
+
+export interface SlidesInput {
+  source: StoredSource
+  /** Prefix for the images. */
+  setPrefix: string
+  /** Prefix for the list of them. */
+  workPrefix: string
+}
+
+/** A file of a set of slides: the two images of a page, or the PDF that they were made from. */
+export type SlidesFile = StoredFile &
+  ({ kind: 'slide'; page: number; width: number; height: number } | { kind: 'thumbnail'; page: number } | { kind: 'document' })
+
+/** Name of every list of files, below its work prefix. */
+export const FILE_LIST = 'files.json'
+
+/** Exit codes of a pod that encodes chunks of one job. The pod's Kubernetes Job reacts to them. */
+export const CHUNK_EXIT = {
+  /** Nothing is left to do: all chunks are made, or leased by others. */
+  made: 0,
+  /** Another pod may succeed. */
+  again: 1,
+  /**
+   * No pod can succeed: the job has ended, the source cannot be encoded, or the plan has changed.
+   */
+  over: 42,
+  /** The pod was stopped and released its chunk. The code is that of a process ended by SIGTERM. */
+  stopped: 143,
+} as const

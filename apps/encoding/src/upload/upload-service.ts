@@ -1,0 +1,175 @@
+import type { ObjectStoreSettings } from '@vitascope/config'
+import { DomainError, invalid, notFound } from '@vitascope/errors'
+import { type Client, serviceCall } from '@vitascope/grpc'
+import type { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { isObjectName, type ObjectStorage } from '@vitascope/storage'
+import { checkPolicy, exactKey, keyPrefixOf, organisationOfKey, type PolicyRules, type RequestedCondition } from './policy.ts'
+import { credentialOf, derivedKey, encodePolicy, readCredential, type SigningKeys, signPolicy } from './policy-signature.ts'
+import { recordUpload } from './record-upload.ts'
+import { isOwnLink, signLink, type UploadLink } from './upload-link.ts'
+import type { UploadQuota } from './upload-quota.ts'
+import { RETENTION_SECONDS, type StoredUpload, type UploadStore } from './upload-store.ts'
+
+/** Destination and size limit of uploads. */
+export interface UploadLocation {
+  bucket: string
+  maxBytes: number
+  /** URL for the form. Empty for the embedded store. */
+  endpoint: string
+  keys: SigningKeys
+}
+
+export interface UploadService {
+  place: UploadLocation
+  rulesOf(organisationId: string): PolicyRules
+  /** Signs a policy. If it allows a single key, that object is bound to the organisation. */
+  sign(
+    organisationId: string,
+    asked: { expiration: string; conditions: readonly RequestedCondition[] },
+    signal: AbortSignal,
+  ): Promise<{ policy: string; signature: string }>
+  complete(asked: Completion, signal: AbortSignal): Promise<UploadLink & { presentationId: string }>
+  /** Returns the source of a job, or undefined if the link was not signed here. */
+  claim(link: UploadLink, organisationId: string, signal: AbortSignal): Promise<string | undefined>
+  /** Returns true if the link was signed here and has not expired. */
+  opens(link: UploadLink): boolean
+}
+
+export interface Completion {
+  key: string
+  bucket: string
+  etag: string
+  filename: string
+  isPresentation: boolean
+  presentationId: string
+  /** Undefined for any. */
+  organisationId: string | undefined
+  userId: string
+  requestId: string
+}
+
+/**
+ * The form contains the policy and, in other fields, the values of its conditions. Both must fit
+ * into the 64 KiB before the file.
+ */
+const MAX_POLICY_BYTES = 32 * 1024
+/** Maximum size of one form in object stores (S3, POST Object). */
+const MAX_POST_BYTES = 5 * 1024 ** 3
+/** Bucket name of the embedded store, which is used only in policies. */
+const EMBEDDED = { bucket: 'vitascope', accessKeyId: 'vitascope', region: 'us-east-1' }
+
+export function uploadLocation({
+  objects,
+  maxBytes,
+  secret,
+}: {
+  objects: ObjectStoreSettings
+  maxBytes: number
+  secret: string
+}): UploadLocation {
+  if (!('s3' in objects)) {
+    const { bucket, ...own } = EMBEDDED
+    return { bucket, maxBytes, endpoint: '', keys: { ...own, secretAccessKey: derivedKey(secret, 'upload policy') } }
+  }
+  const { bucket, endpoint, region, accessKeyId, secretAccessKey, virtualHost } = objects.s3
+  const url = new URL(endpoint)
+  if (virtualHost) url.hostname = `${bucket}.${url.hostname}`
+  else url.pathname = `${url.pathname.replace(/\/$/, '')}/${bucket}`
+  const keys = { accessKeyId, secretAccessKey, region }
+  return { bucket, maxBytes: Math.min(maxBytes, MAX_POST_BYTES), endpoint: url.href.replace(/\/$/, ''), keys }
+}
+
+export function createUploadService(tools: {
+  uploads: UploadStore
+  storage: ObjectStorage
+  presentations: Pick<Client<typeof PresentationServiceService>, 'addSlides'>
+  quota: UploadQuota
+  place: UploadLocation
+  secret: string
+}): UploadService {
+  const { uploads, storage, quota, presentations, place } = tools
+  const linkKey = derivedKey(tools.secret, 'upload link')
+  const rulesOf = (organisationId: string): PolicyRules => ({
+    bucket: place.bucket,
+    keyPrefix: keyPrefixOf(organisationId),
+    maxBytes: place.maxBytes,
+    keys: place.keys,
+  })
+
+  return {
+    place,
+    rulesOf,
+    async sign(organisationId, asked, signal) {
+      const policy = checkPolicy(asked, rulesOf(organisationId), new Date())
+      const text = encodePolicy(policy)
+      if (text.length > MAX_POLICY_BYTES) {
+        throw invalid([{ field: 'conditions', message: `must be shorter: the encoded policy may have at most ${MAX_POLICY_BYTES} bytes` }])
+      }
+      const key = exactKey(policy)
+      if (key !== undefined && !(await uploads.bind(organisationId, key, signal))) {
+        const index = asked.conditions.findIndex(({ name }) => name.toLowerCase() === 'key')
+        throw invalid([{ field: `conditions[${index}]`, message: 'is the key of another upload: choose a new one' }])
+      }
+      const credential = policy.conditions.find((one) => one.operator === 'eq' && one.name === 'x-amz-credential')
+      const date = credential?.operator === 'eq' ? readCredential(credential.value)?.date : undefined
+      if (date === undefined) throw new Error(`a policy without a credential such as ${credentialOf(place.keys, '20301231')}`)
+      return { policy: text, signature: signPolicy(text, place.keys, date) }
+    },
+    async complete(asked, signal) {
+      const upload = await arrived(asked, signal)
+      const given = asked.etag.replaceAll('"', '').toLowerCase()
+      if (given !== '' && upload.etag !== '' && given !== upload.etag.toLowerCase()) {
+        throw new DomainError('refused', 'ETAG_MISMATCH', 'the stored object has another etag; upload it again')
+      }
+      const filename = asked.filename || upload.filename || upload.object.split('/').at(-1) || 'file'
+      if (!(await uploads.keep(upload.uploadId, filename, signal))) throw notFound('upload', asked.key)
+      const presentationId = asked.isPresentation ? await addSlides(upload, filename, asked, signal) : ''
+      return { ...signLink(upload.uploadId, Math.floor(Date.now() / 1000) + RETENTION_SECONDS, linkKey), presentationId }
+    },
+    async claim(link, organisationId, signal) {
+      if (!isOwnLink(link, linkKey)) return undefined
+      const bad = (message: string) => invalid([{ field: 'url', message }])
+      if (link.expires * 1000 <= Date.now()) throw bad('this link is over: upload the file again')
+      const upload = await uploads.findById(link.uploadId, signal)
+      if (!upload || upload.organisationId !== organisationId)
+        throw bad('the file of this link is not, or no longer, one of the organisation')
+      if (!(await uploads.keep(link.uploadId, '', signal))) throw bad('the file of this link is gone: upload it again')
+      return `upload://${link.uploadId}/${encodeURIComponent(upload.filename)}`
+    },
+    opens: (link) => isOwnLink(link, linkKey) && link.expires * 1000 > Date.now(),
+  }
+
+  /**
+   * Returns the upload when its object exists. An object whose key no policy named belongs to the
+   * organisation of its prefix.
+   */
+  async function arrived({ key, bucket, organisationId }: Completion, signal: AbortSignal): Promise<StoredUpload> {
+    const isThere = isObjectName(key) && (bucket === '' || bucket === place.bucket)
+    const known = isThere ? await uploads.find(key, signal) : undefined
+    const owner = known?.organisationId ?? (isThere ? organisationOfKey(key) : undefined)
+    if (owner === undefined || (organisationId !== undefined && organisationId !== owner)) throw notFound('upload', key)
+    const object = await storage.stat(key, signal)
+    if (!object) throw notFound('upload', key)
+    // The row of the embedded store has the etag of the received bytes. An external store reports
+    // the current etag.
+    const etag = object.etag ?? known?.etag ?? ''
+    const stored = { organisationId: owner, object: key, bytes: object.bytes, etag }
+    // Its form was aborted between storing and recording the object.
+    const isUnrecorded = place.endpoint === '' && known?.bytes === undefined
+    const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.arrived(stored, signal)
+    if (!upload) throw notFound('upload', key)
+    return upload
+  }
+
+  async function addSlides(upload: StoredUpload, filename: string, asked: Completion, signal: AbortSignal): Promise<string> {
+    const request = {
+      presentationId: asked.presentationId,
+      organisationId: upload.organisationId,
+      userId: asked.userId,
+      filename,
+      sourceObject: upload.object,
+      sourceBytes: upload.bytes ?? 0,
+    }
+    return (await presentations.addSlides(request, serviceCall('encoding', asked.requestId, signal))).presentationId
+  }
+}

@@ -1,0 +1,120 @@
+import { stat, statfs } from 'node:fs/promises'
+import type { StoredSource } from '../task/task.ts'
+import type { WorkerConfig } from './config.ts'
+import { untilAborted } from './until-aborted.ts'
+
+/** The maximum scratch space of a task. */
+export interface ScratchNeeds {
+  /** Bytes that the task writes. */
+  bytes: number
+  /** The source that it reads. All readers of a source share one file. */
+  source?: StoredSource
+}
+
+/**
+ * The scratch folder that a worker's tasks share. If it exceeds its limit, the cluster evicts the
+ * worker with all of its tasks.
+ */
+export interface DiskBudget {
+  /**
+   * Reserves everything a task needs at once, in the order of the calls. Resolves with the function
+   * that releases it. `onWait` runs before a wait and releases what other tasks may wait for.
+   * Throws `ScratchTooSmall` if the needs exceed the whole budget.
+   */
+  take(needs: ScratchNeeds, onWait: () => Promise<void>, signal: AbortSignal): Promise<() => void>
+  /**
+   * Adds a holder of a source whose space a task has reserved. Returns the function that releases
+   * it.
+   */
+  keep(source: StoredSource): () => void
+}
+
+/** Creates a disk budget. `measure` returns how many more bytes the folder may hold. */
+export function createDiskBudget(measure: () => Promise<number>): DiskBudget {
+  const places = new Set<ScratchNeeds>()
+  let size = 0
+  let line = Promise.resolve()
+  let inLine = 0
+  let freed = Promise.withResolvers<void>()
+  const put = (place: ScratchNeeds) => {
+    places.add(place)
+    return () => {
+      places.delete(place)
+      freed.resolve()
+      freed = Promise.withResolvers()
+    }
+  }
+  /** Tries to reserve, for the first task in the queue. */
+  const atOnce = async (needs: ScratchNeeds) => {
+    const wanted = bytesOf([needs])
+    if (places.size === 0) size = await measure()
+    // The disk may have more free space by now. Bytes that are already written are counted twice,
+    // which is harmless.
+    else if (wanted > size) size = Math.max(size, await measure())
+    if (wanted > size) throw new ScratchTooSmall(wanted, size)
+    return bytesOf([...places, needs]) > size ? undefined : put({ ...needs })
+  }
+
+  return {
+    async take(needs, onWait, signal) {
+      const before = line
+      const { promise, resolve: leave } = Promise.withResolvers<void>()
+      line = before.then(() => promise)
+      const isFirst = inLine++ === 0
+      try {
+        if (isFirst) {
+          const place = await atOnce(needs)
+          if (place) return place
+        }
+        await onWait()
+        await untilAborted(before, signal)
+        for (;;) {
+          // Read before the check, so that no release is missed.
+          const change = freed.promise
+          const place = await atOnce(needs)
+          if (place) return place
+          await untilAborted(change, signal)
+        }
+      } finally {
+        inLine--
+        leave()
+      }
+    },
+    keep: (source) => put({ bytes: 0, source }),
+  }
+}
+
+/** Returns the total bytes. A source counts once, however many tasks read it. */
+function bytesOf(places: readonly ScratchNeeds[]): number {
+  const sources = new Map(places.flatMap(({ source }) => (source ? [[source.object, source.bytes] as const] : [])))
+  return [...places.map(({ bytes }) => bytes), ...sources.values()].reduce((sum, bytes) => sum + bytes, 0)
+}
+
+export class ScratchTooSmall extends Error {
+  constructor(wanted: number, size: number) {
+    super(
+      `a task needs ${readable(wanted)} of scratch, and this worker has ${readable(size)}: raise VITASCOPE_SCRATCH_BYTES ` +
+        '(worker.scratch.size of the chart), or free the disk of VITASCOPE_SCRATCH_DIR',
+    )
+    this.name = 'ScratchTooSmall'
+  }
+}
+
+function readable(bytes: number): string {
+  return bytes >= 2 ** 30 ? `${(bytes / 2 ** 30).toFixed(1)} GiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`
+}
+
+/**
+ * Returns the scratch size allowed by the settings and the disk. If scratch and objects share a
+ * disk, only the settings apply: a source is then a hard link to its object, and results become
+ * objects.
+ */
+export async function scratchSize({ scratchDir, scratchBytes, scratchSparePercent = 0, objects }: WorkerConfig): Promise<number> {
+  const allowed = scratchBytes ?? Number.POSITIVE_INFINITY
+  const isOfObjects = 'folder' in objects && (await stat(objects.folder)).dev === (await stat(scratchDir)).dev
+  if (isOfObjects) return allowed
+  const { bavail, blocks, bsize } = await statfs(scratchDir)
+  // At most half of the free space is spared, so that small tasks still fit on a nearly full disk.
+  const spare = Math.min((blocks * scratchSparePercent) / 100, bavail / 2)
+  return Math.min(allowed, (bavail - spare) * bsize)
+}

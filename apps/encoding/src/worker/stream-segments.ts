@@ -1,0 +1,131 @@
+import type { FileHandle } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  checkInit,
+  checkSegment,
+  chunkFolder,
+  type EncodePlan,
+  type OutputFile,
+  openOutputFolder,
+  segmentNames,
+  withOutput,
+} from '@vitascope/media'
+import type { StoredFile } from '../task/task.ts'
+import type { TaskWork } from './task-work.ts'
+import { forEachPath } from './upload.ts'
+
+const FEED_MS = 1_000
+/** Maximum number of files of one report, which keeps it far below 4 MiB. */
+const MAX_FILES = 2_000
+
+export interface FeedPlace {
+  plan: EncodePlan
+  chunk: number
+  keys: readonly string[]
+  workPrefix: string
+}
+
+/**
+ * Uploads the segments of a run while it continues, and reports them. Returns them when the run has
+ * ended. A failed upload aborts the run.
+ */
+export async function streamSegmentsWhile(
+  work: TaskWork,
+  place: FeedPlace,
+  run: (signal: AbortSignal) => Promise<unknown>,
+): Promise<StoredFile[]> {
+  const fed: StoredFile[] = []
+  const [ended, broken] = [new AbortController(), new AbortController()]
+  const feed = (async () => {
+    while (!ended.signal.aborted) {
+      await delay(FEED_MS, undefined, { signal: ended.signal }).catch(() => {})
+      if (!ended.signal.aborted) fed.push(...(await streamOnce(work, place, fed)))
+    }
+  })()
+  feed.catch((error: unknown) => broken.abort(error))
+  try {
+    await run(AbortSignal.any([work.signal, broken.signal]))
+  } catch (error) {
+    throw broken.signal.aborted && !work.signal.aborted ? broken.signal.reason : error
+  } finally {
+    ended.abort()
+    await feed.catch(() => {})
+  }
+  if (broken.signal.aborted) throw broken.signal.reason
+  return fed
+}
+
+/**
+ * Uploads and reports the finished segments. A segment is renamed when it is complete, and its
+ * track's init segment exists before it.
+ */
+async function streamOnce(work: TaskWork, { plan, chunk, keys, workPrefix }: FeedPlace, fed: readonly StoredFile[]): Promise<StoredFile[]> {
+  const paths: string[] = []
+  for (const key of keys) {
+    const names = (await namesIn(work.scratch, `${chunkFolder(chunk)}/${key}`))
+      .filter((name) => /^seg-\d{5,}\.m4s$/.test(name))
+      .map((name) => `${key}/${name}`)
+      .sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+    const head = `${key}/${segmentNames.init}`
+    if (names.length > 0 && !fed.some(({ path }) => path === head)) paths.push(head)
+    paths.push(...names)
+  }
+  const now = paths.slice(0, MAX_FILES)
+  if (now.length === 0) return []
+  const files = await putSegments(work, { plan, chunk, prefix: workPrefix }, now)
+  await work.onFiles(files)
+  return files
+}
+
+async function namesIn(scratch: string, path: string): Promise<string[]> {
+  const folder = await openOutputFolder(scratch, path)
+  return folder.names().finally(folder.close)
+}
+
+export interface ChunkPlace {
+  plan: EncodePlan
+  chunk: number
+  prefix: string
+}
+
+/**
+ * Uploads files of a chunk, each segment with its duration. All are verified before the first is
+ * stored, so that nothing of a broken chunk is stored. The tool may still run, so each file is
+ * verified again through the open handle that is uploaded.
+ */
+export async function putSegments(work: TaskWork, place: ChunkPlace, paths: readonly string[]): Promise<StoredFile[]> {
+  const { storage, signal } = work
+  await forEachPath(paths, signal, (path) => withFile(work, place, path, async () => {}))
+  return forEachPath(paths, signal, (path) =>
+    withFile(work, place, path, async ({ handle, path: file }, seconds) => {
+      const stored = await storage.put(`${place.prefix}/${path}`, { file, handle, move: true }, { signal })
+      return { path, seconds, ...stored }
+    }),
+  )
+}
+
+async function withFile<T>(
+  { scratch }: TaskWork,
+  { plan, chunk }: ChunkPlace,
+  path: string,
+  use: (file: OutputFile, seconds: number) => Promise<T>,
+): Promise<T> {
+  return withOutput(scratch, `${chunkFolder(chunk)}/${path}`, async (file) => {
+    const [key = '', name = ''] = path.split('/')
+    return use(file, await secondsOf(plan, { key, name, handle: file.handle }))
+  })
+}
+
+interface FileOfChunk {
+  key: string
+  name: string
+  handle: FileHandle
+}
+
+/** Returns the duration for the playlist, or 0 for a file that is not a segment. */
+async function secondsOf(plan: EncodePlan, { key, name, handle }: FileOfChunk): Promise<number> {
+  if (name === segmentNames.init) await checkInit(key, handle)
+  if (!name.endsWith('.m4s')) return 0
+  const head = await checkSegment(plan, key, Number.parseInt(name.replace(/^\D+/, ''), 10), handle)
+  return Number(head.seconds.toFixed(6))
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs } from '@vitascope/concurrency'
+import { isDomainError } from '@vitascope/errors'
+import { type Call, type Client, serviceCall } from '@vitascope/grpc'
+import type { Task, WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import type { Logger } from '@vitascope/telemetry'
+import type { Fault } from '../task/fault.ts'
+import type { StoredFile } from '../task/task.ts'
+import { releaseTask } from './release-task.ts'
+
+/**
+ * A leased task. The lease is renewed at intervals with the progress, and ends in one of three
+ * ways.
+ */
+export interface TaskLease {
+  /** Aborts when the lease is lost. The task must stop and discard its results. */
+  lost: AbortSignal
+  /** Sets the progress of the task, 0 to 1. */
+  done(share: number): void
+  /** Reports files, with retries. Throws when the lease is over. */
+  addFiles(files: readonly StoredFile[], signal: AbortSignal): Promise<void>
+  /** Ends the task, with retries. Returns false if the lease was over. */
+  complete(result: unknown, signal: AbortSignal): Promise<boolean>
+  fail(fault: Fault, signal: AbortSignal): Promise<boolean>
+  /** Releases the task with one short attempt, because this worker is about to end. */
+  release(): Promise<void>
+  stop(): void
+}
+
+/** Progress is reported at most twice per second. */
+const PROGRESS_MS = 500
+const BEAT_DEADLINE_MS = 5_000
+const MAX_PAUSE_MS = 5_000
+/**
+ * Maximum number of errors that are neither a rejection nor `unavailable`. The service may recover
+ * from them or not.
+ */
+const FAULTS = 5
+
+export function keepLease(work: Client<typeof WorkServiceService>, task: Task, beatMs: number, log: Logger): TaskLease {
+  const lease = { taskId: task.taskId, fence: task.fence }
+  const lost = new AbortController()
+  let share = 0
+  let beating = false
+  let lastBeat = performance.now()
+
+  const beat = async () => {
+    if (beating || lost.signal.aborted) return
+    beating = true
+    lastBeat = performance.now()
+    try {
+      await work.beatTask({ ...lease, done: share }, callWithin(BEAT_DEADLINE_MS))
+    } catch (error) {
+      // If the service is unavailable, it cannot lease the task to another worker either, so the
+      // work continues.
+      if (isLeaseLost(error)) lost.abort(new Error('the lease is over'))
+      else log.warn({ err: error, task_id: task.taskId }, 'renewing a lease failed')
+    } finally {
+      beating = false
+    }
+  }
+  const timer = setInterval(() => void beat(), beatMs)
+
+  const settle = async (call: (call: Call) => Promise<unknown>, signal: AbortSignal): Promise<boolean> => {
+    for (let faults = 0, tries = 1; ; tries++) {
+      try {
+        await call(serviceCall('worker', randomUUID(), signal))
+        return true
+      } catch (error) {
+        if (signal.aborted) throw error
+        if (isLeaseLost(error)) return false
+        if (!isDomainError(error) || error.kind !== 'unavailable') faults++
+        if (faults >= FAULTS) throw error
+        log.warn({ err: error, task_id: task.taskId, tries }, 'reporting a task result failed; retrying')
+        await delay(backoffMs(tries, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal })
+      }
+    }
+  }
+
+  return {
+    lost: lost.signal,
+    done(now) {
+      share = Math.min(1, Math.max(share, now))
+      if (performance.now() - lastBeat >= PROGRESS_MS) void beat()
+    },
+    async addFiles(files, signal) {
+      const segments = files.map(({ seconds = 0, ...file }) => ({ ...file, seconds }))
+      if (await settle((call) => work.addSegments({ ...lease, files: segments }, call), signal)) return
+      lost.abort(new Error('the lease is over'))
+      lost.signal.throwIfAborted()
+    },
+    complete: (result, signal) => settle((call) => work.completeTask({ ...lease, resultJson: JSON.stringify(result) }, call), signal),
+    fail: (fault, signal) => settle((call) => work.failTask({ ...lease, ...fault }, call), signal),
+    release: () => releaseTask(work, task, log),
+    stop: () => clearInterval(timer),
+  }
+}
+
+function callWithin(ms: number): Call {
+  return { ...serviceCall('worker', randomUUID()), deadline: new Date(Date.now() + ms) }
+}
+
+function isLeaseLost(error: unknown): boolean {
+  return isDomainError(error) && error.reason === 'LEASE_LOST'
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { type FaultProxy, startFaultProxy, testLog, waitFor } from '@vitascope/testing'
+import { testKeyFiles } from '@vitascope/testing/principal-keys'
+import type { WorkerConfig } from '../src/worker/config.ts'
+import { startWorker } from '../src/worker/worker.ts'
+import type { Surroundings } from './service-under-test.ts'
+import { anAsk } from './stand-in-worker.ts'
+import { type Service, workUnderTest } from './work-under-test.ts'
+
+const work = workUnderTest()
+const { create, aWorker, runOut } = work
+let around: Surroundings
+let service: Service
+let jobId: string
+let proxy: FaultProxy
+beforeEach(async () => {
+  ;({ around, service, jobId } = work.now())
+  proxy = await startFaultProxy(service.address)
+})
+afterEach(() => proxy.close())
+
+const config = (more: Partial<WorkerConfig>): WorkerConfig => ({
+  encodingAddress: proxy.address,
+  principalKeys: testKeyFiles('worker'),
+  name: 'stopped',
+  slots: 1,
+  chunk: undefined,
+  memoryMib: 1024,
+  objects: { folder: join(around.folder, 'storage') },
+  scratchDir: join(around.folder, 'scratch/worker'),
+  ffmpeg: undefined,
+  office: 'off',
+  metricsListen: '127.0.0.1:0',
+  crashAt: undefined,
+  timing: { beatMs: 1_000, stallSeconds: 30 },
+  ...more,
+})
+const holders = async () => {
+  const rows = await around.db.query<{ holder: string }>(`select holder from work_item where state = 'leased'`)
+  return rows.map(({ holder }) => holder.replace(/:.*/, ''))
+}
+const leaseAs = async (workerId: string, request: string) =>
+  (await service.work.leaseTask(anAsk({ workerId, requestId: request }), service.call)).task
+
+/** The next task of a worker. */
+const toBeDone = () =>
+  waitFor(async () => (await around.db.query(`select 1 from work_item where state = 'waiting' and kind <> 'fetch'`)).length === 1, {
+    describe: 'a task',
+  })
+
+test.each([
+  ['that does whatever there is', 0, () => ({})],
+  ['of a pod for the chunks of a job', 1, () => ({ chunk: { jobId, chunk: 0 } })],
+])('a worker %s that stops while its lease response is in transit leaves the task to others', async (_, steps, more) => {
+  await create()
+  for (let step = 0; step < steps; step++) await aWorker('first:a').step()
+  await toBeDone()
+  await around.db.query(`update work_item set due_time = 'infinity' where state = 'waiting'`)
+  const worker = await startWorker(config(more()), testLog)
+  let stopped: Promise<void> | undefined
+  await around.db.transaction(async (tx) => {
+    // Preparing a task locks its job first, so that the response is not sent before this ends.
+    await tx.query('select 1 from job where job_id = $1 for update', [jobId])
+    await around.db.query(`update work_item set due_time = now() where state = 'waiting'`)
+    await waitFor(async () => (await holders()).includes('stopped'), { describe: 'the task to be leased' })
+    proxy.lose = () => {
+      if (stopped) return false
+      stopped = worker.stop()
+      return true
+    }
+  })
+  await waitFor(() => proxy.lost() === 1, { describe: 'the answer to be lost' })
+  await stopped
+  expect(await holders()).toEqual([])
+  const task = await aWorker('other:a').lease()
+  expect((await service.job(jobId)).attempt).toBe(1)
+  await aWorker('other:a').beat(task)
+})
+
+test('releasing the leases of a request is idempotent and affects no other request', async () => {
+  const release = (workerId: string, request: string) => service.work.releaseRequest({ workerId, requestId: request }, service.call)
+  await create()
+  await toBeDone()
+  await release('w1:a', '1')
+  const first = await leaseAs('w1:a', '1')
+  await release('w1:a', '2')
+  await release('w2:a', '1')
+  expect(await leaseAs('w1:a', '1')).toEqual(first)
+
+  await release('w1:a', '1')
+  const again = await leaseAs('w2:a', '1')
+  expect(again).toMatchObject({ taskId: first?.taskId })
+  await release('w1:a', '1')
+  expect(await holders()).toEqual(['w2'])
+  expect((await service.job(jobId)).attempt).toBe(1)
+
+  // A lease that has expired and belongs to another worker.
+  await runOut()
+  const later = await aWorker('w3:a').lease()
+  await release('w2:a', '1')
+  await aWorker('w3:a').beat(later)
+  for (const request of ['', 'x'.repeat(101)])
+    await expect(release('w3:a', request)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'request_id' }] })
+})

@@ -1,2 +1,0 @@
-/** Signs the principals of these tests. */
-export const SECRET = 'a secret of these tests, long enough'

@@ -1,0 +1,152 @@
+import type { QualityDay, ViewerDay } from '@vitascope/proto/analytics/v1/insight'
+import type { Counts, DayCounts, LanguageCounts, Period, VideoCounts, Watched } from '@vitascope/proto/analytics/v1/report'
+import { z } from 'zod'
+import { required, schema } from '../../server/schema/response-format.ts'
+
+const STEP = 5
+const BUCKETS = Array.from({ length: 100 / STEP + 1 }, (_, place) => String(place * STEP))
+
+const day = schema.text('`YYYY-MM-DD` in UTC.', '2030-12-31')
+const organisation = { organisation_id: schema.id('organisation') }
+const video = { video_id: schema.id('video'), ...organisation }
+const duration = {
+  video_duration: z.number().meta({ description: 'Duration of the video in seconds. 0 while no file of it plays.', example: 12.48 }),
+}
+const counters = {
+  player_loads: schema.int('Number of views.', 120),
+  video_plays: schema.int('Views in which the video played.', 100),
+  complete_views: schema.int('Played views that reached 95 % of the video.', 40),
+  bounced_views: schema.int('Played views that did not get past 10 % of the video.', 7),
+}
+const period = { date_start: day, date_end: day }
+const buckets = (description: string) =>
+  z
+    .object(Object.fromEntries(BUCKETS.map((bucket) => [bucket, z.int()])))
+    .meta({ description: `${description} Keys are \`0\`, \`5\`, … \`100\`.` })
+const watched = {
+  average_percentage_viewed: z
+    .number()
+    .meta({ description: 'Mean share of distinct seconds watched, from 0 to 100. 0 if there are no plays.', example: 61.25 }),
+  views_per_duration: buckets(
+    'Played views that watched any moment between this percentage and 5 % later. `100` counts views that reached the end.',
+  ),
+  max_percentage_viewed: buckets('Played views whose furthest position is in this range.'),
+}
+const viewingTime = {
+  average_viewing_time: z.number().meta({ description: 'Mean number of seconds watched. 0 if there are no plays.', example: 7.64 }),
+}
+
+export const LanguageResponse = z.object({
+  language: schema.text('Language that players reported. Empty for views without a language.', 'en'),
+  ...organisation,
+  ...counters,
+  ...period,
+})
+export const ViewsResponse = z.object({ ...organisation, ...counters, ...period })
+export const DayResponse = z.object({ day, ...organisation, ...counters })
+export const VideoResponse = z.object({ ...video, ...duration, ...counters, ...period })
+export const VideoDayResponse = z.object({ day, ...video, ...counters })
+export const DurationResponse = z.object({ ...video, ...duration, ...counters, ...watched, ...period })
+export const VideoListResponse = z.object({
+  ...video,
+  ...counters,
+  ...period,
+  ...z
+    .object({
+      ...duration,
+      ...watched,
+      ...viewingTime,
+      description: schema.text('Description of the video.'),
+      language: schema.text('Language of the video, not of its views.', 'en'),
+      title_private: schema.text('Title of the media.'),
+      title_public: schema.text('Title of the video.'),
+    })
+    .partial().shape,
+})
+export const ViewerDayResponse = z.object({ day, ...organisation, unique_viewers: schema.int('Number of distinct viewers.', 80) })
+export const VideoViewerDayResponse = z.object({ day, ...video, unique_viewers: schema.int('Number of distinct viewers.', 80) })
+export const QualityDayResponse = z.object({
+  day,
+  ...video,
+  views: schema.int('Views that reported playback quality.'),
+  started_views: schema.int('Views that reported their startup time.'),
+  average_startup_ms: z.number().meta({ description: 'Mean startup time. 0 if no view reported one.' }),
+  stalled_views: schema.int('Views that stalled at least once.'),
+  stalls: schema.int('Number of stalls of all views together.'),
+  stalled_ms: schema.int('Stalled time of all views together, in milliseconds.'),
+  error_views: schema.int('Views that ended with an error.'),
+})
+
+/** Ids that each record of a report repeats. */
+export interface OfVideo {
+  video_id: string
+  organisation_id: string
+}
+export type OfOrganisation = Pick<OfVideo, 'organisation_id'>
+
+export function countersResponse(counts: Counts | undefined) {
+  const { playerLoads, videoPlays, completeViews, bouncedViews } = required(counts, 'counts')
+  return { player_loads: playerLoads, video_plays: videoPlays, complete_views: completeViews, bounced_views: bouncedViews }
+}
+
+export function periodResponse({ dateStart, dateEnd }: Period) {
+  return { date_start: dateStart, date_end: dateEnd }
+}
+
+export function watchedResponse(found: Watched | undefined) {
+  const { averagePercentageViewed, averageViewingTime, viewsPerDuration, maxPercentageViewed } = required(found, 'watched')
+  return {
+    average_percentage_viewed: averagePercentageViewed,
+    average_viewing_time: averageViewingTime,
+    max_percentage_viewed: bucketsResponse(maxPercentageViewed),
+    views_per_duration: bucketsResponse(viewsPerDuration),
+  }
+}
+
+function bucketsResponse(counts: readonly number[]): Record<string, number> {
+  return Object.fromEntries(BUCKETS.map((bucket, place) => [bucket, counts[place] ?? 0]))
+}
+
+export function languageResponse({ language, counts }: LanguageCounts, of: OfOrganisation, days: Period): z.input<typeof LanguageResponse> {
+  return { language, ...of, ...countersResponse(counts), ...periodResponse(days) }
+}
+
+export function dayResponse<Of extends OfOrganisation>({ day, counts }: DayCounts, of: Of) {
+  return { day, ...of, ...countersResponse(counts) }
+}
+
+export function videoListResponse(
+  found: VideoCounts,
+  of: OfOrganisation,
+  { days, detailed }: { days: Period; detailed: boolean },
+): z.input<typeof VideoListResponse> {
+  const record = { video_id: found.videoId, ...of, ...countersResponse(found.counts), ...periodResponse(days) }
+  if (!detailed) return record
+  return {
+    ...record,
+    video_duration: found.durationSeconds,
+    ...watchedResponse(found.watched),
+    description: found.description,
+    language: found.language,
+    title_private: found.titlePrivate,
+    title_public: found.titlePublic,
+  }
+}
+
+export function viewerDayResponse<Of extends OfOrganisation>({ day, uniqueViewers }: ViewerDay, of: Of) {
+  return { day, ...of, unique_viewers: uniqueViewers }
+}
+
+export function qualityDayResponse(found: QualityDay, of: OfVideo): z.input<typeof QualityDayResponse> {
+  return {
+    day: found.day,
+    ...of,
+    views: found.views,
+    started_views: found.startedViews,
+    average_startup_ms: found.averageStartupMs,
+    stalled_views: found.stalledViews,
+    stalls: found.stalls,
+    stalled_ms: found.stalledMs,
+    error_views: found.errorViews,
+  }
+}

@@ -1,0 +1,87 @@
+import type { z } from 'zod'
+import type { PlayerEvent } from './event.ts'
+
+type Sent = z.output<typeof PlayerEvent>
+
+/**
+ * Returns events that the schema would return unchanged, at a tenth of its cost. Returns undefined
+ * for anything else, which the schema then parses and reports. The value must come from
+ * `parseCanonicalJson`.
+ */
+export function readEventsFast(value: unknown): Sent[] | undefined {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_EVENTS) return undefined
+  let intervals = 0
+  for (const event of value as unknown[]) {
+    if (!isPlainEvent(event)) return undefined
+    intervals += (event.watched?.length ?? 0) + (event.rewatched?.length ?? 0)
+  }
+  return intervals > MAX_INTERVALS_PER_BODY ? undefined : value
+}
+
+export const MAX_EVENTS = 100
+const MAX_INTERVALS = 1_000
+/** Keeps a body far below the bound of values and names of a JSON text. */
+const MAX_INTERVALS_PER_BODY = 4_000
+const VIDEO_ID = /^[1-9]\d{0,18}$/
+const VIEW_ID = /^[\w-]{1,100}$/
+const LANGUAGE = /^[A-Za-z0-9-]{0,35}$/
+const WORDS = /^[\x20-\x7e]{0,100}$/
+const TYPES: ReadonlySet<unknown> = new Set(['load', 'play', 'progress', 'ended'])
+
+const FIELDS: Readonly<Record<keyof Sent, (value: unknown) => boolean>> = {
+  video_id: (value) => isLike(value, VIDEO_ID),
+  view_id: (value) => isLike(value, VIEW_ID),
+  type: (value) => TYPES.has(value),
+  at: isNumber,
+  position: isNumber,
+  watched: isIntervals,
+  rewatched: isIntervals,
+  language: (value) => isLike(value, LANGUAGE),
+  subtitle: (value) => isLike(value, LANGUAGE),
+  qoe: isQuality,
+}
+const REQUIRED = ['video_id', 'view_id', 'type', 'at'] as const satisfies readonly (keyof Sent)[]
+const QUALITY: Readonly<Record<keyof NonNullable<Sent['qoe']>, (value: unknown) => boolean>> = {
+  startup_ms: (value) => isWithin(value, 3_600_000),
+  stalls: (value) => Number.isSafeInteger(value) && isWithin(value, 1_000_000),
+  stalled_ms: (value) => isWithin(value, 86_400_000),
+  error: (value) => isLike(value, WORDS),
+}
+
+function isPlainEvent(value: unknown): value is Sent {
+  return isObjectOf(value, FIELDS) && REQUIRED.every((name) => Object.hasOwn(value, name))
+}
+
+function isQuality(value: unknown): boolean {
+  return isObjectOf(value, QUALITY)
+}
+
+/** Returns true if each field of the object is known and valid. */
+function isObjectOf(value: unknown, fields: Readonly<Record<string, (value: unknown) => boolean>>): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  for (const [name, field] of Object.entries(value)) {
+    if (!Object.hasOwn(fields, name) || !fields[name]?.(field)) return false
+  }
+  return true
+}
+
+function isIntervals(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > MAX_INTERVALS) return false
+  for (const interval of value as unknown[]) {
+    if (!Array.isArray(interval) || interval.length !== 2 || !isNumber(interval[0]) || !isNumber(interval[1])) return false
+  }
+  return true
+}
+
+/** Returns true for a number that JSON represents exactly. */
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
+}
+
+function isWithin(value: unknown, max: number): boolean {
+  return typeof value === 'number' && value >= 0 && value <= max
+}
+
+function isLike(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value)
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { type Context, Reply, route } from '../../server/route/route.ts'
+import { id } from '../../server/schema/fields.ts'
+import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
+import { schema } from '../../server/schema/response-format.ts'
+import {
+  periodResponse,
+  QualityDayResponse,
+  qualityDayResponse,
+  VideoViewerDayResponse,
+  ViewerDayResponse,
+  viewerDayResponse,
+} from './analytics-response.ts'
+import { periodOf, periodQuery } from './period-query.ts'
+import { reportedOrganisation } from './reported-organisation.ts'
+
+const section = 'Analytics'
+const access = 'user'
+const ofOrganisation = z.object({ organisationId: id('organisation') })
+const ofVideo = z.object({ organisationId: id('organisation'), videoId: id('video') })
+const listQuery = z.object({ ...periodQuery, ...pageQuery })
+const SALTED = `Returns the number of distinct viewers for each day. Viewers are identified by a salted hash of IP address and user agent. The salt changes daily, so a viewer cannot be recognised on
+another day. Do not add up the numbers of several days.`
+
+export const getHeatmap = route({
+  get: ['/analytics/heatmap/:organisationId/video/:videoId'],
+  section,
+  access,
+  summary: 'Read how often each part was watched',
+  description:
+    'Divides the video into cells of `cell_seconds`, starting at 0. `cell_seconds` is the larger of 1 and a thousandth of the ' +
+    'duration. If the source was replaced by one of another length, only the views of the length with most views count.',
+  params: ofVideo,
+  query: z.object(periodQuery),
+  answer: z.object({
+    video_id: schema.id('video'),
+    organisation_id: schema.id('organisation'),
+    video_duration: z.number().meta({ description: 'Duration of the video in seconds.', example: 12.48 }),
+    cell_seconds: z.number().meta({ description: 'Length of a cell in seconds. 0 if there are no cells.', example: 1 }),
+    watched: z.array(z.int()).meta({ description: 'Played views that watched any moment of each cell.', example: [3, 3, 1] }),
+    rewatched: z.array(z.int()).meta({ description: 'Played views that watched any moment of each cell again.', example: [0, 1, 0] }),
+    date_start: schema.text('`YYYY-MM-DD` in UTC.', '2030-01-01'),
+    date_end: schema.text('`YYYY-MM-DD` in UTC.', '2030-12-31'),
+  }),
+  async handle({ params: { organisationId: named, videoId }, query }, context) {
+    const period = periodOf(query)
+    const organisationId = await reportedOrganisation(named, context)
+    const found = await context.services.insights.getHeatmap({ organisationId, videoId, period }, context.call)
+    return {
+      video_id: videoId,
+      organisation_id: organisationId,
+      video_duration: found.durationSeconds,
+      cell_seconds: found.cellSeconds,
+      watched: found.watched,
+      rewatched: found.rewatched,
+      ...periodResponse(period),
+    }
+  },
+})
+
+export const getRealtime = route({
+  get: ['/analytics/realtime/:organisationId'],
+  section,
+  access,
+  summary: 'Count the current views',
+  description: 'Counts the views that sent an event within the last 60 s, in all and for each of the 100 videos with most of them.',
+  params: ofOrganisation,
+  answer: z.object({
+    organisation_id: schema.id('organisation'),
+    views: schema.int('Current views of all videos.', 12),
+    videos: z.array(z.object({ video_id: schema.id('video'), views: schema.int('Current views of this video.', 7) })),
+  }),
+  async handle({ params }, context) {
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const { views, videos } = await context.services.insights.getRealtime({ organisationId }, context.call)
+    return { organisation_id: organisationId, views, videos: videos.map((video) => ({ video_id: video.videoId, views: video.views })) }
+  },
+})
+
+export const listViewerDays = route({
+  get: ['/analytics/viewers/:organisationId/per-day'],
+  section,
+  access,
+  summary: 'Count distinct viewers by day',
+  description: SALTED,
+  params: ofOrganisation,
+  query: listQuery,
+  answer: z.array(ViewerDayResponse),
+  async handle({ params, query }, context) {
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const { rows, link } = await viewerDays({ organisationId, videoId: '' }, query, context, `/analytics/viewers/${organisationId}/per-day`)
+    return new Reply(
+      rows.map((row) => viewerDayResponse(row, { organisation_id: organisationId })),
+      { headers: link },
+    )
+  },
+})
+
+export const listVideoViewerDays = route({
+  get: ['/analytics/viewers/:organisationId/video/:videoId/per-day'],
+  section,
+  access,
+  summary: 'Count distinct viewers of a video by day',
+  description: SALTED,
+  params: ofVideo,
+  query: listQuery,
+  answer: z.array(VideoViewerDayResponse),
+  async handle({ params: { organisationId: named, videoId }, query }, context) {
+    const organisationId = await reportedOrganisation(named, context)
+    const path = `/analytics/viewers/${organisationId}/video/${videoId}/per-day`
+    const { rows, link } = await viewerDays({ organisationId, videoId }, query, context, path)
+    return new Reply(
+      rows.map((row) => viewerDayResponse(row, { video_id: videoId, organisation_id: organisationId })),
+      { headers: link },
+    )
+  },
+})
+
+export const listQualityDays = route({
+  get: ['/analytics/qoe/:organisationId/video/:videoId/per-day'],
+  section,
+  access,
+  summary: 'Read playback quality of a video by day',
+  description: 'Returns a row for each day with views that reported playback quality, oldest first.',
+  params: ofVideo,
+  query: listQuery,
+  answer: z.array(QualityDayResponse),
+  async handle({ params: { organisationId: named, videoId }, query }, context) {
+    const period = periodOf(query)
+    const organisationId = await reportedOrganisation(named, context)
+    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+      const request = { organisationId, videoId, period, ...page }
+      const { days, nextPageToken } = await context.services.insights.listQualityDays(request, context.call)
+      return { rows: days, nextPageToken }
+    })
+    const path = `/analytics/qoe/${organisationId}/video/${videoId}/per-day`
+    const link = nextLink(context.publicUrl, path, { ...query, more, query: { date_start: query.date_start, date_end: query.date_end } })
+    return new Reply(
+      rows.map((row) => qualityDayResponse(row, { video_id: videoId, organisation_id: organisationId })),
+      { headers: link },
+    )
+  },
+})
+
+export const insightRoutes = [getHeatmap, getRealtime, listViewerDays, listVideoViewerDays, listQualityDays]
+
+/** Returns viewers per day of one video, or of all videos if none is named. */
+async function viewerDays(
+  of: { organisationId: string; videoId: string },
+  query: z.output<typeof listQuery>,
+  { services, call, publicUrl }: Context,
+  path: string,
+) {
+  const period = periodOf(query)
+  const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { days, nextPageToken } = await services.insights.listViewerDays({ ...of, period, ...page }, call)
+    return { rows: days, nextPageToken }
+  })
+  const { date_start, date_end } = query
+  return { rows, link: nextLink(publicUrl, path, { ...query, more, query: { date_start, date_end } }) }
+}

@@ -1,0 +1,52 @@
+import { invalid } from '@vitascope/errors'
+import type { Period } from '@vitascope/proto/analytics/v1/report'
+import { day } from '../../server/schema/fields.ts'
+
+const firstDay = '2012-01-01'
+const first = { description: `First day of the period, in UTC. The default is ${firstDay}.`, example: '2030-01-01' }
+const last = { description: 'Last day of the period, in UTC. The default is today.', example: '2030-12-31' }
+
+/** Query parameters for the days of a report, both inclusive. */
+export const periodQuery = { date_start: day(first).optional(), date_end: day(last).optional() }
+
+/** The specification has other names for them in the language reports. Both work. */
+export const languagePeriodQuery = {
+  date_from: day(first).optional(),
+  date_to: day(last).optional(),
+  date_start: day({ ...first, description: 'Same as `date_from`.' }).optional(),
+  date_end: day({ ...last, description: 'Same as `date_to`.' }).optional(),
+}
+
+type Queried<Names extends string> = { [Name in Names]?: string | undefined }
+
+export function periodOf({ date_start, date_end }: Queried<'date_start' | 'date_end'>): Period {
+  return period({ name: 'date_start', day: date_start }, { name: 'date_end', day: date_end })
+}
+
+export function languagePeriodOf(query: Queried<'date_from' | 'date_to' | 'date_start' | 'date_end'>): Period {
+  const pairs = [
+    ['date_from', 'date_start'],
+    ['date_to', 'date_end'],
+  ] as const
+  const twice = pairs.filter(([name, other]) => query[name] !== undefined && query[other] !== undefined)
+  if (twice.length > 0) throw invalid(twice.map(([name, other]) => ({ field: other, message: `must not be combined with ${name}` })))
+  const [start, end] = pairs.map(([name, other]) => ({ name: query[other] === undefined ? name : other, day: query[name] ?? query[other] }))
+  return period(start ?? { name: 'date_from', day: undefined }, end ?? { name: 'date_to', day: undefined })
+}
+
+interface Named {
+  name: string
+  day: string | undefined
+}
+
+/** Years have four digits, so dates compare as strings. */
+function period(start: Named, end: Named): Period {
+  const dateStart = start.day ?? firstDay
+  const dateEnd = end.day ?? new Date().toISOString().slice(0, 10)
+  if (dateStart <= dateEnd) return { dateStart, dateEnd }
+  const [bad, message] =
+    end.day === undefined
+      ? [start, `must not be after ${dateEnd}, which is today`]
+      : [end, `must not be before ${start.name} (${dateStart})`]
+  throw invalid([{ field: bad.name, message }])
+}

@@ -1,0 +1,256 @@
+import type { Call } from '@vitascope/grpc'
+import { z } from 'zod'
+import { type Context, Reply, route } from '../../server/route/route.ts'
+import { flag, id, idField, list, object, text } from '../../server/schema/fields.ts'
+import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
+import { required } from '../../server/schema/response-format.ts'
+import {
+  countersResponse,
+  DayResponse,
+  DurationResponse,
+  dayResponse,
+  LanguageResponse,
+  languageResponse,
+  periodResponse,
+  VideoDayResponse,
+  VideoListResponse,
+  VideoResponse,
+  ViewsResponse,
+  videoListResponse,
+  watchedResponse,
+} from './analytics-response.ts'
+import { languagePeriodOf, languagePeriodQuery, periodOf, periodQuery } from './period-query.ts'
+import { reportedOrganisation } from './reported-organisation.ts'
+
+const section = 'Analytics'
+const refusals = { too_many_reports: 'The organisation has one active report and three waiting reports. Wait for their responses.' }
+const access = 'user'
+const ofOrganisation = z.object({ organisationId: id('organisation') })
+const ofVideo = z.object({ organisationId: id('organisation'), videoId: id('video') })
+
+const videoIds = list(
+  idField('video'),
+  { max: 1_000 },
+  { description: 'Counts only views of these videos. If the list is omitted or empty, all videos count.', example: ['42'] },
+).optional()
+const languages = list(
+  text(35),
+  { max: 100 },
+  { description: 'Counts only views in these languages. `""` selects views without a language.', example: ['en'] },
+).optional()
+const shownFilter = { description: 'A JSON object. Only views of these videos count.', example: { video_id: ['42'] } }
+const filter = object(z.strictObject({ video_id: videoIds }), shownFilter).optional()
+const shownVideoFilter = { ...shownFilter, description: 'A JSON object. Only views of these videos in these languages count.' }
+const videoFilter = object(z.strictObject({ video_id: videoIds, language: languages }), shownVideoFilter).optional()
+/** Rows per call. Rows with the texts of their videos are large. */
+const DETAILED_PART = 200
+
+export const listLanguages = route({
+  get: ['/analytics/language/:organisationId'],
+  section,
+  access,
+  summary: 'Count views by audio language',
+  description: 'Returns the 1,000 languages with most player loads, in decreasing order.',
+  params: ofOrganisation,
+  query: z.object(languagePeriodQuery),
+  answer: z.array(LanguageResponse),
+  async handle({ params, query }, context) {
+    const period = languagePeriodOf(query)
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const found = await context.services.reports.listLanguages({ organisationId, period }, context.call)
+    return found.languages.map((one) => languageResponse(one, { organisation_id: organisationId }, period))
+  },
+})
+
+export const listSubtitles = route({
+  get: ['/analytics/language/subtitle/:organisationId'],
+  section,
+  access,
+  summary: 'Count views by subtitle language',
+  description: 'Returns the 1,000 languages with most player loads, in decreasing order.',
+  params: ofOrganisation,
+  query: z.object(languagePeriodQuery),
+  answer: z.array(LanguageResponse),
+  async handle({ params, query }, context) {
+    const period = languagePeriodOf(query)
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const found = await context.services.reports.listSubtitles({ organisationId, period }, context.call)
+    return found.languages.map((one) => languageResponse(one, { organisation_id: organisationId }, period))
+  },
+})
+
+export const getViews = route({
+  get: ['/analytics/views/:organisationId'],
+  section,
+  access,
+  summary: 'Count the views of an organisation',
+  description: 'Returns the sums of all views of the organisation in the period.',
+  refusals,
+  params: ofOrganisation,
+  query: z.object({ ...periodQuery, filter }),
+  answer: ViewsResponse,
+  async handle({ params, query }, context) {
+    const period = periodOf(query)
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
+    const { counts } = await inReportQueue(request, context, (call) => context.services.reports.getViews(request, call))
+    return { organisation_id: organisationId, ...countersResponse(counts), ...periodResponse(period) }
+  },
+})
+
+export const listDays = route({
+  get: ['/analytics/views/:organisationId/per-day'],
+  section,
+  access,
+  summary: 'Count the views of an organisation by day',
+  refusals,
+  description: 'Returns a row for each day with views, oldest first.',
+  params: ofOrganisation,
+  query: z.object({ ...periodQuery, ...pageQuery, filter }),
+  answer: z.array(DayResponse),
+  async handle({ params, query }, context) {
+    const period = periodOf(query)
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
+    const { rows, more } = await inReportQueue(request, context, (call) =>
+      collectRows({ ...query, part: 1_000 }, async (page) => {
+        const { days, nextPageToken } = await context.services.reports.listDays({ ...request, ...page }, call)
+        return { rows: days, nextPageToken }
+      }),
+    )
+    const path = `/analytics/views/${organisationId}/per-day`
+    const link = nextLink(context.publicUrl, path, { ...query, more, query: narrowed(query) })
+    return new Reply(
+      rows.map((row) => dayResponse(row, { organisation_id: organisationId })),
+      { headers: link },
+    )
+  },
+})
+
+export const listVideos = route({
+  get: ['/analytics/views/:organisationId/per-video'],
+  section,
+  access,
+  summary: 'Count the views of each video',
+  refusals,
+  description: 'Returns a row for each video with views, sorted by id. `detailed` adds viewing time and the texts of the video.',
+  params: ofOrganisation,
+  query: z.object({
+    ...periodQuery,
+    ...pageQuery,
+    filter: videoFilter,
+    detailed: flag({ description: '`true` adds how much was watched and the texts of the video.' }).default(false),
+  }),
+  answer: z.array(VideoListResponse),
+  async handle({ params, query }, context) {
+    const period = periodOf(query)
+    const { detailed } = query
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const { video_id: videoIds = [], language: languages = [] } = query.filter ?? {}
+    const request = { organisationId, period, videoIds, languages, detailed }
+    const { rows, more } = await context.services.reportQueue.run(organisationId, context.call, (call) =>
+      collectRows({ ...query, part: detailed ? DETAILED_PART : 1_000 }, async (page) => {
+        const { videos, nextPageToken } = await context.services.reports.listVideos({ ...request, ...page }, call)
+        return { rows: videos, nextPageToken }
+      }),
+    )
+    const path = `/analytics/views/${organisationId}/per-video`
+    const link = nextLink(context.publicUrl, path, { ...query, more, query: { ...narrowed(query), ...(detailed && { detailed: '1' }) } })
+    return new Reply(
+      rows.map((row) => videoListResponse(row, { organisation_id: organisationId }, { days: period, detailed })),
+      { headers: link },
+    )
+  },
+})
+
+export const getVideo = route({
+  get: ['/analytics/views/:organisationId/video/:videoId'],
+  section,
+  access,
+  summary: 'Count the views of a video',
+  description: 'Returns the sums of all views of the video in the period.',
+  params: ofVideo,
+  query: z.object(periodQuery),
+  answer: VideoResponse,
+  async handle({ params: { organisationId: named, videoId }, query }, context) {
+    const period = periodOf(query)
+    const organisationId = await reportedOrganisation(named, context)
+    const found = await context.services.reports.getVideo({ organisationId, videoId, period }, context.call)
+    const of = { video_id: videoId, organisation_id: organisationId }
+    return { ...of, video_duration: found.durationSeconds, ...countersResponse(found.counts), ...periodResponse(period) }
+  },
+})
+
+export const listVideoDays = route({
+  get: ['/analytics/views/:organisationId/video/:videoId/per-day'],
+  section,
+  access,
+  summary: 'Count the views of a video by day',
+  description: 'Returns a row for each day with views, oldest first.',
+  params: ofVideo,
+  query: z.object({ ...periodQuery, ...pageQuery }),
+  answer: z.array(VideoDayResponse),
+  async handle({ params: { organisationId: named, videoId }, query }, context) {
+    const period = periodOf(query)
+    const organisationId = await reportedOrganisation(named, context)
+    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+      const { days, nextPageToken } = await context.services.reports.listVideoDays(
+        { organisationId, videoId, period, ...page },
+        context.call,
+      )
+      return { rows: days, nextPageToken }
+    })
+    const path = `/analytics/views/${organisationId}/video/${videoId}/per-day`
+    const link = nextLink(context.publicUrl, path, { ...query, more, query: narrowed(query) })
+    return new Reply(
+      rows.map((row) => dayResponse(row, { video_id: videoId, organisation_id: organisationId })),
+      { headers: link },
+    )
+  },
+})
+
+export const getDurationViewed = route({
+  get: ['/analytics/duration-viewed/:organisationId/video/:videoId'],
+  section,
+  access,
+  summary: 'Read how much of a video was watched',
+  description: 'Returns the mean share of the video that was watched. Also counts the watched and the furthest positions in steps of 5 %.',
+  params: ofVideo,
+  query: z.object(periodQuery),
+  answer: DurationResponse,
+  async handle({ params: { organisationId: named, videoId }, query }, context) {
+    const period = periodOf(query)
+    const organisationId = await reportedOrganisation(named, context)
+    const found = await context.services.reports.getDurationViewed({ organisationId, videoId, period }, context.call)
+    const { average_viewing_time: _, ...watched } = watchedResponse(required(found.watched, 'watched'))
+    const of = { video_id: videoId, organisation_id: organisationId }
+    return { ...of, video_duration: found.durationSeconds, ...countersResponse(found.counts), ...watched, ...periodResponse(period) }
+  },
+})
+
+export const reportRoutes = [listLanguages, listSubtitles, getViews, listDays, listVideos, getVideo, listVideoDays, getDurationViewed]
+
+/**
+ * Queues only reports of chosen videos. They read one row per video and day, reports of a whole
+ * organisation only one small row per day.
+ */
+function inReportQueue<T>(
+  { organisationId, videoIds }: { organisationId: string; videoIds: readonly string[] },
+  { services, call }: Pick<Context, 'services' | 'call'>,
+  read: (call: Call) => Promise<T>,
+): Promise<T> {
+  return videoIds.length === 0 ? read(call) : services.reportQueue.run(organisationId, call, read)
+}
+
+/** Returns the filters that the next page repeats. */
+function narrowed({
+  date_start,
+  date_end,
+  filter,
+}: {
+  date_start?: string | undefined
+  date_end?: string | undefined
+  filter?: object | undefined
+}) {
+  return { date_start, date_end, ...(filter && { filter: JSON.stringify(filter) }) }
+}

@@ -1,0 +1,16 @@
+import type { Context } from '../../server/route/route.ts'
+import { isSystemCaller, namedOrganisation } from '../shared/resolve-organisation.ts'
+
+/**
+ * Returns the organisation of a report. Analytics does not know which organisations exist, so an
+ * organisation named by a system key is looked up first. An unknown one is 404 instead of a report
+ * of zeros.
+ */
+export async function reportedOrganisation(
+  named: string,
+  { caller, services, call }: Pick<Context, 'caller' | 'services' | 'call'>,
+): Promise<string> {
+  const organisationId = namedOrganisation(caller, named)
+  if (isSystemCaller(caller)) await services.organisations.getOrganisation({ organisationId }, call)
+  return organisationId
+}

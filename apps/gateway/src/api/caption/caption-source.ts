@@ -1,0 +1,76 @@
+import { CAPTION_FORMATS, type CaptionFormat, MAX_FILE_BYTES } from '@vitascope/captions'
+import { CaptionFileFormat, CaptionSource } from '@vitascope/proto/catalogue/v1/caption'
+import type { z } from 'zod'
+import type { Context } from '../../server/route/route.ts'
+import { oneOf, text } from '../../server/schema/fields.ts'
+import { checkSourceAddress, sourceAddress } from '../shared/validate-source-url.ts'
+
+/** Fields for the source of the captions. */
+export const sourceFields = {
+  url: sourceAddress('Publicly reachable URL of the file. Its path ends in .srt, .sbv, .sub or .vtt.').optional(),
+  content: text(MAX_FILE_BYTES, {}, { description: 'Text of the file, instead of `url`. The whole body may have 1 MiB.' }).optional(),
+  format: oneOf(CAPTION_FORMATS, { description: 'Format of `content`.' }).optional(),
+}
+
+interface Sent {
+  url?: string | undefined
+  content?: string | undefined
+  format?: CaptionFormat | undefined
+}
+
+const FORMATS: Record<CaptionFormat, CaptionFileFormat> = {
+  srt: CaptionFileFormat.CAPTION_FILE_FORMAT_SRT,
+  sbv: CaptionFileFormat.CAPTION_FILE_FORMAT_SBV,
+  sub: CaptionFileFormat.CAPTION_FILE_FORMAT_SUB,
+  vtt: CaptionFileFormat.CAPTION_FILE_FORMAT_VTT,
+}
+
+const endings = CAPTION_FORMATS.map((format) => `.${format}`)
+
+/**
+ * Adds the checks between the source fields. They are reported together with the errors of single
+ * fields.
+ */
+export function withSource<Shape extends z.ZodObject>(shape: Shape, { required }: { required: boolean }): Shape {
+  const refine = (value: unknown, { issues, addIssue }: z.core.$RefinementCtx<unknown>): void => {
+    if (typeof value !== 'object' || value === null) return
+    const bad = new Set(issues.map(({ path }) => path?.[0]))
+    const tell = (field: keyof Sent, message: string) => {
+      if (!bad.has(field)) addIssue({ code: 'custom', path: [field], message, input: value })
+    }
+    const sent = value as Sent
+    const has = (field: keyof Sent) => bad.has(field) || sent[field] !== undefined
+    if (has('url') && has('content')) tell('content', 'must not stand beside url')
+    if (has('content') && !has('format')) tell('format', 'is required with content')
+    if (!has('content') && has('format')) tell('format', 'goes with content only')
+    if (required && !has('url') && !has('content')) tell('url', 'is required, or content with its format')
+    if (!bad.has('url') && sent.url !== undefined && !endsWell(sent.url)) tell('url', `must end in ${endings.join(', ')}`)
+  }
+  // The schema is the same, with one more check.
+  return (shape as z.ZodType).superRefine(refine, { when: () => true }) as Shape
+}
+
+/**
+ * Returns true for an allowed file extension. A value that is not a URL is rejected by another
+ * check.
+ */
+function endsWell(url: string): boolean {
+  if (!URL.canParse(url)) return true
+  const path = new URL(url).pathname.toLowerCase()
+  return endings.some((ending) => path.endsWith(ending))
+}
+
+/** Throws if the source URL is not allowed. */
+export function checkSource({ url }: Sent, context: Context): void {
+  if (url !== undefined) checkSourceAddress('url', url, context)
+}
+
+/** Returns the source that the fields describe, or undefined if none is set. */
+export function sourceOf({ url, content, format }: Sent): CaptionSource | undefined {
+  if (url === undefined && content === undefined) return undefined
+  return CaptionSource.create({
+    url: url ?? '',
+    content: content ?? '',
+    format: format ? FORMATS[format] : CaptionFileFormat.CAPTION_FILE_FORMAT_UNSPECIFIED,
+  })
+}

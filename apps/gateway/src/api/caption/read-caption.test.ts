@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
+import { type Call, serviceCall } from '@vitascope/grpc'
+import { Caption, CaptionLine, type ReadCaptionResponse } from '@vitascope/proto/catalogue/v1/caption'
+import type { Services } from '../../clients/services.ts'
+import { readCaption, readStored } from './read-caption.ts'
+
+const caption = Caption.create({ captionId: '7' })
+const lines = [CaptionLine.create({ text: 'a' }), CaptionLine.create({ text: 'b' })]
+const away = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
+
+/** A catalogue that fails this many times before it responds. */
+function contextOf(failures: number, more: Partial<Call> = {}, failure = away) {
+  let left = failures
+  async function* answer(_: unknown, { signal }: Call): AsyncGenerator<ReadCaptionResponse> {
+    signal.throwIfAborted()
+    if (left-- > 0) throw failure
+    yield { caption, lines: lines.slice(0, 1) }
+    yield { caption: undefined, lines: lines.slice(1) }
+  }
+  // Only the captions service is called.
+  return { services: { captions: { readCaption: answer } } as unknown as Services, call: { ...serviceCall('test', 'r'), ...more } }
+}
+
+test('readStored reads the caption after the deadline of the write has passed', async () => {
+  expect(await readStored('7', contextOf(0, { deadline: new Date(Date.now() - 1_000) }))).toEqual({ caption, lines })
+})
+
+test('readStored retries while the catalogue is unavailable, and readCaption does not', async () => {
+  expect(await readStored('7', contextOf(2))).toEqual({ caption, lines })
+  await expect(readCaption('7', contextOf(1))).rejects.toBe(away)
+})
+
+test('readStored stops on any other error and when the client disconnects', async () => {
+  const gone = new DomainError('not_found', 'CAPTION_NOT_FOUND', 'gone')
+  await expect(readStored('7', contextOf(1, {}, gone))).rejects.toBe(gone)
+  await expect(readStored('7', contextOf(99, { signal: AbortSignal.timeout(300) }))).rejects.toThrow()
+})

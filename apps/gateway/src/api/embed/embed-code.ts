@@ -1,0 +1,86 @@
+import { type FrameSize, naturalHeight } from './frame-size.ts'
+
+/** The embedded content and its size. */
+export interface Embedded {
+  /** Id of a video or a playlist. */
+  id: string
+  title: string
+  size: FrameSize
+  token?: string | undefined
+}
+
+/** Options of the script embed only. */
+export interface ScriptOptions {
+  /**
+   * Id of the page element that contains the player. By default the player is placed at the script.
+   */
+  elementId?: string | undefined
+  referrerUrl?: string | undefined
+  player?: string | undefined
+  presentation?: boolean | undefined
+}
+
+/**
+ * Returns the player as an iframe, without a script in the page. The embed script of the web pages
+ * creates the same iframe.
+ */
+export function frameCode({ id, title, size, token }: Embedded, publicUrl: string): string {
+  const address = new URL(`${publicUrl}/player/${id}`)
+  if (token !== undefined) address.searchParams.set('token', token)
+  const isResponsive = size.height === undefined
+  // The `height` attribute is for pages that remove styles. With styles, the height follows from
+  // the width.
+  const height = size.height ?? naturalHeight(size)
+  const shape = isResponsive ? `${height === undefined ? '' : ';height:auto'};aspect-ratio:${size.ratio}` : ''
+  return htmlElement('iframe', {
+    src: address.href,
+    title: title || 'Video',
+    width: size.width,
+    height,
+    style: `border:0;max-width:100%${shape}`,
+    sandbox: 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
+    allow: 'autoplay; picture-in-picture; encrypted-media; clipboard-write',
+    allowfullscreen: '',
+    loading: 'lazy',
+  })
+}
+
+/**
+ * Returns a script element that creates the iframe. All options are attributes, because a policy
+ * may reject inline code.
+ */
+export function scriptCode({ id, title, size, token }: Embedded, options: ScriptOptions, publicUrl: string): string {
+  return htmlElement('script', {
+    async: '',
+    src: `${publicUrl}/player/embed.js`,
+    'data-id': id,
+    'data-title': title || 'Video',
+    'data-width': size.width,
+    'data-height': size.height,
+    'data-ratio': size.ratio,
+    'data-token': token,
+    'data-element-id': options.elementId,
+    'data-referrer-url': options.referrerUrl,
+    'data-player': options.player,
+    'data-presentation': options.presentation ? 'true' : undefined,
+  })
+}
+
+/**
+ * Returns an empty element that is safe in any page: `htmlElement('iframe', { src, title })`.
+ * Undefined attributes are omitted.
+ */
+function htmlElement(name: 'iframe' | 'script', attributes: Readonly<Record<string, string | undefined>>): string {
+  const written = Object.entries(attributes).flatMap(([attribute, value]) =>
+    value === undefined ? [] : value === '' ? [` ${attribute}`] : [` ${attribute}="${escapeAttribute(value)}"`],
+  )
+  return `<${name}${written.join('')}></${name}>`
+}
+
+/**
+ * Escapes a value, also for a page that embeds the code in a script string, where U+2028 may end a
+ * line.
+ */
+function escapeAttribute(value: string): string {
+  return value.replaceAll(/[&<>"'`\t\n\r\u2028\u2029]/g, (character) => `&#x${character.charCodeAt(0).toString(16)};`)
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { type Context, Reply, route } from '../../server/route/route.ts'
+import { id, int } from '../../server/schema/fields.ts'
+import { withPublicNames } from '../../server/schema/public-names.ts'
+import { required, schema } from '../../server/schema/response-format.ts'
+import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
+import {
+  EncodingProfileResponse,
+  encodingProfileResponse,
+  MediaFormatsResponse,
+  mediaFormatsResponse,
+  OrganisationFormatsResponse,
+  organisationFormatsResponse,
+} from './encoding-format-response.ts'
+
+const profile = () => int({ min: 1, max: 2 ** 31 - 1 }, { description: 'Id of a profile from `GET /encodingformat`.', example: 23 })
+
+export const listProfiles = route({
+  get: ['/encodingformat'],
+  section: 'Encoding formats',
+  access: 'system',
+  summary: 'List the available encoding formats',
+  description: 'Returns the profiles of additional renditions.',
+  answer: z.array(EncodingProfileResponse),
+  async handle(_, { services, call }) {
+    const { profiles } = await services.encodingFormats.listProfiles({}, call)
+    return profiles.map(encodingProfileResponse)
+  },
+})
+
+export const getMediaFormats = route({
+  get: ['/media/encodingformat/:mediaId'],
+  section: 'Media',
+  access: 'system',
+  summary: 'Read the encoding formats of a media',
+  description: 'Returns the encoding formats that were applied to the media.',
+  params: z.object({ mediaId: id('media') }),
+  answer: MediaFormatsResponse,
+  async handle({ params }, { services, call }) {
+    return mediaFormatsResponse(await services.encodingFormats.listMediaFormats({ mediaId: params.mediaId }, call))
+  },
+})
+
+export const addMediaFormat = route({
+  post: ['/media/encodingformat-post/:mediaId'],
+  section: 'Media',
+  access: 'system',
+  cost: 'work',
+  summary: 'Apply an encoding format to a media',
+  description:
+    'Queues a job for one additional rendition. The existing files are not changed. When the rendition is complete, it adds a key ' +
+    'to `uri.http` and a variant to `uri.hls`. The header `X-Job-Id` contains the id of the job. It is missing if the rendition ' +
+    'already exists, or if nothing plays yet. In the second case the rendition is made when a source plays. The rendition is also ' +
+    'made for every later source of the media.',
+  params: z.object({ mediaId: id('media') }),
+  payload: z.strictObject({ encodingformat: profile() }),
+  answer: MediaFormatsResponse,
+  refusals: { no_picture: 'The files that play contain audio only.', ...QUOTA_REFUSALS },
+  async handle({ params, payload }, { services, call }) {
+    const request = { mediaId: params.mediaId, profileId: payload.encodingformat }
+    const formats = await withPublicNames({ profile_id: 'encodingformat' }, services.encodingFormats.addMediaFormat(request, call))
+    return new Reply(mediaFormatsResponse(formats), { headers: formats.jobId === '' ? {} : { 'X-Job-Id': formats.jobId } })
+  },
+})
+
+export const getOrganisationFormats = route({
+  get: ['/organisation/encodingformat/:organisationId'],
+  section: 'Organisations',
+  access: 'system',
+  summary: 'Read the encoding formats of an organisation',
+  description: 'Returns the encoding formats that later uploads of the organisation receive.',
+  params: z.object({ organisationId: id('organisation') }),
+  answer: OrganisationFormatsResponse,
+  async handle({ params }, context) {
+    const named = await organisationOf(params.organisationId, context)
+    const { formats } = await context.services.encodingFormats.listOrganisationFormats(
+      { organisationId: params.organisationId },
+      context.call,
+    )
+    return organisationFormatsResponse(named, formats)
+  },
+})
+
+export const addOrganisationFormat = route({
+  put: ['/organisation/encodingformat-post/:organisationId'],
+  section: 'Organisations',
+  access: 'system',
+  summary: 'Apply an encoding format to later uploads',
+  description: 'Each later upload of the organisation receives the rendition when it plays. Existing media are not changed.',
+  params: z.object({ organisationId: id('organisation') }),
+  payload: z.strictObject({ encodingformat_id: profile() }),
+  answer: OrganisationFormatsResponse,
+  async handle({ params, payload }, context) {
+    const named = await organisationOf(params.organisationId, context)
+    const request = { organisationId: params.organisationId, profileId: payload.encodingformat_id }
+    const names = { profile_id: 'encodingformat_id' }
+    const { formats } = await withPublicNames(names, context.services.encodingFormats.addOrganisationFormat(request, context.call))
+    return organisationFormatsResponse(named, formats)
+  },
+})
+
+export const removeOrganisationFormat = route({
+  delete: ['/organisation/encodingformat-delete/:organisationEncodingformatId'],
+  section: 'Organisations',
+  access: 'system',
+  summary: 'Stop applying an encoding format to uploads',
+  description: 'Removes an encoding format from the later uploads of the organisation. Existing renditions are kept.',
+  params: z.object({ organisationEncodingformatId: id('association, `organisation_encodingformat_id`') }),
+  answer: z.object({ deleted: schema.int('The association that was deleted.', 7) }),
+  async handle({ params }, { services, call }) {
+    const organisationFormatId = params.organisationEncodingformatId
+    await services.encodingFormats.removeOrganisationFormat({ organisationFormatId }, call)
+    return { deleted: Number(organisationFormatId) }
+  },
+})
+
+export const encodingFormatRoutes = [
+  listProfiles,
+  getMediaFormats,
+  addMediaFormat,
+  getOrganisationFormats,
+  addOrganisationFormat,
+  removeOrganisationFormat,
+]
+
+async function organisationOf(organisationId: string, { services, call }: Context) {
+  const { organisation } = await services.organisations.getOrganisation({ organisationId }, call)
+  return required(organisation, 'organisation')
+}

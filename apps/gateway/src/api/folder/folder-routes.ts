@@ -1,0 +1,149 @@
+import { invalid } from '@vitascope/errors'
+import { Folder } from '@vitascope/proto/catalogue/v1/folder'
+import { z } from 'zod'
+import { Reply, route } from '../../server/route/route.ts'
+import { id, organisationIdField, text } from '../../server/schema/fields.ts'
+import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
+import { required, schema } from '../../server/schema/response-format.ts'
+import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { FolderDataResponse, FolderResponse, folderDataResponse, folderResponse } from './folder-response.ts'
+
+const name = text(255, { min: 1 }, { description: 'Name of the folder. It is unique in its organisation.', example: 'Trailers' })
+const description = text(5_000, {}, { description: 'Description of the folder. Free text.' })
+const exists = { folder_exists: 'The organisation already has a folder with this name.' }
+const ofFolder = z.object({ folderId: id('folder') })
+const ofVideo = z.object({ folderId: id('folder'), videoId: id('video') })
+
+export const listFolders = route({
+  get: ['/folder/:organisationId'],
+  section: 'Folders',
+  access: 'user',
+  summary: 'List the folders of an organisation',
+  description: 'Returns one object with the folders by id, or `[{}]` if there are none.',
+  params: z.object({ organisationId: id('organisation') }),
+  query: z.object(pageQuery),
+  answer: z.array(z.record(z.string(), FolderResponse)),
+  async handle({ params, query }, { caller, services, call, publicUrl }) {
+    const organisationId = namedOrganisation(caller, params.organisationId)
+    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
+      const { folders, nextPageToken } = await services.folders.listFolders({ organisationId, ...page }, call)
+      return { rows: folders, nextPageToken }
+    })
+    const folders = Object.fromEntries(rows.map((folder) => [folder.folderId, folderResponse(folder)]))
+    return new Reply([folders], { headers: nextLink(publicUrl, `/folder/${organisationId}`, { ...query, more }) })
+  },
+})
+
+export const createFolder = route({
+  post: ['/folder'],
+  section: 'Folders',
+  access: 'user',
+  summary: 'Create a folder',
+  description: 'Creates a folder without videos.',
+  payload: z.strictObject({ organisation_id: organisationIdField(), name, description: description.default('') }),
+  answer: z.object({ created: schema.id('folder'), data: FolderDataResponse }),
+  refusals: exists,
+  async handle({ payload }, { caller, services, call }) {
+    const organisationId = namedOrganisation(caller, payload.organisation_id)
+    const request = { organisationId, name: payload.name, description: payload.description }
+    const folder = required((await services.folders.createFolder(request, call)).folder, 'folder')
+    return { created: folder.folderId, data: folderDataResponse(folder) }
+  },
+})
+
+export const updateFolder = route({
+  put: ['/folder/:folderId/update'],
+  section: 'Folders',
+  access: 'user',
+  summary: 'Change a folder',
+  description: 'Accepts `name`, `description`, or both.',
+  params: ofFolder,
+  payload: z.strictObject({ organisation_id: organisationIdField(), name: name.optional(), description: description.optional() }),
+  answer: z.object({
+    updated_data: FolderResponse.meta({ description: 'The folder after the change.' }),
+    old_data: FolderResponse.meta({ description: 'The folder before the change.' }),
+    updated: schema.id('folder'),
+  }),
+  refusals: exists,
+  async handle({ params, payload }, { caller, services, call }) {
+    const { organisation_id, ...fields } = payload
+    const organisationId = namedOrganisation(caller, organisation_id)
+    const updateMask = Object.keys(fields)
+    if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have name or description' }])
+    const { name = '', description = '' } = fields
+    const folder = Folder.create({ folderId: params.folderId, organisationId, name, description })
+    const answer = await services.folders.updateFolder({ folder, updateMask }, call)
+    const [now, before] = [required(answer.folder, 'folder'), required(answer.previous, 'folder before')]
+    return { updated_data: folderResponse(now), old_data: folderResponse(before), updated: now.folderId }
+  },
+})
+
+export const deleteFolder = route({
+  delete: ['/folder/:folderId/delete/:organisationId'],
+  aliases: [{ verb: 'put', path: '/folder/:folderId/delete/:organisationId' }],
+  section: 'Folders',
+  access: 'user',
+  summary: 'Delete a folder',
+  description: 'Deletes a folder. Its videos are kept.',
+  params: z.object({ folderId: id('folder'), organisationId: id('organisation') }),
+  answer: z.object({ deleted: z.literal(true), old_data: FolderResponse.meta({ description: 'The folder before it was deleted.' }) }),
+  async handle({ params }, { caller, services, call }) {
+    const organisationId = namedOrganisation(caller, params.organisationId)
+    const { folder } = await services.folders.deleteFolder({ folderId: params.folderId, organisationId }, call)
+    return { deleted: true as const, old_data: folderResponse(required(folder, 'folder')) }
+  },
+})
+
+export const listFolderVideos = route({
+  get: ['/folder/:folderId/video'],
+  section: 'Folders',
+  access: 'user',
+  summary: 'List the ids of videos in a folder',
+  description: 'Returns the ids in the order in which the videos were added.',
+  params: ofFolder,
+  query: z.object(pageQuery),
+  answer: z.object({ contents: z.array(schema.id('video')), folder_id: schema.id('folder') }),
+  async handle({ params: { folderId }, query }, { services, call, publicUrl }) {
+    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+      const { videoIds, nextPageToken } = await services.folders.listFolderVideos({ folderId, ...page }, call)
+      return { rows: videoIds, nextPageToken }
+    })
+    const headers = nextLink(publicUrl, `/folder/${folderId}/video`, { ...query, more })
+    return new Reply({ contents: rows, folder_id: folderId }, { headers })
+  },
+})
+
+export const addFolderVideo = route({
+  post: ['/folder/:folderId/video/:videoId/add'],
+  section: 'Folders',
+  access: 'user',
+  summary: 'Add a video to a folder',
+  description: 'Adds a video of the folder’s organisation. A video may be in several folders.',
+  params: ofVideo,
+  answer: z.object({
+    folder_id: schema.id('folder'),
+    added: z.array(schema.id('video')).meta({ description: 'The added video. Empty if it was already in the folder.' }),
+  }),
+  async handle({ params }, { services, call }) {
+    const { added } = await services.folders.addFolderVideo(params, call)
+    return { folder_id: params.folderId, added: added ? [params.videoId] : [] }
+  },
+})
+
+export const removeFolderVideo = route({
+  delete: ['/folder/:folderId/video/:videoId/delete'],
+  aliases: [{ verb: 'post', path: '/folder/:folderId/video/:videoId/delete' }],
+  section: 'Folders',
+  access: 'user',
+  summary: 'Remove a video from a folder',
+  description: 'Removes a video from a folder. The video is kept.',
+  params: ofVideo,
+  answer: z.object({ folder_id: schema.id('folder'), removed: z.array(schema.id('video')).meta({ description: 'The removed video.' }) }),
+  refusals: { folder_video_not_found: 'The folder does not contain the video.' },
+  async handle({ params }, { services, call }) {
+    await services.folders.removeFolderVideo(params, call)
+    return { folder_id: params.folderId, removed: [params.videoId] }
+  },
+})
+
+export const folderRoutes = [listFolders, createFolder, updateFolder, deleteFolder, listFolderVideos, addFolderVideo, removeFolderVideo]

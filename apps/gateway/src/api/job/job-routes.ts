@@ -1,0 +1,78 @@
+import { isDomainError } from '@vitascope/errors'
+import type { Job } from '@vitascope/proto/catalogue/v1/job'
+import type { Job as EncodingJob } from '@vitascope/proto/encoding/v1/job'
+import { z } from 'zod'
+import { type Context, route } from '../../server/route/route.ts'
+import { id } from '../../server/schema/fields.ts'
+import { required } from '../../server/schema/response-format.ts'
+import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
+import { JobResponse, jobResponse, RetriedJobResponse, retriedJobResponse } from './job-response.ts'
+
+export const getJob = route({
+  get: ['/job/:jobId'],
+  section: 'Jobs',
+  access: 'user',
+  summary: 'Read a job',
+  description: 'Returns the state, progress, plan and renditions of an encode job.',
+  params: z.object({ jobId: id('job') }),
+  answer: JobResponse,
+  async handle({ params }, context) {
+    const { job } = await context.services.jobs.getJob({ jobId: params.jobId }, context.call)
+    return await withWork(required(job, 'job'), context)
+  },
+})
+
+export const cancelJob = route({
+  delete: ['/job/:jobId'],
+  section: 'Jobs',
+  access: 'user',
+  summary: 'Cancel a job',
+  description:
+    'The video becomes `failed` with code 4005. If the job replaced a source or added a rendition, the video keeps playing as before.',
+  params: z.object({ jobId: id('job') }),
+  status: 202,
+  answer: JobResponse,
+  refusals: { job_finished: 'The job has already ended.' },
+  async handle({ params }, context) {
+    const { job } = await context.services.jobs.cancelJob({ jobId: params.jobId }, context.call)
+    return await withWork(required(job, 'job'), context)
+  },
+})
+
+export const retryJob = route({
+  post: ['/job/:jobId/retry'],
+  section: 'Jobs',
+  access: 'user',
+  cost: 'work',
+  summary: 'Retry a failed job',
+  description:
+    'Creates a new job for the work of the failed or cancelled job, from the same source: a video, its replacement, or one ' +
+    'rendition. The files that play are not changed until it ends.',
+  params: z.object({ jobId: id('job') }),
+  status: 202,
+  answer: RetriedJobResponse,
+  refusals: {
+    job_not_failed: 'The job is active or has succeeded.',
+    job_overtaken: 'A later job replaced this one, or the rendition already exists.',
+    ...QUOTA_REFUSALS,
+  },
+  async handle({ params }, context) {
+    return retriedJobResponse(await context.services.jobs.retryJob({ jobId: params.jobId }, context.call))
+  },
+})
+
+export const jobRoutes = [getJob, cancelJob, retryJob]
+
+async function withWork(job: Job, context: Context) {
+  return jobResponse(job, await findWork(job.jobId, context))
+}
+
+/** Returns encoding's part of a job, or undefined until the job was sent to encoding. */
+async function findWork(jobId: string, { services, call }: Context): Promise<EncodingJob | undefined> {
+  try {
+    return (await services.encodingJobs.getJob({ jobId }, call)).job
+  } catch (error) {
+    if (isDomainError(error) && error.kind === 'not_found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,114 @@
+import { isDomainError } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import type { Video } from '@vitascope/proto/catalogue/v1/video'
+import { widestGroup } from '@vitascope/security'
+import type { Response } from 'express'
+import { LRUCache } from 'lru-cache'
+import type { Services } from '../../clients/services.ts'
+import { type RequestContext, requestContext } from '../../server/http/request-context.ts'
+import type { ConcurrencyLimit } from '../../server/limits/adaptive-concurrency-limit.ts'
+import type { UnknownIds } from '../../server/limits/viewer-paths.ts'
+import { videoUriResponse } from '../video/video-uri-response.ts'
+import type { PageFacts, Shared } from './share-tags.ts'
+
+/**
+ * Deadline of the lookup, because only other sites need its result and the page should not wait.
+ */
+const PATIENCE_MS = 1_000
+/** How long an unknown id is cached. A video that becomes public is visible after this time. */
+const UNKNOWN_MS = 2_000
+const MAX_UNKNOWN = 20_000
+
+export interface SharedParts {
+  services: Services
+  shed: ConcurrencyLimit
+  unknownIds: UnknownIds
+  publicUrl: () => string
+}
+
+/**
+ * Returns a function that finds the public facts of a player page, as guests may see them. It
+ * returns undefined if the catalogue is unavailable, or if the client requested too many unknown
+ * ids. An unknown id is cached for 2 s, and concurrent requests for one id share one lookup.
+ */
+export function createSharedFinder(parts: SharedParts): (id: string, response: Response) => Promise<PageFacts | undefined> {
+  const unknown = new LRUCache<string, PageFacts>({ max: MAX_UNKNOWN, ttl: UNKNOWN_MS })
+  const finding = new Map<string, Promise<PageFacts | undefined>>()
+  return async (id, response) => {
+    // Anything else is not an id.
+    if (!/^\d{1,19}$/.test(id)) return { shows: 'none' }
+    const known = unknown.get(id)
+    if (known) return known
+    const { address, requestId } = requestContext(response)
+    if ((await parts.unknownIds.rejection(address)) !== undefined) return undefined
+    let found = finding.get(id)
+    if (!found) {
+      found = find(id, { address, requestId }, parts).finally(() => finding.delete(id))
+      finding.set(id, found)
+    }
+    const facts = await found
+    if (facts?.shows === 'none') {
+      unknown.set(id, facts)
+      await parts.unknownIds.count(address)
+    }
+    return facts
+  }
+}
+
+/** Looks an id up with one or two catalogue reads. */
+async function find(id: string, caller: Pick<RequestContext, 'address' | 'requestId'>, parts: SharedParts): Promise<PageFacts | undefined> {
+  const call = {
+    principal: { kind: 'guest' as const },
+    requestId: caller.requestId,
+    // The call has no abort signal of the client, because other requests may share its result.
+    signal: new AbortController().signal,
+    deadline: new Date(Date.now() + PATIENCE_MS),
+  }
+  try {
+    const place = parts.shed.begin('read', widestGroup(caller.address))
+    try {
+      return await askShared(id, parts.services, parts.publicUrl(), call)
+    } finally {
+      place.end(false)
+    }
+  } catch (error) {
+    if (!isDomainError(error)) throw error
+    if (error.reason === 'VIDEO_EXPIRED') return { shows: 'none', expired: error.message }
+    return error.kind === 'not_found' ? { shows: 'none' } : undefined
+  }
+}
+
+async function askShared(id: string, services: Services, publicUrl: string, call: Call): Promise<PageFacts | undefined> {
+  try {
+    const { video } = await services.videos.findPublicVideo({ videoId: id }, call)
+    return video && { shows: 'video', shared: await sharedVideo(video, services, publicUrl, call) }
+  } catch (error) {
+    if (!isDomainError(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
+  }
+  const { playlist, videos } = await services.playlists.findPublicPlaylist({ playlistId: id, skip: 0 }, call)
+  const [first] = videos
+  const picture = first ? await sharedVideo(first, services, publicUrl, call) : nothingYet
+  const { title, description } = playlist ?? { title: '', description: '' }
+  return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, playsInPlace: false } }
+}
+
+const nothingYet = { language: '', image: '', width: 1280, height: 720 }
+
+async function sharedVideo(video: Video, services: Services, publicUrl: string, call: Call): Promise<Shared> {
+  const closed = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
+  return {
+    id: video.videoId,
+    title: video.title,
+    description: video.sharing?.text || video.description,
+    language: video.language,
+    image: closed ? '' : videoUriResponse(video, publicUrl).poster_frame,
+    width: video.publishedWidth ?? (video.renditions?.width || 1280),
+    height: video.publishedHeight ?? (video.renditions?.height || 720),
+    playsInPlace: video.sharing?.embedWithinSocial ?? false,
+  }
+}
+
+async function hasPassword({ videoId }: Video, services: Services, call: Call): Promise<boolean> {
+  const { setting } = await services.settings.findVideoSetting({ videoId }, call)
+  return setting?.passwordProtected ?? false
+}

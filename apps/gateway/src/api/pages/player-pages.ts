@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import express, { type RequestHandler, Router } from 'express'
+import { page, sendHtml } from '../../server/http/page.ts'
+import { refusal } from '../../server/http/problem.ts'
+import { builtPage, webPolicy } from './built-page.ts'
+import { createSharedFinder, type SharedParts } from './page-facts.ts'
+import { withFacts } from './share-tags.ts'
+
+interface Parts extends SharedParts {
+  webDir: string
+  /** Origin that delivery redirects to. */
+  redirectOrigin?: string | undefined
+  doNotTrack: 'respect' | 'ignore'
+}
+
+/** Serves `/player/assets/*`, `/player/embed.js` and `/player/{id}` from the built web pages. */
+export function playerPages(parts: Parts): Router {
+  const { webDir, publicUrl } = parts
+  const findShared = createSharedFinder(parts)
+  const router = Router({ caseSensitive: true })
+  const withWishes = (html: string) => (parts.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${FULL_REFERRER}`) : html)
+  router.use('/assets', page('/player/assets/*', assets(join(webDir, 'assets'))))
+  router.all('/embed.js', page('/player/embed.js', embedScript(webDir)))
+  router.all(
+    '/:id',
+    page('/player/:id', async (request, response) => {
+      const built = await builtPage(join(webDir, 'index.html'), response)
+      if (built === undefined) return
+      const html = withWishes(built)
+      const facts = await findShared(String(request.params['id']), response)
+      // The body is the same page, which shows its own message.
+      if (facts?.shows === 'none') response.status(404)
+      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, webPolicy({ ...parts, framedBy: '*' }))
+    }),
+  )
+  return router
+}
+
+/** With this tag, players send events of all viewers, whatever their browsers request. */
+const FULL_REFERRER = '<meta name="vitascope:events" content="all" />'
+
+/** File names contain a content hash, so they can be cached for good. */
+function assets(folder: string): RequestHandler {
+  const serve = express.static(folder, { index: false, redirect: false, dotfiles: 'ignore', immutable: true, maxAge: '1y' })
+  return (request, response, next) =>
+    serve(request, response, (error?: unknown) => next(error === undefined ? refusal('not_found', 'NOT_FOUND', 'no such file') : error))
+}
+
+/**
+ * Pages of every origin load the script under this fixed name, so it is cached for minutes only.
+ */
+function embedScript(webDir: string): RequestHandler {
+  const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+  return (_request, response, next) =>
+    response.sendFile('embed.js', { root: webDir, maxAge: '5m', headers }, (error?: Error) => {
+      if (error) next(response.headersSent ? error : refusal('not_found', 'NOT_FOUND', 'no such file'))
+    })
+}

@@ -1,0 +1,81 @@
+import { escapeHtml } from '../../server/http/page.ts'
+
+/** Public data of a player page for other sites. */
+export interface Shared {
+  id: string
+  title: string
+  description: string
+  /** Language code, empty if unknown. */
+  language: string
+  /** Empty if there is no public image. */
+  image: string
+  width: number
+  height: number
+  /** True if social sites may play the video inline. */
+  playsInPlace: boolean
+}
+
+/** Facts embedded in a player page, so that it does not request what does not exist. */
+export type PageFacts = { shows: 'video' | 'playlist'; shared: Shared } | { shows: 'none'; expired?: string }
+
+/** Every site cuts longer descriptions. */
+const maxDescriptionLength = 300
+
+/** Returns the Open Graph and Twitter card tags of a player page. */
+export function shareTags(shared: Shared, publicUrl: string): string {
+  const page = `${publicUrl}/player/${shared.id}`
+  const description = [...shared.description].slice(0, maxDescriptionLength).join('')
+  const size = { width: String(shared.width), height: String(shared.height) }
+  const common: [string, string][] = [
+    ['og:type', 'video.other'],
+    ['og:title', shared.title],
+    ['og:url', page],
+    ['og:description', description],
+    ['og:image', shared.image],
+    ['og:locale', shared.language.replaceAll('-', '_')],
+    ['twitter:card', shared.playsInPlace ? 'player' : 'summary_large_image'],
+    ['twitter:title', shared.title],
+    ['twitter:description', description],
+    ['twitter:image', shared.image],
+  ]
+  const player: [string, string][] = [
+    ['og:video', page],
+    ...(page.startsWith('https:') ? ([['og:video:secure_url', page]] satisfies [string, string][]) : []),
+    ['og:video:type', 'text/html'],
+    ['og:video:width', size.width],
+    ['og:video:height', size.height],
+    ['twitter:player', page],
+    ['twitter:player:width', size.width],
+    ['twitter:player:height', size.height],
+  ]
+  return [...common, ...(shared.playsInPlace ? player : [])]
+    .filter(([, content]) => content !== '')
+    .map(([name, content]) => `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeHtml(content)}" />`)
+    .join('\n    ')
+}
+
+/** Returns the page with its facts and share tags. */
+export function withFacts(html: string, facts: PageFacts, publicUrl: string): string {
+  const described = html.replace('</title>', () => `</title>\n    ${factTags(facts)}`)
+  return facts.shows === 'none'
+    ? described.replace(TITLE, '<title>Not available</title>')
+    : withShareTags(described, facts.shared, publicUrl)
+}
+
+function factTags(facts: PageFacts): string {
+  const expired = facts.shows === 'none' ? facts.expired : undefined
+  return Object.entries({ shows: facts.shows, ...(expired !== undefined && { expired }) })
+    .map(([name, content]) => `<meta name="vitascope:${name}" content="${escapeHtml(content)}" />`)
+    .join('\n    ')
+}
+
+const TITLE = /<title>[^<]*<\/title>/
+
+/**
+ * Returns the page with the title and tags of its content. The replacement is a function, so that
+ * `$&` in a title has no effect.
+ */
+export function withShareTags(html: string, shared: Shared, publicUrl: string): string {
+  const title = `<title>${escapeHtml(shared.title || 'Video')}</title>`
+  return html.replace(TITLE, () => `${title}\n    ${shareTags(shared, publicUrl)}`)
+}

@@ -1,0 +1,99 @@
+import type { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
+import type { Rendition } from '@vitascope/proto/catalogue/v1/rendition'
+import type { Video } from '@vitascope/proto/catalogue/v1/video'
+import { escapeHtml } from '../../server/http/page.ts'
+import { formatSeconds } from '../../server/schema/response-format.ts'
+import { videoUriResponse } from '../video/video-uri-response.ts'
+import { element, type Markup, xmlDocument } from './xml.ts'
+
+export const FEED_TYPE = 'application/rss+xml'
+
+/**
+ * Returns RSS 2.0 with Media RSS of the public part of a playlist. The output is deterministic,
+ * byte for byte.
+ */
+export function playlistFeed(playlist: Playlist, videos: readonly Video[], publicUrl: string): string {
+  const { playlistId } = playlist
+  const title = playlist.title.trim() === '' ? `Playlist ${playlistId}` : playlist.title
+  const self = { href: `${publicUrl}/v2/playlist/rss/${playlistId}`, rel: 'self', type: FEED_TYPE }
+  const changed = [playlist, ...videos].map(({ updateTime }) => updateTime?.getTime() ?? 0)
+  const channel = element(
+    'channel',
+    {},
+    element('title', {}, title),
+    element('link', {}, `${publicUrl}/player/${playlistId}`),
+    element('description', {}, html(playlist.description || title)),
+    element('lastBuildDate', {}, new Date(Math.max(...changed)).toUTCString()),
+    element('generator', {}, 'Vitascope'),
+    element('atom:link', self),
+    ...videos.map((video, place) => item(video, guidOf(videos, place), publicUrl)),
+  )
+  const namespaces = { 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:media': 'http://search.yahoo.com/mrss/' }
+  return xmlDocument(element('rss', { version: '2.0', ...namespaces }, channel))
+}
+
+/** Feed readers show each guid once, so a repeated video gets a guid of its own. */
+function guidOf(videos: readonly Video[], place: number): string {
+  const videoId = videos[place]?.videoId ?? ''
+  const before = videos.slice(0, place).filter((video) => video.videoId === videoId).length
+  return before === 0 ? videoId : `${videoId}.${before + 1}`
+}
+
+function item(video: Video, guid: string, publicUrl: string): Markup {
+  const page = `${publicUrl}/player/${video.videoId}`
+  const { thumbnail } = videoUriResponse(video, publicUrl)
+  return element(
+    'item',
+    {},
+    element('title', {}, video.title),
+    element('link', {}, page),
+    element('guid', { isPermaLink: 'false' }, guid),
+    video.createTime && element('pubDate', {}, video.createTime.toUTCString()),
+    element('description', {}, html(video.description)),
+    ...video.tags.map((tag) => element('category', {}, tag)),
+    // Feed readers cannot open a file that requires a token. Only the page is linked then.
+    ...(video.tokenRequired ? [] : files(video, publicUrl)),
+    element('media:title', { type: 'plain' }, video.title),
+    element('media:description', { type: 'plain' }, video.description),
+    thumbnail === '' || video.tokenRequired ? undefined : element('media:thumbnail', { url: thumbnail }),
+    element('media:player', { url: page }),
+  )
+}
+
+/**
+ * Returns the largest MP4 that every player can open as the enclosure, and all files as one group.
+ */
+function files(video: Video, publicUrl: string): Markup[] {
+  const { http, hls } = videoUriResponse(video, publicUrl)
+  const renditions = [...(video.renditions?.renditions ?? [])].sort((a, b) => b.bitrate - a.bitrate)
+  const largest = renditions.find(({ key }) => key.startsWith('h264_'))
+  const address = largest && http[largest.key]
+  if (!largest || !address) return []
+  const duration = formatSeconds(video.renditions?.durationSeconds ?? 0)
+  const lang = video.language || undefined
+  const content = (rendition: Rendition) =>
+    element('media:content', {
+      url: http[rendition.key],
+      fileSize: String(rendition.bytes),
+      type: 'video/mp4',
+      medium: 'video',
+      isDefault: String(rendition === largest),
+      // In kbit/s. Our own value is in bit/s.
+      bitrate: String(Math.round(rendition.bitrate / 1_000)),
+      duration,
+      height: rendition.height > 0 ? String(rendition.height) : undefined,
+      width: rendition.width > 0 ? String(rendition.width) : undefined,
+      lang,
+    })
+  const stream =
+    hls === '' ? undefined : element('media:content', { url: hls, type: 'application/vnd.apple.mpegurl', medium: 'video', duration, lang })
+  return [
+    element('enclosure', { url: address, length: String(largest.bytes), type: 'video/mp4' }),
+    element('media:group', {}, ...renditions.map(content), stream),
+  ]
+}
+
+/** Converts plain text to HTML, which RSS requires for descriptions. */
+function html(plain: string): string {
+  return escapeHtml(plain).replaceAll('\n', '<br>')
+}

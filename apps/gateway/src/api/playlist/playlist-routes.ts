@@ -1,0 +1,236 @@
+import { invalid, isDomainError } from '@vitascope/errors'
+import { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
+import type { Video } from '@vitascope/proto/catalogue/v1/video'
+import { z } from 'zod'
+import { type Context, Reply, route } from '../../server/route/route.ts'
+import { flag, id, idField, int, jsonObject, list, text } from '../../server/schema/fields.ts'
+import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
+import { withPublicNames } from '../../server/schema/public-names.ts'
+import { required, schema } from '../../server/schema/response-format.ts'
+import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { guestVideoResponse, ownVideoResponse } from '../video/video-response.ts'
+import { FEED_TYPE, playlistFeed } from './playlist-feed.ts'
+import {
+  PlaylistEntryResponse,
+  PlaylistOrderResponse,
+  PlaylistResponse,
+  playlistEntryResponse,
+  playlistOrderResponse,
+  playlistResponse,
+} from './playlist-response.ts'
+
+const MAX_VIDEOS = 25
+const title = text(255, {}, { description: 'Title that viewers see.', example: 'Launches' })
+const description = text(5_000, {}, { description: 'Description that viewers see.' })
+
+export const getPlaylist = route({
+  get: ['/playlist/:playlistId'],
+  section: 'Playlists',
+  access: 'public',
+  summary: 'Read a playlist with its videos',
+  description:
+    'Returns a playlist. Keys of its organisation and system keys see all videos. Other callers see only videos that are enabled and have not expired. ' +
+    'The playlist page is `/player/{playlist_id}`.',
+  params: z.object({ playlistId: id('playlist') }),
+  answer: PlaylistResponse,
+  async handle({ params }, context) {
+    const { playlist, videos, toResponse } = await findPlaylist(params.playlistId, context)
+    return playlistResponse(
+      playlist,
+      videos.map((video) => toResponse(video, context.publicUrl)),
+    )
+  },
+})
+
+const changes = z.strictObject({
+  playlist_type: text(50, { min: 1 }, { description: 'Type of the playlist. Free text.', example: 'standard' }).optional(),
+  title: title.optional(),
+  description: description.optional(),
+  monetization_url: text(2_048, {}, { description: 'http or https URL. `""` means none.' })
+    .refine(isWebAddress, 'must be a URL that starts with http:// or https://')
+    .optional(),
+  randomise: flag({ description: '`1` plays the videos in random order.' }).optional(),
+  video_limit: int({ min: 0, max: MAX_VIDEOS }, { description: 'Number of videos that the player plays. 0 means all.' }).optional(),
+  open_in_playlist_view: flag({ description: '`1` shows the list next to the video from the start.' }).optional(),
+  settings: text(10_000, {}, { description: 'Setting for players. The platform only stores it.' }).optional(),
+  monetization: jsonObject(10_000, { description: 'Setting for players. The platform only stores it.' }).optional(),
+  videos: list(
+    idField('video. It must belong to the same organisation'),
+    { max: MAX_VIDEOS, clearable: true },
+    { description: 'All videos in order. A video may be repeated.' },
+  ).optional(),
+})
+
+/** Catalogue names of fields with another public name. */
+const maskNames: Readonly<Record<string, string>> = { monetization: 'monetization_json', videos: 'video_ids' }
+
+export const updatePlaylist = route({
+  put: ['/playlist/:playlistId'],
+  section: 'Playlists',
+  access: 'user',
+  summary: 'Change a playlist',
+  description: 'Changes only the fields that are sent.',
+  params: z.object({ playlistId: id('playlist') }),
+  payload: changes,
+  answer: z.object({ status: z.literal(true) }),
+  async handle({ params, payload }, { services, call }) {
+    const sent = Object.keys(payload)
+    if (sent.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
+    const playlist = Playlist.create({
+      playlistId: params.playlistId,
+      playlistType: payload.playlist_type ?? '',
+      title: payload.title ?? '',
+      description: payload.description ?? '',
+      monetizationUrl: payload.monetization_url ?? '',
+      randomise: payload.randomise ?? false,
+      videoLimit: payload.video_limit ?? 0,
+      openInPlaylistView: payload.open_in_playlist_view ?? false,
+      settings: payload.settings ?? '',
+      monetizationJson: payload.monetization ?? '',
+      videoIds: payload.videos ?? [],
+    })
+    const updateMask = sent.map((name) => maskNames[name] ?? name)
+    const publicNames = { monetization_json: 'monetization', video_ids: 'videos' }
+    await withPublicNames(publicNames, services.playlists.updatePlaylist({ playlist, updateMask }, call))
+    return { status: true as const }
+  },
+})
+
+export const createPlaylist = route({
+  post: ['/playlist/create/:organisationId'],
+  aliases: [{ verb: 'put', path: '/playlist/create/:organisationId' }],
+  section: 'Playlists',
+  access: 'user',
+  summary: 'Create an empty playlist',
+  description: 'Creates a playlist without videos. Add videos with `PUT /playlist/{playlist_id}` or one at a time.',
+  params: z.object({ organisationId: id('organisation') }),
+  payload: z.strictObject({ title: title.default(''), description: description.default('') }),
+  payloadOptional: true,
+  answer: z.object({ playlist_id: schema.id('playlist') }),
+  async handle({ params, payload }, { caller, services, call }) {
+    const organisationId = namedOrganisation(caller, params.organisationId)
+    const { playlistId } = await services.playlists.createPlaylist({ organisationId, ...payload }, call)
+    return { playlist_id: playlistId }
+  },
+})
+
+const entry = z.object({ playlistId: id('playlist'), videoId: id('video') })
+
+export const addVideo = route({
+  put: ['/playlist/:playlistId/add/video/:videoId'],
+  section: 'Playlists',
+  access: 'user',
+  summary: 'Append a video to a playlist',
+  description: 'Adds the video at the end. A playlist may contain a video more than once.',
+  params: entry,
+  answer: z.object({ status: z.object({ added: schema.id('video') }), videos: PlaylistOrderResponse }),
+  refusals: { playlist_full: `The playlist already has ${MAX_VIDEOS} videos.` },
+  async handle({ params }, { services, call }) {
+    const { videoIds } = await services.playlists.addVideoToPlaylist(params, call)
+    return { status: { added: params.videoId }, videos: playlistOrderResponse(videoIds) }
+  },
+})
+
+export const removeVideo = route({
+  delete: ['/playlist/:playlistId/remove/video/:videoId'],
+  aliases: [{ verb: 'put', path: '/playlist/:playlistId/remove/video/:videoId' }],
+  section: 'Playlists',
+  access: 'user',
+  summary: 'Remove a video from a playlist',
+  description:
+    'Removes every occurrence of the video, or only the one at `position`. If the video is not there, the list stays unchanged. The ' +
+    'response contains the list.',
+  params: entry,
+  query: z.object({
+    position: int({ min: 0, max: MAX_VIDEOS - 1 }, { description: 'The only position that is checked, from 0.' }).optional(),
+  }),
+  answer: z.object({ status: z.object({ tried_to_remove: schema.id('video') }), videos: PlaylistOrderResponse }),
+  async handle({ params, query }, { services, call }) {
+    const { videoIds } = await services.playlists.removeVideoFromPlaylist({ ...params, position: query.position }, call)
+    return { status: { tried_to_remove: params.videoId }, videos: playlistOrderResponse(videoIds) }
+  },
+})
+
+export const listPlaylists = route({
+  get: ['/playlist/organisation/:organisationId'],
+  section: 'Playlists',
+  access: 'user',
+  summary: 'List the playlists of an organisation',
+  description: 'Returns the playlists without their videos, oldest first.',
+  params: z.object({ organisationId: id('organisation') }),
+  query: z.object(pageQuery),
+  answer: z.array(PlaylistEntryResponse),
+  async handle({ params, query }, { caller, services, call, publicUrl }) {
+    const organisationId = namedOrganisation(caller, params.organisationId)
+    const { rows, more } = await collectRows({ ...query, part: 250 }, async (page) => {
+      const { playlists, nextPageToken } = await services.playlists.listPlaylists({ organisationId, ...page }, call)
+      return { rows: playlists, nextPageToken }
+    })
+    const headers = nextLink(publicUrl, `/playlist/organisation/${organisationId}`, { ...query, more })
+    return new Reply(rows.map(playlistEntryResponse), { headers })
+  },
+})
+
+export const getPlaylistFeed = route({
+  get: ['/playlist/rss/:playlistId'],
+  section: 'Playlists',
+  access: 'user',
+  summary: 'Read a playlist as an RSS feed',
+  description: 'Returns RSS 2.0 with Media RSS. The feed contains only videos that guests may see, because feeds are often shared.',
+  params: z.object({ playlistId: id('playlist') }),
+  answer: z.string(),
+  contentTypes: [FEED_TYPE],
+  async handle({ params }, { services, call, publicUrl }) {
+    const { playlistId } = params
+    await services.playlists.getPlaylist({ playlistId, skip: 0 }, call)
+    const { playlist, videos } = await readWhole((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
+    return new Reply(playlistFeed(playlist, videos, publicUrl), { headers: { 'Content-Type': `${FEED_TYPE}; charset=utf-8` } })
+  },
+})
+
+export const playlistRoutes = [getPlaylist, updatePlaylist, createPlaylist, addVideo, removeVideo, listPlaylists, getPlaylistFeed]
+
+/**
+ * Returns a playlist with its videos. Its own organisation and system keys receive all videos and
+ * their fields, everyone else the public ones.
+ */
+async function findPlaylist(playlistId: string, { caller, services, call }: Context) {
+  const own = caller.kind === 'guest' ? undefined : await getOwnPlaylist()
+  if (own) return { ...own, toResponse: ownVideoResponse }
+  const found = await readWhole((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
+  return { ...found, toResponse: guestVideoResponse }
+
+  async function getOwnPlaylist() {
+    try {
+      return await readWhole((skip) => services.playlists.getPlaylist({ playlistId, skip }, call))
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+}
+
+interface PlaylistPart {
+  playlist: Playlist | undefined
+  videos: readonly Video[]
+  nextSkip: number
+}
+
+/**
+ * Returns a playlist from several responses. A playlist of large videos is split, and each response
+ * has at least one video.
+ */
+async function readWhole(ask: (skip: number) => Promise<PlaylistPart>): Promise<{ playlist: Playlist; videos: Video[] }> {
+  const first = await ask(0)
+  const videos = [...first.videos]
+  for (let skip = first.nextSkip; skip > 0; ) {
+    const part = await ask(skip)
+    videos.push(...part.videos)
+    skip = part.nextSkip
+  }
+  return { playlist: required(first.playlist, 'playlist'), videos }
+}
+
+function isWebAddress(address: string): boolean {
+  return address === '' || (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol))
+}

@@ -1,0 +1,95 @@
+import { type Presentation, PresentationState, type PresentationStatus } from '@vitascope/proto/catalogue/v1/presentation'
+import { z } from 'zod'
+import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
+
+const messages: Readonly<Record<Exclude<PresentationState, 'PRESENTATION_STATE_UNSPECIFIED' | 'UNRECOGNIZED'>, string>> = {
+  [PresentationState.PRESENTATION_STATE_PROCESSING]: 'processing',
+  [PresentationState.PRESENTATION_STATE_AWAITING_TIMINGS]: 'ok, but awaiting timings',
+  [PresentationState.PRESENTATION_STATE_OK]: 'ok',
+  [PresentationState.PRESENTATION_STATE_FAILED]: 'failed',
+}
+const numbered = 'by slide number, starting at `"1"`.'
+
+export const PresentationResponse = z
+  .object({
+    id: schema.id('presentation'),
+    filename: schema.text('Name of its first file. Empty before the first file.', 'launch.pdf'),
+    title: schema.text('Title that viewers see.', 'Launch'),
+    description: schema.text('Description that viewers see.'),
+    user_id: schema.id('user for whom it was made'),
+    organisation_id: schema.id('organisation'),
+    url: schema.text('URL of the PDF of its first file. Empty until it exists.'),
+    status: z
+      .object({
+        message: z.enum(['processing', 'ok, but awaiting timings', 'ok', 'failed']).meta({ example: 'ok' }),
+        progress: schema.int('Progress in percent. It does not decrease while a file is processed.', 100),
+        code: schema.int(
+          'Status code. 2: processing. 1999: awaiting timings. 2000: ok. 4002: error in the file. 5xxx: error of the platform.',
+          2000,
+        ),
+        reason: schema.text('Reason why the last file failed, shown to its organisation and to system users. Empty if it did not fail.'),
+      })
+      .meta({ description: 'State of the presentation. A later file that fails does not change it.' }),
+    video_id: schema.text(
+      'Id of the video that it accompanies. The protection of that video applies to the slides. Empty if there is none.',
+      '42',
+    ),
+    date_created: schema.timestamp('Time of creation.'),
+    slides: z
+      .record(
+        z.string(),
+        z.object({
+          seconds: z
+            .int()
+            .nullable()
+            .meta({ description: 'Time in the video, in seconds, at which the slide appears. null until it is set.', example: 0 }),
+          url: schema.text('URL of the JPEG picture of the slide.'),
+          thumbnail: schema.text('URL of a small JPEG picture of the slide.'),
+        }),
+      )
+      .meta({ description: `Slides ${numbered}` }),
+    slides_url: z.record(z.string(), z.string()).meta({ description: `URLs of the pictures ${numbered}` }),
+    number_of_slides: schema.int('Number of slides.', 12),
+  })
+  .meta({ id: 'Presentation', description: 'A presentation: slides that appear next to a video.' })
+
+type Shown = z.input<typeof PresentationResponse>
+
+/**
+ * Returns the public record. It is the same for all callers, because the service omits what guests
+ * may not see.
+ */
+export function presentationResponse(presentation: Presentation, publicUrl: string): Shown {
+  const addressOf = (version: string, path: string) =>
+    version === '' ? '' : `${publicUrl}/delivery/presentation/${presentation.presentationId}/${version}/${path}`
+  const slides = presentation.slides.map(({ version, path, thumbnailPath, seconds }) => ({
+    seconds: seconds ?? null,
+    url: addressOf(version, path),
+    thumbnail: addressOf(version, thumbnailPath),
+  }))
+  return {
+    id: presentation.presentationId,
+    filename: presentation.filename,
+    title: presentation.title,
+    description: presentation.description,
+    user_id: presentation.userId,
+    organisation_id: presentation.organisationId,
+    url: addressOf(presentation.documentVersion, presentation.documentPath),
+    status: statusResponse(required(presentation.status, 'the status of a presentation')),
+    video_id: presentation.videoId,
+    date_created: formatOptionalTimestamp(presentation.createTime),
+    slides: byNumber(slides),
+    slides_url: byNumber(slides.map(({ url }) => url)),
+    number_of_slides: slides.length,
+  }
+}
+
+function statusResponse({ state, progress, code, reason }: PresentationStatus): Shown['status'] {
+  const message = messages[state as keyof typeof messages]
+  if (message === undefined) throw new Error(`a service answered with the state ${state}`)
+  return { message: message as Shown['status']['message'], progress, code, reason }
+}
+
+function byNumber<T>(values: readonly T[]): Record<string, T> {
+  return Object.fromEntries(values.map((value, index) => [String(index + 1), value]))
+}

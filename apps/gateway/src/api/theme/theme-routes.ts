@@ -1,0 +1,117 @@
+import { invalid } from '@vitascope/errors'
+import { z } from 'zod'
+import { Reply, route } from '../../server/route/route.ts'
+import { id, organisationIdField } from '../../server/schema/fields.ts'
+import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
+import { required, schema } from '../../server/schema/response-format.ts'
+import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { ThemeResponse, themeChanges, themeResponse, themeValues } from './theme-response.ts'
+
+const section = 'Themes'
+
+export const getTheme = route({
+  get: ['/theme/:id'],
+  section,
+  access: 'user',
+  summary: 'Read a theme',
+  description: 'Returns the colours and the skin of a theme.',
+  params: z.object({ id: id('theme') }),
+  answer: ThemeResponse,
+  async handle({ params }, { services, call }) {
+    const { theme } = await services.themes.getTheme({ themeId: params.id }, call)
+    return themeResponse(required(theme, 'theme'))
+  },
+})
+
+export const listThemes = route({
+  get: ['/theme'],
+  section,
+  access: 'user',
+  summary: 'List the themes of an organisation',
+  description: 'Returns the themes of the user’s own organisation. A system key selects the organisation.',
+  query: z.object({ organisation_id: organisationIdField().optional(), ...pageQuery }),
+  answer: z.array(ThemeResponse),
+  async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
+    const organisationId = requiredOrganisation(caller, organisation_id)
+    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+      const { themes, nextPageToken } = await services.themes.listThemes({ organisationId, ...page }, call)
+      return { rows: themes, nextPageToken }
+    })
+    const headers = nextLink(publicUrl, '/theme', { ...query, more, query: { organisation_id: organisationId } })
+    return new Reply(rows.map(themeResponse), { headers })
+  },
+})
+
+export const listThemeVideos = route({
+  get: ['/theme/:id/videos'],
+  section,
+  access: 'user',
+  summary: 'List the videos with a theme',
+  description: 'Returns the videos that have this theme set. Videos that use it as the default of their organisation are not listed.',
+  params: z.object({ id: id('theme') }),
+  query: z.object(pageQuery),
+  answer: z.array(z.object({ video_id: schema.id('video'), title: schema.text('Title of the video.', 'Launch day') })),
+  async handle({ params, query }, { services, call, publicUrl }) {
+    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+      const { videos, nextPageToken } = await services.themes.listThemeVideos({ themeId: params.id, ...page }, call)
+      return { rows: videos, nextPageToken }
+    })
+    const headers = nextLink(publicUrl, `/theme/${params.id}/videos`, { ...query, more })
+    return new Reply(
+      rows.map(({ videoId, title }) => ({ video_id: videoId, title })),
+      { headers },
+    )
+  },
+})
+
+export const createTheme = route({
+  post: ['/theme/:organisationId'],
+  section,
+  access: 'user',
+  summary: 'Create a theme',
+  description: 'Creates a theme. Omitted colours are those of the player.',
+  params: z.object({ organisationId: id('organisation') }),
+  payload: themeChanges,
+  payloadOptional: true,
+  status: 201,
+  answer: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('theme') }) }),
+  async handle({ params, payload }, { caller, services, call }) {
+    const organisationId = namedOrganisation(caller, params.organisationId)
+    const { theme } = await services.themes.createTheme({ organisationId, theme: themeValues('', payload) }, call)
+    return { status: 'Created' as const, message: { created: required(theme, 'theme').themeId } }
+  },
+})
+
+export const updateTheme = route({
+  put: ['/theme/:themeId'],
+  section,
+  access: 'user',
+  summary: 'Change a theme',
+  description: 'Changes only the fields that are sent.',
+  params: z.object({ themeId: id('theme') }),
+  payload: themeChanges,
+  answer: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('theme') }) }),
+  async handle({ params, payload }, { services, call }) {
+    const updateMask = Object.keys(payload)
+    if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
+    await services.themes.updateTheme({ theme: themeValues(params.themeId, payload), updateMask }, call)
+    return { status: 'OK' as const, message: { updated: params.themeId } }
+  },
+})
+
+export const deleteTheme = route({
+  delete: ['/theme/:themeId'],
+  section,
+  access: 'user',
+  summary: 'Delete a theme',
+  description: 'Deletes a theme. Its videos then have the default theme of their organisation. The default theme itself cannot be deleted.',
+  params: z.object({ themeId: id('theme') }),
+  answer: z.object({ status: z.literal('OK'), message: z.object({ deleted: schema.id('theme') }) }),
+  refusals: { theme_in_use: 'The theme is the default of its organisation. Set another default first.' },
+  async handle({ params }, { services, call }) {
+    await services.themes.deleteTheme({ themeId: params.themeId }, call)
+    return { status: 'OK' as const, message: { deleted: params.themeId } }
+  },
+})
+
+export const themeRoutes = [getTheme, listThemes, listThemeVideos, createTheme, updateTheme, deleteTheme]

@@ -1,0 +1,50 @@
+import { keyRequired } from '@vitascope/principal'
+import type { Context } from '../../server/route/route.ts'
+import { checkSourceAddress } from '../shared/validate-source-url.ts'
+
+/** The parts of a link to an uploaded file. */
+interface UploadLink {
+  uploadId: string
+  expires: number
+  signature: string
+}
+
+export function linkOf({ uploadId, expires, signature }: UploadLink, publicUrl: string): string {
+  return `${publicUrl}/v2/upload/file/${uploadId}?expires=${expires}&signature=${signature}`
+}
+
+const FORM = /\/v2\/upload\/file\/([0-9a-f-]{36})\?expires=(\d{1,12})&signature=([0-9a-f]{64})$/
+
+function readLink(url: string): UploadLink | undefined {
+  const [, uploadId, expires, signature] = FORM.exec(url) ?? []
+  return uploadId !== undefined && signature !== undefined ? { uploadId, expires: Number(expires), signature } : undefined
+}
+
+/**
+ * Returns the source for a URL in a payload. A valid signed link of an upload of the organisation
+ * refers to the object in storage. Any other URL will be downloaded. Throws if the URL itself is
+ * not allowed.
+ */
+export async function sourceOf(
+  field: string,
+  url: string,
+  organisationId: string,
+  context: Context,
+): Promise<{ sourceUrl: string; isUpload: boolean }> {
+  const link = readLink(url)
+  if (link) {
+    const { recognised, sourceUrl } = await context.services.uploads.claimUpload({ ...link, organisationId }, context.call)
+    if (recognised) return { sourceUrl, isUpload: true }
+  }
+  checkSourceAddress(field, url, context)
+  return { sourceUrl: url, isUpload: false }
+}
+
+/** Like `sourceOf`, with the organisation of the media's record instead of the payload's. */
+export async function sourceForMedia(field: string, url: string, mediaId: string, context: Context) {
+  const { caller, services, call } = context
+  if (caller.kind !== 'user') throw keyRequired()
+  if (!readLink(url)) return sourceOf(field, url, '', context)
+  const { media } = await services.media.getMedia({ mediaId }, call)
+  return sourceOf(field, url, media?.organisationId ?? '', context)
+}

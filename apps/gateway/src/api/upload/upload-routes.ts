@@ -1,0 +1,246 @@
+import { invalid } from '@vitascope/errors'
+import { PolicyCondition } from '@vitascope/proto/encoding/v1/upload'
+import { z } from 'zod'
+import { type Context, Reply, route } from '../../server/route/route.ts'
+import { field, refuse } from '../../server/schema/field.ts'
+import { flag, idField, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
+import { withPublicNames } from '../../server/schema/public-names.ts'
+import { schema } from '../../server/schema/response-format.ts'
+import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { linkOf } from './upload-link.ts'
+
+const section = 'Upload signing'
+
+export const getUploadConfig = route({
+  get: ['/upload/config'],
+  section: 'Upload signing',
+  access: 'user',
+  summary: 'Read the parameters for upload policies',
+  description: 'Returns the bucket, key prefix, size limit, region and endpoint that a policy for `POST /upload/signature` requires.',
+  query: z.object({
+    organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
+  }),
+  answer: z.object({
+    bucket: schema.text('Name of the bucket.', 'vitascope'),
+    key_prefix: schema.text('Prefix of every key.', 'uploads/2/'),
+    max_bytes: schema.int('Maximum size of a file in bytes.', 21_474_836_480),
+    region: schema.text('Region of the signature.', 'us-east-1'),
+    endpoint: schema.text('URL to which the form is posted.', 'https://media.example.org/v2/upload/object'),
+  }),
+  async handle({ query }, context) {
+    const { caller, services, call, publicUrl } = context
+    const organisationId = requiredOrganisation(caller, query.organisation_id)
+    await needOrganisation(organisationId, context)
+    const { bucket, keyPrefix, maxBytes, region, endpoint } = await services.uploads.getUploadConfig({ organisationId }, call)
+    return { bucket, key_prefix: keyPrefix, max_bytes: maxBytes, region, endpoint: endpoint || `${publicUrl}/v2/upload/object` }
+  },
+})
+
+const plain = z.union([z.string(), z.number()])
+const condition = field(
+  (value) => {
+    const isGood = z.array(plain).length(3).safeParse(value).success || isOneField(value)
+    return isGood ? value : refuse('must be an object with one field, or a list of an operator and two values')
+  },
+  z.union([z.record(z.string(), plain), z.array(plain).length(3)]).meta({
+    description: 'A condition: `{"field": "value"}`, `["starts-with", "$field", "value"]` or `["content-length-range", "1", "1000000"]`.',
+  }),
+)
+
+export const signUpload = route({
+  post: ['/upload/signature'],
+  section,
+  access: 'user',
+  summary: 'Sign a policy for a browser upload',
+  description: `Signs a policy of a browser-based POST to an object store, signature version 4. The conditions must contain the \`bucket\`, a \`key\`
+and a \`content-length-range\` within the limit of \`GET /upload/config\`. The \`key\` starts with the prefix of \`GET /upload/config\`,
+or it is a lower-case UUID with an extension, which is then reserved for the organisation. \`acl\` must be \`private\`, and
+\`success_action_status\` must be 200, 201 or 204. \`Content-Type\` and \`x-amz-meta-…\` may have any value. Missing \`x-amz-algorithm\`,
+\`x-amz-credential\` and \`x-amz-date\` are added. The form must use their values from the returned policy. Errors name an invalid
+condition by its index, such as \`conditions[2]\`.`,
+  payload: z.strictObject({
+    expiration: text(
+      40,
+      {},
+      {
+        description: 'Time in UTC at which the signature expires. At most 24 hours ahead.',
+        example: '2030-12-31T23:59:59.000Z',
+      },
+    ),
+    conditions: z
+      .array(condition)
+      .max(50)
+      .meta({
+        description: 'Conditions that the form must meet.',
+        example: [{ bucket: 'vitascope' }, { key: 'uploads/2/launch.mp4' }, ['content-length-range', '1', '1000000']],
+      }),
+    organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
+  }),
+  answer: z.object({
+    policy: schema.text('Policy as Base64, for the form field `policy`.', 'eyJleHBpcmF0aW9uIj…'),
+    signature: schema.text('Signature in hexadecimal, for the form field `x-amz-signature`.', '9f86d081884c7d65…'),
+  }),
+  async handle({ payload }, context) {
+    const { caller, services, call } = context
+    const { expiration, conditions } = payload
+    const named = payload.organisation_id
+    const organisationId = named === undefined ? requiredOrganisation(caller, named) : namedOrganisation(caller, named)
+    await needOrganisation(organisationId, context)
+    return services.uploads.signPolicy({ organisationId, expiration, conditions: conditions.map(toCondition) }, call)
+  },
+})
+
+export const postObject = route({
+  post: ['/upload/object'],
+  section: 'Upload signing',
+  access: 'public',
+  cost: 'work',
+  summary: 'Upload a file with a signed policy',
+  description: `Works like the POST of an object store, for platforms that store objects themselves. The body is a \`multipart/form-data\` form with
+\`key\`, \`policy\`, \`x-amz-signature\`, the fields of the policy’s conditions and, last, \`file\`. A condition must cover every field.
+The fields must arrive within 13 s and have at most 64 KiB together. The status is 204, or the value of \`success_action_status\`. A
+201 has an XML document. The header \`ETag\` is the MD5 of the file. A platform with its own object store responds with 409 and the
+URL of that store. Only the policy limits the size of the body.`,
+  status: 204,
+  contentTypes: [],
+  answer: z.object({}),
+  refusals: {
+    policy_refused: 'The signature, the time or a field does not match the policy (403).',
+    entity_too_large: 'The file is larger than the policy allows (400).',
+    entity_too_small: 'The file is smaller than the policy allows (400).',
+    object_exists: 'Another file uses the key (409).',
+    object_store_elsewhere: 'The platform uses an object store. `detail` contains its URL (409).',
+    quota_bytes: 'The `bytes` quota of the organisation is too small for the file (413).',
+    too_many_uploads: 'The organisation has the maximum number of open uploads (429).',
+    organisation_inactive: 'The organisation is not active (409).',
+    request_timeout: 'The file does not start within 13 s, or the body arrives at less than 8 KiB/s (408).',
+    payload_too_large: 'The fields before the file have more than 64 KiB together (413).',
+    too_many_at_once: '64 uploads of the IP address are active (429).',
+    upload_going: 'An earlier upload with this key is being removed (409).',
+  },
+  proxyTo: () => '/object',
+  handle: neverCalled,
+})
+
+export const readUpload = route({
+  get: ['/upload/file/:uploadId'],
+  section: 'Upload signing',
+  access: 'public',
+  summary: 'Download an uploaded file by temporary link',
+  description:
+    'The URL is the `tempLink` of `POST /upload/success`. It gives access to the file without a key until it expires. Other URLs get 404.',
+  params: z.object({
+    uploadId: pathPart({ description: 'Id of the upload. It is a UUID.', example: '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b' }),
+  }),
+  query: z.object({ expires: text(20).optional(), signature: text(100).optional() }),
+  contentTypes: ['application/octet-stream'],
+  answer: z.object({}),
+  proxyTo: ({ uploadId }) => `/file/${encodeURIComponent(uploadId)}`,
+  handle: neverCalled,
+})
+
+export const completeUpload = route({
+  post: ['/upload/success'],
+  section,
+  access: 'user',
+  summary: 'Report a completed upload',
+  description: `Browser upload widgets call this operation after the object store has accepted the file. The response contains \`tempLink\`, which
+is valid for a day. As \`url\` of \`POST /video/upload\` or \`uri\` of \`PUT /media/{id}\`, it makes the platform read the file from
+storage. With \`application=presentation\` the platform creates a presentation from the file. With \`append\` it adds the slides after
+those of \`presentation_id\`. Repeated calls have one effect. A file that is not used within a day is removed.`,
+  query: z.object({
+    success: text(10, {}, { description: 'Required. Its value is ignored.' }).optional(),
+    application: oneOf(['presentation'], { description: '`presentation` creates a presentation from the file.' }).optional(),
+    append: text(10, {}, { description: 'If it is present, the slides are added to `presentation_id`.' }).optional(),
+  }),
+  payload: z.strictObject({
+    key: text(1_024, { min: 1 }, { description: 'Key of the object.', example: 'uploads/2/launch.mp4' }),
+    isBrowserPreviewCapable: flag({ description: 'Sent by the widget. Ignored.' }).optional(),
+    uuid: text(100, {}, { description: 'Sent by the widget. Ignored.' }).optional(),
+    name: text(255, {}, { description: 'Original name of the file.', example: 'Launch.mp4' }).default(''),
+    bucket: text(255, {}, { description: 'Name of the bucket.' }).default(''),
+    etag: text(200, {}, { description: 'ETag that the object store returned. A different ETag is rejected with 409.' }).default(''),
+    presentation_id: idField('presentation to which the slides are added').optional(),
+  }),
+  answer: z.object({
+    tempLink: schema.text(
+      'URL of the file. It is valid for a day.',
+      'https://media.example.org/v2/upload/file/6fa1a6a4-…?expires=…&signature=…',
+    ),
+    thumbnailUrl: schema.text('Always empty. Pictures are made when the file is used.'),
+    presentation_id: schema.id('presentation').optional(),
+  }),
+  refusals: {
+    upload_not_found: 'The object does not exist, or its policy was signed for another organisation.',
+    etag_mismatch: 'The stored object has another ETag (409).',
+    presentation_not_found: 'The presentation does not exist.',
+    presentation_busy: 'A file of the presentation is being processed (409).',
+    organisation_inactive: 'The organisation is not active.',
+  },
+  async handle({ query, payload }, { services, call, publicUrl }) {
+    const appends = query.append !== undefined
+    const problems = [
+      ...(query.success === undefined ? [{ field: 'success', message: 'is required, but may be empty' }] : []),
+      ...(appends && payload.presentation_id === undefined ? [{ field: 'presentation_id', message: 'is required with append' }] : []),
+      ...(!appends && payload.presentation_id !== undefined ? [{ field: 'presentation_id', message: 'is for append only' }] : []),
+    ]
+    if (problems.length > 0) throw invalid(problems)
+    const request = {
+      key: payload.key,
+      bucket: payload.bucket,
+      etag: payload.etag,
+      filename: payload.name,
+      isPresentation: appends || query.application !== undefined,
+      presentationId: payload.presentation_id ?? '',
+    }
+    const { presentationId, ...link } = await withPublicNames({ filename: 'name' }, services.uploads.completeUpload(request, call))
+    return {
+      tempLink: linkOf(link, publicUrl),
+      thumbnailUrl: '',
+      ...(presentationId !== '' && { presentation_id: presentationId }),
+    }
+  },
+})
+
+export const uploadFrame = route({
+  get: ['/upload/iframe'],
+  section,
+  access: 'public',
+  summary: 'Return an empty page for upload widgets',
+  description: 'Returns an empty HTML page, which upload widgets of older browsers load in a frame.',
+  contentTypes: ['text/html'],
+  answer: z.string(),
+  async handle() {
+    const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': "default-src 'none'" }
+    return new Reply('<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Upload</title></head><body></body></html>\n', {
+      headers,
+    })
+  },
+})
+
+export const uploadRoutes = [getUploadConfig, signUpload, postObject, readUpload, completeUpload, uploadFrame]
+
+function isOneField(value: unknown): boolean {
+  const record = z.record(z.string(), plain).safeParse(value)
+  return record.success && Object.keys(record.data).length === 1
+}
+
+function toCondition(given: z.output<typeof condition>): PolicyCondition {
+  if (!Array.isArray(given)) {
+    const [[name, value] = ['', '']] = Object.entries(given)
+    return PolicyCondition.create({ operator: 'eq', name, value: String(value) })
+  }
+  const [operator = '', first = '', second = ''] = given.map(String)
+  if (operator === 'content-length-range') return PolicyCondition.create({ operator, value: first, max: second })
+  return PolicyCondition.create({ operator, name: first.replace(/^\$/, ''), value: second })
+}
+
+/** Throws if an organisation named by a system key does not exist. A user's own always exists. */
+async function needOrganisation(organisationId: string, { caller, services, call }: Context): Promise<void> {
+  if (caller.kind === 'user' && caller.organisationId === organisationId) return
+  await services.organisations.getOrganisation({ organisationId }, call)
+}
+
+function neverCalled(): Promise<never> {
+  throw new Error('encoding takes these requests')
+}

@@ -1,0 +1,124 @@
+import { UploadVideoRequest } from '@vitascope/proto/catalogue/v1/video'
+import { z } from 'zod'
+import { type Context, route } from '../../server/route/route.ts'
+import { flag, idField, idOrNone, object, organisationIdField, text } from '../../server/schema/fields.ts'
+import { withPublicNames } from '../../server/schema/public-names.ts'
+import { required, schema } from '../../server/schema/response-format.ts'
+import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
+import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { sourceAddress } from '../shared/validate-source-url.ts'
+import { sourceOf } from '../upload/upload-link.ts'
+import { callbackName, jsonpReply } from './jsonp.ts'
+import { description, descriptionPrivate, pixels, tags } from './video-changes.ts'
+import { VideoStatusResponse, videoStatusResponse, waitingCode, waitingWord } from './video-status.ts'
+
+const upload = z.strictObject({
+  url: sourceAddress('Publicly reachable http or https URL of the source. The source is fetched after the response.'),
+  organisation_id: organisationIdField(),
+  media_id: idField('media whose source is replaced. Fields other than `url` and `organisation_id` are then ignored').optional(),
+  name: text(255, {}, { description: 'Title of the video and the media. Defaults to the file name if it is omitted or empty.' }).default(
+    '',
+  ),
+  description: description.default(''),
+  description_private: descriptionPrivate.default(''),
+  tags: tags.default([]),
+  published_width: pixels('Width in pixels. Defaults to the width of the source.').optional(),
+  published_height: pixels('Height in pixels. Defaults to the height of the source.').optional(),
+  theme_id: idOrNone('theme').default(''),
+  settings_id: idOrNone('player settings profile').default(''),
+  notify: flag({ description: '`false` suppresses the email that reports success.' }).default(true),
+  priority: z
+    .enum(['normal', 'low'])
+    .default('normal')
+    .meta({ description: 'Priority of the encode job of a new video. A `low` job starts when no other job waits. Use it for archives.' }),
+})
+
+type Upload = z.output<typeof upload>
+
+export const uploadVideo = route({
+  post: ['/video/upload'],
+  section: 'Videos',
+  access: 'user',
+  cost: 'work',
+  summary: 'Upload a video, or replace its source',
+  description:
+    'Responds immediately. The source is fetched and encoded afterwards. `id` is the id of the new video, or, for a replacement, ' +
+    'the id of the media’s first video. The old files keep playing while a replacement is encoded. A `url` that is invalid by ' +
+    'itself is rejected with 400. A problem that shows only after DNS resolution or a redirect fails the job with code 4004.',
+  payload: upload,
+  fileAdvice: 'send files to /v2/upload/tus by the tus protocol, or in a browser by the page /upload',
+  answer: z.object({
+    id: schema.id('video'),
+    status: VideoStatusResponse,
+    job_id: schema.id('job'),
+    action: z.enum(['new video', 'replace']),
+  }),
+  refusals: QUOTA_REFUSALS,
+  async handle({ payload }, context) {
+    const accepted = await acceptUpload(payload, 'url', false, context)
+    const { videoId, jobId, status } = accepted
+    const action = payload.media_id === undefined ? ('new video' as const) : ('replace' as const)
+    return { id: videoId, status: videoStatusResponse(required(status, 'the status of a video')), job_id: jobId, action }
+  },
+})
+
+export const uploadVideoByScript = route({
+  get: ['/video/upload'],
+  section: 'Videos',
+  access: 'system',
+  resource: 'video::post',
+  cost: 'work',
+  readOnly: false,
+  apiKeyParam: 'api_key',
+  summary: 'Upload a video with JSONP',
+  description: 'Works like `POST /video/upload`. The response is a script that calls the function named by `callback`.',
+  query: z.object({
+    data: object(upload).meta({
+      type: 'string',
+      description: 'Payload of `POST /video/upload` as JSON text.',
+      example: '{"url":"…","organisation_id":"2"}',
+    }),
+    callback: callbackName.optional(),
+    api_key: text(128, {}, { description: 'API key of a system user. It is a secret.' }).optional(),
+  }),
+  answer: z
+    .object({
+      id: schema.id('video'),
+      code: schema.int('`1`: the job is waiting.', 1),
+      message: schema.text('Encoding state of the video.', waitingWord),
+    })
+    .meta({ description: 'JSON. With `callback`, a script: `/**/callback({…});`.' }),
+  refusals: QUOTA_REFUSALS,
+  async handle({ query }, context) {
+    const { videoId } = await acceptUpload(query.data, 'data.url', true, context)
+    return jsonpReply(query.callback, { id: videoId, code: waitingCode, message: waitingWord })
+  },
+})
+
+/** Sends an upload to the catalogue. `field` is the public name of the URL's field. */
+async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean, context: Context) {
+  const { caller, services, call } = context
+  const organisationId = namedOrganisation(caller, sent.organisation_id)
+  const names = { source_url: field, url: field, title: 'name', setting_id: 'settings_id' }
+  const { sourceUrl, isUpload } = await withPublicNames(names, sourceOf(field, sent.url, organisationId, context))
+  if (sent.media_id !== undefined) {
+    const request = { mediaId: sent.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
+    return await withPublicNames(names, services.media.replaceSource(request, call))
+  }
+  const request = UploadVideoRequest.create({
+    organisationId,
+    sourceUrl,
+    name: sent.name,
+    description: sent.description,
+    descriptionPrivate: sent.description_private,
+    tags: sent.tags,
+    publishedWidth: sent.published_width ?? undefined,
+    publishedHeight: sent.published_height ?? undefined,
+    themeId: sent.theme_id,
+    settingId: sent.settings_id,
+    notify: sent.notify,
+    lowPriority: sent.priority === 'low',
+    startsWaiting: startsWaiting || isUpload,
+  })
+  return await withPublicNames(names, services.videos.uploadVideo(request, call))
+}

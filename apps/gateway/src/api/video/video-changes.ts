@@ -1,0 +1,207 @@
+import { ContentExpiry, Hd, Location, Sharing, Video } from '@vitascope/proto/catalogue/v1/video'
+import { z } from 'zod'
+import { type Clash, field } from '../../server/schema/field.ts'
+import {
+  addressList,
+  clearable,
+  decimal,
+  flag,
+  idOrNone,
+  int,
+  jsonObject,
+  language,
+  list,
+  object,
+  tag,
+  text,
+  timestamp,
+} from '../../server/schema/fields.ts'
+
+const maxJsonBytes = 10_000
+
+export const pixels = (description: string) => clearable(int({ min: 1, max: 8_192 }, { description }))
+export const description = text(5_000, {}, { description: 'Description that viewers see.' })
+export const descriptionPrivate = text(5_000, {}, { description: 'Internal description of the organisation. Guests cannot read it.' })
+export const tags = list(
+  tag(),
+  { max: 100, clearable: true },
+  { description: 'A tag without white space. Join words with hyphens.', example: ['launch', 'summer-2030'] },
+)
+
+const audioLanguage = z.strictObject({
+  code: language(),
+  title: text(100, {}, { description: 'Name of the language. Defaults to its English name.' }).optional(),
+})
+
+/** An object, or only the code. */
+const audioLanguageOrCode = field(
+  (value) => (typeof value === 'string' && !value.trimStart().startsWith('{') ? { code: value } : value),
+  object(audioLanguage),
+)
+
+function findDuplicateCodes(items: readonly ({ code?: string } | undefined)[]): Clash[] {
+  const codes = items.map((item) => item?.code)
+  return codes.flatMap((code, index) =>
+    code !== undefined && codes.indexOf(code) < index ? [{ path: [index, 'code'], message: 'must not be repeated' }] : [],
+  )
+}
+
+/** Payload of PUT and PATCH of a video. */
+export const videoChanges = z.strictObject({
+  video_title: text(255, { min: 1 }, { description: 'Title of this video.' }).optional(),
+  media_title: text(255, { min: 1 }, { description: 'Title of the media. All videos of the media share it.' }).optional(),
+  description: description.optional(),
+  description_private: descriptionPrivate.optional(),
+  language: clearable(language({ description: 'Language code. `""` or null clears it.' })).optional(),
+  category: text(100, {}, { description: 'Category of the video. Free text.' }).optional(),
+  enabled: flag({ description: '`0` hides the video from all callers outside its organisation.' }).optional(),
+  age_rating: text(20, {}, { description: 'Age rating of the video. Free text.' }).optional(),
+  tags: tags.optional(),
+  setting_id: idOrNone('player settings profile').optional(),
+  theme_id: idOrNone('theme').optional(),
+  contact_form_id: idOrNone('contact form').optional(),
+  published_width: pixels('Width in pixels. `""` or null selects the width of the source.').optional(),
+  published_height: pixels('Height in pixels. `""` or null selects the height of the source.').optional(),
+  content_expiry: clearable(
+    object(
+      z.strictObject({
+        time: clearable(timestamp({ description: 'Expiry time in UTC. `""` or null means that the video does not expire.' })).optional(),
+        message: text(1_000, {}, { description: 'Message that viewers see after the expiry.' }).optional(),
+      }),
+    ),
+  ).optional(),
+  hd: object(
+    z.strictObject({
+      allow: flag({ description: 'The player offers high definition.' }).optional(),
+      auto: flag({ description: 'The player starts in high definition.' }).optional(),
+    }),
+  ).optional(),
+  sharing: object(
+    z.strictObject({
+      text: text(1_000, {}, { description: 'Text that is used when the video is shared.' }).optional(),
+      embed_within_social: flag({ description: 'Allows social networks to play the video inside their pages.' }).optional(),
+    }),
+  ).optional(),
+  location: clearable(
+    object(
+      z.strictObject({
+        country: text(100, {}, { description: 'Country code or name.' }).default(''),
+        city: text(100).default(''),
+        postcode: text(20).default(''),
+        latitude: clearable(decimal({ min: -90, max: 90 }, { description: 'Latitude in degrees.' })).optional(),
+        longitude: clearable(decimal({ min: -180, max: 180 }, { description: 'Longitude in degrees.' })).optional(),
+      }),
+      { description: 'Place where the video was recorded. Replaces the stored place as a whole. null clears it.' },
+    ),
+  ).optional(),
+  languages: list(
+    audioLanguageOrCode,
+    { max: 100, clearable: true, clashes: findDuplicateCodes },
+    { description: 'Audio languages. No language may be repeated. An item may be a language code.' },
+  ).optional(),
+  captions: object(
+    z.strictObject({
+      show_on_load: text(
+        255,
+        {},
+        {
+          description:
+            'Captions that show at the start. `1` selects the first caption, a language code or a title selects that caption, and `0` ' +
+            'selects none. If the value is empty, the player settings profile decides.',
+        },
+      ).optional(),
+    }),
+  ).optional(),
+  security: object(
+    z.strictObject({
+      token_required_platform: flag({
+        description: '`1`: media files require a token. All videos of the media share this setting.',
+      }).optional(),
+      allowed_ips: addressList(100).optional(),
+    }),
+  ).optional(),
+  presentation_id: idOrNone('presentation. It must belong to the same organisation').optional(),
+  javascript_api: jsonObject(maxJsonBytes, { description: 'Setting for players. The platform only stores it.' }).optional(),
+  monetization: jsonObject(maxJsonBytes, { description: 'Setting for players. The platform only stores it.' }).optional(),
+  events_triggered_by_click: jsonObject(maxJsonBytes, { description: 'Setting for players. The platform only stores it.' }).optional(),
+})
+
+export type VideoChanges = z.output<typeof videoChanges>
+
+/** Returns the new values, and the catalogue's names of the fields that were sent. */
+export function videoUpdate(videoId: string, sent: VideoChanges): { video: Video; updateMask: string[] } {
+  const video = Video.create({
+    videoId,
+    title: sent.video_title ?? '',
+    mediaTitle: sent.media_title ?? '',
+    description: sent.description ?? '',
+    descriptionPrivate: sent.description_private ?? '',
+    language: sent.language ?? '',
+    category: sent.category ?? '',
+    enabled: sent.enabled ?? false,
+    ageRating: sent.age_rating ?? '',
+    tags: sent.tags ?? [],
+    settingId: sent.setting_id ?? '',
+    themeId: sent.theme_id ?? '',
+    contactFormId: sent.contact_form_id ?? '',
+    publishedWidth: sent.published_width ?? undefined,
+    publishedHeight: sent.published_height ?? undefined,
+    hd: Hd.create({ allow: sent.hd?.allow ?? false, auto: sent.hd?.auto ?? false }),
+    sharing: Sharing.create({ text: sent.sharing?.text ?? '', embedWithinSocial: sent.sharing?.embed_within_social ?? false }),
+    languages: (sent.languages ?? []).map(({ code, title }) => ({ code, title: title || englishName(code) })),
+    captionsShowOnLoad: sent.captions?.show_on_load ?? '',
+    tokenRequired: sent.security?.token_required_platform ?? false,
+    allowedIps: sent.security?.allowed_ips ?? [],
+    presentationId: sent.presentation_id ?? '',
+    javascriptApiJson: sent.javascript_api ?? '',
+    monetizationJson: sent.monetization ?? '',
+    eventsTriggeredByClickJson: sent.events_triggered_by_click ?? '',
+  })
+  if (sent.content_expiry) {
+    video.contentExpiry = ContentExpiry.create({
+      message: sent.content_expiry.message ?? '',
+      expireTime: sent.content_expiry.time ?? undefined,
+    })
+  }
+  if (sent.location) {
+    const { latitude, longitude, ...names } = sent.location
+    video.location = Location.create({ ...names, latitude: latitude ?? undefined, longitude: longitude ?? undefined })
+  }
+  return { video, updateMask: maskOf(sent) }
+}
+
+/** Mask names of fields with another public name, and of fields whose parts are set separately. */
+const maskNames: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
+  video_title: 'title',
+  javascript_api: 'javascript_api_json',
+  monetization: 'monetization_json',
+  events_triggered_by_click: 'events_triggered_by_click_json',
+  content_expiry: { time: 'content_expiry.expire_time', message: 'content_expiry.message' },
+  hd: { allow: 'hd.allow', auto: 'hd.auto' },
+  sharing: { text: 'sharing.text', embed_within_social: 'sharing.embed_within_social' },
+  captions: { show_on_load: 'captions_show_on_load' },
+  security: { token_required_platform: 'token_required', allowed_ips: 'allowed_ips' },
+}
+
+/** The inverse of `maskNames`, for errors of the catalogue. */
+export const publicVideoNames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(maskNames).flatMap(([name, inner]) =>
+    typeof inner === 'string' ? [[inner, name]] : Object.entries(inner).map(([part, path]) => [path, `${name}.${part}`]),
+  ),
+)
+
+function maskOf(sent: VideoChanges): string[] {
+  return Object.entries(sent).flatMap(([name, value]) => {
+    const inner = maskNames[name] ?? name
+    if (typeof inner === 'string') return [inner]
+    // Null clears the field as a whole.
+    return typeof value === 'object' && value !== null ? Object.keys(value).flatMap((part) => inner[part] ?? []) : [name]
+  })
+}
+
+/**
+ * Returns the English name of a language, without the extensions of its code, which have no name.
+ */
+function englishName(code: string): string {
+  return new Intl.DisplayNames('en', { type: 'language' }).of(new Intl.Locale(code).baseName) ?? code
+}

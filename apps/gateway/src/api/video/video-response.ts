@@ -1,0 +1,183 @@
+import type { Location, Video } from '@vitascope/proto/catalogue/v1/video'
+import { z } from 'zod'
+import { formatTimestamp } from '../../server/schema/dates.ts'
+import { formatFlag, formatNumber, formatOptionalTimestamp, formatSeconds, required, schema } from '../../server/schema/response-format.ts'
+import { VideoOverlayResponse, videoOverlayResponse } from '../overlay/overlay-response.ts'
+import { SettingResponse } from '../setting/setting-response.ts'
+import { ThemeResponse } from '../theme/theme-response.ts'
+import { guestMetadataResponse, MetadataResponse, ownMetadataResponse } from './metadata-response.ts'
+import { VideoStatusResponse, videoStatusResponse } from './video-status.ts'
+import { VideoUriResponse, videoUriResponse } from './video-uri-response.ts'
+
+const jsonOrNull = (description: string) =>
+  z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: `${description}. null if there is none.` })
+
+const text = schema.text
+const noun = (name: string) => text(`Id of the ${name}. Empty if there is none.`, '42')
+
+/** Where a video was shot, in every response that includes it. */
+export const LocationResponse = z.object({
+  country: text('Country code or name.', 'NL'),
+  city: text('Name of the city.'),
+  postcode: text('Postcode as it was sent.'),
+  latitude: schema.number('Latitude in degrees.', '52.37'),
+  longitude: schema.number('Longitude in degrees.', '4.9'),
+})
+
+/** The video record in the public API. */
+export const VideoResponse = z
+  .object({
+    video_id: schema.id('video'),
+    media_id: schema.id('parent media'),
+    organisation_id: schema.id('organisation'),
+    video_title: text('Title of this video.', 'Launch day'),
+    media_title: text('Title of the media.', 'Launch day'),
+    description: text('Description that viewers see.'),
+    description_private: text('Internal description of the organisation. It is omitted for guests.').optional(),
+    language: text('Language code. Empty if it is not set.', 'en-GB'),
+    category: text('Category of the video. Free text.'),
+    published_width: schema.number('Width in pixels. Defaults to the width of the source.', '1280'),
+    published_height: schema.number('Height in pixels. Defaults to the height of the source.', '720'),
+    enabled: schema.flag('`"0"` hides the video from all callers outside its organisation.'),
+    duration: schema.number('Duration in seconds with at most 3 decimals.', '12.48'),
+    age_rating: text('Age rating of the video. Free text.'),
+    uri: VideoUriResponse,
+    sharing: z.object({
+      url: text('URL of the player page.'),
+      text: text('Text that is used when the video is shared.'),
+      embed_within_social: schema.flag('Allows social networks to play the video inside their pages.'),
+    }),
+    content_expiry: z.object({
+      time: z
+        .string()
+        .nullable()
+        .meta({ description: 'Expiry time in UTC. null if the video does not expire.', example: '2030-12-31 23:59:59' }),
+      message: text('Message that viewers see after the expiry.'),
+    }),
+    tags: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Tags of the video. null if there are none.', example: ['launch'] }),
+    captions: z.object({
+      data: z.array(z.object({ caption_id: schema.id('caption'), title: z.string(), language: z.string() })),
+      show_on_load: text(
+        'Captions that show at the start. `1` selects the first caption, a language code or a title selects that caption, and `0` ' +
+          'selects none. If the value is empty, the player settings profile decides.',
+      ),
+    }),
+    overlays: z.array(VideoOverlayResponse).meta({ description: 'Overlays of the media that are not disabled, oldest first.' }),
+    languages: z
+      .array(z.object({ code: text('Language code.', 'en'), title: text('Name of the language.', 'English') }))
+      .meta({ description: 'Audio languages.' }),
+    hd: z.object({ allow: schema.flag('The player offers high definition.'), auto: schema.flag('The player starts in high definition.') }),
+    javascript_api: jsonOrNull('Setting for players'),
+    location: LocationResponse.nullable().meta({ description: 'Place where the video was recorded. null if it is unknown.' }),
+    analytics: z.null(),
+    events_triggered_by_click: jsonOrNull('Setting for players'),
+    presentation_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the presentation that accompanies the video. null if there is none.' }),
+    monetization: jsonOrNull('Setting for players'),
+    security: z.object({
+      token_required_platform: schema.bool('`true`: media files require a token.'),
+      is_ip_restricted: schema.bool('`true`: media files are served only to allowed IP addresses.'),
+    }),
+    metadata: MetadataResponse,
+    creator_id: text('Id of the user who uploaded or published the video.', '7'),
+    last_modified_by_id: text('Id of the user who last changed the video.', '7'),
+    created_at: schema.timestamp('Time of creation.'),
+    last_modified_at: schema.timestamp('Time of the last change by a user.'),
+    setting_id: noun('player settings profile'),
+    theme_id: noun('theme'),
+    contact_form_id: noun('contact form'),
+    player_settings: SettingResponse.nullable()
+      .meta({ description: 'Player settings profile of the video, if it was requested. null if there is none.' })
+      .optional(),
+    theme: ThemeResponse.nullable().meta({ description: 'Theme of the video, next to its profile. null if there is none.' }).optional(),
+    status: VideoStatusResponse,
+  })
+  .meta({ id: 'Video', description: 'A video: one publication of a media.' })
+
+type Shown = z.input<typeof VideoResponse>
+
+/** Returns the video as guests see it. */
+export function guestVideoResponse(video: Video, publicUrl: string): Shown {
+  const set = video.renditions
+  return {
+    video_id: video.videoId,
+    media_id: video.mediaId,
+    organisation_id: video.organisationId,
+    video_title: video.title,
+    media_title: video.mediaTitle,
+    description: video.description,
+    language: video.language,
+    category: video.category,
+    published_width: formatNumber(video.publishedWidth ?? (set?.width || undefined)),
+    published_height: formatNumber(video.publishedHeight ?? (set?.height || undefined)),
+    enabled: formatFlag(video.enabled),
+    duration: set ? formatSeconds(set.durationSeconds) : '',
+    age_rating: video.ageRating,
+    uri: videoUriResponse(video, publicUrl),
+    sharing: {
+      url: `${publicUrl}/player/${video.videoId}`,
+      text: video.sharing?.text ?? '',
+      embed_within_social: formatFlag(video.sharing?.embedWithinSocial),
+    },
+    content_expiry: {
+      time: video.contentExpiry?.expireTime ? formatTimestamp(video.contentExpiry.expireTime) : null,
+      message: video.contentExpiry?.message ?? '',
+    },
+    tags: video.tags.length > 0 ? video.tags : null,
+    captions: {
+      data: video.captions.map(({ captionId, title, language }) => ({ caption_id: captionId, title, language })),
+      show_on_load: video.captionsShowOnLoad,
+    },
+    overlays: video.overlays.map(videoOverlayResponse),
+    languages: video.languages.map(({ code, title }) => ({ code, title })),
+    hd: { allow: formatFlag(video.hd?.allow), auto: formatFlag(video.hd?.auto) },
+    javascript_api: parseStoredJson(video.javascriptApiJson),
+    location: video.location ? locationResponse(video.location) : null,
+    analytics: null,
+    events_triggered_by_click: parseStoredJson(video.eventsTriggeredByClickJson),
+    presentation_id: video.presentationId || null,
+    monetization: parseStoredJson(video.monetizationJson),
+    security: { token_required_platform: video.tokenRequired, is_ip_restricted: video.ipRestricted },
+    metadata: guestMetadataResponse(video.metadata),
+    creator_id: video.creatorId,
+    last_modified_by_id: video.lastModifiedById,
+    created_at: formatOptionalTimestamp(video.createTime),
+    last_modified_at: formatOptionalTimestamp(video.updateTime),
+    setting_id: video.settingId,
+    theme_id: video.themeId,
+    contact_form_id: video.contactFormId,
+    status: videoStatusResponse(required(video.status, 'the status of a video')),
+  }
+}
+
+/** Returns the video as its own organisation and system keys see it. */
+export function ownVideoResponse(video: Video, publicUrl: string): Shown {
+  return {
+    ...guestVideoResponse(video, publicUrl),
+    description_private: video.descriptionPrivate,
+    metadata: ownMetadataResponse(video.metadata),
+  }
+}
+
+export function locationResponse(location: Location) {
+  return {
+    country: location.country,
+    city: location.city,
+    postcode: location.postcode,
+    latitude: formatNumber(location.latitude),
+    longitude: formatNumber(location.longitude),
+  }
+}
+
+/** Parses stored JSON. Only objects serialised by this platform are stored. */
+function parseStoredJson(text: string): Record<string, unknown> | null {
+  return text === '' ? null : (JSON.parse(text) as Record<string, unknown>)
+}

@@ -1,0 +1,267 @@
+import { invalid, isDomainError } from '@vitascope/errors'
+import { type Video, VideoOrder } from '@vitascope/proto/catalogue/v1/video'
+import { normaliseAddress } from '@vitascope/security'
+import { z } from 'zod'
+import { type Context, Reply, route } from '../../server/route/route.ts'
+import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../server/schema/fields.ts'
+import { collectRows, nextLink, pageQuery, placeNames, placeOf, placeQuery } from '../../server/schema/pagination.ts'
+import { withPublicNames } from '../../server/schema/public-names.ts'
+import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
+import { settingResponse } from '../setting/setting-response.ts'
+import { namedOrganisation, queriedOrganisation } from '../shared/resolve-organisation.ts'
+import { themeResponse } from '../theme/theme-response.ts'
+import { uploadVideo, uploadVideoByScript } from './upload-routes.ts'
+import { publicVideoNames, type VideoChanges, videoChanges, videoUpdate } from './video-changes.ts'
+import { guestVideoResponse, ownVideoResponse, VideoResponse } from './video-response.ts'
+import { stateOf, stateWords } from './video-status.ts'
+
+const orderWords = ['date_created', 'name'] as const
+
+export const listVideos = route({
+  get: ['/video'],
+  section: 'Videos',
+  access: 'user',
+  summary: 'List videos',
+  description:
+    'Returns the videos of the user’s own organisation, or all videos for a system user. `organisation_id`, `q`, `tag`, `status` ' +
+    'and `folder_id` filter the list. All given filters must match. `q` finds videos that have all of its words in title, media ' +
+    'title, description, tags or captions. The best match is first, unless `sort_by` is given. If no ' +
+    'video matches, words that no video contains also match title words that differ by one letter, or by two in long words. If more ' +
+    'than 1,000 videos match, the newest 1,000 are listed.',
+  query: z.object({
+    sort_by: oneOf(orderWords, {
+      description: 'Sort key. The default with `q` is the best match first, otherwise `date_created`.',
+    }).optional(),
+    sort_order: oneOf(['ascending', 'descending'], { description: 'Sort direction of `sort_by`.' }).default('ascending'),
+    ...placeQuery,
+    limit: int({ min: 1, max: 20 }, { description: 'Maximum number of rows.' }).default(10),
+    organisation_id: organisationIdField().optional(),
+    status: oneOf(stateWords, { description: 'Returns only videos in this state.' }).optional(),
+    tag: tag({ description: 'Returns only videos with this tag.' }).optional(),
+    q: text(200, { min: 1 }, { description: 'Search words.', example: 'rocket launch' }).optional(),
+    folder_id: idField('folder', { description: 'Returns only videos in this folder.' }).optional(),
+  }),
+  answer: z.object({
+    start: schema.int('`start` of the request.', 1),
+    total_num_of_records: schema.int(
+      'Number of rows that match the filters. With `tag` or `folder_id`, 10000 means 10,000 or more. With `q`, 1000 means 1,000 or more.',
+      42,
+    ),
+    videos: z.array(VideoResponse),
+  }),
+  async handle({ query }, { caller, services, call, publicUrl }) {
+    const request = {
+      organisationId: queriedOrganisation(caller, query.organisation_id) ?? '',
+      pageSize: query.limit,
+      ...placeOf(query),
+      order: query.sort_by === undefined && query.q !== undefined ? VideoOrder.VIDEO_ORDER_RELEVANCE : orderOf(query.sort_by),
+      descending: query.sort_order === 'descending',
+      state: stateOf(query.status),
+      tag: query.tag ?? '',
+      query: query.q ?? '',
+      folderId: query.folder_id ?? '',
+      count: true,
+    }
+    const { videos, totalSize, nextPageToken } = await withPublicNames(placeNames, services.videos.listVideos(request, call))
+    const { start, cursor: _, limit, ...narrowed } = query
+    const headers = nextLink(publicUrl, '/video', { start, limit, more: nextPageToken, query: narrowed })
+    const body = { start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoResponse(video, publicUrl)) }
+    return new Reply(body, { headers })
+  },
+})
+
+export const getVideo = route({
+  get: ['/video/:videoId'],
+  section: 'Videos',
+  access: 'public',
+  summary: 'Read a video',
+  description:
+    'Returns a video. Keys of its organisation and system keys also receive `description_private`. Other keys see the same fields as guests.',
+  params: z.object({ videoId: id('video') }),
+  query: z.object({
+    player_settings: oneOf(['true', 'false'], {
+      description: '`true` adds the player settings profile and the theme of the video.',
+    }).default('false'),
+  }),
+  answer: VideoResponse,
+  refusals: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
+  async handle({ params, query }, context) {
+    const { video, toResponse } = await findVideo(params.videoId, context)
+    const record = toResponse(video, context.publicUrl)
+    if (query.player_settings === 'false') return record
+    const { setting, theme } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
+    return { ...record, player_settings: setting ? settingResponse(setting) : null, theme: theme ? themeResponse(theme) : null }
+  },
+})
+
+const updateAnswer = z.object({
+  video_id: schema.id('video'),
+  status: z.object({
+    action: z.literal('update_data'),
+    success: z.literal(true),
+    data: z.record(z.string(), z.unknown()).meta({ description: 'The changed fields with their new values.' }),
+  }),
+})
+
+export const updateVideo = route({
+  put: ['/video/:videoId'],
+  section: 'Videos',
+  access: 'system',
+  alternative: 'users call PATCH /v2/video/{video_id}',
+  summary: 'Change a video',
+  description: 'Changes only the fields that are sent.',
+  params: z.object({ videoId: id('video') }),
+  payload: videoChanges,
+  answer: updateAnswer,
+  handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
+})
+
+export const deleteVideo = route({
+  delete: ['/video/:videoId'],
+  section: 'Videos',
+  access: 'system',
+  alternative:
+    'users delete a media with all its publishes by DELETE /v2/media, or hide one publish by PATCH /v2/video/{video_id} with enabled 0',
+  summary: 'Delete one video of a media',
+  description: 'Deletes one video and keeps its media. The only video of a media cannot be deleted.',
+  params: z.object({ videoId: id('video') }),
+  answer: z.object({ id: schema.id('video'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
+  refusals: { only_publish: 'The video is the only one of its media. Delete the media instead.' },
+  async handle({ params }, { services, call }) {
+    const { deleteTime } = await services.videos.deleteVideo({ videoId: params.videoId }, call)
+    return { id: params.videoId, result: true as const, deleted: formatOptionalTimestamp(required(deleteTime, 'a time of deletion')) }
+  },
+})
+
+export const listVideosOfOrganisation = route({
+  get: ['/video/organisation/:organisationId{/:orderBy{/:orderType}}'],
+  section: 'Videos',
+  access: 'user',
+  summary: 'List the videos of an organisation',
+  description: 'Returns the videos of one organisation. Sort key and direction are part of the path.',
+  params: z.object({
+    organisationId: id('organisation'),
+    orderBy: oneOf(orderWords, { description: 'Sort key.' }).default('date_created'),
+    orderType: oneOf(['asc', 'desc'], { description: 'Sort direction.' }).default('desc'),
+  }),
+  query: z.object(pageQuery),
+  answer: z.array(VideoResponse),
+  async handle({ params, query }, { caller, services, call, publicUrl }) {
+    const organisationId = namedOrganisation(caller, params.organisationId)
+    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
+      const request = {
+        organisationId,
+        ...page,
+        order: orderOf(params.orderBy),
+        descending: params.orderType === 'desc',
+        state: stateOf(undefined),
+        ...{ tag: '', query: '', folderId: '' },
+        count: false,
+      }
+      const { videos, nextPageToken } = await services.videos.listVideos(request, call)
+      return { rows: videos, nextPageToken }
+    })
+    const path = `/video/organisation/${organisationId}/${params.orderBy}/${params.orderType}`
+    const headers = nextLink(publicUrl, path, { ...query, more })
+    return new Reply(
+      rows.map((video) => ownVideoResponse(video, publicUrl)),
+      { headers },
+    )
+  },
+})
+
+export const patchVideo = route({
+  patch: ['/video/:videoId'],
+  section: 'Videos',
+  access: 'user',
+  resource: 'video::put',
+  summary: 'Change a video of your organisation',
+  description: 'Works like `PUT /video/{video_id}` and also accepts keys of users for videos of their own organisation.',
+  params: z.object({ videoId: id('video') }),
+  payload: videoChanges,
+  answer: updateAnswer,
+  handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
+})
+
+export const createVideoToken = route({
+  post: ['/video/:videoId/token'],
+  section: 'Videos',
+  access: 'user',
+  summary: 'Sign a token for a protected video',
+  description: 'Returns a token that lets a viewer load the files of a protected video until it expires.',
+  params: z.object({ videoId: id('video') }),
+  payload: z.strictObject({
+    expires_in: int({ min: 1, max: 86_400 }, { description: 'Lifetime of the token in seconds.', example: 3_600 }),
+    ip: text(
+      45,
+      {},
+      {
+        description: 'The only IP address that may use the token. If it is omitted or empty, every address may use it.',
+        example: '192.0.2.7',
+      },
+    )
+      .refine((address) => address === '' || normaliseAddress(address) !== undefined, 'must be an IPv4 or IPv6 address')
+      .default(''),
+  }),
+  status: 201,
+  answer: z.object({
+    token: schema.text('The token. It is a secret and is safe in a URL path.'),
+    expires: schema.timestamp('Time from which the token is rejected.'),
+  }),
+  async handle({ params, payload }, { services, call }) {
+    const request = { videoId: params.videoId, expiresInSeconds: payload.expires_in, address: payload.ip }
+    const names = { expires_in_seconds: 'expires_in', address: 'ip' }
+    const { token, expireTime } = await withPublicNames(names, services.videos.createVideoToken(request, call))
+    return { token, expires: formatOptionalTimestamp(required(expireTime, 'a time of expiry')) }
+  },
+})
+
+export const videoRoutes = [
+  listVideos,
+  getVideo,
+  updateVideo,
+  deleteVideo,
+  listVideosOfOrganisation,
+  uploadVideo,
+  uploadVideoByScript,
+  patchVideo,
+  createVideoToken,
+]
+
+/**
+ * Returns a video. `toResponse` maps all fields for its own organisation and for system keys, and
+ * the public ones for everyone else.
+ */
+export async function findVideo(videoId: string, { caller, services, call }: Context) {
+  const own = caller.kind === 'guest' ? undefined : await getOwnVideo()
+  if (own) return { video: own, toResponse: ownVideoResponse }
+  const { video } = await services.videos.findPublicVideo({ videoId }, call)
+  return { video: required(video, 'video'), toResponse: guestVideoResponse }
+
+  async function getOwnVideo(): Promise<Video | undefined> {
+    try {
+      return (await services.videos.getVideo({ videoId }, call)).video
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+}
+
+async function changeVideo(videoId: string, sent: VideoChanges, { services, call, publicUrl }: Context) {
+  const { video: values, updateMask } = videoUpdate(videoId, sent)
+  if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
+  const answered = await withPublicNames(publicVideoNames, services.videos.updateVideo({ video: values, updateMask }, call))
+  const video = required(answered.video, 'video')
+  const data = { ...changedFields(ownVideoResponse(video, publicUrl), Object.keys(sent)) }
+  // The record only shows whether addresses are restricted. The response to a change shows which.
+  const security = sent.security?.allowed_ips && data.security ? { ...data.security, allowed_ips: video.allowedIps } : data.security
+  return {
+    video_id: videoId,
+    status: { action: 'update_data' as const, success: true as const, data: security ? { ...data, security } : data },
+  }
+}
+
+function orderOf(word: (typeof orderWords)[number] | undefined): VideoOrder {
+  return word === 'name' ? VideoOrder.VIDEO_ORDER_TITLE : VideoOrder.VIDEO_ORDER_CREATE_TIME
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http'
+import { isDomainError } from '@vitascope/errors'
+import type { Principal, UserKind } from '@vitascope/grpc'
+import { refusal } from '../http/problem.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import type { Caller } from '../route/caller.ts'
+import type { Access, Route } from '../route/route.ts'
+import { isMalformedKey, readKey } from './credentials.ts'
+import type { ApiKeyCache, KeyHolder } from './key-cache.ts'
+
+/**
+ * Identifies the caller and checks that it may call the route. Throws 401 for a missing or invalid
+ * key and 403 for a key that is not sufficient.
+ */
+export async function admitCaller(
+  route: Route,
+  request: IncomingMessage,
+  queriedKey: string | undefined,
+  exchange: RequestContext,
+  { keys, limiter }: { keys: ApiKeyCache; limiter: Limiter },
+): Promise<{ caller: Caller; holder: KeyHolder | undefined }> {
+  const holder = await identify()
+  if (holder) exchange.keyId = holder.keyId
+  if (route.access === 'public') return { caller: holder?.resources.has(route.resource) ? holder : { kind: 'guest' }, holder }
+  if (!holder) throw refusal('unauthenticated', 'KEY_REQUIRED', 'an API key is required; send it as Basic KEY:x or as Bearer KEY')
+  if (!MAY_CALL[route.access].has(holder.userType)) throw NOT_ALLOWED[route.access](route.alternative)
+  if (!holder.resources.has(route.resource)) {
+    throw refusal('forbidden', 'MISSING_RESOURCE', `the key lacks the resource ${route.resource}`)
+  }
+  return { caller: holder, holder }
+
+  async function identify(): Promise<KeyHolder | undefined> {
+    const key = await sentKey()
+    if (key === undefined) return undefined
+    exchange.secrets.push(key)
+    try {
+      return await keys.check(key, exchange.requestId, () => limiter.takeKeyLookUp(exchange.address))
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'unauthenticated') await limiter.takeFailedKey(exchange.address)
+      throw error
+    }
+  }
+
+  async function sentKey(): Promise<string | undefined> {
+    try {
+      return readKey(request, queriedKey)
+    } catch (error) {
+      // A malformed key needs no lookup, so it costs the same as a guest's request.
+      if (isMalformedKey(error)) await limiter.take({ policy: 'address', address: exchange.address }, route.cost)
+      throw error
+    }
+  }
+}
+
+type Guarded = Exclude<Access, 'public'>
+
+const MAY_CALL: Record<Guarded, ReadonlySet<UserKind>> = {
+  user: new Set(['uploader', 'standard', 'system']),
+  super: new Set(['standard', 'system']),
+  system: new Set(['system']),
+}
+
+const NOT_ALLOWED: Record<Guarded, (alternative: string | undefined) => Error> = {
+  user: () => refusal('forbidden', 'KEY_NOT_ALLOWED', 'this key must not call this endpoint'),
+  super: (alternative) =>
+    refusal(
+      'forbidden',
+      'SUPER_USER_ONLY',
+      withAlternative('only super users of the organisation and system users may do this', alternative),
+    ),
+  system: (alternative) => refusal('forbidden', 'SYSTEM_ONLY', withAlternative('only system users may do this', alternative)),
+}
+
+function withAlternative(sentence: string, alternative: string | undefined): string {
+  return alternative === undefined ? sentence : `${sentence}; ${alternative}`
+}
+
+/** Returns the principal that services receive for the caller. */
+export function principalOf(caller: Caller): Principal {
+  if (caller.kind === 'guest') return { kind: 'guest' }
+  const { keyId, userId, organisationId, userType } = caller
+  return { kind: 'user', keyId, userId, organisationId, userType }
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http'
+import { type DomainError, isDomainError } from '@vitascope/errors'
+import { refusal } from '../http/problem.ts'
+import { hasKeyForm } from './key-form.ts'
+
+/** Returns the key of a request, or undefined for a guest. Throws 401 for a malformed key. */
+export function readKey(request: IncomingMessage, queried: string | undefined): string | undefined {
+  // Guests send no key, and `headersDistinct` is more expensive than one lookup.
+  const headers = request.headers.authorization === undefined ? [] : (request.headersDistinct['authorization'] ?? [])
+  const [header] = headers
+  if (headers.length > 1 || (header !== undefined && queried !== undefined)) throw malformed('send one key')
+  if (header === undefined && queried === undefined) return undefined
+  const key = queried ?? keyOf(header ?? '')
+  if (!hasKeyForm(key)) throw malformed(faultOf(key))
+  return key
+}
+
+export function isMalformedKey(error: unknown): error is DomainError {
+  return isDomainError(error) && error.reason === 'KEY_MALFORMED'
+}
+
+const FORM = 'keys are vs_ and 38 letters and digits'
+
+function faultOf(key: string): string {
+  return /^vs_[0-9A-Za-z]{38}$/.test(key)
+    ? `its checksum is wrong, so a character is mistyped (${FORM})`
+    : `it has not the form of a key (${FORM}): check that the whole key was copied`
+}
+
+/** Returns the key of `Basic base64(KEY:x)` or `Bearer KEY`. */
+function keyOf(header: string): string {
+  const [, scheme = '', value = ''] = /^([A-Za-z]+) +([A-Za-z0-9+/=._~-]+)$/.exec(header) ?? []
+  if (/^bearer$/i.test(scheme)) return value
+  if (!/^basic$/i.test(scheme)) throw malformed('send it as Basic KEY:x or as Bearer KEY')
+  const bytes = Buffer.from(value, 'base64')
+  // Node's decoder ignores invalid characters, so the value is valid base64 only if it encodes back
+  // to itself.
+  if (bytes.toString('base64').replace(/(?<!=)=+$/, '') !== value.replace(/(?<!=)=+$/, '')) throw malformed('the value is no base64')
+  const [key = '', password, ...rest] = bytes.toString('latin1').split(':')
+  if (password !== 'x' || rest.length > 0) throw malformed('the key is the user name, and the password is x')
+  return key
+}
+
+function malformed(why: string): DomainError {
+  return refusal('unauthenticated', 'KEY_MALFORMED', `the key is malformed: ${why}`)
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { DomainError, isDomainError } from '@vitascope/errors'
+import { type Client, serviceCall, type UserKind } from '@vitascope/grpc'
+import type { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
+import { UserType } from '@vitascope/proto/auth/v1/user'
+import { LRUCache } from 'lru-cache'
+import type { Caller } from '../route/caller.ts'
+
+/** A caller with a valid key. */
+export type KeyHolder = Extract<Caller, { kind: 'user' }>
+
+export interface ApiKeyCache {
+  /**
+   * Returns the holder of a key. Throws auth's error for an invalid one. Before it sends auth a key
+   * that was not valid within the last day, it awaits `takeLookUp`. Throws `unavailable` (503) when
+   * too many such keys are being looked up.
+   */
+  check(key: string, requestId: string, takeLookUp: () => Promise<void>): Promise<KeyHolder>
+  /** Removes revoked or changed keys from the cache. */
+  forget(keyIds: readonly string[]): void
+  forgetAll(): void
+}
+
+const VALID_TTL_MS = 5_000
+const INVALID_TTL_MS = 1_000
+const MAX_KEYS = 20_000
+/** A key that was valid within this time is looked up regardless of the limits of its address. */
+const KNOWN_TTL_MS = 86_400_000
+/**
+ * Maximum number of concurrent lookups of keys that were not valid within that time. Each costs
+ * auth one indexed query.
+ */
+const MAX_UNKNOWN = 64
+
+type Verdict = { holder: Omit<KeyHolder, 'key'>; expireTime: Date | undefined } | { refusal: DomainError }
+
+/** Creates a cache of auth's responses, indexed by the hash of the key. */
+export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceService>, 'authenticate'>): ApiKeyCache {
+  const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS })
+  /** Hashes of keys that were valid. */
+  const known = new LRUCache<string, true>({ max: MAX_KEYS, ttl: KNOWN_TTL_MS })
+  const pending = new Map<string, Promise<Verdict>>()
+  let unknown = 0
+  // Incremented by every revocation. A response from before a revocation is not cached after it.
+  let revocations = 0
+
+  async function lookUp(hash: string, key: string, requestId: string): Promise<Verdict> {
+    const before = revocations
+    const verdict = await authenticate(key, requestId)
+    const ttl = lifetime(verdict)
+    if (before === revocations && ttl > 0) verdicts.set(hash, verdict, { ttl })
+    if ('refusal' in verdict) known.delete(hash)
+    else known.set(hash, true)
+    return verdict
+  }
+
+  async function lookUpUnknown(hash: string, key: string, requestId: string): Promise<Verdict> {
+    if (unknown >= MAX_UNKNOWN) {
+      throw new DomainError('unavailable', 'OVERLOADED', 'too many unknown keys are being looked up; try again', { retryAfter: 1 })
+    }
+    unknown++
+    return await lookUp(hash, key, requestId).finally(() => unknown--)
+  }
+
+  async function authenticate(key: string, requestId: string): Promise<Verdict> {
+    try {
+      const answer = await apiKeys.authenticate({ key }, serviceCall('gateway', requestId))
+      return { holder: toHolder(answer), expireTime: answer.expireTime }
+    } catch (error) {
+      if (isDomainError(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden')) return { refusal: error }
+      throw error
+    }
+  }
+
+  return {
+    async check(key, requestId, takeLookUp) {
+      const hash = createHash('sha256').update(key).digest('base64')
+      let verdict = verdicts.get(hash)
+      if (!verdict) {
+        const isKnown = known.has(hash)
+        if (!isKnown) await takeLookUp()
+        let lookup = pending.get(hash)
+        if (!lookup) {
+          const own = (isKnown ? lookUp : lookUpUnknown)(hash, key, requestId).finally(() => {
+            // After a revocation another lookup may have its place.
+            if (pending.get(hash) === own) pending.delete(hash)
+          })
+          pending.set(hash, own)
+          lookup = own
+        }
+        verdict = await lookup
+      }
+      if ('refusal' in verdict) throw verdict.refusal
+      return { ...verdict.holder, key }
+    },
+    forget(keyIds) {
+      revocations++
+      const gone = new Set(keyIds)
+      for (const [hash, verdict] of verdicts.entries()) if ('holder' in verdict && gone.has(verdict.holder.keyId)) verdicts.delete(hash)
+      pending.clear()
+    },
+    forgetAll() {
+      revocations++
+      verdicts.clear()
+      pending.clear()
+    },
+  }
+}
+
+const KIND_OF_TYPE: Partial<Record<UserType, UserKind>> = {
+  [UserType.USER_TYPE_UPLOADER]: 'uploader',
+  [UserType.USER_TYPE_STANDARD]: 'standard',
+  [UserType.USER_TYPE_SYSTEM]: 'system',
+}
+
+function toHolder(answer: AuthenticateResponse): Omit<KeyHolder, 'key'> {
+  const userType = KIND_OF_TYPE[answer.userType]
+  if (!userType) throw new Error(`auth answered a user of type ${answer.userType}`)
+  return {
+    kind: 'user',
+    keyId: answer.apiKeyId,
+    userId: answer.userId,
+    organisationId: answer.organisationId,
+    userType,
+    resources: new Set(answer.resources),
+  }
+}
+
+/** Returns the cache time of a verdict. A valid key is not cached beyond its expiry. */
+function lifetime(verdict: Verdict): number {
+  if ('refusal' in verdict) return INVALID_TTL_MS
+  return verdict.expireTime ? Math.min(VALID_TTL_MS, verdict.expireTime.getTime() - Date.now()) : VALID_TTL_MS
+}

@@ -1,0 +1,27 @@
+import { crc32 } from 'node:zlib'
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/**
+ * Returns false for a text that cannot be a key and needs no lookup. Generated keys carry a
+ * checksum. The configured system key has its own format.
+ */
+export function hasKeyForm(text: string): boolean {
+  const [, random, check] = /^vs_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text) ?? []
+  if (random !== undefined) return checksum(random) === check
+  return /^[A-Za-z0-9_-]{20,128}$/.test(text)
+}
+
+/**
+ * Returns the CRC-32 as six base-62 digits. It is not a security measure, it only detects typing
+ * errors and junk.
+ */
+export function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  while (digits.length < 6) {
+    digits = DIGITS[rest % DIGITS.length] + digits
+    rest = Math.floor(rest / DIGITS.length)
+  }
+  return digits
+}

@@ -1,0 +1,61 @@
+import { isDomainError } from '@vitascope/errors'
+import type { KeyHolder } from '../access/key-cache.ts'
+import { statusOf } from '../http/problem.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { Reply, type Route } from '../route/route.ts'
+import type { AuditLog } from './audit-log.ts'
+import { createdIdOf } from './created-id.ts'
+
+/** nginx's status for a client that disconnected. The handler was not started. */
+const HUNG_UP = 499
+const KEY_START = 8
+/** Status of a destructive read that found nothing. It is not a write, so it is not listed. */
+const NOTHING_CHANGED = 304
+
+/**
+ * Runs a handler between the audit entry and its outcome. Routes that are not audited run without
+ * either.
+ */
+export async function audited<Answer>(
+  { route, params }: { route: Route; params: Readonly<Record<string, unknown>> },
+  {
+    holder,
+    exchange,
+    signal,
+  }: { holder: KeyHolder | undefined; exchange: RequestContext; signal: Pick<AbortSignal, 'aborted' | 'reason'> },
+  log: AuditLog,
+  handle: () => Promise<Answer>,
+): Promise<Answer> {
+  if (!route.audited) return await handle()
+  const end = await log.recordIntent({
+    organisationId: holder?.organisationId ?? '',
+    userId: holder?.userId ?? '',
+    keyStart: holder?.key.slice(0, KEY_START) ?? '',
+    action: route.resource,
+    object: objectOf(exchange.instance(), params),
+    requestId: exchange.requestId,
+    address: exchange.address,
+  })
+  if (signal.aborted) {
+    end({ status: HUNG_UP, madeId: '' })
+    throw signal.reason
+  }
+  try {
+    const answer = await handle()
+    const status = answer instanceof Reply ? answer.status : route.status
+    end({ status: route.verb === 'get' && answer === null ? NOTHING_CHANGED : status, madeId: createdIdOf(route, params, answer) })
+    return answer
+  } catch (error) {
+    // An aborted call may have been executed, so no outcome is recorded.
+    if (!signal.aborted) end({ status: isDomainError(error) ? statusOf(error) : 500, madeId: '' })
+    throw error
+  }
+}
+
+/**
+ * Returns the path of the entry. A key in it is cut to the prefix that identifies it in the log.
+ */
+function objectOf(instance: string, { apiKey }: Readonly<Record<string, unknown>>): string {
+  const path = instance.replace(/^\/v2/, '')
+  return typeof apiKey === 'string' ? path.replace(':api_key', apiKey.slice(0, KEY_START)) : path
+}

@@ -1,0 +1,30 @@
+import { Reply, type Route } from '../route/route.ts'
+
+/**
+ * Returns the id of the record that a POST created, if the response has it: in `id`, in `created`
+ * (also inside `message`), or in the field named after its noun.
+ */
+export function createdIdOf(
+  { verb, paths }: Pick<Route, 'verb' | 'paths'>,
+  params: Readonly<Record<string, unknown>>,
+  answered: unknown,
+): string {
+  const body = answered instanceof Reply ? answered.body : answered
+  if (verb !== 'post' || typeof body !== 'object' || body === null) return ''
+  const nouns = (paths[0] ?? '').split('/').filter((part) => /^[a-z-]+$/.test(part))
+  const found = [
+    fieldOf(body, `${nouns.at(-1)?.replaceAll('-', '_')}_id`),
+    fieldOf(body, 'id'),
+    fieldOf(body, 'created'),
+    fieldOf(fieldOf(body, 'message'), 'created'),
+    fieldOf(body, `${nouns[0]?.replaceAll('-', '_')}_id`),
+    Array.isArray(body) && body.length === 1 ? body[0] : undefined,
+  ]
+  const named = new Set(Object.values(params))
+  const made = found.find((id) => typeof id === 'string' && /^\d{1,19}$/.test(id) && !named.has(id))
+  return typeof made === 'string' ? made : ''
+}
+
+function fieldOf(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null && Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined
+}

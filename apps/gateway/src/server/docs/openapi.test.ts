@@ -1,0 +1,86 @@
+import { expect, test } from '@jest/globals'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { routes } from '../../table.ts'
+import { API_VERSION, openApiDocument } from './openapi.ts'
+
+interface Schema {
+  type?: string
+  items?: Schema
+  prefixItems?: unknown
+  properties?: Record<string, Schema>
+  example?: unknown
+}
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  schema?: Schema
+  content?: Record<string, { schema: Schema }>
+}
+interface Operation {
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: object; example?: unknown }> }
+}
+
+const document = openApiDocument(routes, API_VERSION)
+const operations = Object.entries(document.paths ?? {}).flatMap(([path, verbs]) =>
+  Object.entries(verbs as Record<string, Operation>).map(([verb, operation]) => ({ name: `${verb} ${path}`, operation })),
+)
+const parameters = operations.flatMap(({ name, operation }) => (operation.parameters ?? []).map((parameter) => ({ name, parameter })))
+
+test('every path parameter is required', () => {
+  const inPaths = parameters.filter(({ parameter }) => parameter.in === 'path')
+  expect(inPaths.length).toBeGreaterThan(100)
+  expect(inPaths.filter(({ parameter }) => parameter.required !== true).map(({ name, parameter }) => [name, parameter.name])).toEqual([])
+})
+
+test('a query parameter that holds an object is described as JSON with an example', () => {
+  const objects = parameters.filter(
+    ({ parameter }) => parameter.in === 'query' && (parameter.schema?.type === 'object' || parameter.content),
+  )
+  expect(objects.map(({ name, parameter }) => [name, parameter.name])).toEqual([
+    ['get /analytics/views/{organisation_id}', 'filter'],
+    ['get /analytics/views/{organisation_id}/per-day', 'filter'],
+    ['get /analytics/views/{organisation_id}/per-video', 'filter'],
+  ])
+  for (const { parameter } of objects) {
+    expect(parameter.schema).toBeUndefined()
+    const { schema } = parameter.content?.['application/json'] ?? {}
+    expect(schema).toMatchObject({ type: 'object', properties: { video_id: { type: 'array' } }, example: { video_id: ['42'] } })
+  }
+})
+
+test('every array has items and none is a tuple', () => {
+  const arrays: Schema[] = []
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    if ((value as Schema).type === 'array') arrays.push(value as Schema)
+    for (const inner of Object.values(value)) walk(inner)
+  }
+  walk(document)
+  expect(arrays.length).toBeGreaterThan(50)
+  expect(arrays.filter(({ items, prefixItems }) => typeof items !== 'object' || prefixItems !== undefined)).toEqual([])
+})
+
+test('every tag has a description', () => {
+  expect(document.tags?.filter(({ description = '' }) => description.length < 20)).toEqual([])
+})
+
+test('the example of every payload is valid; generated examples have the required fields only', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(JSON.parse(JSON.stringify(document)), 'api')
+  const bodies = operations.flatMap(({ name, operation }) => {
+    const json = operation.requestBody?.content['application/json']
+    return json?.example === undefined ? [] : [{ name, ...json }]
+  })
+  expect(bodies.length).toBeGreaterThan(15)
+  for (const { name, schema, example } of bodies) {
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components'))
+    const validate = ajv.compile(absolute)
+    expect([name, validate(example), validate.errors]).toEqual([name, true, null])
+  }
+  expect(bodies.find(({ name }) => name === 'post /video/upload')?.example).toEqual({
+    url: 'https://media.example.org/launch.mp4',
+    organisation_id: '1',
+  })
+})

@@ -1,0 +1,270 @@
+import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
+import { z } from 'zod'
+import type { PayloadShape } from '../payload/payload-schema.ts'
+import { flatFields } from '../payload/payload-schema.ts'
+import type { Access, Route } from '../route/route.ts'
+import { indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
+import { generalRefusals, problemSchema } from './refusal-docs.ts'
+import { tagObjects } from './tags.ts'
+
+export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>
+
+/** Version of the API, not of the product. It changes when clients must change. */
+export const API_VERSION = '2.0.0'
+
+/** Returns the OpenAPI 3.1 document of a route table, including all aliases and spellings. */
+export function openApiDocument(routes: readonly Route[], version: string): OpenApiDocument {
+  const registry = new OpenAPIRegistry()
+  registry.registerComponent('securitySchemes', 'basic', {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Send the API key as user name and `x` as password.',
+  })
+  registry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Send the API key as bearer token.',
+  })
+  registry.registerComponent('securitySchemes', 'query', {
+    type: 'apiKey',
+    in: 'query',
+    name: 'api_key',
+    description: 'API key as query parameter, for JSONP.',
+  })
+  const payloads = new Map(routes.flatMap((route) => (route.payload ? [[route, namedPayload(route, route.payload)]] : [])))
+  for (const entry of indexRoutes(routes)) {
+    const names = sharedNames(entry)
+    for (const target of entry.targets.values()) {
+      registry.registerPath({ ...operation(target, names, payloads.get(target.route)), tags: [target.route.section] })
+    }
+  }
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Vitascope API',
+      version,
+      description: INTRODUCTION,
+      contact: { name: 'The operator of this platform' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/v2' }],
+    tags: tagObjects(new Set(routes.map(({ section }) => section))),
+  })
+  for (const parameter of parametersOf(document)) declareJson(parameter)
+  return document
+}
+
+interface Parameter {
+  in: string
+  schema?: { type?: unknown }
+  content?: object
+}
+
+function parametersOf({ paths = {} }: OpenApiDocument): Parameter[] {
+  const operations = Object.values(paths).flatMap((verbs) => Object.values(verbs as Record<string, { parameters?: Parameter[] }>))
+  return operations.flatMap(({ parameters = [] }) => parameters)
+}
+
+/**
+ * Declares a query parameter that holds an object as JSON text. The default style would send each
+ * field as a separate parameter.
+ */
+function declareJson(parameter: Parameter): void {
+  const { schema } = parameter
+  if (parameter.in !== 'query' || schema?.type !== 'object') return
+  delete parameter.schema
+  parameter.content = { 'application/json': { schema } }
+}
+
+const INTRODUCTION = `API for hosting and delivery of videos. A write accepts its payload in three forms. The first is a JSON body. The second is JSON
+text in \`data\`, which is a form field or a query parameter. The third is the flat fields of a form. In a form, lists and objects
+are JSON texts, and lists may also be repeated fields. Unknown fields are rejected. Errors are problem documents (RFC 9457) with a
+stable \`code\`.`
+
+/**
+ * Returns the payload with a schema id, so that all three forms and all spellings share one schema.
+ */
+function namedPayload(route: Route, payload: PayloadShape): PayloadShape {
+  const words = (route.paths[0] ?? '').replaceAll(/[:{}]/g, '').split(/[^A-Za-z0-9]+/)
+  const id = `${[route.verb, ...words].map(capital).join('')}Payload`
+  return payload instanceof z.ZodObject ? payload.strict().meta({ id }) : payload.meta({ id })
+}
+
+/**
+ * Returns the parameter names of a path. Two routes may use different names for one position, and
+ * the document needs one name.
+ */
+function sharedNames({ targets }: PathEntry): string[] {
+  const all = [...targets.values()].map(({ params }) => params.map(publicName))
+  return (all[0] ?? []).map((_, index) => [...new Set(all.map((names) => names[index] ?? ''))].join('_or_'))
+}
+
+function operation(target: Target, names: readonly string[], payload: PayloadShape | undefined): RouteConfig {
+  const { route, verb, path } = target
+  const statuses = generalRefusals(route, verb)
+  let place = 0
+  return {
+    method: verb,
+    path: path.replaceAll(/:\w+/g, () => `{${names[place++]}}`),
+    operationId: operationId(target),
+    summary: route.summary,
+    description: description(target),
+    security: security(route),
+    'x-acl-resource': route.resource,
+    'x-access': route.access,
+    'x-cost': route.cost,
+    ...(Object.keys(route.refusals).length > 0 && { 'x-refusals': route.refusals }),
+    request: { params: paramsOf(target, names), query: queryOf(target), ...headersOf(target), ...body(target, payload) },
+    responses: {
+      [String(route.status)]: {
+        description: 'The request succeeded.',
+        headers: answerHeaders(target),
+        ...(route.contentTypes.length > 0 && { content: answerContent(route) }),
+      },
+      ...(verb === 'get' &&
+        route.readOnly && { '304': { description: 'The resource has not changed since the `ETag` in `If-None-Match`.' } }),
+      ...Object.fromEntries(
+        Object.entries(statuses).map(([status, text]) => [
+          status,
+          // A response to HEAD has no body.
+          { description: text, ...(verb !== 'head' && { content: { 'application/problem+json': { schema: problemSchema } } }) },
+        ]),
+      ),
+    },
+  }
+}
+
+function answerContent({ contentTypes, answer }: Route): Record<string, { schema: z.ZodType }> {
+  return Object.fromEntries(contentTypes.map((type) => [type, { schema: type === 'application/json' ? answer : z.string() }]))
+}
+
+const requestId = z.string().meta({ description: 'Request id. Echoes the client’s `X-Request-Id` if it is valid.', example: 'b7e1…' })
+
+function answerHeaders({ route, verb }: Target): z.ZodObject {
+  if (verb !== 'get' || !route.readOnly) return z.object({ 'X-Request-Id': requestId })
+  return z.object({
+    'X-Request-Id': requestId,
+    ETag: z.string().optional().meta({
+      description: 'Entity tag of the response. A request with this value in `If-None-Match` returns 304 if nothing has changed.',
+    }),
+    ...(Object.hasOwn(route.query.shape, 'limit') && {
+      Link: z.string().optional().meta({ description: 'URL of the next page, with `rel="next"`.' }),
+    }),
+  })
+}
+
+/**
+ * Returns an operation id such as `getVideoByVideoId`. It is unique because method and path are.
+ */
+function operationId({ verb, path }: Target): string {
+  const words = path.split(/[/.]/).flatMap((segment) => {
+    if (segment === '') return []
+    const name = segment.startsWith(':') ? `by-${publicName(segment.slice(1))}` : segment
+    return name.split(/[-_]/)
+  })
+  return verb + words.map(capital).join('')
+}
+
+function description({ route, documented }: Target): string {
+  const first = `${route.verb.toUpperCase()} ${route.paths[0]?.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`
+  const refusals = Object.entries(route.refusals).map(([code, text]) => `- \`${code}\`: ${text}`)
+  return [
+    ...(documented ? [] : [`Alias of \`${first}\`.`]),
+    ...(route.description === '' ? [] : [route.description]),
+    ACCESS_TEXT[route.access],
+    ...(route.access === 'public' ? [] : [`ACL resource: \`${route.resource}\`.`]),
+    ...(refusals.length > 0 ? [`Specific error codes:\n${refusals.join('\n')}`] : []),
+  ].join('\n\n')
+}
+
+const ACCESS_TEXT: Record<Access, string> = {
+  public: 'Requires no key. A key that is sent must be valid.',
+  user: 'Requires a key of any user.',
+  super: 'Requires a key of a super user or a system user.',
+  system: 'Requires a key of a system user.',
+}
+
+function security({ access, apiKeyParam }: Route): Record<string, string[]>[] {
+  return [...(access === 'public' ? [{}] : []), ...(apiKeyParam ? [{ query: [] }] : []), { basic: [] }, { bearer: [] }]
+}
+
+/** Returns the parameters of this path only, because a spelling may omit an optional part. */
+function paramsOf({ route, params }: Target, names: readonly string[]): z.ZodObject {
+  return z.object(
+    Object.fromEntries(params.map((name, index) => [names[index] ?? name, alwaysThere(route.params.shape[name] ?? z.string())])),
+  )
+}
+
+/**
+ * Removes optional and default wrappers, because a path parameter is always required in the
+ * document.
+ */
+function alwaysThere(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? alwaysThere(schema.unwrap()) : schema
+}
+
+/** Returns the query parameters. Writes also accept their payload in the query. */
+function queryOf({ route, verb }: Target): z.ZodObject {
+  if (verb === 'get' || !route.payload || hasData(route)) return route.query
+  return route.query.extend({ data: z.string().optional().meta({ description: 'Payload as JSON text, if there is no body.' }) })
+}
+
+function headersOf({ verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
+  return verb === 'post' ? { headers: IDEMPOTENCY } : {}
+}
+
+const IDEMPOTENCY = z.object({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'A retry with the same key and payload returns the stored response for 24 h.' }),
+})
+
+/** Returns true if the payload has a field named `data`, which then is an ordinary field. */
+function hasData(route: Route): boolean {
+  return Object.hasOwn(flatFields(route)?.shape ?? {}, 'data')
+}
+
+function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<NonNullable<RouteConfig['request']>, 'body'> {
+  if (verb === 'get' || !payload) return {}
+  const wrapped = z.object({ data: z.string().meta({ description: 'Payload as JSON text.' }) })
+  const { payloadField } = route
+  const flat = flatFields({ payload, payloadField }) ?? (payload instanceof z.ZodRecord ? payload : undefined)
+  const plain = flat ? z.union([flat, wrapped]) : wrapped
+  const form = hasData(route) && flat ? flat : plain
+  const json = payloadField === undefined ? payload : z.union([payload, z.strictObject({ [payloadField]: payload })])
+  const example = route.payload && exampleOf(route.payload)
+  return {
+    body: {
+      required: !route.payloadOptional,
+      content: {
+        'application/json': { schema: json, ...(example && { example }) },
+        ...(route.plainJson && { 'text/plain': { schema: json } }),
+        'application/x-www-form-urlencoded': { schema: form },
+        'multipart/form-data': { schema: form },
+      },
+    },
+  }
+}
+
+/**
+ * Returns the required fields with their examples, so that the request works as shown. Returns
+ * undefined if a field has no example.
+ */
+function exampleOf(payload: PayloadShape): Record<string, unknown> | undefined {
+  if (!(payload instanceof z.ZodObject)) return undefined
+  const { properties = {}, required = [] } = z.toJSONSchema(payload, { io: 'input', unrepresentable: 'any' })
+  const fields = required.map((name) => [name, fieldExample(properties[name])] as const)
+  return fields.length > 0 && fields.every(([, example]) => example !== undefined) ? Object.fromEntries(fields) : undefined
+}
+
+function fieldExample(schema: z.core.JSONSchema._JSONSchema | undefined): unknown {
+  if (typeof schema !== 'object') return undefined
+  return schema['example'] ?? schema.enum?.[0]
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,50 @@
+import type { Server } from 'node:http'
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net'
+
+/**
+ * Node accepts one connection per listening socket in each turn of the event loop. A busy turn
+ * takes many milliseconds, so that new clients and probes would wait seconds in the accept queue.
+ * With N sockets on the same port, N connections are accepted per turn. Only Linux distributes
+ * connections among sockets that share a port.
+ */
+const SHARES_PORTS = process.platform === 'linux'
+const SOCKETS = SHARES_PORTS ? 16 : 1
+
+export interface Listening {
+  port: number
+  /** Stops accepting connections. Resolves when the open connections have ended. */
+  close(): Promise<void>
+}
+
+export async function listenWide(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
+  // Sockets with SO_REUSEPORT would also share the port with another process, so the port is
+  // checked first.
+  if (port !== 0) await checkFree(host, port)
+  await listen(server, host, port)
+  const bound = (server.address() as AddressInfo).port
+  const others = Array.from({ length: SOCKETS - 1 }, () =>
+    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket)),
+  )
+  for (const other of others) await listen(other, host, bound)
+  return {
+    port: bound,
+    close: async () => {
+      await Promise.all([server, ...others].map((each) => new Promise((resolve) => each.close(resolve))))
+    },
+  }
+}
+
+async function checkFree(host: string, port: number): Promise<void> {
+  const probe = createServer()
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(port, host, resolve))
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+function listen(server: NetServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen({ host, port, reusePort: SHARES_PORTS }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}

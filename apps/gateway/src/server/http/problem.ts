@@ -1,0 +1,153 @@
+import { STATUS_CODES } from 'node:http'
+import { DomainError, type FieldError, isDomainError, type RefusalKind } from '@vitascope/errors'
+import { RateLimited } from './rate-limited.ts'
+import type { RequestContext } from './request-context.ts'
+
+/**
+ * A problem document (RFC 9457) with a stable code and the request id. For invalid input it lists
+ * every bad field.
+ */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  instance: string
+  code: string
+  request_id: string
+  errors?: readonly FieldError[]
+}
+
+/** HTTP status for each kind of `DomainError`. */
+const STATUS_OF_KIND: Record<RefusalKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  exists: 409,
+  refused: 409,
+  conflict: 409,
+  exhausted: 429,
+  unavailable: 503,
+}
+
+/** Reasons whose status differs from that of their kind. */
+const STATUS_OF_REASON: Readonly<Record<string, number>> = {
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  PAYLOAD_TOO_LARGE: 413,
+  UPLOAD_TOO_LARGE: 413,
+  UPLOAD_LOCKED: 423,
+  CHECKSUM_MISMATCH: 460,
+  TUS_VERSION_UNKNOWN: 412,
+  CAPTION_TOO_LARGE: 413,
+  QUOTA_BYTES: 413,
+  QUOTA_MINUTES: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_MISMATCH: 422,
+}
+
+/**
+ * Reasons that concern the gateway's own principal. They are internal errors, not errors of the
+ * caller's key.
+ */
+const OUR_FAULT = new Set(['PRINCIPAL_MISSING', 'PRINCIPAL_INVALID', 'SERVICE_ONLY'])
+
+/** Maximum number of field errors in a problem document. */
+export const MAX_ERRORS = 100
+/** Maximum length of a message, in characters. Our own messages are much shorter. */
+const MAX_TEXT_LENGTH = 4_000
+
+export interface ProblemAnswer {
+  problem: Problem
+  headers: Record<string, string>
+  /** True for an internal error, which is logged. */
+  fault: boolean
+}
+
+/**
+ * Returns the problem document for a thrown value. A `DomainError` keeps its reason, anything else
+ * becomes `internal` without details.
+ */
+export function problemOf(error: unknown, exchange: RequestContext, publicUrl: string): ProblemAnswer {
+  const refusal = asRefusal(error)
+  const code = refusal?.reason.toLowerCase() ?? 'internal'
+  const status = refusal ? statusOf(refusal) : 500
+  const hide = withoutSecrets(exchange.secrets)
+  const problem: Problem = {
+    ...problemDocument(publicUrl, {
+      status,
+      code,
+      detail: refusal ? hide(refusal.message) : 'something went wrong on our side; the request id leads to it in the log',
+      instance: exchange.instance(),
+      requestId: exchange.requestId,
+    }),
+    ...(refusal &&
+      refusal.fields.length > 0 && {
+        errors: refusal.fields.slice(0, MAX_ERRORS).map(({ field, message }) => ({ field: hide(field), message: hide(message) })),
+      }),
+  }
+  return { problem, headers: headersOf(refusal, status), fault: status === 500 }
+}
+
+/** Returns a problem document (RFC 9457) in the field order of the API. */
+export function problemDocument(
+  publicUrl: string,
+  { status, code, detail, instance, requestId }: { status: number; code: string; detail: string; instance: string; requestId: string },
+): Problem {
+  const title = code === 'internal' ? (STATUS_CODES[500] ?? '') : titleOf(code)
+  return { type: `${publicUrl}/docs#${code}`, title, status, detail, instance, code, request_id: requestId }
+}
+
+export function statusOf(refusal: DomainError): number {
+  return STATUS_OF_REASON[refusal.reason] ?? STATUS_OF_KIND[refusal.kind]
+}
+
+/** Creates an error whose kind or reason has a status in the tables above. */
+export function refusal(kind: RefusalKind, reason: string, message: string, retryAfter?: number): DomainError {
+  return new DomainError(kind, reason, message, retryAfter === undefined ? {} : { retryAfter })
+}
+
+/** Returns undefined for internal errors. An aborted call becomes a retryable `unavailable`. */
+function asRefusal(error: unknown): DomainError | undefined {
+  if (isDomainError(error)) return OUR_FAULT.has(error.reason) ? undefined : error
+  if (error instanceof DOMException && error.name === 'AbortError') {
+    return refusal('unavailable', 'SERVICE_UNAVAILABLE', 'a service closed the connection; try again', 1)
+  }
+  return undefined
+}
+
+function headersOf(refused: DomainError | undefined, status: number): Record<string, string> {
+  const retryAfter = refused?.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
+  return {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    ...(status === 401 && { 'WWW-Authenticate': 'Basic realm="Vitascope", charset="UTF-8"' }),
+    ...(retryAfter !== undefined && { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) }),
+    ...(refused instanceof RateLimited && refused.headers),
+  }
+}
+
+/** Returns the title of a code. Example: `video_not_found` becomes "Video not found". */
+function titleOf(code: string): string {
+  const words = code.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/**
+ * Returns a function that replaces the secrets in a text. Services quote ids that they did not
+ * find, so a key, token or password from the path could appear in a message.
+ */
+function withoutSecrets(secrets: readonly string[]): (text: string) => string {
+  // Shorter values are not replaced, because they would match parts of ordinary words.
+  const kept = [...new Set(secrets.filter((secret) => secret.length > 3))]
+  const hide = (shown: string) => kept.reduce((clean, secret) => (clean.includes(secret) ? clean.replaceAll(secret, '…') : clean), shown)
+  const longest = Math.max(0, ...kept.map(({ length }) => length))
+  return (text) => {
+    if (text.length <= MAX_TEXT_LENGTH) return hide(text)
+    // The cut can leave a part of a secret at the end. That part is shorter than the longest
+    // secret.
+    const hidden = hide(text.slice(0, MAX_TEXT_LENGTH + longest))
+    return `${hidden.slice(0, Math.max(0, hidden.length - longest))}…`
+  }
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http'
+import type { Middleware } from './middleware.ts'
+import { refusal } from './problem.ts'
+
+/** Rejects requests that Node accepts but that two HTTP servers could interpret differently. */
+export const rejectAmbiguousRequests: Middleware = (request) => {
+  const oddity = findAmbiguity(request)
+  if (oddity !== undefined) throw refusal('invalid', 'BAD_REQUEST', oddity)
+}
+
+/** Headers that must not be repeated. */
+const SINGLE_HEADERS = new Set(['host', 'content-type', 'content-length', 'transfer-encoding', 'idempotency-key'])
+
+function findAmbiguity(request: IncomingMessage): string | undefined {
+  const target = request.url ?? ''
+  if (!target.startsWith('/')) return 'the request line must hold a path, not a whole address'
+  // Only printable ASCII without a fragment is accepted, because parsers differ on the rest.
+  if (!/^[!"$-~]+$/.test(target)) return 'the path must be percent-encoded'
+  const [path = ''] = target.split('?', 1)
+  const decoded = decodePath(path)
+  if (decoded === undefined) return 'the path has an invalid percent-encoding'
+  if (decoded.includes('\0')) return 'the path has a NUL'
+  if (request.headers.host === undefined && request.httpVersion !== '1.0') return 'the header host is missing'
+  const twice = findRepeated(request.rawHeaders)
+  if (twice !== undefined) return `the header ${twice} must not be repeated`
+  const coding = request.headers['transfer-encoding']?.toLowerCase()
+  if (coding !== undefined && coding !== 'chunked') return 'the transfer coding must be chunked'
+  if (request.rawHeaders.some(isFolded)) return 'a header must not go over several lines'
+  return undefined
+}
+
+/**
+ * Returns the first single-valued header that is repeated. `rawHeaders` alternates names and
+ * values.
+ */
+function findRepeated(rawHeaders: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? ''
+    if (!SINGLE_HEADERS.has(name)) continue
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+function decodePath(path: string): string | undefined {
+  if (!path.includes('%')) return path
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
+
+function isFolded(text: string): boolean {
+  return text.includes('\n') || text.includes('\r')
+}

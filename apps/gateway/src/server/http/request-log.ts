@@ -1,0 +1,73 @@
+import type { AddressRules } from '@vitascope/security'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import type { Middleware } from './middleware.ts'
+import { beginRequest } from './request-context.ts'
+
+/** nginx's status for a client that disconnected before the response was complete. */
+const HUNG_UP = 499
+
+/** Browsers use only https for this host for one year. Subdomains are not included. */
+const HSTS = 'max-age=31536000'
+
+/**
+ * Returns the first middleware. It assigns the request id, and writes one log line and one
+ * measurement when the request ends.
+ */
+export function requestLog({
+  log,
+  metrics,
+  trusted,
+  publicUrl,
+}: {
+  log: Logger
+  metrics: Metrics
+  trusted: AddressRules
+  publicUrl: () => string
+}): Middleware {
+  const seconds = metrics.seconds('vitascope_http_request_duration_seconds', 'Requests answered, by verb, path template and status', [
+    'method',
+    'path',
+    'status',
+  ])
+  return (request, response) => {
+    const exchange = beginRequest(request, response, trusted)
+    response.setHeader('X-Request-Id', exchange.requestId)
+    response.setHeader('X-Content-Type-Options', 'nosniff')
+    if (publicUrl().startsWith('https://')) response.setHeader('Strict-Transport-Security', HSTS)
+    const method = knownMethod(request.method)
+    response.once('close', () => {
+      const status = response.writableFinished ? response.statusCode : HUNG_UP
+      const ms = performance.now() - exchange.startedAt
+      seconds.observe({ method, path: exchange.template, status }, ms / 1000)
+      log[isRoutine(exchange.template, status) ? 'debug' : 'info'](
+        {
+          method,
+          path: exchange.template,
+          status,
+          ms: Math.round(ms * 10) / 10,
+          request_id: exchange.requestId,
+          ...(exchange.keyId !== undefined && { key_id: exchange.keyId }),
+        },
+        'request',
+      )
+    })
+  }
+}
+
+/**
+ * Returns true for successful requests that are too frequent to log: segments, assets and player
+ * events. Metrics still count them.
+ */
+function isRoutine(template: string, status: number): boolean {
+  return status < 400 && /^\/(delivery|player\/assets|v2\/analytics\/events)(\/|$)/.test(template)
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/**
+ * Returns the method, or `OTHER` for one of the rarer methods that Node accepts. This bounds the
+ * number of metric labels.
+ */
+function knownMethod(method = ''): string {
+  return METHODS.has(method) ? method : 'OTHER'
+}

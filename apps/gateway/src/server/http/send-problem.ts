@@ -1,0 +1,23 @@
+import type { ServerResponse } from 'node:http'
+import type { Logger } from '@vitascope/telemetry'
+import { problemOf } from './problem.ts'
+import { requestContext } from './request-context.ts'
+import { sendJson } from './response.ts'
+
+/** Answers a request with the problem document of a thrown error. */
+export type ProblemSender = (error: unknown, response: ServerResponse) => void
+
+/** Returns a sender that answers with the problem document of an error and logs internal errors. */
+export function problemSender({ publicUrl, log }: { publicUrl: () => string; log: Logger }): ProblemSender {
+  return (error, response) => {
+    const exchange = requestContext(response)
+    const { problem, headers, fault } = problemOf(error, exchange, publicUrl())
+    if (response.destroyed) return
+    if (fault) log.error({ err: error, request_id: exchange.requestId, path: exchange.template }, 'request failed')
+    // The connection is closed so that a client cannot mistake a partial response for a complete
+    // one.
+    if (response.headersSent) return void response.destroy()
+    response.statusCode = problem.status
+    sendJson(response, problem, headers)
+  }
+}

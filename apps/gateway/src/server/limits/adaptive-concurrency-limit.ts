@@ -1,0 +1,129 @@
+import { DomainError } from '@vitascope/errors'
+
+/**
+ * A read can be repeated without side effects, so reads are rejected before writes under overload.
+ */
+export type LoadKind = 'read' | 'write'
+
+export interface ConcurrencyLimit {
+  /** Returns true while every request of this kind would be rejected. */
+  isFull(kind: LoadKind): boolean
+  /**
+   * Counts a request as in progress until `end` is called with whether it succeeded. Throws
+   * `unavailable` (503) when too many requests are in progress, and `exhausted` (429) when too many
+   * of them belong to this caller. `caller` is a key or an address group.
+   */
+  begin(kind: LoadKind, caller: string): { end: (well: boolean) => void }
+}
+
+/**
+ * Slots reserved for writes when reads are rejected, as a share of the maximum number of read
+ * slots.
+ */
+const WRITE_RESERVE = 0.25
+/** Waiting writes can use at most the rest of the slots, so that reads keep this share. */
+const READ_RESERVE = 0.5
+/** Maximum share of one caller. The other three quarters remain for all others. */
+const MAX_SHARE = 0.25
+/**
+ * With at most this many concurrent reads, durations count as the baseline latency without
+ * queueing.
+ */
+const BASELINE = 4
+/** Weight of a new sample in the moving average of the baseline latency. */
+const WEIGHT = 1 / 16
+const WINDOW_MS = 250
+/**
+ * Up to this multiple of the baseline latency the limit may grow. Above it, additional requests
+ * would only queue.
+ */
+const HEALTHY_RATIO = 2
+const OVERLOAD_RATIO = 3
+const STEP = 1.25
+
+/** Bounds for the number of concurrent requests. Additional slots for writes are not included. */
+export interface ConcurrencyBounds {
+  /** Lower bound, reached when all slots are used and responses are slow. */
+  min: number
+  /** Limit at start, to which it returns while the gateway is not full. */
+  initial: number
+  /** Upper bound, reached when all slots are used and responses are as fast as the baseline. */
+  max: number
+}
+
+/**
+ * Creates a concurrency limit that adapts to latency. Requests above the limit would only queue, so
+ * they are rejected at once. While all slots are used and responses are slow, the limit shrinks to
+ * what saturates a small machine. While responses are hardly slower than the baseline, it grows, as
+ * for services that are remote but not busy.
+ */
+export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds, now = () => performance.now()): ConcurrencyLimit {
+  let places = initial
+  const underWay = { read: 0, write: 0 }
+  const ofCaller = new Map<string, number>()
+  let baselineLatencyMs: number | undefined
+  let look = { since: now(), full: false, answers: 0, ms: 0 }
+
+  /** Returns how many requests of the kind may be in progress, given those of the other kind. */
+  const bound = (kind: LoadKind) =>
+    kind === 'read'
+      ? places - Math.min(underWay.write, Math.floor(places * (1 - READ_RESERVE)))
+      : places - Math.min(underWay.read, places) + Math.ceil(max * WRITE_RESERVE)
+  const isFull = (kind: LoadKind) => {
+    const full = underWay[kind] >= bound(kind)
+    if (kind === 'read') look.full ||= full
+    return full
+  }
+  /**
+   * Returns true when a caller exceeds its share. While slots are free for others, a caller may use
+   * its share of the maximum.
+   */
+  const hasTooMany = (own: number, kind: LoadKind) => {
+    const among = bound(kind)
+    const crowded = underWay[kind] >= among * (1 - MAX_SHARE)
+    return own >= Math.ceil(max * MAX_SHARE) || (crowded && own >= Math.ceil(among * MAX_SHARE))
+  }
+
+  function observe(ms: number, alone: boolean): void {
+    if (alone) baselineLatencyMs = baselineLatencyMs === undefined ? ms : baselineLatencyMs + (ms - baselineLatencyMs) * WEIGHT
+    look.answers++
+    look.ms += ms
+    if (now() - look.since < WINDOW_MS) return
+    const slowness = look.ms / look.answers / (baselineLatencyMs ?? Number.POSITIVE_INFINITY)
+    if (!look.full) places += Math.ceil((initial - places) / 2)
+    else if (slowness > OVERLOAD_RATIO) places = Math.max(min, Math.floor(places / STEP))
+    else if (baselineLatencyMs !== undefined && slowness <= HEALTHY_RATIO) places = Math.min(max, Math.ceil(places * STEP))
+    look = { since: now(), full: false, answers: 0, ms: 0 }
+  }
+
+  return {
+    isFull,
+    begin(kind, caller) {
+      const own = ofCaller.get(caller) ?? 0
+      if (hasTooMany(own, kind)) {
+        const sentence = `you have ${own} requests under way, and more at once are not taken: wait for answers`
+        throw new DomainError('exhausted', 'TOO_MANY_AT_ONCE', sentence, { retryAfter: 1 })
+      }
+      if (isFull(kind)) throw new DomainError('unavailable', 'OVERLOADED', OVERLOADED, { retryAfter: 1 })
+      const alone = underWay.read + underWay.write < BASELINE
+      const startedAt = now()
+      underWay[kind]++
+      ofCaller.set(caller, own + 1)
+      let ended = false
+      return {
+        end(well) {
+          if (ended) return
+          ended = true
+          underWay[kind]--
+          const left = (ofCaller.get(caller) ?? 1) - 1
+          if (left === 0) ofCaller.delete(caller)
+          else ofCaller.set(caller, left)
+          if (well && kind === 'read') observe(now() - startedAt, alone)
+        },
+      }
+    },
+  }
+}
+
+/** Message of a request that is shed. */
+export const OVERLOADED = 'too many requests are active; try again'

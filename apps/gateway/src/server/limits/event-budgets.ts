@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { type BudgetHeaders, RateLimited } from '../http/rate-limited.ts'
+import { addressBudget } from './address-budget.ts'
+import type { Budgets } from './budget.ts'
+import type { Limiter, Payer } from './limiter.ts'
+import type { Limits } from './limits.ts'
+
+/** The fields of a player event that decide its cost. */
+export interface CountedEvent {
+  video_id: string
+  view_id: string
+  /** Time of the event in milliseconds since 1970-01-01 00:00 UTC. */
+  at: number
+  watched?: readonly unknown[] | undefined
+  rewatched?: readonly unknown[] | undefined
+  language?: string | undefined
+  subtitle?: string | undefined
+  qoe?: { error?: string | undefined } | undefined
+}
+
+/**
+ * Runs `send` with the indexes of those events that count only if their view is already stored, and
+ * returns its result. Throws `RateLimited` without running it when the events exceed a budget.
+ * `malformed` is the number of events of the request that are rejected in any case.
+ */
+export type EventAdmission = <T>(
+  events: readonly CountedEvent[],
+  request: { userAgent: string; malformed: number },
+  send: (knownViewOnly: ReadonlySet<number>) => Promise<T>,
+) => Promise<T>
+
+interface Sender {
+  payer: Payer
+  address: string
+  userAgent: string
+  /**
+   * Number of events of the request that are rejected in any case. They cost points and no bytes.
+   */
+  malformed: number
+}
+
+/** Budgets for player events, by the cost of processing and of storage. */
+export interface EventBudgets {
+  admit<T>(
+    events: readonly CountedEvent[],
+    sender: Sender,
+    send: (knownViewOnly: ReadonlySet<number>) => Promise<T>,
+  ): Promise<{ result: T; headers: BudgetHeaders }>
+}
+
+/** An event costs one point, plus one for each this many intervals. */
+const INTERVALS_OF_A_POINT = 10
+const VIEWS_SECONDS = 60
+/**
+ * Bytes are counted in windows of 5 minutes. An hour overlaps at most 13 windows, so a window has
+ * 1/13 of the hourly budget.
+ */
+const WINDOW_SECONDS = 300
+const WINDOWS_IN_AN_HOUR = 13
+const MEGABYTE = 1_000_000
+const DAY_MS = 86_400_000
+/**
+ * Maximum number of views, viewers and languages whose cost this gateway remembers: about 20 MB.
+ */
+const MAX_CHARGED = 150_000
+
+/**
+ * Bytes of tables and indexes in analytics, as upper bounds of measurements
+ * (apps/standalone/test/event-growth.test.ts): rows of the event itself, of its view, of its
+ * viewer, and of the daily counts by language.
+ */
+const BYTES = { event: 180, interval: 8, view: 850, viewer: 340, counts: 1_300 }
+
+export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, budgetOf: Budgets): EventBudgets {
+  if (limits === 'off') return { admit: async (_events, _sender, send) => ({ result: await send(new Set()), headers: {} }) }
+  const capacity = limits.events * limits.burst
+  const maxBytes = Math.floor((limits.event_mb * MEGABYTE) / WINDOWS_IN_AN_HOUR)
+  const bytes = addressBudget(budgetOf, 'event_bytes', { points: maxBytes, duration: WINDOW_SECONDS })
+  const views = addressBudget(budgetOf, 'views', { points: limits.views, duration: VIEWS_SECONDS })
+  const charged = new LRUCache<string, true>({ max: MAX_CHARGED })
+
+  /** Consumes up to `count` new views of a video, and returns how many were available. */
+  const takeViews = async (address: string, videoId: string, count: number): Promise<number> => {
+    try {
+      await views.take(address, count, videoId)
+      return count
+    } catch (error) {
+      if (!(error instanceof RateLimited)) throw error
+      const left = Math.min(count - 1, error.remaining)
+      return left > 0 ? await takeViews(address, videoId, left) : 0
+    }
+  }
+  /** Returns the indexes of events of new views beyond the budgets of their videos. */
+  const findTooMany = async (events: readonly CountedEvent[], address: string): Promise<Set<number>> => {
+    const newViews = new Map<string, Map<string, number[]>>()
+    for (const [index, event] of events.entries()) {
+      const key = viewKey(event)
+      if (charged.has(key)) continue
+      const ofVideo = newViews.get(event.video_id) ?? new Map<string, number[]>()
+      newViews.set(event.video_id, ofVideo)
+      ofVideo.set(key, [...(ofVideo.get(key) ?? []), index])
+    }
+    const tooMany = [...newViews].map(async ([videoId, ofVideo]) => {
+      const taken = await takeViews(address, videoId, ofVideo.size)
+      return [...ofVideo.values()].slice(taken).flat()
+    })
+    return new Set((await Promise.all(tooMany)).flat())
+  }
+  /**
+   * Returns the bytes that the events may add to the database, and the rows that this cost
+   * includes.
+   */
+  const costOf = (events: readonly CountedEvent[], who: string, knownOnly: ReadonlySet<number>) => {
+    const rows = new Map<string, number>()
+    let cost = 0
+    for (const [index, event] of events.entries()) {
+      cost += bytesOf(event)
+      if (knownOnly.has(index)) continue
+      for (const [key, size] of rowsOf(event, who)) if (!charged.has(key)) rows.set(key, size)
+    }
+    for (const size of rows.values()) cost += size
+    // The cost is capped, because a request above the whole budget could never succeed.
+    return { rows, cost: Math.min(cost, maxBytes) }
+  }
+
+  return {
+    async admit(events, { payer, address, userAgent, malformed }, send) {
+      // The request itself already consumed one point.
+      const points = Math.min(pointsOf(events) + malformed, capacity) - 1
+      const headers = points > 0 ? await limiter.take(payer, 'event', points) : {}
+      const who = createHash('sha1').update(`${address} ${userAgent}`).digest('base64')
+      const all = costOf(events, who, new Set())
+      await bytes.take(address, all.cost)
+      let taken = all.cost
+      try {
+        const tooMany = await findTooMany(events, address)
+        const { rows, cost } = tooMany.size === 0 ? all : costOf(events, who, tooMany)
+        if (cost < taken) await bytes.giveBack(address, taken - cost)
+        taken = cost
+        const result = await send(tooMany)
+        for (const key of rows.keys()) charged.set(key, true)
+        return { result, headers }
+      } catch (error) {
+        // The events were not stored, and the player sends them again.
+        await bytes.giveBack(address, taken)
+        throw error
+      }
+    },
+  }
+}
+
+function pointsOf(events: readonly CountedEvent[]): number {
+  let intervals = 0
+  for (const { watched, rewatched } of events) intervals += (watched?.length ?? 0) + (rewatched?.length ?? 0)
+  return events.length + Math.floor(intervals / INTERVALS_OF_A_POINT)
+}
+
+/** Returns the bytes of the event itself. A UTF-16 unit has at most three bytes. */
+function bytesOf({ watched, rewatched, qoe }: CountedEvent): number {
+  return BYTES.event + BYTES.interval * ((watched?.length ?? 0) + (rewatched?.length ?? 0)) + 3 * (qoe?.error?.length ?? 0)
+}
+
+/**
+ * Returns the additional rows that the event may create. Each is charged once, to the first sender
+ * that needs it.
+ */
+function rowsOf(event: CountedEvent, who: string): [key: string, bytes: number][] {
+  const { video_id: videoId, language = '', subtitle = '' } = event
+  const day = Math.floor(event.at / DAY_MS)
+  return [
+    [viewKey(event), BYTES.view],
+    [`${who}${day} ${videoId}`, BYTES.viewer],
+    [`${day} ${videoId} ${language} ${subtitle}`, BYTES.counts],
+  ]
+}
+
+function viewKey({ video_id: videoId, view_id: viewId }: CountedEvent): string {
+  return `${viewId.toLowerCase()} ${videoId}`
+}

@@ -1,0 +1,190 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+
+import { type AddressRules, addressGroups, clientAddress } from '@vitascope/security'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import { LRUCache } from 'lru-cache'
+import { RateLimited } from '../http/rate-limited.ts'
+import { OVERLOADED } from './adaptive-concurrency-limit.ts'
+import { type AddressBudget, addressBudget, WIDER } from './address-budget.ts'
+import { ownBudgets } from './budget.ts'
+import { type EarlyRejection, rejectEarly } from './early-rejection.ts'
+import type { Limits } from './limits.ts'
+
+/**
+ * Requests for `/player` and `/delivery` that wait for the first byte of their response, per
+ * gateway.
+ */
+const MAX_WAITING = 4_096
+/**
+ * Requests for `/player` and `/delivery` in progress, per gateway. Each uses one client socket and
+ * one socket to delivery.
+ */
+const MAX_UNDER_WAY = 10_000
+/** Ids found within this time are served regardless of the unknown-id budget of the address. */
+const KNOWN_MS = 600_000
+const MAX_KNOWN = 50_000
+const LOG_MS = 1_000
+
+const VIEWER_PATH = /^(\/player|\/delivery)(?:[/?]|$)/
+const DELIVERY_ID = /^\/delivery\/(?:presentation\/)?\d{1,19}\//
+const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
+
+/** Callbacks to run at the first byte of a response. */
+const firstBytes = new WeakMap<ServerResponse, () => void>()
+
+/** Marks a request as no longer waiting, because its response begins. */
+export function answerBegins(response: ServerResponse): void {
+  firstBytes.get(response)?.()
+}
+
+/** Budget for requests of unknown ids, per address. */
+export interface UnknownIds {
+  /** Returns the rejection for an address that exceeded its budget. */
+  rejection(address: string): Promise<RateLimited | undefined>
+  count(address: string): Promise<void>
+}
+
+/**
+ * Limits how often one address makes the gateway look up ids that do not exist. Each gateway counts
+ * for itself.
+ */
+export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
+  if (limits === 'off') return { rejection: async () => undefined, count: async () => {} }
+  const budget = addressBudget(ownBudgets, 'unknown', { points: limits.unknown * limits.burst, duration: limits.burst })
+  return {
+    rejection: (address) => budget.rejection(address),
+    async count(address) {
+      try {
+        await budget.take(address, 1)
+      } catch (error) {
+        // A request that was already in progress when the budget became empty.
+        if (!(error instanceof RateLimited)) throw error
+      }
+    },
+  }
+}
+
+/**
+ * Limits concurrent requests to `/player` and `/delivery`, in total (503) and per address (429),
+ * before any other processing. The limits per address lie above the load of 500 viewers behind one
+ * address, so that only attackers reach them. Each gateway counts for itself, because a segment
+ * must not cost a Redis round trip.
+ */
+export function boundViewerPaths(
+  inside: RequestListener,
+  parts: {
+    limits: Limits | 'off'
+    unknownIds: UnknownIds
+    trustedProxies: AddressRules
+    publicUrl: () => string
+    log: Logger
+    metrics: Metrics
+    /** For tests. */
+    bounds?: { waiting: number; underWay: number }
+  },
+): RequestListener {
+  const { limits, unknownIds, trustedProxies, publicUrl, log, metrics } = parts
+  const bounds = parts.bounds ?? { waiting: MAX_WAITING, underWay: MAX_UNDER_WAY }
+  const requests =
+    limits === 'off' ? undefined : addressBudget(ownBudgets, 'media', { points: limits.media * limits.burst, duration: limits.burst })
+  const maxAtOnce = limits === 'off' ? Number.POSITIVE_INFINITY : limits.media_at_once
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS })
+  const atOnce = new Map<string, number>()
+  let waiting = 0
+  let underWay = 0
+  let rejected = 0
+  const counter = metrics.counter(
+    'vitascope_http_viewer_requests_rejected_total',
+    'Requests for /player and /delivery rejected by a bound',
+    ['code'],
+  )
+  metrics.gauge('vitascope_http_viewer_requests', 'Requests for /player and /delivery under way', [], (gauge) => gauge.set(underWay))
+  const logSoon = () =>
+    setTimeout(() => {
+      log.warn({ rejected }, 'requests for /player and /delivery rejected')
+      rejected = 0
+    }, LOG_MS).unref()
+
+  const reject = (request: IncomingMessage, response: ServerResponse, path: string, rejection: Omit<EarlyRejection, 'instance'>) => {
+    counter.inc({ code: rejection.code })
+    if (rejected++ === 0) logSoon()
+    // Players on other origins read the response by script.
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED, ...rejection.headers }
+    rejectEarly(request, response, publicUrl(), { ...rejection, instance: path, headers })
+  }
+  const hold = (response: ServerResponse, address: string) => {
+    const groups = addressGroups(address)
+    for (const group of groups) if (group !== undefined) atOnce.set(group, (atOnce.get(group) ?? 0) + 1)
+    underWay++
+    waiting++
+    let isWaiting = true
+    const answered = () => {
+      if (isWaiting) waiting--
+      isWaiting = false
+    }
+    firstBytes.set(response, answered)
+    response.once('close', () => {
+      answered()
+      underWay--
+      for (const group of groups) {
+        if (group === undefined) continue
+        const left = (atOnce.get(group) ?? 1) - 1
+        if (left === 0) atOnce.delete(group)
+        else atOnce.set(group, left)
+      }
+    })
+  }
+  const hasTooMany = (address: string) => {
+    const [group, wider] = addressGroups(address)
+    return (atOnce.get(group) ?? 0) >= maxAtOnce || (wider !== undefined && (atOnce.get(wider) ?? 0) >= maxAtOnce * WIDER)
+  }
+
+  const admit = async (request: IncomingMessage, response: ServerResponse, path: string, requested: AddressBudget) => {
+    const address = clientAddress(request, trustedProxies)
+    const id = DELIVERY_ID.exec(request.url ?? '')?.[0]
+    try {
+      await requested.take(address, 1)
+      const tooMany = id === undefined || known.has(id) ? undefined : await unknownIds.rejection(address)
+      if (tooMany) throw tooMany
+    } catch (error) {
+      if (!(error instanceof RateLimited)) throw error
+      const { message, retryAfter = 1, headers } = error
+      return reject(request, response, path, { status: 429, code: 'rate_limited', detail: message, retryAfter, headers })
+    }
+    if (response.destroyed) return
+    hold(response, address)
+    if (id !== undefined) response.once('close', () => learn(id, response.statusCode, address))
+    inside(request, response)
+  }
+  /** An existing id may lack a file, so only an id that was never found counts as unknown. */
+  const learn = (id: string, status: number, address: string) => {
+    if (status < 500 && status !== 404) known.set(id, true)
+    if (status !== 404 || known.has(id)) return
+    unknownIds.count(address).catch((err: unknown) => log.error({ err }, 'counting an unknown id failed'))
+  }
+
+  return (request, response) => {
+    const path = VIEWER_PATH.exec(request.url ?? '')?.[1]
+    if (path === undefined || request.method === 'OPTIONS') return inside(request, response)
+    if (waiting >= bounds.waiting || underWay >= bounds.underWay) {
+      return reject(request, response, path, { status: 503, code: 'overloaded', detail: OVERLOADED, retryAfter: 1 })
+    }
+    const address = clientAddress(request, trustedProxies)
+    if (hasTooMany(address)) {
+      const detail = `this address has ${maxAtOnce} requests for files and pages under way, and more at once are not taken: wait for answers`
+      const headers = {
+        'RateLimit-Policy': `"media_at_once";q=${maxAtOnce};qu="concurrent-requests"`,
+        RateLimit: '"media_at_once";r=0',
+      }
+      return reject(request, response, path, { status: 429, code: 'too_many_at_once', detail, retryAfter: 1, headers })
+    }
+    if (!requests) {
+      hold(response, address)
+      return inside(request, response)
+    }
+    admit(request, response, path, requests).catch((error: unknown) => {
+      log.error({ err: error }, 'rate limiting a request failed')
+      response.destroy()
+    })
+  }
+}

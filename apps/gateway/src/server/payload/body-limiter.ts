@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http'
+import type { DomainError } from '@vitascope/errors'
+import { refusal } from '../http/problem.ts'
+import { hasBody, readBody } from './body.ts'
+
+/**
+ * Limits request bodies in transit. They cost only memory, so they use no slot of the concurrency
+ * limit.
+ */
+export interface BodyLimiter {
+  /**
+   * Returns the bytes of the body, or undefined if it is empty. The body counts for `sender`.
+   * `onCut` is called when the rest is not awaited, so that the connection cannot be reused.
+   */
+  read(request: IncomingMessage, sender: string, onCut: () => void): Promise<Buffer | undefined>
+}
+
+export interface BodyBounds {
+  /**
+   * Maximum number of bodies per sender and in total. Above it, the oldest body is aborted if it is
+   * slow.
+   */
+  each: number
+  all: number
+  /**
+   * Maximum bytes of all bodies together. Above it, the oldest body of the sender with the most
+   * bytes is aborted.
+   */
+  bytes: number
+  /** A body is slow when it has been in transit for this long. */
+  slowMs: number
+  /**
+   * Time limit of every body. It grows with each received byte, because phones with a weak signal
+   * send 8 KiB/s.
+   */
+  patienceMs: number
+  bytesPerSecond: number
+}
+
+export const BODY_BOUNDS: BodyBounds = {
+  each: 100,
+  all: 2_000,
+  bytes: 128 * 1024 * 1024,
+  slowMs: 1_000,
+  patienceMs: 5_000,
+  bytesPerSecond: 8 * 1024,
+}
+
+interface Body {
+  startedAt: number
+  bytes: number
+  isCut: boolean
+  cut(reason: DomainError): void
+}
+
+/** Bodies in the order of their start, and the sum of their bytes. */
+interface Sent {
+  bodies: Set<Body>
+  bytes: number
+}
+
+export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter {
+  const all: Sent = { bodies: new Set(), bytes: 0 }
+  const senders = new Map<string, Sent>()
+
+  return {
+    async read(request, sender, onCut) {
+      if (!hasBody(request)) return undefined
+      const own = senders.get(sender) ?? { bodies: new Set(), bytes: 0 }
+      senders.set(sender, own)
+      const reading = readBody(request, (bytes) => {
+        count(bytes)
+        if (all.bytes > bounds.bytes) cut(oldestOf(largestSender()))
+      })
+      const body: Body = {
+        startedAt: performance.now(),
+        bytes: 0,
+        isCut: false,
+        cut(reason) {
+          body.isCut = true
+          onCut()
+          reading.refuse(reason)
+        },
+      }
+      const count = (bytes: number) => {
+        for (const counted of [body, own, all]) counted.bytes += bytes
+      }
+      for (const { bodies } of [own, all]) bodies.add(body)
+      if (own.bodies.size > bounds.each) cutSlow(own)
+      if (all.bodies.size > bounds.all) cutSlow(all)
+      const ended = enforceMinimumRate(body)
+      try {
+        return await reading.bytes
+      } finally {
+        ended()
+        for (const { bodies } of [own, all]) bodies.delete(body)
+        count(-body.bytes)
+        if (own.bodies.size === 0) senders.delete(sender)
+      }
+    },
+  }
+
+  function cutSlow(sent: Sent): void {
+    const oldest = oldestOf(sent)
+    if (oldest && performance.now() - oldest.startedAt > bounds.slowMs) cut(oldest)
+  }
+
+  function largestSender(): Sent {
+    return [...senders.values()].reduce((most, sent) => (sent.bytes > most.bytes ? sent : most))
+  }
+
+  /** Aborts a body that arrives too slowly. Returns a function that ends the check. */
+  function enforceMinimumRate(body: Body): () => void {
+    const left = () => body.startedAt + bounds.patienceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
+    const look = () => {
+      if (left() <= 0) body.cut(refusal('invalid', 'REQUEST_TIMEOUT', 'the body is sent too slowly'))
+      else timer = setTimeout(look, left())
+    }
+    let timer: NodeJS.Timeout | undefined
+    // Most bodies are complete after this turn of the event loop and need no timer.
+    const first = setImmediate(look)
+    return () => {
+      clearImmediate(first)
+      clearTimeout(timer)
+    }
+  }
+}
+
+function cut(body: Body | undefined): void {
+  body?.cut(refusal('unavailable', 'OVERLOADED', 'too many request bodies are being received; try again', 1))
+}
+
+function oldestOf({ bodies }: Sent): Body | undefined {
+  for (const body of bodies) if (!body.isCut) return body
+  return undefined
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import { refusal } from '../http/problem.ts'
+
+const MAX_BYTES = 1024 * 1024
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const declared = headers['content-length']
+  return headers['transfer-encoding'] !== undefined || (declared !== undefined && declared !== '0')
+}
+
+export interface BodyReading {
+  /** Resolves with the bytes of the body, or undefined if it is empty. */
+  bytes: Promise<Buffer | undefined>
+  /** Stops reading and rejects `bytes` with this reason. */
+  refuse(reason: unknown): void
+}
+
+/**
+ * Reads a body. `bytes` rejects with 413 above 1 MiB, without buffering the excess. `onBytes`
+ * receives the size of each chunk.
+ */
+export function readBody(request: IncomingMessage, onBytes: (bytes: number) => void): BodyReading {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let reading = true
+  const refuse = (reason: unknown) => {
+    reading = false
+    reject(reason)
+    // The rest is discarded until the time limit of the request.
+    request.resume()
+  }
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) {
+    reading = false
+    reject(tooLarge())
+    return { bytes: promise, refuse }
+  }
+  const hangUp = () => {
+    reading = false
+    reject(new DOMException('the caller hung up', 'AbortError'))
+  }
+  // The listeners stay until the request is gone, because an error event after the response would
+  // otherwise end the process.
+  request
+    .on('data', (chunk: Buffer) => {
+      if (!reading) return
+      bytes += chunk.length
+      if (bytes > MAX_BYTES) return refuse(tooLarge())
+      chunks.push(chunk)
+      onBytes(chunk.length)
+    })
+    .on('end', () => {
+      reading = false
+      resolve(bytes === 0 ? undefined : wholeOf(chunks))
+    })
+    .on('close', () => reading && hangUp())
+    .on('error', () => reading && hangUp())
+  return { bytes: promise, refuse }
+}
+
+/** Avoids a copy in the usual case of one chunk. */
+function wholeOf(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks)
+}
+
+function tooLarge() {
+  return refusal('invalid', 'PAYLOAD_TOO_LARGE', 'the body has more than 1 MiB')
+}

@@ -1,0 +1,62 @@
+import { type FieldError, invalid } from '@vitascope/errors'
+import { z } from 'zod'
+import { parseJsonText } from './json-text.ts'
+import { fieldPath } from './refusals.ts'
+import type { Pair } from './urlencoded.ts'
+
+/** How a form encodes a field. */
+interface Kind {
+  /** The field may be repeated: each occurrence is one item of a list. */
+  repeats: boolean
+  /** `list` and `object` are encoded as JSON, because a plain text is not a valid value of them. */
+  holds: 'text' | 'list' | 'object'
+}
+
+/** Form encoding of each field of a payload. */
+export type FieldKinds = ReadonlyMap<string, Kind>
+
+const TEXT: Kind = { repeats: false, holds: 'text' }
+
+export function fieldKinds(payload: z.ZodObject): FieldKinds {
+  const { properties = {} } = z.toJSONSchema(payload, { io: 'input', unrepresentable: 'any' })
+  return new Map(Object.entries(properties).map(([name, schema]) => [name, kindOf(typesIn(schema))]))
+}
+
+/**
+ * Builds an object from form fields. Unknown fields are kept, so that the schema rejects them by
+ * name. Throws if a field is repeated that is not a list.
+ */
+export function unflatten(pairs: readonly Pair[], kinds: FieldKinds): Record<string, unknown> {
+  const values = new Map<string, string[]>()
+  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
+  const twice: FieldError[] = [...values]
+    .filter(([name, all]) => all.length > 1 && !kinds.get(name)?.repeats)
+    .map(([name]) => ({ field: fieldPath([name]), message: 'must not be repeated' }))
+  if (twice.length > 0) throw invalid(twice)
+  // Unlike an assignment, this keeps `__proto__` as an own property.
+  return Object.fromEntries([...values].map(([name, all]) => [name, fieldValue(name, all, kinds.get(name) ?? TEXT)]))
+}
+
+function fieldValue(name: string, all: readonly string[], kind: Kind): unknown {
+  const [text = ''] = all
+  if (all.length > 1) return all
+  if (kind.holds === 'text') return text
+  if (/^\s*[[{]/.test(text) || text === 'null') return parseJsonText(text, name)
+  if (kind.holds === 'object') return text
+  return text === '' ? [] : [text]
+}
+
+type JsonSchema = z.core.JSONSchema._JSONSchema
+
+function kindOf(types: ReadonlySet<string>): Kind {
+  const repeats = types.has('array')
+  if (types.has('string') || !(repeats || types.has('object'))) return { ...TEXT, repeats }
+  return { repeats, holds: repeats ? 'list' : 'object' }
+}
+
+function typesIn(schema: JsonSchema): Set<string> {
+  if (typeof schema === 'boolean') return new Set()
+  const own = schema.type === undefined ? [] : [schema.type].flat()
+  const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
+  return new Set([...own, ...inner.flatMap((part) => [...typesIn(part)])])
+}

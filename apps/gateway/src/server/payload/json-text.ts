@@ -1,0 +1,269 @@
+import { invalid } from '@vitascope/errors'
+import { MalformedItem } from './lenient-list.ts'
+import { badField, fieldPath, malformed, Problems } from './refusals.ts'
+
+const MAX_DEPTH = 32
+/** Maximum number of items of one object or array. The bounds of each endpoint are lower. */
+const MAX_ITEMS = 5_000
+/**
+ * Maximum number of values and names in the text. The largest payload of an endpoint, a video with
+ * three objects of 10,000 bytes, has about 15,200.
+ */
+const MAX_NODES = 20_000
+
+type Path = readonly (string | number)[]
+
+/** Receives the problems of a text with their paths. */
+interface Findings {
+  /** Notes a problem. Returns false to end the search. */
+  note(path: Path, message: string): boolean
+  /**
+   * Called when a bound is exceeded: the depth, the items of one list or object, or the values of
+   * the whole text. It is called again for each further value.
+   */
+  exceeded(bound: 'depth' | 'items' | 'nodes', path: Path, message: string): void
+}
+
+/**
+ * Parses a JSON text strictly. Rejects excessive depth, duplicate names in one object, NUL, lone
+ * surrogates and numbers that would be rounded. `field` is the name of the field that held the
+ * text, if any.
+ */
+export function parseJsonText(text: string, field?: string): unknown {
+  const problems = new Problems()
+  const where = (path: Path) => fieldPath([...(field === undefined ? [] : [field]), ...path]) || 'payload'
+  const findings: Findings = {
+    note(path, message) {
+      problems.note(where(path), message)
+      return !problems.full
+    },
+    exceeded(bound, path, message) {
+      throw bound === 'depth' ? malformed(message) : badField(where(bound === 'nodes' ? [] : path), message)
+    },
+  }
+  if (!new StructureScan(findings).scan(text)) throw invalid(problems.found)
+  const value = parse(text, field)
+  noteValueProblems(value, [], findings)
+  if (problems.found.length > 0) throw invalid(problems.found)
+  return value
+}
+
+/**
+ * Parses a JSON text as `parseJsonText` does. If the text is a list, an item that `parseJsonText`
+ * would reject becomes a `MalformedItem` in its place. Items that end beyond the first `MAX_NODES`
+ * values and names of the list are malformed too.
+ */
+export function parseJsonItems(text: string, field?: string): unknown {
+  const items = new Map<number, Problems>()
+  const note = ([index, ...place]: Path, message: string) => {
+    if (typeof index !== 'number') {
+      throw badField(fieldPath([field, index].filter((part) => part !== undefined)) || 'payload', message)
+    }
+    const problems = items.get(index) ?? new Problems()
+    problems.note(fieldPath(place), message)
+    items.set(index, problems)
+    return true
+  }
+  const exceeded: Findings['exceeded'] = (_bound, path, message) => {
+    const [index] = path
+    if (typeof index !== 'number' || !items.has(index)) note(path, message)
+  }
+  new StructureScan({ note, exceeded }).scan(text)
+  const value = parse(text, field)
+  if (!Array.isArray(value)) {
+    noteValueProblems(value, [], { note })
+    return value
+  }
+  return value.map((item: unknown, index) => {
+    if (!items.has(index)) noteValueProblems(item, [index], { note })
+    const problems = items.get(index)
+    return problems ? new MalformedItem(problems.found) : item
+  })
+}
+
+function parse(text: string, field: string | undefined): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw field === undefined ? malformed('the body is not valid JSON') : badField(field, 'must be JSON')
+  }
+}
+
+interface Level {
+  /** Names seen so far. Undefined in an array. */
+  names: Set<string> | undefined
+  nameComes: boolean
+  items: number
+  /** Current name or index. */
+  at: string | number
+}
+
+/**
+ * Scans the text once before it is parsed, for problems that `JSON.parse` would ignore (duplicate
+ * names) or fail on (depth).
+ */
+class StructureScan {
+  readonly #findings: Findings
+  readonly #levels: Level[] = []
+  /** Number of open levels below the maximum depth. */
+  #tooDeep = 0
+  #nodes = 0
+  #goesOn = true
+
+  constructor(findings: Findings) {
+    this.#findings = findings
+  }
+
+  /** Returns false if the scan ended early because no more problems are needed. */
+  scan(text: string): boolean {
+    for (let i = 0; i < text.length && this.#goesOn; i++) {
+      switch (text[i]) {
+        case '"': {
+          const end = endOfText(text, i)
+          this.#text(text, i, end)
+          i = end
+          break
+        }
+        case '{':
+          this.#open({ names: new Set(), nameComes: true, items: 1, at: '' })
+          break
+        case '[':
+          this.#open({ names: undefined, nameComes: false, items: 1, at: 0 })
+          break
+        case '}':
+        case ']':
+          this.#close()
+          break
+        case ',':
+          this.#next()
+          break
+        case ':':
+        case ' ':
+        case '\t':
+        case '\r':
+        case '\n':
+          break
+        default:
+          this.#count()
+          i = endOfWord(text, i)
+      }
+    }
+    return this.#goesOn
+  }
+
+  #count(): void {
+    this.#nodes++
+    if (this.#nodes > MAX_NODES)
+      this.#exceeded('nodes', this.#levels.slice(0, 1), `must not have more than ${MAX_NODES} values and names in all`)
+  }
+
+  #open(level: Level): void {
+    this.#count()
+    if (this.#levels.length < MAX_DEPTH) return void this.#levels.push(level)
+    this.#exceeded('depth', this.#levels, `JSON must not be nested deeper than ${MAX_DEPTH} levels`)
+    this.#tooDeep++
+  }
+
+  #close(): void {
+    if (this.#tooDeep > 0) this.#tooDeep--
+    else this.#levels.pop()
+  }
+
+  #next(): void {
+    const level = this.#levels.at(-1)
+    if (!level || this.#tooDeep > 0) return
+    level.items++
+    if (level.items > MAX_ITEMS) this.#exceeded('items', this.#levels.slice(0, -1), `must not have more than ${MAX_ITEMS} items`)
+    if (level.names) level.nameComes = true
+    else level.at = level.items - 1
+  }
+
+  #text(text: string, start: number, end: number): void {
+    this.#count()
+    const level = this.#levels.at(-1)
+    if (!level?.names || !level.nameComes || this.#tooDeep > 0) return
+    const name = nameOf(text.slice(start, end + 1))
+    level.nameComes = false
+    level.at = name
+    if (level.names.has(name)) this.#note(this.#levels, 'must not be repeated')
+    level.names.add(name)
+  }
+
+  #note(levels: readonly Level[], message: string): void {
+    this.#goesOn = this.#findings.note(placeOf(levels), message)
+  }
+
+  #exceeded(bound: 'depth' | 'items' | 'nodes', levels: readonly Level[], message: string): void {
+    this.#findings.exceeded(bound, placeOf(levels), message)
+  }
+}
+
+function placeOf(levels: readonly Level[]): Path {
+  return levels.map(({ at }) => at)
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Returns the index of the closing quote, or the length of a truncated text. */
+function endOfText(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) return i
+    if (unit === BACKSLASH) i++
+  }
+  return text.length
+}
+
+/**
+ * Returns the index of the last character of a number, true, false or null, or of any other word in
+ * its place.
+ */
+function endOfWord(text: string, start: number): number {
+  WORD.lastIndex = start
+  WORD.test(text)
+  return WORD.lastIndex - 1
+}
+
+const WORD = /[^"{}[\],: \t\r\n]+/y
+
+/** Returns the decoded name, because two spellings (`"a"` and `"\u0061"`) are the same name. */
+function nameOf(quoted: string): string {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1)
+  try {
+    return String(JSON.parse(quoted))
+  } catch {
+    return quoted
+  }
+}
+
+/** Notes each invalid parsed value with its path. The earlier scan bounds the depth. */
+function noteValueProblems(value: unknown, start: Path, { note }: Pick<Findings, 'note'>): void {
+  const path: (string | number)[] = [...start]
+  let goesOn = true
+  const walk = (part: unknown) => {
+    const message = problemOf(part)
+    if (message !== undefined) goesOn = note(path, message)
+    if (typeof part !== 'object' || part === null) return
+    for (const [name, inner] of Object.entries(part)) {
+      if (!goesOn) return
+      path.push(Array.isArray(part) ? Number(name) : name)
+      if (!isText(name)) goesOn = note(path, 'must have a well-formed name without NUL')
+      walk(inner)
+      path.pop()
+    }
+  }
+  walk(value)
+}
+
+function problemOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && !isText(value)) return 'must be well-formed Unicode without NUL'
+  if (typeof value !== 'number') return undefined
+  if (!Number.isFinite(value)) return 'must not be a number out of range'
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'must not be a number above 2^53-1: send ids as strings'
+  return undefined
+}
+
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}

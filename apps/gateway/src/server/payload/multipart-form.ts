@@ -1,0 +1,70 @@
+import { Busboy } from '@fastify/busboy'
+import { invalid } from '@vitascope/errors'
+import { badField, fieldPath, malformed, Problems } from './refusals.ts'
+import { MAX_FIELDS, type Pair } from './urlencoded.ts'
+
+/** The parser receives all bytes at once, so if it has not finished by then it never will. */
+const TIMEOUT_MS = 5_000
+/** Bytes parsed per turn of the event loop: at worst about 900 parts, which take a few ms. */
+const SLICE = 8 * 1024
+const REPLACEMENT = '\ufffd'
+
+/**
+ * Returns the fields of a multipart/form-data body. Rejects files, with `fileAdvice` in the error
+ * message.
+ */
+export function parseMultipartForm(bytes: Buffer, contentType: string, fileAdvice?: string): Promise<Pair[]> {
+  return new Promise((resolve, reject) => {
+    const pairs: Pair[] = []
+    const problems = new Problems()
+    const fail = () => settle(() => reject(malformed('malformed multipart body')))
+    const timer = setTimeout(fail, TIMEOUT_MS)
+    let settled = false
+    const settle = (how: () => void) => {
+      clearTimeout(timer)
+      settled = true
+      how()
+    }
+    const parser = openParser(contentType)
+    if (!parser) return fail()
+    // Invalid UTF-8 is decoded to this character, but it may also be part of the input.
+    const mayHoldReplacement = bytes.includes(REPLACEMENT)
+    parser.on('field', (name: string | undefined, value, _nameCut, cut) => {
+      if (name === undefined || name === '') problems.note('payload', 'every part must have a name')
+      else if (cut || !isText(value) || !isText(name) || (value.includes(REPLACEMENT) && !mayHoldReplacement))
+        problems.note(fieldPath([name]), 'must be well-formed UTF-8 without NUL')
+      else pairs.push([name, value])
+    })
+    parser.on('file', (name: string | undefined, stream) => {
+      stream.on('error', fail).resume()
+      problems.note(fieldPath([name ?? 'payload']), `must be text, not a file${fileAdvice === undefined ? '' : `; ${fileAdvice}`}`)
+    })
+    parser.on('partsLimit', () => settle(() => reject(badField('payload', `must not have more than ${MAX_FIELDS} fields`))))
+    parser.on('error', fail)
+    parser.on('finish', () => settle(() => (problems.found.length > 0 ? reject(invalid(problems.found)) : resolve(pairs))))
+    const feed = (from: number) => {
+      if (settled) return
+      timer.refresh()
+      const until = from + SLICE
+      if (until < bytes.length) parser.write(bytes.subarray(from, until), () => setImmediate(feed, until))
+      else parser.end(bytes.subarray(from))
+    }
+    feed(0)
+  })
+}
+
+function openParser(contentType: string) {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      limits: { parts: MAX_FIELDS, headerPairs: 20, headerSize: 8 * 1024 },
+    })
+  } catch {
+    // The content type has no boundary.
+    return undefined
+  }
+}
+
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}

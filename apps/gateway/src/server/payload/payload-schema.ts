@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { type FieldKinds, fieldKinds } from './form-fields.ts'
+import { lenientReader } from './lenient-list.ts'
+
+/** Schema of a payload: named fields, a record with free names, or a list. */
+export type PayloadShape = z.ZodObject | z.ZodRecord | z.ZodArray
+
+/**
+ * A payload as its route declares it. `payloadField` names a field that may hold the list:
+ * `{"order": [3, 1, 2]}`.
+ */
+export interface DeclaredPayload {
+  payload: PayloadShape | undefined
+  payloadField?: string | undefined
+  plainJson?: boolean
+  fastParse?(value: unknown): unknown
+  fileAdvice?: string
+}
+
+/** How the payload of a route is parsed and validated, prepared once per route. */
+export interface PayloadSchema {
+  /**
+   * Rejects unknown fields, and every field if the route has no payload. The handler receives its
+   * output.
+   */
+  schema: z.ZodType
+  kinds: FieldKinds
+  /** True if the flat fields of a form are the only item of a list. */
+  flatItem: boolean
+  /**
+   * True for a lenient list: an item that is malformed JSON becomes a `MalformedItem` in its place.
+   */
+  lenient: boolean
+  /** True if `text/plain` is parsed as JSON. */
+  plainJson: boolean
+  /** Parses a canonical JSON value without the schema. Returns undefined to use the schema. */
+  fastParse: ((value: unknown) => unknown) | undefined
+  /** End of the error message for a file in a form: what to do instead. */
+  fileAdvice: string | undefined
+  /** The payload when none was sent. */
+  nothing: unknown
+}
+
+export function payloadSchema({ plainJson = false, fastParse, fileAdvice, ...declared }: DeclaredPayload): PayloadSchema {
+  return { ...readForm(declared), plainJson, fastParse, fileAdvice }
+}
+
+function readForm({ payload, payloadField }: DeclaredPayload): Omit<PayloadSchema, 'plainJson' | 'fastParse' | 'fileAdvice'> {
+  if (payload === undefined) return { schema: z.strictObject({}), kinds: new Map(), flatItem: false, lenient: false, nothing: {} }
+  const flat = flatFields({ payload, payloadField })
+  const kinds = flat ? fieldKinds(flat) : new Map()
+  const form = { kinds, flatItem: false, lenient: false, nothing: {} }
+  if (payload instanceof z.ZodObject) return { ...form, schema: payload.strict() }
+  if (payload instanceof z.ZodRecord) return { ...form, schema: safeRecord(payload) }
+  if (payloadField !== undefined) return { ...form, schema: listInField(payload, payloadField) }
+  const list = { ...form, flatItem: flat !== undefined, nothing: undefined }
+  const lenient = lenientReader(payload)
+  return { ...list, lenient: lenient !== undefined, schema: lenient ?? payload }
+}
+
+/**
+ * Returns the fields that a flat form of the payload may have: those of the payload, the field of a
+ * list, or those of a list's only item. Returns undefined for records, whose field names are free,
+ * and for lists without a field and without object items.
+ */
+export function flatFields({ payload, payloadField }: DeclaredPayload): z.ZodObject | undefined {
+  if (payload instanceof z.ZodObject) return payload
+  if (!(payload instanceof z.ZodArray)) return undefined
+  if (payloadField !== undefined) return z.strictObject({ [payloadField]: payload })
+  return payload.element instanceof z.ZodObject ? payload.element : undefined
+}
+
+/** Accepts the list itself or in its field. */
+function listInField(list: z.ZodArray, field: string): z.ZodType {
+  return z
+    .preprocess((came) => (Array.isArray(came) ? { [field]: came } : came), z.strictObject({ [field]: list }))
+    .transform((fields) => fields[field])
+}
+
+/** Rejects `__proto__`, which zod drops silently. */
+function safeRecord(record: z.ZodRecord): z.ZodType {
+  return z.preprocess((came, context) => {
+    if (typeof came !== 'object' || came === null || !Object.hasOwn(came, '__proto__')) return came
+    context.addIssue({ code: 'custom', path: ['__proto__'], message: 'is not a field here', input: came })
+    return z.NEVER
+  }, record)
+}

@@ -1,0 +1,74 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { invalid } from '@vitascope/errors'
+import { refusal } from '../http/problem.ts'
+import { parseCanonicalJson, Validated } from './canonical-json.ts'
+import { unflatten } from './form-fields.ts'
+import { parseJsonItems, parseJsonText } from './json-text.ts'
+import { parseMultipartForm } from './multipart-form.ts'
+import type { PayloadSchema } from './payload-schema.ts'
+import { badField, fieldPath, malformed } from './refusals.ts'
+import { type Pair, parseUrlencoded } from './urlencoded.ts'
+
+type Flattened = Pick<PayloadSchema, 'kinds' | 'flatItem' | 'lenient' | 'plainJson' | 'fastParse' | 'fileAdvice'>
+
+/**
+ * Returns the payload of a write from any of its forms: a JSON body, a JSON string in `data` of a
+ * form or of the query, or the flat fields of a form. Returns undefined if there is none, and
+ * `Validated` if the route parsed it without its schema. `bytes` is the body, if any.
+ */
+export async function readPayload(
+  request: IncomingMessage,
+  bytes: Buffer | undefined,
+  query: readonly Pair[],
+  form: Flattened,
+): Promise<unknown> {
+  // If the payload has a field named `data`, it is an ordinary field.
+  const wrapped = !form.kinds.has('data')
+  const queried = wrapped ? query.filter(([name]) => name === 'data') : []
+  if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must not be repeated, and not beside a body')
+  if (!bytes) return queried[0] && parseJson(queried[0][1], form, 'data')
+  const { type, header } = readContentType(request)
+  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return fromJson(textOf(bytes), form)
+  if (type === 'application/x-www-form-urlencoded') return fromForm(parseUrlencoded(textOf(bytes)), form, wrapped)
+  if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header, form.fileAdvice), form, wrapped)
+  throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')
+}
+
+function fromJson(text: string, form: Flattened): unknown {
+  const plain = form.fastParse?.(parseCanonicalJson(text))
+  return plain === undefined ? parseJson(text, form) : new Validated(plain)
+}
+
+function parseJson(text: string, { lenient }: Flattened, field?: string): unknown {
+  return lenient ? parseJsonItems(text, field) : parseJsonText(text, field)
+}
+
+function fromForm(pairs: readonly Pair[], form: Flattened, wrapped: boolean): unknown {
+  const { kinds, flatItem } = form
+  const data = wrapped ? pairs.filter(([name]) => name === 'data') : []
+  if (data.length > 1) throw badField('data', 'must not be repeated')
+  if (!data[0]) return flatItem ? [unflatten(pairs, kinds)] : unflatten(pairs, kinds)
+  const others = [...new Set(pairs.map(([name]) => name))].filter((name) => name !== 'data')
+  if (others.length > 0) throw invalid(others.map((name) => ({ field: fieldPath([name]), message: 'must not be combined with data' })))
+  return parseJson(data[0][1], form, 'data')
+}
+
+function readContentType(request: IncomingMessage): { type: string; header: string } {
+  const header = request.headers['content-type'] ?? ''
+  const coding = request.headers['content-encoding']
+  if (coding !== undefined && coding !== 'identity') throw unsupported('the body must not be compressed')
+  const [, charset] = /;\s*charset="?([^";\s]+)/i.exec(header) ?? []
+  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) throw unsupported('the body must be UTF-8')
+  return { type: header.split(';', 1)[0]?.trim().toLowerCase() ?? '', header }
+}
+
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw malformed('the body is no UTF-8')
+  const text = bytes.toString('utf8')
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
+
+function unsupported(message: string) {
+  return refusal('invalid', 'UNSUPPORTED_MEDIA_TYPE', message)
+}

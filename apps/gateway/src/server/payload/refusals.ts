@@ -1,0 +1,77 @@
+import { type DomainError, type FieldError, invalid } from '@vitascope/errors'
+import type { z } from 'zod'
+import { MAX_ERRORS, refusal } from '../http/problem.ts'
+
+/** Error for a payload that cannot be parsed. */
+export function malformed(message: string): DomainError {
+  return refusal('invalid', 'MALFORMED_PAYLOAD', message)
+}
+
+export function badField(field: string, message: string): DomainError {
+  return invalid([{ field, message }])
+}
+
+/** The first field errors of an input, up to the maximum of a problem document. */
+export class Problems {
+  readonly found: FieldError[] = []
+
+  /** True when no more problems are needed. */
+  get full(): boolean {
+    return this.found.length >= MAX_ERRORS
+  }
+
+  note(field: string, message: string): void {
+    if (!this.full) this.found.push({ field, message })
+  }
+}
+
+const MAX_PATH_LENGTH = 100
+
+/** Returns the path of a field. The names are chosen by the caller, so long paths are cut. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const [index, part] of path.entries()) {
+    if (text.length > MAX_PATH_LENGTH) break
+    text += typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part).slice(0, MAX_PATH_LENGTH + 1)}`
+  }
+  const written = text.replaceAll('\0', '\\0')
+  return (written.length > MAX_PATH_LENGTH ? `${written.slice(0, MAX_PATH_LENGTH)}…` : written).toWellFormed()
+}
+
+/**
+ * Adds the errors of a schema to `problems`. `whole` is the field name of the input as a whole.
+ * `show` returns the public name of a top-level field. `known` lists the names of all top-level
+ * fields.
+ */
+export function noteIssue(
+  issue: z.core.$ZodIssue,
+  problems: Problems,
+  {
+    whole = 'payload',
+    show = (name) => name,
+    known = [],
+  }: { whole?: string; show?: ((name: string) => string) | undefined; known?: readonly string[] } = {},
+): void {
+  if (problems.full) return
+  if (issue.code === 'unrecognized_keys') {
+    // The list may be long, so only the first error shows it.
+    const fields = issue.path.length === 0 && known.length > 0 ? `; the fields are ${known.join(', ')}` : ''
+    for (const [index, key] of issue.keys.slice(0, MAX_ERRORS).entries()) {
+      problems.note(fieldPath([...issue.path, key]), `is not a field here${index === 0 ? fields : ''}`)
+    }
+    return
+  }
+  const [first, ...rest] = issue.path
+  const field = first === undefined ? whole : fieldPath([typeof first === 'string' ? show(first) : first, ...rest])
+  problems.note(field, messageOf(issue))
+}
+
+/**
+ * Returns the end of a sentence that starts with the field name. zod's own messages start with a
+ * subject, those of our schemas do not.
+ */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (/received undefined$/.test(issue.message)) return 'is required'
+  if (issue.code === 'invalid_type') return `must be ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`
+  return issue.message
+}

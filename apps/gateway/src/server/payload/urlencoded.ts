@@ -1,0 +1,36 @@
+import { badField, fieldPath, malformed } from './refusals.ts'
+
+/** A decoded name and value of a form or query. */
+export type Pair = readonly [name: string, value: string]
+
+/** Far more fields than any endpoint has. */
+export const MAX_FIELDS = 1_000
+
+/**
+ * Parses `a=1&b=2`. Throws for an invalid percent-encoding, NUL or invalid UTF-8 instead of
+ * replacing it.
+ */
+export function parseUrlencoded(text: string): Pair[] {
+  if (text === '') return []
+  const parts = text.split('&')
+  if (parts.length > MAX_FIELDS) throw malformed(`there are more than ${MAX_FIELDS} fields`)
+  return parts.filter((part) => part !== '').map(parsePair)
+}
+
+function parsePair(part: string): Pair {
+  const at = part.indexOf('=')
+  const name = decode(at === -1 ? part : part.slice(0, at))
+  if (name === undefined || name.includes('\0')) throw malformed('the name of a field has an invalid percent-encoding or a NUL')
+  const value = decode(at === -1 ? '' : part.slice(at + 1))
+  if (value === undefined) throw badField(fieldPath([name]), 'has an invalid percent-encoding')
+  if (value.includes('\0')) throw badField(fieldPath([name]), 'must be well-formed Unicode without NUL')
+  return [name, value]
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,83 @@
+import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
+import type { HttpService } from '@vitascope/grpc'
+import { downloadProgress, type TransferLimiter } from '@vitascope/process'
+import { widestGroup } from '@vitascope/security'
+import type { Logger } from '@vitascope/telemetry'
+import type { Request, RequestHandler, Response } from 'express'
+import { createProxyMiddleware } from 'http-proxy-middleware'
+import { refusal } from '../http/problem.ts'
+import { type RequestContext, requestContext } from '../http/request-context.ts'
+import { answerBegins } from '../limits/viewer-paths.ts'
+
+/** Idle timeout. A player that is paused longer must request the rest with a range. */
+const IDLE_MS = 60_000
+/** Time limit for the first byte of delivery's response. */
+const FIRST_BYTE_MS = 10_000
+const VERBS = 'GET, HEAD, OPTIONS'
+
+/**
+ * Proxies `/delivery/...` unchanged. Delivery receives the client address, but no forwarding
+ * headers of the client. Clients below the minimum rate are disconnected.
+ */
+export function deliveryProxy({ origin, agent }: HttpService, downloads: TransferLimiter, log: Logger): RequestHandler {
+  const failures = new WeakMap<object, (error: unknown) => void>()
+  const proxy = createProxyMiddleware<Request, Response>({
+    target: origin,
+    ...(agent && { agent }),
+    // The built-in plugins would answer errors in their own format.
+    ejectPlugins: true,
+    plugins: [
+      (server) => {
+        server.on('proxyReq', limitFirstByte)
+        server.on('proxyRes', (_incoming, _request, response) => answerBegins(response))
+        server.on('error', (error, _request, response) => response && failures.get(response)?.(error))
+        // The client disconnected.
+        server.on('econnreset', () => {})
+      },
+    ],
+  })
+  return (request, response, next) => {
+    const exchange = requestContext(response)
+    exchange.template = '/delivery/*'
+    exchange.instance = () => '/delivery'
+    if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
+      response.setHeader('Allow', VERBS)
+      throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
+    }
+    if (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0) {
+      throw refusal('invalid', 'BAD_REQUEST', 'a request for a file must not have a body')
+    }
+    const client = widestGroup(exchange.address)
+    const end = downloads.begin({ client, ...downloadProgress(response), cut: () => response.destroy() })
+    response.once('close', end)
+    request.socket.setTimeout(IDLE_MS)
+    rewriteHeaders(request.headers, exchange)
+    // Express removed the mount path, which delivery's paths include.
+    request.url = request.originalUrl
+    failures.set(response, (error) => {
+      if (response.destroyed) return
+      log.warn({ err: error, request_id: exchange.requestId }, 'delivery unreachable')
+      if (response.headersSent) response.destroy()
+      else next(refusal('unavailable', 'SERVICE_UNAVAILABLE', 'delivery is unreachable; try again', 1))
+    })
+    void proxy(request, response, next)
+  }
+}
+
+/** Headers that are hop-by-hop, that only proxies may set, or that delivery does not use. */
+const DROPPED =
+  /^(connection|proxy-.*|keep-alive|te|trailer|upgrade|expect|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|cf-connecting-ip|via|authorization|cookie)$/
+
+function rewriteHeaders(headers: IncomingHttpHeaders, { address, requestId }: RequestContext): void {
+  const close = /(^|,)\s*close\s*(,|$)/i.test(headers.connection ?? '')
+  for (const name of Object.keys(headers)) if (DROPPED.test(name)) delete headers[name]
+  headers.connection = close ? 'close' : 'keep-alive'
+  headers['x-forwarded-for'] = address
+  headers['x-request-id'] = requestId
+}
+
+function limitFirstByte(outgoing: ClientRequest): void {
+  const timer = setTimeout(() => outgoing.destroy(new Error('delivery did not answer in time')), FIRST_BYTE_MS)
+  outgoing.once('response', () => clearTimeout(timer))
+  outgoing.once('close', () => clearTimeout(timer))
+}

@@ -1,0 +1,172 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { DomainError, type FieldError, type RefusalKind } from '@vitascope/errors'
+import { type HttpService, type Principal, type PrincipalKeys, principalHeaders } from '@vitascope/grpc'
+import { type CutReason, downloadProgress, type TransferLimiter, uploadProgress } from '@vitascope/process'
+import { widestGroup } from '@vitascope/security'
+import type { Logger } from '@vitascope/telemetry'
+import { createProxyMiddleware } from 'http-proxy-middleware'
+import { waiveRequestTime } from '../http/http-server.ts'
+import { refusal } from '../http/problem.ts'
+import { requestContext } from '../http/request-context.ts'
+import { hasBody } from '../payload/body.ts'
+import { MIN_BYTES_PER_SECOND } from './transfers.ts'
+
+/**
+ * Proxies a request with its body to encoding on behalf of a caller. Rejects with encoding's error.
+ */
+export type UploadProxy = (request: IncomingMessage, response: ServerResponse, to: { path: string; principal: Principal }) => Promise<void>
+
+/** Idle timeout in both directions. */
+const IDLE_MS = 60_000
+
+/**
+ * Creates the upload proxy. Bodies are streamed and never stored here. Transfers below the minimum
+ * rate are aborted.
+ */
+export function createUploadProxy({
+  to: { origin, agent },
+  transfers: { uploads, downloads },
+  principals,
+  publicUrl,
+  log,
+}: {
+  to: HttpService
+  transfers: { uploads: TransferLimiter; downloads: TransferLimiter }
+  principals: PrincipalKeys
+  publicUrl: () => string
+  log: Logger
+}): UploadProxy {
+  const waiting = new WeakMap<object, Passing>()
+  const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
+    target: origin,
+    ...(agent && { agent }),
+    ejectPlugins: true,
+    selfHandleResponse: true,
+    plugins: [
+      (server) => {
+        server.on('proxyReq', (outgoing, _request, response) => {
+          const passing = waiting.get(response)
+          if (passing) passing.outgoing = outgoing
+          else outgoing.destroy()
+        })
+        server.on('proxyRes', (answer, request, response) => {
+          const { done, fail, outgoing } = waiting.get(response) ?? {}
+          if (!done || !fail) return
+          const refused = answer.headers['vitascope-refusal']
+          if (typeof refused === 'string') {
+            fail(readRefusal(refused))
+            // The header holds the complete error, so the rest of the body is not sent to encoding.
+            outgoing?.destroy()
+          } else {
+            // The rest of the body is not read.
+            if (!request.complete) response.setHeader('Connection', 'close')
+            passBack(answer, response, done)
+          }
+        })
+        server.on('error', (error, _request, response) => response && waiting.get(response)?.fail(unreachable(error)))
+        // The client disconnected.
+        server.on('econnreset', (_error, _request, response) => waiting.get(response)?.done())
+      },
+    ],
+  })
+  const unreachable = (error: unknown) => {
+    log.warn({ err: error }, 'forwarding an upload to encoding failed')
+    return refusal('unavailable', 'SERVICE_UNAVAILABLE', 'uploads are temporarily unavailable; try again', 1)
+  }
+
+  return async (request, response, { path, principal }) => {
+    const { requestId, address } = requestContext(response)
+    const signed = await principalHeaders({ principal, requestId }, principals, 'encoding')
+    if (response.destroyed) return
+    const isUpload = hasBody(request)
+    for (const name of Object.keys(request.headers)) if (!PASSED_ON.test(name)) delete request.headers[name]
+    Object.assign(request.headers, {
+      ...signed,
+      'vitascope-public-url': publicUrl(),
+      'x-forwarded-for': address,
+      connection: 'keep-alive',
+    })
+    request.url = path
+    // The supported tus version, also for clients that requested another one.
+    if (path.startsWith('/tus')) response.setHeader('Tus-Resumable', '1.0.0').setHeader('Tus-Version', '1.0.0')
+    waiveRequestTime(request)
+    request.socket.setTimeout(IDLE_MS)
+    let end = () => {}
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const passing: Passing = {
+          done: resolve,
+          fail: (error) => {
+            waiting.delete(response)
+            reject(error)
+          },
+        }
+        waiting.set(response, passing)
+        response.once('close', resolve)
+        const client = widestGroup(address)
+        const cut = (reason: CutReason) => {
+          passing.fail(cutError(reason))
+          passing.outgoing?.destroy()
+          if (response.headersSent) response.destroy()
+        }
+        if (isUpload) end = uploads.begin({ client, ...uploadProgress(request), cut })
+        else if (request.method === 'GET') end = downloads.begin({ client, ...downloadProgress(response), cut })
+        void proxy(request, response, reject)
+      })
+    } catch (error) {
+      // The rest of the body is not awaited.
+      if (isUpload && !request.complete && !response.headersSent) response.setHeader('Connection', 'close')
+      request.unpipe()
+      request.resume()
+      if (!response.destroyed) throw error
+    } finally {
+      end()
+    }
+  }
+}
+
+/**
+ * A request that waits for encoding. `outgoing` is set once the request to encoding has a
+ * connection.
+ */
+interface Passing {
+  done: () => void
+  fail: (error: unknown) => void
+  outgoing?: ClientRequest
+}
+
+function cutError(reason: CutReason): DomainError {
+  if (reason === 'displaced') return refusal('unavailable', 'OVERLOADED', 'too many uploads are active; try again', 1)
+  return refusal('invalid', 'REQUEST_TIMEOUT', `the upload is slower than ${MIN_BYTES_PER_SECOND} bytes a second`)
+}
+
+/** Request headers that concern the upload. All others stay between client and gateway. */
+const PASSED_ON = /^(content-type|content-length|transfer-encoding|tus-resumable|upload-[a-z-]+)$/
+const PASSED_BACK =
+  /^(content-type|content-length|content-disposition|content-security-policy|x-content-type-options|cache-control|etag|location|tus-[a-z-]+|upload-[a-z-]+|x-job-id|x-video-id)$/
+
+function passBack(answer: IncomingMessage, response: ServerResponse, done: () => void): void {
+  response.statusCode = answer.statusCode ?? 500
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (value !== undefined && PASSED_BACK.test(name)) response.setHeader(name, value)
+  }
+  if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store')
+  answer.once('error', () => response.destroy())
+  answer.pipe(response).once('finish', done)
+}
+
+function readRefusal(header: string): Error {
+  const refused = JSON.parse(Buffer.from(header, 'base64').toString()) as Partial<Refusal>
+  if (refused.kind === undefined || refused.reason === undefined) return new Error('encoding failed to take an upload: its log says why')
+  const { kind, reason, message = '', fields = [], retryAfter } = refused
+  return new DomainError(kind, reason, message, { fields, ...(retryAfter !== undefined && { retryAfter }) })
+}
+
+/** Encoding's serialised error. */
+interface Refusal {
+  kind: RefusalKind
+  reason: string
+  message: string
+  fields: FieldError[]
+  retryAfter?: number
+}

@@ -1,0 +1,276 @@
+import type { Call } from '@vitascope/grpc'
+import { z } from 'zod'
+import type { Services } from '../../clients/services.ts'
+import type { EventAdmission } from '../limits/event-budgets.ts'
+import type { Cost } from '../limits/limits.ts'
+import type { PayloadShape } from '../payload/payload-schema.ts'
+import type { Caller } from './caller.ts'
+
+export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head'
+
+/**
+ * Access to a route:
+ * - `public`: everyone. A key that is sent must be valid, and is used only if it has the route's
+ *   resource
+ * - `user`: keys of every user (uploader, standard, system)
+ * - `super`: keys of super users (standard) and of system users
+ * - `system`: keys of system users
+ */
+export type Access = 'public' | 'user' | 'super' | 'system'
+
+/** Schema of a path or query. */
+type Shape = z.ZodObject
+
+/** The arguments of a handler besides its input. */
+export interface Context {
+  caller: Caller
+  /** Options for every service call: principal, request id, signal, deadline, idempotency. */
+  call: Call
+  services: Services
+  /** Prefix of generated URLs, without a trailing slash. */
+  publicUrl: string
+  /**
+   * Returns the problems of a source URL that are visible in the URL itself, as messages for its
+   * field.
+   */
+  checkSource: (url: string) => readonly string[]
+  /**
+   * Counts a password attempt of the caller's address for a video. Throws `RateLimited` (429) above
+   * the limit.
+   */
+  takePasswordTry: (videoId: string) => Promise<void>
+  /**
+   * Counts a contact form submission of the caller's address. Throws `RateLimited` (429) above the
+   * limit.
+   */
+  takeSubmission: (contactFormId: string) => Promise<void>
+  /**
+   * Consumes the cost of a request's events from the caller's budgets. Throws `RateLimited` (429)
+   * when they are exhausted.
+   */
+  admitEvents: EventAdmission
+  /** Client address and user agent of the request. Neither is stored. */
+  from: { address: string; userAgent: string }
+}
+
+/** An entry of the route table. Paths use Express syntax below `/v2`: `/video/:videoId`. */
+export interface Route<
+  Params extends Shape = Shape,
+  Query extends Shape = Shape,
+  Payload extends PayloadShape = PayloadShape,
+  Answer extends z.ZodType = z.ZodType,
+> {
+  verb: Verb
+  /** The documented path first, then alternative spellings. */
+  paths: readonly string[]
+  /** Other methods and paths for the same operation, with the same access rules and resource. */
+  aliases: readonly { verb: Verb; path: string }[]
+  /** Noun that the route belongs to, which is its tag in the API document. */
+  section: string
+  access: Access
+  /** ACL resource: first path segment and method, such as `video::post`. */
+  resource: string
+  cost: Cost
+  /** One line for the docs. */
+  summary: string
+  /** More for the docs, as Markdown. */
+  description: string
+  params: Params
+  query: Query
+  /**
+   * Schema of the payload in any of its three forms. Undefined for routes without payload. It may
+   * also be a record with free names (`z.record`) or a list (`z.array`, with a `max`). The flat
+   * fields of a form are then the only item of the list, if items have fields.
+   */
+  payload: Payload | undefined
+  /** Field that may hold a list, in JSON and in forms: `order` of `{"order": [3, 1, 2]}`. */
+  payloadField?: string
+  /** True if the payload may be missing. The defaults of its fields then apply. */
+  payloadOptional: boolean
+  /** End of the error message for a file in a form: what to do instead. */
+  fileAdvice?: string
+  /** What callers with less access can use instead of the route, as a sentence. */
+  alternative?: string
+  /** True if `text/plain` is parsed as JSON. `sendBeacon` sends it without a CORS preflight. */
+  plainJson: boolean
+  /**
+   * Parses a payload instead of the schema, for requests so frequent that the schema is too slow.
+   * For the value of a canonical JSON text (`parseCanonicalJson`) it returns the same output as the
+   * schema. It returns undefined if the schema would reject or change a value, or in doubt.
+   */
+  fastParse?(value: unknown): z.output<Payload> | undefined
+  /**
+   * True to serve the documented path without Express, for very frequent requests. The path must
+   * not have parameters.
+   */
+  bypassExpress: boolean
+  /** Status of a successful response. */
+  status: number
+  answer: Answer
+  /** Content types of a successful response. All except JSON are texts, whatever `answer` is. */
+  contentTypes: readonly string[]
+  /**
+   * Stable error codes that only this route has, for the docs: `{ only_publish: 'The video is the
+   * only one of its media.' }`.
+   */
+  refusals: Readonly<Record<string, string>>
+  /**
+   * False if GET changes or creates something. HEAD then returns 405 and responses are not cached.
+   */
+  readOnly: boolean
+  /**
+   * True if calls are written to the audit log: everything but safe GETs and routes that store no
+   * record.
+   */
+  audited: boolean
+  /**
+   * Query parameter for the key where headers are not possible, as in a `<script>`. The header
+   * works too.
+   */
+  apiKeyParam?: 'api_key'
+  /**
+   * Validates at the service, without changes, when fields of the payload are invalid on their
+   * own. It receives the valid fields and the names of the invalid ones, and its field errors are
+   * reported too. For routes whose service validates more than the schema.
+   */
+  validateRemotely?(
+    sent: { params: z.output<Params>; payload: Partial<z.output<Payload>>; bad: ReadonlySet<string> },
+    context: Context,
+  ): Promise<unknown>
+  /**
+   * Returns the path at encoding to which the whole request is proxied. The body is then not a
+   * payload and has its own limits, and `handle` is never called.
+   */
+  proxyTo?(params: z.output<Params>): string
+  /** Additional headers of OPTIONS responses. */
+  optionsHeaders?: Readonly<Record<string, string>>
+  handle(
+    input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
+    context: Context,
+  ): Promise<z.input<Answer> | Reply | Streamed>
+}
+
+/**
+ * A response that is sent as a stream. An error after its first part closes the connection, so that
+ * a client cannot mistake a partial response for a complete one.
+ */
+export class Streamed {
+  readonly parts: AsyncIterable<Uint8Array>
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(parts: AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>>) {
+    this.parts = parts
+    this.headers = headers
+  }
+}
+
+/** A response that is not plain JSON, or that has its own status or headers. */
+export class Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | object
+
+  constructor(body: string | object, more: { status?: number; headers?: Readonly<Record<string, string>> } = {}) {
+    this.body = body
+    this.status = more.status ?? 200
+    this.headers = more.headers ?? {}
+  }
+}
+
+/**
+ * A route declaration: one of the methods with its paths, and everything that differs from the
+ * defaults.
+ */
+export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends PayloadShape, Answer extends z.ZodType> = {
+  [V in Verb]?: readonly string[]
+} & Pick<
+  Route<Params, Query, Payload, Answer>,
+  'section' | 'access' | 'summary' | 'answer' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'handle'
+> &
+  Partial<
+    Pick<
+      Route,
+      | 'aliases'
+      | 'resource'
+      | 'cost'
+      | 'description'
+      | 'payloadField'
+      | 'fileAdvice'
+      | 'alternative'
+      | 'payloadOptional'
+      | 'plainJson'
+      | 'bypassExpress'
+      | 'status'
+      | 'contentTypes'
+      | 'refusals'
+      | 'readOnly'
+      | 'audited'
+      | 'apiKeyParam'
+      | 'optionsHeaders'
+    >
+  > & {
+    params?: Params
+    query?: Query
+    payload?: Payload
+  }
+
+const VERBS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const
+const NOTHING = z.object({})
+
+/**
+ * Declares a route. The resource defaults to the first path segment and the method, the cost to the
+ * method's.
+ *
+ *     export const getMedia = route({
+ *       get: ['/media/:mediaId'], section: 'Media', access: 'user', summary: 'Read a media',
+ *       params: z.object({ mediaId: id('media') }), answer: MediaAnswer,
+ *       async handle({ params }, { services, call }) { return mediaResponse((await services.media.getMedia(params, call)).media) },
+ *     })
+ */
+export function route<
+  Params extends Shape = typeof NOTHING,
+  Query extends Shape = typeof NOTHING,
+  Payload extends PayloadShape = typeof NOTHING,
+  Answer extends z.ZodType = z.ZodType,
+>(declared: RouteDeclaration<Params, Query, Payload, Answer>): Route {
+  const verb = VERBS.find((v) => declared[v] !== undefined)
+  const paths = verb && declared[verb]
+  const first = paths?.[0]
+  if (!verb || !paths || !first) throw new Error(`a route without verb and path: ${declared.summary}`)
+  const complete: Route<Params, Query, Payload, Answer> = {
+    verb,
+    paths,
+    aliases: declared.aliases ?? [],
+    section: declared.section,
+    access: declared.access,
+    resource: declared.resource ?? `${first.split('/')[1]}::${verb}`,
+    cost: declared.cost ?? (verb === 'get' || verb === 'head' ? 'read' : 'write'),
+    summary: declared.summary,
+    description: declared.description ?? '',
+    // The default value applies exactly when the type parameter has its default.
+    params: declared.params ?? (NOTHING as unknown as Params),
+    query: declared.query ?? (NOTHING as unknown as Query),
+    payload: declared.payload,
+    ...(declared.payloadField !== undefined && { payloadField: declared.payloadField }),
+    ...(declared.fileAdvice !== undefined && { fileAdvice: declared.fileAdvice }),
+    ...(declared.alternative !== undefined && { alternative: declared.alternative }),
+    payloadOptional: declared.payloadOptional ?? false,
+    plainJson: declared.plainJson ?? false,
+    bypassExpress: declared.bypassExpress ?? false,
+    status: declared.status ?? 200,
+    answer: declared.answer,
+    contentTypes: declared.contentTypes ?? ['application/json'],
+    refusals: declared.refusals ?? {},
+    readOnly: declared.readOnly ?? true,
+    audited: declared.audited ?? ((verb !== 'get' && verb !== 'head') || declared.readOnly === false),
+    ...(declared.apiKeyParam && { apiKeyParam: declared.apiKeyParam }),
+    ...(declared.fastParse && { fastParse: declared.fastParse }),
+    ...(declared.validateRemotely && { validateRemotely: declared.validateRemotely }),
+    ...(declared.proxyTo && { proxyTo: declared.proxyTo }),
+    ...(declared.optionsHeaders && { optionsHeaders: declared.optionsHeaders }),
+    handle: declared.handle,
+  }
+  // The table holds routes with different schemas. Each handler only receives what its own schemas
+  // parsed.
+  return complete as unknown as Route
+}

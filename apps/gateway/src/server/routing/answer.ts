@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { vary } from '../http/response.ts'
+import { Reply, type Route, type Streamed } from '../route/route.ts'
+
+/**
+ * First path segments of routes whose responses may contain a secret. Caches must not store them.
+ */
+const SECRET_AREAS = new Set(['apikey', 'oauth', 'webhook'])
+
+/** Sends the response of a handler. Successful reads get an ETag and 304. */
+export function sendAnswer(request: IncomingMessage, response: ServerResponse, route: Route, answered: unknown, guest: boolean): void {
+  const reply = answered instanceof Reply ? answered : new Reply(answered as object, { status: route.status })
+  const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+  const readOnly = (request.method === 'GET' || request.method === 'HEAD') && route.readOnly
+  response.statusCode = reply.status
+  response.setHeader('Content-Type', typeof reply.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
+  response.setHeader('Cache-Control', cacheControl(route, readOnly, guest))
+  vary(response, 'Authorization')
+  for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
+  if (readOnly && reply.status === 200) {
+    const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+    response.setHeader('ETag', tag)
+    if (isKnown(request.headers['if-none-match'], tag)) {
+      response.removeHeader('Content-Type')
+      response.statusCode = 304
+      response.end()
+      return
+    }
+  }
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  // Node sends a string together with the headers in one write.
+  if (request.method === 'HEAD') response.end()
+  else response.end(body)
+}
+
+/**
+ * Sends a response as a stream with backpressure. It awaits the first part before it sends the
+ * headers, so that an error can still be a problem document.
+ */
+export async function sendStream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { parts, headers }: Streamed,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = parts[Symbol.asyncIterator]()
+  try {
+    let part = await reader.next()
+    response.setHeader('Cache-Control', 'no-store')
+    vary(response, 'Authorization')
+    response.setHeaders(new Map(Object.entries(headers)))
+    if (request.method !== 'HEAD') {
+      for (; !part.done; part = await reader.next()) if (!response.write(part.value)) await once(response, 'drain', { signal })
+    }
+    response.end()
+  } finally {
+    await reader.return?.()
+  }
+}
+
+/** Throws if a response does not match the schema of its route, which the API document shows. */
+export function checkAnswer(route: Route, answered: unknown): void {
+  const body = answered instanceof Reply ? answered.body : answered
+  if (typeof body === 'string') return
+  const result = route.answer.safeParse(body)
+  if (!result.success) throw new Error(`${route.verb} ${route.paths[0]} answers something else than it says: ${result.error.message}`)
+}
+
+/**
+ * Responses to guests may be stored in shared caches with revalidation. Responses to a key may be
+ * stored only by its holder.
+ */
+function cacheControl(route: Route, readOnly: boolean, guest: boolean): string {
+  if (!readOnly || SECRET_AREAS.has(route.resource.split('::', 1)[0] ?? '')) return 'no-store'
+  return guest ? 'public, max-age=0, must-revalidate' : 'private, no-cache'
+}
+
+/**
+ * Returns true if `If-None-Match` matches. The comparison is weak: it ignores `W/`, which
+ * intermediate caches may add.
+ */
+function isKnown(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag)
+}

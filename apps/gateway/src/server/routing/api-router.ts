@@ -1,0 +1,83 @@
+import type { Request, RequestHandler } from 'express'
+import { Router } from 'express'
+import { answerOptions } from '../http/cors.ts'
+import { refusal } from '../http/problem.ts'
+import { requestContext } from '../http/request-context.ts'
+import type { Route, Verb } from '../route/route.ts'
+import { beginnings, indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
+import { type ApiParts, nameExchange, serveTarget } from './serve-target.ts'
+
+/**
+ * Serves every path of the route table, below `/v2`. All other paths are 404. A path without
+ * parameters is looked up in a map, any other is matched among the routes with the same first
+ * segment. Express tries patterns one after another, and there are about two hundred.
+ */
+export function apiRouter(routes: readonly Route[], parts: ApiParts): RequestHandler {
+  const longerPaths = beginnings(routes)
+  const whole = new Map<string, RequestHandler>()
+  const areas = new Map<string, Router>()
+  for (const entry of indexRoutes(routes)) {
+    const serve = dispatcher(entry, longerPaths, parts)
+    if (!entry.pattern.includes(':')) {
+      whole.set(entry.pattern, serve)
+      continue
+    }
+    const area = areas.get(areaOf(entry.pattern)) ?? Router({ caseSensitive: true, strict: false })
+    areas.set(areaOf(entry.pattern), area)
+    area.all(entry.pattern, serve)
+  }
+  return (request, response, next) => {
+    const { path } = request
+    const serve = whole.get(path.endsWith('/') ? path.slice(0, -1) : path) ?? areas.get(areaOf(path))
+    return serve ? serve(request, response, next) : next()
+  }
+}
+
+/** Returns the first segment of a path: `video` of `/video/:p0`. */
+function areaOf(path: string): string {
+  const [, first = ''] = path.split('/', 2)
+  return first
+}
+
+/**
+ * Returns the handler of one path. It selects the route by the method, and derives OPTIONS and 405
+ * from the other methods.
+ */
+function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, parts: ApiParts): RequestHandler {
+  const targets = new Map([...entry.targets].map(([verb, target]) => [verb, { target, serve: serveTarget(target, parts) }]))
+  const get = entry.targets.get('get')
+  const verbs = allowedVerbs(entry)
+  const options = Object.assign({}, ...[...entry.targets.values()].map(({ route }) => route.optionsHeaders))
+  return (request, response) => {
+    const method = request.method.toLowerCase()
+    const found = targets.get(method as Verb) ?? (method === 'head' && get?.route.readOnly ? targets.get('get') : undefined)
+    if (found) return found.serve(request, response, valuesOf(request, found.target))
+    nameExchange(requestContext(response), anyTarget(entry), valuesOf(request, anyTarget(entry)))
+    if (method === 'options') return answerOptions(request, response, verbs, options)
+    const longerPath = longerPaths.get(request.path.replace(/\/$/, ''))
+    if (longerPath !== undefined)
+      throw refusal(
+        'not_found',
+        'NOT_FOUND',
+        `this path goes on: /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
+      )
+    response.setHeader('Allow', verbs)
+    throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
+  }
+}
+
+function allowedVerbs({ targets }: PathEntry): string {
+  const verbs = [...targets.keys()].map((verb) => verb.toUpperCase())
+  return [...new Set([...verbs, ...(targets.get('get')?.route.readOnly ? ['HEAD'] : []), 'OPTIONS'])].sort().join(', ')
+}
+
+function anyTarget({ targets }: PathEntry): Target {
+  const [target] = targets.values()
+  if (!target) throw new Error('a path without a route')
+  return target
+}
+
+/** Returns the values of the path parameters in order. */
+function valuesOf(request: Request, { params }: Target): string[] {
+  return params.map((_, index) => String(request.params[`p${index}`] ?? ''))
+}

@@ -1,0 +1,39 @@
+import type { RequestListener } from 'node:http'
+import type { Middleware } from '../http/middleware.ts'
+import type { ProblemSender } from '../http/send-problem.ts'
+import type { Route } from '../route/route.ts'
+import { targetsOf } from '../route/route-index.ts'
+import { type ApiParts, type Serve, serveTarget } from './serve-target.ts'
+
+/**
+ * Serves the routes with `bypassExpress` with the same middleware and `serveTarget`. Requests for
+ * anything but their exact documented path go to `others`: another method, OPTIONS, a query string,
+ * a trailing slash.
+ */
+export function directRoutes(
+  routes: readonly Route[],
+  {
+    parts,
+    steps,
+    sendProblem,
+    others,
+  }: { parts: ApiParts; steps: readonly Middleware[]; sendProblem: ProblemSender; others: RequestListener },
+): RequestListener {
+  const served = new Map(routes.filter(({ bypassExpress }) => bypassExpress).map((route) => directOf(route, parts)))
+  return (request, response) => {
+    const direct = served.get(request.url ?? '')
+    if (!direct || direct.method !== request.method) return void others(request, response)
+    try {
+      for (const step of steps) step(request, response)
+    } catch (error) {
+      return void sendProblem(error, response)
+    }
+    direct.serve(request, response, []).catch((error: unknown) => sendProblem(error, response))
+  }
+}
+
+function directOf(route: Route, parts: ApiParts): [url: string, direct: { method: string; serve: Serve }] {
+  const [target] = targetsOf(route)
+  if (!target || target.params.length > 0) throw new Error(`a direct route has a path without parameters: "${route.summary}"`)
+  return [`/v2${target.path}`, { method: target.verb.toUpperCase(), serve: serveTarget(target, parts) }]
+}

@@ -1,0 +1,167 @@
+import { type FieldError, invalid, isDomainError } from '@vitascope/errors'
+import { z } from 'zod'
+import { MAX_ERRORS } from '../http/problem.ts'
+import { Validated } from '../payload/canonical-json.ts'
+import { type PayloadSchema, payloadSchema } from '../payload/payload-schema.ts'
+import { fieldPath, noteIssue, Problems } from '../payload/refusals.ts'
+import type { Pair } from '../payload/urlencoded.ts'
+import type { Route } from '../route/route.ts'
+import { publicName } from '../route/route-index.ts'
+
+/** The schemas of a route, prepared once. */
+export interface InputSchemas {
+  params: z.ZodObject
+  query: z.ZodObject
+  /**
+   * Query parameters that are fields of a JSON parameter, each with the error message that explains
+   * how to send it.
+   */
+  misplaced: ReadonlyMap<string, string>
+  payload: z.ZodType
+  form: PayloadSchema
+}
+
+/** The validated input of a handler. */
+export interface Input {
+  params: Record<string, unknown>
+  query: Record<string, unknown>
+  payload: Record<string, unknown> | unknown[]
+}
+
+/** Input for validation by a service: the valid fields, and the names of the invalid ones. */
+export interface ValidatedInput {
+  params: Record<string, unknown>
+  payload: Record<string, unknown>
+  bad: ReadonlySet<string>
+}
+
+export function inputSchemas(route: Route): InputSchemas {
+  const form = payloadSchema(route)
+  return { params: route.params, query: route.query, misplaced: misplacedFields(route.query), payload: form.schema, form }
+}
+
+/**
+ * Validates all input against the schemas of the route and reports every invalid field at once.
+ * `validateRemotely` calls a service that validates further.
+ */
+export async function checkInput(
+  route: Route,
+  schemas: InputSchemas,
+  came: { params: Record<string, string>; query: readonly Pair[]; payload: unknown },
+  judge: (sent: ValidatedInput) => Promise<unknown> = async () => undefined,
+): Promise<Input> {
+  const problems = new Problems()
+  const check = (schema: z.ZodType, value: unknown, named: Parameters<typeof noteIssue>[2] = {}): Record<string, unknown> => {
+    const result = schema.safeParse(value)
+    // Each schema parses to an object, except that of the payload, whose type the handler knows.
+    if (result.success) return result.data as Record<string, unknown>
+    for (const issue of result.error.issues) noteIssue(issue, problems, named)
+    return {}
+  }
+  const params = check(schemas.params, came.params, { show: publicName })
+  const query = check(schemas.query, knownQuery(schemas, came.query, problems))
+  const missing = came.payload === undefined && route.payload !== undefined && !route.payloadOptional
+  const payload =
+    came.payload instanceof Validated
+      ? (came.payload.value as Input['payload'])
+      : check(schemas.payload, fewUnknown(route.payload, came.payload === undefined ? schemas.form.nothing : came.payload), {
+          known: fieldNames(route.payload),
+        })
+  if (problems.found.length > 0) {
+    const good = missing ? undefined : goodFields(route.payload, came.payload)
+    const bad = new Set(problems.found.map(({ field }) => topField(field)))
+    const more = good ? await judged(judge({ params, payload: good, bad })) : []
+    throw invalid([...problems.found, ...more.filter(({ field }) => !bad.has(topField(field)))])
+  }
+  if (missing) throw invalid([{ field: 'payload', message: 'is required' }])
+  return { params, query, payload }
+}
+
+function fieldNames(payload: Route['payload']): string[] {
+  return payload instanceof z.ZodObject ? Object.keys(payload.shape) : []
+}
+
+/**
+ * Drops unknown fields beyond the maximum that a problem document lists. One unknown field is
+ * enough to reject the request.
+ */
+function fewUnknown(payload: Route['payload'], came: unknown): unknown {
+  if (payload !== undefined && !(payload instanceof z.ZodObject)) return came
+  if (typeof came !== 'object' || came === null || Array.isArray(came)) return came
+  const shape = payload?.shape ?? {}
+  const unknown = Object.keys(came).filter((name) => !Object.hasOwn(shape, name))
+  if (unknown.length <= MAX_ERRORS) return came
+  const dropped = new Set(unknown.slice(MAX_ERRORS))
+  return Object.fromEntries(Object.entries(came).filter(([name]) => !dropped.has(name)))
+}
+
+/** Returns the fields of a payload that are valid on their own. */
+function goodFields(payload: Route['payload'], came: unknown): Record<string, unknown> | undefined {
+  if (!(payload instanceof z.ZodObject) || typeof came !== 'object' || came === null || Array.isArray(came)) return undefined
+  const sent = Object.entries(came).filter(([name]) => Object.hasOwn(payload.shape, name))
+  return Object.fromEntries(
+    sent.flatMap(([name, value]) => {
+      const { success, data } = z.safeParse(payload.shape[name] ?? z.never(), value)
+      return success ? [[name, data]] : []
+    }),
+  )
+}
+
+/**
+ * Returns the field errors of a service. Its other domain errors are ignored until the input is
+ * valid.
+ */
+async function judged(answer: Promise<unknown>): Promise<readonly FieldError[]> {
+  try {
+    await answer
+    return []
+  } catch (error) {
+    if (isDomainError(error)) return error.fields
+    throw error
+  }
+}
+
+function topField(field: string): string {
+  return field.split(/[.[]/, 1)[0] ?? field
+}
+
+/**
+ * Returns the known query parameters. A known one must not be repeated. A field of a JSON parameter
+ * must not be a parameter of its own, because a report with an ignored filter would look like the
+ * requested one. Other unknown parameters are ignored.
+ */
+function knownQuery({ query, misplaced }: InputSchemas, pairs: readonly Pair[], problems: Problems): Record<string, string> {
+  const known = pairs.filter(([name]) => Object.hasOwn(query.shape, name))
+  const names = known.map(([name]) => name)
+  const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  for (const name of twice) problems.note(name, 'must not be repeated')
+  for (const name of new Set(pairs.map(([name]) => name))) {
+    const message = misplaced.get(name)
+    if (message !== undefined) problems.note(fieldPath([name]), message)
+  }
+  return Object.fromEntries(known)
+}
+
+/**
+ * Returns, for each field of a JSON parameter, the names that clients use by mistake: `video_id`,
+ * `filter[video_id]`, `filter.video_id`.
+ */
+function misplacedFields(query: z.ZodObject): ReadonlyMap<string, string> {
+  const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' })
+  const found = Object.entries(properties).flatMap(([parameter, schema]) => {
+    if (typeof schema !== 'object' || schema.type !== 'object') return []
+    const example = JSON.stringify(schema['example'] ?? {})
+    const message = `is a field of ${parameter}, which is JSON: ${parameter}=${example}, percent-encoded`
+    const spellings = (field: string) => [
+      field,
+      `${field}[]`,
+      `${parameter}.${field}`,
+      `${parameter}[${field}]`,
+      `${parameter}[${field}][]`,
+    ]
+    return Object.keys(schema.properties ?? {})
+      .flatMap(spellings)
+      .map((name) => [name, message] as const)
+  })
+  return new Map(found.filter(([name]) => !Object.hasOwn(query.shape, name)))
+}

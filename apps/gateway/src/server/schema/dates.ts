@@ -1,0 +1,95 @@
+const WRITTEN = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/
+const WITH_ZONE = /^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?: ?(Z|[+-]\d{2}:\d{2})| ([A-Za-z][A-Za-z0-9_+/-]{0,63}))$/
+
+/**
+ * Years outside of these are typing errors, and a time zone could move them beyond the four digits
+ * of responses.
+ */
+const firstYear = 1970
+const lastYear = 2999
+
+/**
+ * Parses `2026-03-01 09:30:00` as UTC. Returns undefined for anything else, including days that do
+ * not exist.
+ */
+export function parseTimestamp(text: string): Date | undefined {
+  const [year, month, day, hour, minute, second] = (WRITTEN.exec(text) ?? []).slice(1).map(Number)
+  if (year === undefined || month === undefined || day === undefined) return undefined
+  if (year < firstYear || year > lastYear) return undefined
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
+  // Date turns 30 February into 1 March, which formats differently.
+  return formatTimestamp(date) === text ? date : undefined
+}
+
+/** Returns true for an existing day such as `2028-02-29`, with years 1 to 9999. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false
+  const midnight = new Date(`${text}T00:00:00Z`)
+  // Date rejects 31 June in this form, or turns it into 1 July.
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text)
+}
+
+/**
+ * Parses a timestamp with a zone: `GMT`, `UTC`, `Z`, `+02:00` or an IANA name. Returns undefined
+ * for a local time that the zone skips.
+ */
+export function parseZonedTimestamp(text: string): Date | undefined {
+  const [, local = '', offset, name] = WITH_ZONE.exec(text) ?? []
+  const written = parseTimestamp(local)
+  if (!written) return undefined
+  return offset === undefined ? inNamedZone(written, name ?? '') : atOffset(written, offset)
+}
+
+/** Formats a date as `YYYY-MM-DD HH:mm:ss` in UTC. */
+export function formatTimestamp(date: Date): string {
+  return date.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+function atOffset(written: Date, offset: string): Date | undefined {
+  if (offset === 'Z') return written
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number)
+  if (hours > 23 || minutes > 59) return undefined
+  const shift = (hours * 60 + minutes) * 60_000
+  return new Date(written.getTime() + (offset.startsWith('-') ? shift : -shift))
+}
+
+/**
+ * Returns the moment of a local time in a zone. If the local time occurs twice, it is the earlier
+ * one.
+ */
+function inNamedZone(written: Date, zone: string): Date | undefined {
+  const clock = clockOf(zone)
+  if (!clock) return undefined
+  const day = 86_400_000
+  const offsets = [-day, day].map((away) => clock(new Date(written.getTime() + away)) - (written.getTime() + away))
+  const moments = offsets.map((offset) => new Date(written.getTime() - offset)).sort((a, b) => a.getTime() - b.getTime())
+  return moments.find((moment) => clock(moment) === written.getTime())
+}
+
+/**
+ * Returns a function from a moment to the zone's local time, as if it were UTC, in ms. Returns
+ * undefined for an unknown zone.
+ */
+function clockOf(zone: string): ((moment: Date) => number) | undefined {
+  try {
+    const format = new Intl.DateTimeFormat('en-CA', {
+      timeZone: zone,
+      calendar: 'iso8601',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    })
+    return (moment) => {
+      const part = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
+      const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part
+      return Date.UTC(year, month - 1, day, hour, minute, second)
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}

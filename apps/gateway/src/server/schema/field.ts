@@ -1,0 +1,69 @@
+import { z } from 'zod'
+
+/** An error message that follows the field name in a sentence. */
+export class Refusal {
+  readonly message: string
+
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+export function refuse(message: string): Refusal {
+  return new Refusal(message)
+}
+
+/** Returns the error option for zod's own checks. A missing field has a message of its own. */
+export function problem(message: string): { error: (issue: { input?: unknown }) => string } {
+  return { error: ({ input }) => (input === undefined ? 'is required' : message) }
+}
+
+/**
+ * Returns the schema of a field of a path, query or payload. `read` receives the input, of any
+ * type, and returns the value or a `Refusal`. `shown` is the schema of the value, which the API
+ * document shows too.
+ */
+export function field<Shown extends z.ZodType>(read: (value: unknown) => unknown, shown: Shown): z.ZodPreprocess<Shown> {
+  return z.preprocess((value, context) => {
+    const result = value === undefined ? refuse('is required') : read(value)
+    if (!(result instanceof Refusal)) return result
+    context.addIssue({ code: 'custom', message: result.message, input: value })
+    return z.NEVER
+  }, shown)
+}
+
+/** An error between fields, reported for one of them. */
+export interface Clash {
+  path: readonly (string | number)[]
+  message: string
+}
+
+/**
+ * Adds a check between the fields of an object or the items of a list. The check receives only
+ * valid parts, even if others are invalid, so that all errors are reported at once. `Good` is an
+ * object of optional fields, or a list of such objects and undefined.
+ */
+export function checked<Shape extends z.ZodType, Good>(shape: Shape, clashes: (good: Good) => readonly Clash[]): Shape {
+  const refine = (value: unknown, { issues, addIssue }: z.core.$RefinementCtx<unknown>): void => {
+    const bad = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? [] : [issue.path ?? []]))
+    if (bad.some((path) => path.length === 0)) return
+    // `shape` has parsed the value, and the invalid parts are removed.
+    for (const { path, message } of clashes(withoutBad(value, bad) as Good)) {
+      addIssue({ code: 'custom', path: [...path], message, input: value })
+    }
+  }
+  return shape.superRefine(refine, { when: () => true })
+}
+
+function withoutBad(value: unknown, bad: readonly PropertyKey[][]): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => {
+      const inner = bad.filter(([at]) => at === index).map(([, ...path]) => path)
+      return inner.some((path) => path.length === 0) ? undefined : withoutBad(item, inner)
+    })
+  }
+  const names = new Set(bad.map(([name]) => name))
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)))
+    : value
+}

@@ -1,0 +1,307 @@
+import { isDomainError } from '@vitascope/errors'
+import { parseAddressRules } from '@vitascope/security'
+import { z } from 'zod'
+import { parseJsonText } from '../payload/json-text.ts'
+import { isDay, parseTimestamp, parseZonedTimestamp } from './dates.ts'
+import { type Clash, checked, field, problem, Refusal, refuse } from './field.ts'
+import { isStorable, lengthUpTo } from './text.ts'
+
+/** Metadata of a field in the API document. */
+export interface Shown {
+  description?: string
+  example?: unknown
+  [more: string]: unknown
+}
+
+const unstorable = 'must be well-formed Unicode without NUL'
+/** Longer than any key, address or id, so that cutting a path part cannot produce a valid one. */
+const maxPathPartLength = 300
+const greatestId = 9_223_372_036_854_775_807n
+
+/**
+ * An id in a path. A malformed one matches no record: it is passed on, cut to a length that no id
+ * has, and the service answers 404.
+ */
+export function id(noun: string, shown: Shown = {}) {
+  return pathPart({ description: `Id of the ${noun}.`, example: '42', ...shown })
+}
+
+/** Any other text in a path that identifies something. */
+export function pathPart(shown: Shown) {
+  return field(
+    (value) => (typeof value !== 'string' || !isStorable(value) ? refuse(unstorable) : value.slice(0, maxPathPartLength)),
+    z.string().meta(shown),
+  )
+}
+
+/** An id in a query or payload: digits, or a JSON number that represents them exactly. */
+export function idField(noun: string, shown: Shown = {}) {
+  return field(readId, z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[1-9][0-9]{0,18}$', example: '42', ...shown }))
+}
+
+/** Like `idField`, but an empty text or null means none and becomes an empty text. */
+export function idOrNone(noun: string, shown: Shown = {}) {
+  return field(
+    (value) => (value === '' || value === null ? '' : readId(value)),
+    z
+      .string()
+      .meta({ description: `Id of the ${noun}. \`""\` or null means none.`, pattern: '^([1-9][0-9]{0,18})?$', example: '42', ...shown }),
+  )
+}
+
+/**
+ * An organisation id in a query or payload. Ownership is checked instead of the format, so a
+ * malformed id is rejected like that of another organisation.
+ */
+export function organisationIdField(shown: Shown = {}) {
+  return field(
+    (value) => {
+      if (typeof value === 'string') return isStorable(value) ? value.slice(0, maxPathPartLength) : refuse(unstorable)
+      return readId(value)
+    },
+    z.string().meta({
+      description: 'Id of the organisation. Only a system key may name another organisation than its own.',
+      example: '1',
+      ...shown,
+    }),
+  )
+}
+
+/** An integer as a JSON number or a text of digits. */
+export function int({ min, max }: { min: number; max: number }, shown: Shown = {}) {
+  const message = `must be an integer from ${min} to ${max}`
+  return field(
+    (value) => {
+      const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
+      return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? number : refuse(message)
+    },
+    z.int(problem(message)).min(min).max(max).meta(shown),
+  )
+}
+
+/** A decimal number as a JSON number or a text of digits. */
+export function decimal({ min, max }: { min: number; max: number }, shown: Shown = {}) {
+  const message = `must be a number from ${min} to ${max}`
+  return field(
+    (value) => {
+      const number = typeof value === 'string' && /^-?\d{1,16}(\.\d{1,20})?$/.test(value) ? Number(value) : value
+      return typeof number === 'number' && number >= min && number <= max ? number : refuse(message)
+    },
+    z.number(problem(message)).min(min).max(max).meta(shown),
+  )
+}
+
+const flags = new Map<unknown, boolean>([
+  [true, true],
+  [false, false],
+  [1, true],
+  [0, false],
+  ['1', true],
+  ['0', false],
+  ['true', true],
+  ['false', false],
+])
+
+/** A boolean: `0` or `1`, `"0"` or `"1"`, true or false. */
+export function flag(shown: Shown = {}) {
+  return field((value) => flags.get(value) ?? refuse('must be 0 or 1, true or false'), z.boolean().meta(shown))
+}
+
+/** A field that can be cleared: an empty text or null becomes null. */
+export function clearable<Inner extends z.ZodType>(inner: Inner) {
+  return field((value) => (value === '' ? null : value), inner.nullable())
+}
+
+/** A text of at most `max` characters (code points). With a `min` it must not be blank. */
+export function text(
+  max: number,
+  { min = 0, pattern, message }: { min?: number; pattern?: RegExp; message?: string } = {},
+  shown: Shown = {},
+) {
+  return field(
+    (value) => {
+      if (typeof value !== 'string') return refuse('must be a text')
+      if (!isStorable(value)) return refuse(unstorable)
+      if (lengthUpTo(value, max) > max) return refuse(`must have at most ${max} characters`)
+      if (min > 0 && value.trim() === '') return refuse('must not be blank')
+      if (lengthUpTo(value, max) < min) return refuse(`must have at least ${min} characters`)
+      return pattern === undefined || pattern.test(value) ? value : refuse(message ?? 'is malformed')
+    },
+    z.string().meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, ...shown }),
+  )
+}
+
+/** One of a fixed set of words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words, shown: Shown = {}) {
+  return z.enum(words, problem(`must be one of: ${words.join(', ')}`)).meta(shown)
+}
+
+/** `YYYY-MM-DD HH:mm:ss` in UTC. */
+export function timestamp(shown: Shown = {}) {
+  return field(
+    (value) => (typeof value === 'string' && parseTimestamp(value)) || refuse('must be a time such as 2030-12-31 23:59:59'),
+    z.date().meta({ type: 'string', example: '2030-12-31 23:59:59', ...shown }),
+  )
+}
+
+/** `YYYY-MM-DD`: an existing day, with years 1 to 9999. */
+export function day(shown: Shown = {}) {
+  return field(
+    (value) => (typeof value === 'string' && isDay(value) ? value : refuse('must be a day such as 2030-12-31')),
+    z.string().meta({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', ...shown }),
+  )
+}
+
+/** `YYYY-MM-DD HH:mm:ss ZONE`. An empty text or null means never. */
+export function expiry(shown: Shown = {}) {
+  return field(
+    (value) => {
+      if (value === '' || value === null) return null
+      const message = 'must be a time with a zone such as 2030-12-31 23:59:59 GMT; the zone is GMT, UTC, Z, +02:00 or an IANA name'
+      return (typeof value === 'string' && parseZonedTimestamp(value)) || refuse(message)
+    },
+    z
+      .date()
+      .nullable()
+      .meta({ type: 'string', example: '2030-12-31 23:59:59 GMT', ...shown }),
+  )
+}
+
+/** An object of known fields, or its JSON text. */
+export function object<Fields extends z.ZodObject>(fields: Fields, shown: Shown = {}) {
+  return field((value) => asObject(value), fields.meta(shown))
+}
+
+/**
+ * Any JSON object, or its JSON text, stored as JSON text of at most `maxBytes`. An empty text or
+ * null means none.
+ */
+export function jsonObject(maxBytes: number, shown: Shown = {}) {
+  return field(
+    (value) => {
+      if (value === '' || value === null) return ''
+      const found = asObject(value)
+      if (found instanceof Refusal) return found
+      const written = JSON.stringify(found)
+      return Buffer.byteLength(written) <= maxBytes ? written : refuse(`must have at most ${maxBytes} bytes of JSON`)
+    },
+    z.string().meta({ type: ['object', 'null'], additionalProperties: true, ...shown }),
+  )
+}
+
+/** An object with free names that match `key` and values of one schema, or its JSON text. */
+export function map<Value extends z.ZodType>(
+  value: Value,
+  { max, key, keyMessage }: { max: number; key: RegExp; keyMessage: string },
+  shown: Shown = {},
+) {
+  return field(
+    (sent) => {
+      const found = asObject(sent)
+      if (found instanceof Refusal) return found
+      // A zod record drops this name silently.
+      if (Object.hasOwn(found, '__proto__')) return refuse(`has a name that is none: ${keyMessage}`)
+      return Object.keys(found).length > max ? refuse(`must have at most ${max} entries`) : found
+    },
+    z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(shown),
+  )
+}
+
+/**
+ * An array, its JSON text, or a repeated field of a flat form. With `clearable`, an empty text or
+ * null becomes an empty array.
+ */
+export function list<Item extends z.ZodType, Good = readonly unknown[]>(
+  item: Item,
+  { max, clearable = false, clashes = () => [] }: { max: number; clearable?: boolean; clashes?: (good: Good) => readonly Clash[] },
+  shown: Shown = {},
+) {
+  return field(
+    (value) => {
+      if (clearable && (value === '' || value === null)) return []
+      if (typeof value === 'string' && value.trimStart().startsWith('[')) return parseJson(value)
+      return typeof value === 'string' && value !== '' ? [value] : value
+    },
+    checked(z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`), clashes).meta(shown),
+  )
+}
+
+/** 1 to 100 characters without white space. */
+export function tag(shown: Shown = {}) {
+  const message = 'must have no white space; join words by hyphens'
+  return text(100, { min: 1, pattern: /^\S+$/u, message }, { example: 'summer-2030', ...shown })
+}
+
+/** A language code in canonical form. `_` is accepted for `-`. */
+export function language(shown: Shown = {}) {
+  return field(
+    (value) => (typeof value === 'string' && canonicalLanguage(value)) || refuse('must be a language code such as en or pt-BR'),
+    z.string().meta({ example: 'en-GB', ...shown }),
+  )
+}
+
+/**
+ * At most `max` IPv4 or IPv6 addresses and CIDRs, normalised. An empty list means no restriction.
+ */
+export function addressList(max: number, shown: Shown = {}) {
+  const network = field(
+    (value) => (typeof value === 'string' && canonicalNetwork(value)) || refuse('must be an address, or a network such as 192.0.2.0/24'),
+    z.string().meta({ example: '192.0.2.0/24' }),
+  )
+  return list(
+    network,
+    { max, clearable: true },
+    { description: 'IP addresses and CIDRs that may load media files. Empty if all may.', ...shown },
+  )
+}
+
+function readId(value: unknown): string | Refusal {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return refuse('must be an id; send ids as strings')
+  const written = typeof value === 'number' ? String(value) : value
+  return typeof written === 'string' && /^[1-9]\d{0,18}$/.test(written) && BigInt(written) <= greatestId
+    ? written
+    : refuse('must be an id: digits that do not begin with 0')
+}
+
+function asObject(value: unknown): object | Refusal {
+  const found = typeof value === 'string' ? parseJson(value) : value
+  if (found instanceof Refusal) return found
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : refuse('must be an object')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return parseJsonText(text, 'value')
+  } catch (error) {
+    if (isDomainError(error)) return refuse(error.fields[0]?.message ?? `must be readable JSON: ${error.message}`)
+    throw error
+  }
+}
+
+function canonicalLanguage(code: string): string | undefined {
+  if (code.length > 64) return undefined
+  try {
+    const [canonical] = Intl.getCanonicalLocales(code.replaceAll('_', '-'))
+    return canonical !== undefined && isKnownLanguage(new Intl.Locale(canonical).language) ? canonical : undefined
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+const LANGUAGES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+
+/**
+ * Returns true for the two-letter codes of ISO 639-1 and for every three-letter code (ISO 639-2,
+ * 639-3). Longer primary subtags such as `english` are well formed, but none is registered.
+ */
+function isKnownLanguage(language: string): boolean {
+  return /^[a-z]{3}$/.test(language) || (/^[a-z]{2}$/.test(language) && LANGUAGES.of(language) !== undefined)
+}
+
+function canonicalNetwork(written: string): string | undefined {
+  const rule = parseAddressRules([written]).rules?.[0]
+  if (!rule) return undefined
+  const isWhole = rule.text.endsWith(rule.network.kind() === 'ipv4' ? '/32' : '/128')
+  return isWhole ? rule.network.toString() : rule.text
+}

@@ -1,0 +1,78 @@
+import { invalid } from '@vitascope/errors'
+import { int, text } from './fields.ts'
+import { withPublicNames } from './public-names.ts'
+
+/** Far more rows than any list has, and a valid int32. */
+const greatestStart = 1_000_000_000
+/** Without a cursor the database counts the skipped rows, so `start` is bounded. */
+const greatestStartWithoutCursor = 10_000
+
+/** Query parameters for the start of a page. */
+export const placeQuery = {
+  start: int(
+    { min: 1, max: greatestStart },
+    { description: 'Number of the first row, from 1. Beyond 10,000, follow the `Link` header.' },
+  ).default(1),
+  cursor: text(8_000, { min: 1 }, { description: 'Position of `start`, from the `Link` header. It makes large lists fast.' }).optional(),
+}
+
+/** Query parameters of lists that the API specification does not paginate. */
+export const pageQuery = {
+  ...placeQuery,
+  limit: int({ min: 1, max: 1_000 }, { description: 'Maximum number of rows.' }).default(1_000),
+}
+
+/**
+ * Returns the position for an rpc: that of the cursor, or the number of rows to skip. Throws if
+ * `start` is too large without a cursor.
+ */
+export function placeOf({ start, cursor }: { start: number; cursor?: string | undefined }): Pick<PageRequest, 'pageToken' | 'skip'> {
+  if (cursor !== undefined) return { pageToken: cursor, skip: 0 }
+  if (start <= greatestStartWithoutCursor) return { pageToken: '', skip: start - 1 }
+  const message = `must be at most ${greatestStartWithoutCursor}: the Link header of a page leads on from there`
+  throw invalid([{ field: 'start', message }])
+}
+
+/** Pagination fields of a list rpc. */
+export interface PageRequest {
+  pageSize: number
+  pageToken: string
+  skip: number
+}
+
+/**
+ * Returns `limit` rows of a list from row `start`. It requests at most `part` rows per call, to
+ * keep responses under 4 MiB. `more` is the cursor of the next rows, or empty at the end.
+ */
+export async function collectRows<Row>(
+  { start, cursor, limit, part }: { start: number; cursor?: string | undefined; limit: number; part: number },
+  ask: (page: PageRequest) => Promise<{ rows: readonly Row[]; nextPageToken: string }>,
+): Promise<{ rows: Row[]; more: string }> {
+  const rows: Row[] = []
+  let place = placeOf({ start, cursor })
+  do {
+    const page = await withPublicNames(placeNames, ask({ pageSize: Math.min(part, limit - rows.length), ...place }))
+    rows.push(...page.rows)
+    place = { pageToken: page.nextPageToken, skip: 0 }
+  } while (place.pageToken !== '' && rows.length < limit)
+  return { rows, more: place.pageToken }
+}
+
+/** Service name of the cursor field. */
+export const placeNames = { page_token: 'cursor' }
+
+/**
+ * Returns the `Link` header for the next page, or none at the end of the list. `path` is below
+ * `/v2`.
+ */
+export function nextLink(
+  publicUrl: string,
+  path: string,
+  { start, limit, more, query = {} }: { start: number; limit: number; more: string; query?: Readonly<Record<string, string | undefined>> },
+): Readonly<Record<string, string>> {
+  if (more === '') return {}
+  const narrowed = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const place = Object.entries({ start: String(start + limit), limit: String(limit), cursor: more })
+  const search = new URLSearchParams([...narrowed, ...place])
+  return { Link: `<${publicUrl}/v2${path}?${search}>; rel="next"` }
+}

@@ -1,0 +1,28 @@
+import type { z } from 'zod'
+import { type Shown, text } from './fields.ts'
+
+/**
+ * Browsers remove or normalise these before they parse the scheme, so that `java<TAB>script:` would
+ * run.
+ */
+const BENT = /[\p{C}\p{Z}\\]/u
+
+/**
+ * A URL that players put into a page: http or https, and with `paths` also a URL without a scheme.
+ * Empty for none.
+ */
+export function webAddress(max: number, { paths }: { paths: boolean }, shown: Shown): z.ZodType<string> {
+  return text(max, {}, shown).superRefine((address, context) => {
+    const message = problemOf(address, paths)
+    if (message !== undefined) context.addIssue({ code: 'custom', message, input: address })
+  })
+}
+
+function problemOf(address: string, paths: boolean): string | undefined {
+  if (address === '') return undefined
+  if (BENT.test(address)) return 'must not contain white space, control characters or backslashes'
+  if (paths && !/^[^/?#]*:/.test(address)) return undefined
+  return /^https?:\/\/[^/?#]/i.test(address) && URL.canParse(address)
+    ? undefined
+    : `must be an http or https address${paths ? ', or a path' : ''}`
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { sampleRoutes } from './sample-routes.ts'
+import { startOrigin } from './stand-ins.ts'
+import { startTestGateway } from './started-gateway.ts'
+
+let origin: Awaited<ReturnType<typeof startOrigin>>
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+const sockets = new Set<Socket>()
+/** Answers of the stand-in of delivery that go on. */
+const underWay = new Set<ServerResponse>()
+
+beforeEach(async () => {
+  origin = await startOrigin((request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/delivery/small') {
+      response.end('small')
+      return
+    }
+    underWay.add(response)
+    response.once('close', () => underWay.delete(response))
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    }
+    response.on('drain', more)
+    more()
+  })
+  gateway = await startTestGateway(sampleRoutes, { deliveryUrl: origin.url, downloads: { perAddress: 2, total: 100 } })
+})
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  sockets.clear()
+  await gateway.stop(0)
+  await origin.stop()
+})
+
+/** Requests an endless file, and reads nothing of it. */
+function stall(): void {
+  const [host, port] = gateway.address.split(':')
+  const socket = connect(Number(port), host)
+  sockets.add(socket)
+  socket.on('error', () => {}).pause()
+  socket.write('GET /delivery/large HTTP/1.1\r\nHost: h\r\n\r\n')
+}
+
+test('readers of one address that have stalled give way to a new one, at delivery too', async () => {
+  stall()
+  stall()
+  await waitFor(() => underWay.size === 2)
+  const statuses = new Set<number>()
+  await waitFor(async () => {
+    const answer = await fetch(`${gateway.url}/delivery/small`)
+    statuses.add(answer.status)
+    return answer.status === 200 && (await answer.text()) === 'small'
+  })
+  for (const status of statuses) expect([200, 429]).toContain(status)
+  await waitFor(() => underWay.size === 1)
+})

@@ -1,0 +1,63 @@
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { textLines } from './json-lines.ts'
+
+/**
+ * The objects that the rows of a snapshot refer to. Names must be queried in byte order, each once.
+ * Only one name is in memory at a time.
+ */
+export interface ReferencedObjects {
+  has(object: string): Promise<boolean>
+  /** Ends the query. Returns the required names that were not queried. */
+  end(): Promise<string[]>
+}
+
+/** Areas in which every name has a row. Objects elsewhere have no rows and are always included. */
+const REPORTED = /^(media|slides|source|tus|uploads|work)\//
+/** Maximum number of names in the list. */
+const MAX_MISSING = 1_000
+
+interface Name {
+  /** A trailing slash covers everything below. */
+  name: string
+  isNeeded: boolean
+  isFound: boolean
+}
+
+/**
+ * Reads names from `file`. Its lines have a name and whether it is required, sorted by the bytes of
+ * the name, as `copy` writes them. No name lies below another one.
+ */
+export function readReferencedObjects(file: string): ReferencedObjects {
+  const lines = textLines(createReadStream(file).pipe(createGunzip()))
+  const missing: string[] = []
+  let current: Name | undefined
+  let isBegun = false
+  const next = async () => {
+    if (current?.isNeeded && !current.isFound && missing.length < MAX_MISSING) missing.push(current.name)
+    const { value, done } = await lines.next()
+    const [name = '', needed] = done ? [] : value.split('\t')
+    current = done ? undefined : { name, isNeeded: needed === 't', isFound: false }
+  }
+  return {
+    async has(object) {
+      if (!REPORTED.test(object)) return true
+      if (!isBegun) await next()
+      isBegun = true
+      // In byte order, everything that a name covers directly follows it.
+      while (current && current.name < object && !covers(current.name, object)) await next()
+      if (!current || !covers(current.name, object)) return false
+      current.isFound = true
+      return true
+    },
+    async end() {
+      if (!isBegun) await next()
+      while (current) await next()
+      return missing
+    },
+  }
+}
+
+function covers(name: string, object: string): boolean {
+  return name.endsWith('/') ? object.startsWith(name) : object === name
+}

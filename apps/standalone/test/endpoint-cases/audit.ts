@@ -1,0 +1,165 @@
+import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { Api } from '../support/api.ts'
+import type { Fixture, NounRows } from '../support/table-row.ts'
+
+interface Entry {
+  time: string
+  user_id: string
+  key: string
+  action: string
+  object: string
+  request_id: string
+  address: string
+}
+interface Page extends Record<string, unknown> {
+  entries: Entry[]
+  next: string | null
+}
+
+async function list(api: Api, filter: Record<string, string> = {}): Promise<Page> {
+  const { status, body } = await api.get<Page>(`/audit?${new URLSearchParams(filter)}`)
+  expect(status).toBe(200)
+  return body
+}
+
+/** Every entry of a filter, by pages of `limit`. */
+async function all(api: Api, filter: Record<string, string>): Promise<Entry[]> {
+  const found: Entry[] = []
+  for (let next: string | null | undefined; next !== null; ) {
+    const page: Page = await list(api, { ...filter, ...(next !== undefined && { cursor: next }) })
+    found.push(...page.entries)
+    next = page.next
+  }
+  return found
+}
+
+/** A folder of the owner's, changed by the uploader and by the system; answers its path. */
+async function aStory({ as, owner }: Fixture): Promise<string> {
+  const name = Math.random().toString(36).slice(2)
+  const organisation_id = owner.organisationId
+  const made = await as.owner.post<{ created: string }>('/folder', { organisation_id, name })
+  const path = `/folder/${made.body.created}/update`
+  for (const [n, api] of [as.uploader, as.system].entries()) {
+    expect((await api.put(path, { organisation_id, name: `${name}${n}` })).status).toBe(200)
+  }
+  return path
+}
+
+export const auditRows: NounRows = {
+  noun: 'audit',
+  rows: [
+    {
+      endpoint: 'GET /audit',
+      async works(fixture) {
+        const { as, owner, uploader, stranger, platform } = fixture
+        const { organisationId } = owner
+        const requestId = `audit-${Math.random().toString(36).slice(2)}`
+        const made = await as.uploader.post<{ id: string }>(
+          '/oauth/thirdparty',
+          { organisation_id: organisationId },
+          { 'x-request-id': requestId },
+        )
+        const object = `/oauth/thirdparty/${made.body.id}`
+        expect((await as.owner.put(object, { token: 'a-secret-of-the-audit' })).status).toBe(200)
+        expect((await as.owner.delete(object)).status).toBe(200)
+        // Neither reads, nor what was refused: by its input, by its caller, or by the service.
+        await as.system.get('/video')
+        await as.owner.put(object, { colour: 'red' })
+        await as.stranger.put(object, { token: 'x' })
+        await as.guest.delete(object)
+        expect((await as.owner.delete(object)).status).toBe(404)
+
+        const written = async () => (await list(as.owner, { object })).entries
+        // The ending of the refused one comes a moment later.
+        await waitFor(async () => (await written()).length === 2, { describe: 'the refused write to leave the log' })
+        const [deleted, changed] = await written()
+        expect(changed).toEqual({
+          ...{ time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), user_id: owner.userId, key: owner.key.slice(0, 8) },
+          ...{ action: 'oauth::put', object, request_id: expect.any(String), address: '127.0.0.1' },
+        })
+        expect(deleted).toMatchObject({ action: 'oauth::delete' })
+        const [first] = (await list(as.owner, { object: '/v2/oauth/thirdparty', limit: '1' })).entries
+        expect(first).toMatchObject({
+          user_id: uploader.userId,
+          key: uploader.key.slice(0, 8),
+          request_id: requestId,
+          action: 'oauth::post',
+        })
+
+        // Each filter, and all of them together; one page or many, the entries are the same.
+        const rename = await aStory(fixture)
+        const ofStory = (await list(as.owner, { limit: '2' })).entries
+        expect(ofStory.map((entry) => entry.user_id)).toEqual([uploader.userId, owner.userId])
+        const time = ofStory[0]?.time ?? ''
+        const second = (seconds: number) =>
+          new Date(Date.parse(`${time.replace(' ', 'T')}Z`) + seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')
+        const whole = await all(as.owner, { limit: '1000' })
+        const filters: [Record<string, string>, (entry: Entry) => boolean][] = [
+          [{ user_id: uploader.userId }, (entry) => entry.user_id === uploader.userId],
+          [{ action: 'folder::put' }, (entry) => entry.action === 'folder::put'],
+          [{ object: '/folder' }, (entry) => entry.object === '/folder'],
+          [
+            { user_id: uploader.userId, action: 'folder::put', organisation_id: organisationId },
+            (e) => e.user_id === uploader.userId && e.action === 'folder::put',
+          ],
+          [{ from: time, to: time }, (entry) => entry.time === time],
+          [{ to: second(-1) }, (entry) => entry.time < time],
+          [{ from: second(1) }, (entry) => entry.time > time],
+          [{ user_id: stranger.userId }, () => false],
+          [{ action: 'moon::put' }, () => false],
+        ]
+        for (const [filter, holds] of filters) {
+          for (const limit of ['1', '999']) {
+            expect((await all(as.owner, { ...filter, limit })).map(({ request_id }) => request_id)).toEqual(
+              whole.filter(holds).map(({ request_id }) => request_id),
+            )
+          }
+        }
+        // The system sees all, and who else wrote; a super user what keys of its organisation wrote.
+        expect((await list(as.system, { object: rename })).entries).toHaveLength(2)
+        expect((await list(as.owner, { object: rename })).entries).toHaveLength(1)
+        expect((await list(as.stranger, { object: rename })).entries).toEqual([])
+        expect((await list(as.system, { object: rename, organisation_id: organisationId })).entries).toHaveLength(1)
+        expect((await list(as.system, { object: rename, organisation_id: '999999' })).entries).toEqual([])
+
+        // Keys in paths are left out, and guests have none.
+        const { body: key } = await as.system.post<{ key: string }>(`/apikey/${uploader.userId}/generate`, {
+          application_name: 'a',
+          resources: [],
+        })
+        await as.system.delete(`/apikey/${key.key}`)
+        expect((await list(as.system, { action: 'apikey::delete', limit: '1' })).entries).toMatchObject([
+          { object: `/apikey/${key.key.slice(0, 8)}` },
+        ])
+        const { body: form } = await as.owner.post<{ contact_form_id: string }>('/contact-form', { primary_text: 'Who?' })
+        const submission = `/contact-form/${form.contact_form_id}/submission`
+        expect((await as.guest.post(submission, { email: 'ada@example.org' })).status).toBe(201)
+        expect((await list(as.system, { object: submission })).entries).toMatchObject([
+          { user_id: '', key: '', action: 'contact-form::post' },
+        ])
+        expect(JSON.stringify(await all(platform.system, { limit: '1000' }))).not.toMatch(/a-secret-of-the-audit|ada@example/)
+      },
+      refused: async ({ stranger }) => [
+        ...['0', '1001', 'x', '1.5', '-1'].map((limit) => ({
+          method: 'GET',
+          path: `/audit?limit=${limit}`,
+          status: 400,
+          fields: ['limit'],
+        })),
+        { method: 'GET', path: '/audit?cursor=x', status: 400, fields: ['cursor'] },
+        { method: 'GET', path: '/audit?cursor=WyIxIl0', status: 400, fields: ['cursor'] },
+        { method: 'GET', path: '/audit?from=2030-02-30%2000:00:00&to=today&user_id=me', status: 400, fields: ['from', 'to', 'user_id'] },
+        { method: 'GET', path: '/audit?from=2030-01-02%2000:00:00&to=2030-01-01%2000:00:00', status: 400, fields: ['to'] },
+        { method: 'GET', path: `/audit?action=${'x'.repeat(101)}&object=`, status: 400, fields: ['action', 'object'] },
+        { method: 'GET', path: `/audit?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+        { method: 'GET', path: '/audit?organisation_id=999999', status: 403, code: 'foreign_organisation' },
+        { as: 'system', method: 'GET', path: '/audit?organisation_id=x', status: 400, fields: ['organisation_id'] },
+        { as: 'uploader', method: 'GET', path: '/audit', status: 403, code: 'super_user_only' },
+        { as: 'guest', method: 'GET', path: '/audit', status: 401 },
+        ...['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => ({ as: 'system' as const, method, path: '/audit', status: 405 })),
+      ],
+    },
+  ],
+  samples: { payloads: {} },
+}

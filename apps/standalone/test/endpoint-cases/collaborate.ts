@@ -1,0 +1,286 @@
+import { expect } from '@jest/globals'
+import {
+  anEntry,
+  clipOf,
+  type Entry,
+  emailOf,
+  entryOf,
+  foreignVideo,
+  MISSING,
+  MISSING_VIDEO,
+  read,
+  untilSwept,
+  wrongIds,
+} from '../support/collaborate-steps.ts'
+import type { NounRows, Row } from '../support/table-row.ts'
+import { aUser } from '../support/video-steps.ts'
+import { clipRows } from './collaborate-clip.ts'
+
+const entryDeletion = (suffix: string): Row => ({
+  endpoint: `DELETE /collaborate/item/{collaborate_id}${suffix}`,
+  async works(fixture) {
+    const { as } = fixture
+    const { id, video_id } = await anEntry(fixture)
+    const clip = await clipOf(fixture, id)
+    const original_data = await read(fixture, id)
+    const { status, body } = await as.uploader.delete(`/collaborate/item/${id}${suffix}`)
+    expect([status, body]).toEqual([200, { deleted: id, original_data }])
+    expect((await as.owner.get(`/collaborate/clip/${clip}`)).status).toBe(404)
+    expect((await as.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
+    expect((await as.owner.delete(`/collaborate/item/${id}${suffix}`)).status).toBe(404)
+    const bySystem = await entryOf(fixture, video_id)
+    expect((await as.system.delete(`/collaborate/item/${bySystem}${suffix}`)).status).toBe(200)
+  },
+  async refused(fixture) {
+    const { id } = await anEntry(fixture)
+    await clipOf(fixture, id)
+    return wrongIds('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
+  },
+})
+
+export const collaborateRows: NounRows = {
+  noun: 'collaborate',
+  rows: [
+    {
+      endpoint: 'GET /collaborate/{video_id}',
+      async works(fixture) {
+        const { as, owner, uploader } = fixture
+        const { video_id, media_id } = await fixture.video()
+        expect((await as.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
+        const leaver = await aUser(as.system, owner.organisationId, 'uploader')
+        const ids: string[] = []
+        for (const userId of [uploader.userId, owner.userId, leaver.userId]) ids.push(await entryOf(fixture, video_id, userId))
+        const clips = [await clipOf(fixture, ids[0] ?? ''), await clipOf(fixture, ids[0] ?? '')]
+        for (const api of [as.uploader, as.system]) {
+          const { status, body } = await api.get<Record<string, Entry>>(`/collaborate/${video_id}`)
+          expect([status, Object.keys(body)]).toEqual([200, ids])
+          expect(body[ids[0] ?? '']).toEqual(await read(fixture, ids[0] ?? ''))
+          expect(body[ids[0] ?? '']?.clips.map(({ id }) => id)).toEqual(clips)
+          expect(Object.values(body).map((entry) => [entry['user_id'], entry['is_uploader_account']])).toEqual([
+            [uploader.userId, true],
+            [owner.userId, false],
+            [leaver.userId, true],
+          ])
+        }
+        const part = await as.owner.get(`/collaborate/${video_id}?start=2&limit=1`)
+        const next = /<[^>]*\/v2([^>]*)>/.exec(part.headers.get('link') ?? '')?.[1] ?? ''
+        const after = await as.owner.get(next)
+        expect([Object.keys(part.body), Object.keys(after.body), after.headers.get('link')]).toEqual([[ids[1]], [ids[2]], null])
+
+        const away = ids[2] ?? ''
+        const clip = await clipOf(fixture, away)
+        await as.system.delete(`/user/${leaver.userId}`)
+        expect(Object.keys((await as.owner.get(`/collaborate/${video_id}`)).body)).toEqual(ids.slice(0, 2))
+        for (const path of [`item/${away}`, `clip/${clip}`]) expect((await as.owner.get(`/collaborate/${path}`)).status).toBe(404)
+        await as.owner.delete(`/media?media_id=${media_id}`)
+        for (const path of [video_id, `item/${ids[0]}`, `clip/${clips[0]}`]) {
+          expect((await as.system.get(`/collaborate/${path}`)).status).toBe(404)
+        }
+        await untilSwept(fixture, video_id)
+      },
+      async refused(fixture) {
+        const { video_id } = await anEntry(fixture)
+        return [
+          ...wrongIds('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
+          { method: 'GET', path: `/collaborate/${await foreignVideo(fixture)}`, status: 404, code: 'video_not_found' },
+          { method: 'GET', path: `/collaborate/${video_id}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
+          { method: 'GET', path: `/collaborate/${video_id}?cursor=x`, status: 400, fields: ['cursor'] },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /collaborate/{video_id}/user/{email}',
+      async works(fixture) {
+        const { as, uploader } = fixture
+        const { id, video_id } = await anEntry(fixture)
+        const at = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
+        const email = await emailOf(fixture, uploader.userId)
+        for (const api of [as.uploader, as.system]) {
+          expect(await api.get(at(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
+        }
+        const second = await entryOf(fixture, video_id)
+        expect((await as.owner.get<Entry>(at(email))).body.id).toBe(second)
+        await as.owner.put(`/collaborate/item/${id}/put`, { email: 'Guest.Editor@example.org' })
+        expect((await as.owner.get<Entry>(at('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
+        await as.owner.delete(`/collaborate/item/${second}`)
+        expect((await as.owner.get<Entry>(at(email))).body.id).toBe(id)
+      },
+      async refused(fixture) {
+        const { owner, uploader } = fixture
+        const { video_id } = await anEntry(fixture)
+        const email = await emailOf(fixture, uploader.userId)
+        const noEntry = await emailOf(fixture, owner.userId)
+        return [
+          ...wrongIds('GET', (one) => `/collaborate/${one}/user/${email}`, video_id, 'video_not_found'),
+          ...[noEntry, 'nobody@example.org', 'x', '%20', 'x'.repeat(400)].map((bad) => ({
+            method: 'GET',
+            path: `/collaborate/${video_id}/user/${bad}`,
+            status: 404,
+            code: 'collaboration_not_found',
+          })),
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /collaborate/{video_id}',
+      async works(fixture) {
+        const { as, owner, uploader } = fixture
+        const { video_id } = await fixture.video()
+        const made = await as.uploader.post<{ id: string; data: object }>(`/collaborate/${video_id}`, { user_id: Number(owner.userId) })
+        const data = { user_id: owner.userId, user_id_created: uploader.userId, video_id, date_created: expect.any(String) }
+        expect([made.status, made.body]).toEqual([200, { id: expect.stringMatching(/^\d+$/), data }])
+        const entry = await read(fixture, made.body.id)
+        expect(entry).toEqual({
+          ...made.body.data,
+          id: made.body.id,
+          organisation_id: owner.organisationId,
+          user_id_modified: uploader.userId,
+          email: await emailOf(fixture, owner.userId),
+          is_uploader_account: false,
+          date_modified: entry['date_created'],
+          clips: [],
+        })
+        const nobodys = await as.system.send<{ id: string }>('POST', `/collaborate/${video_id}`)
+        expect(nobodys).toMatchObject({ status: 200, body: { data: { user_id: '' } } })
+        expect(await read(fixture, nobodys.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
+
+        const key = { 'idempotency-key': 'an entry' }
+        const once = (body: URLSearchParams) => as.owner.send<{ id: string }>('POST', `/collaborate/${video_id}`, { body, headers: key })
+        const first = await once(new URLSearchParams({ user_id: uploader.userId }))
+        const again = await once(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
+        expect(again).toMatchObject({ status: 200, body: first.body })
+        expect((await once(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
+        expect(Object.keys((await as.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
+
+        for (let count = 3; count < 99; count++) await entryOf(fixture, video_id)
+        const raced = await Promise.all(
+          Array.from({ length: 5 }, () => as.owner.post(`/collaborate/${video_id}`, { user_id: owner.userId })),
+        )
+        expect(raced.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409])
+        expect(Object.keys((await as.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(100)
+      },
+      async refused(fixture) {
+        const { as, owner, stranger } = fixture
+        const [{ video_id }, full] = [await fixture.video(), await fixture.video()]
+        for (let count = 0; count < 100; count++) await entryOf(fixture, full.video_id)
+        const left = await aUser(as.system, owner.organisationId, 'uploader')
+        await as.system.delete(`/user/${left.userId}`)
+        const own = { user_id: owner.userId }
+        const refused = { method: 'POST', path: `/collaborate/${video_id}` }
+        const ids = wrongIds('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', own)
+        return [
+          ...ids,
+          { method: 'POST', path: `/collaborate/${await foreignVideo(fixture)}`, payload: own, status: 404, code: 'video_not_found' },
+          { method: 'POST', path: `/collaborate/${MISSING_VIDEO}`, payload: own, status: 404, code: 'video_not_found' },
+          { ...refused, payload: {}, status: 400, fields: ['user_id'] },
+          { ...refused, status: 400, fields: ['user_id'] },
+          ...[stranger.userId, left.userId, MISSING].flatMap((user_id) => [
+            { ...refused, payload: { user_id }, status: 404, code: 'user_not_found' },
+            { ...refused, as: 'system' as const, payload: { user_id }, status: 404, code: 'user_not_found' },
+          ]),
+          ...['x', '', '0', -1, 1.5, null, true].map((user_id) => ({ ...refused, payload: { user_id }, status: 400, fields: ['user_id'] })),
+          {
+            ...refused,
+            payload: {
+              ...own,
+              organisation_id: stranger.organisationId,
+              id: '1',
+              date_created: '2030-01-01 00:00:00',
+              user_id_created: '1',
+            },
+            status: 400,
+            fields: ['organisation_id', 'id', 'date_created', 'user_id_created'],
+          },
+          { method: 'POST', path: `/collaborate/${full.video_id}`, payload: own, status: 409, code: 'collaboration_full' },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /collaborate/item/{collaborate_id}',
+      async works(fixture) {
+        const { as, uploader } = fixture
+        const { id, video_id } = await anEntry(fixture)
+        const clip = await clipOf(fixture, id)
+        for (const api of [as.uploader, as.system]) {
+          const { status, body } = await api.get<Entry>(`/collaborate/item/${id}`)
+          expect([status, body]).toMatchObject([200, { id, video_id, user_id: uploader.userId, is_uploader_account: true }])
+          expect(body.clips).toEqual([expect.objectContaining({ id: clip, collaborate_id: id, order: 0 })])
+        }
+        const { headers } = await as.owner.get(`/collaborate/item/${id}`)
+        const etag = headers.get('etag') ?? ''
+        expect((await as.owner.send('GET', `/collaborate/item/${id}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
+      },
+      async refused(fixture) {
+        const { id } = await anEntry(fixture)
+        return wrongIds('GET', (one) => `/collaborate/item/${one}`, id, 'collaboration_not_found')
+      },
+    },
+    entryDeletion(''),
+    entryDeletion('/delete'),
+    {
+      endpoint: 'PUT /collaborate/item/{collaborate_id}/put',
+      async works(fixture) {
+        const { as, owner, uploader } = fixture
+        const { id } = await anEntry(fixture)
+        await clipOf(fixture, id)
+        const original_data = await read(fixture, id)
+        const fields = { user_id: owner.userId, email: 'guest@example.org' }
+        const { status, body } = await as.uploader.put(`/collaborate/item/${id}/put`, fields)
+        const new_data = await read(fixture, id)
+        expect([status, body]).toEqual([200, { updated: id, original_data, new_data }])
+        expect(new_data).toEqual({
+          ...original_data,
+          ...fields,
+          user_id_modified: uploader.userId,
+          is_uploader_account: false,
+          date_modified: expect.any(String),
+        })
+        for (const length of [253, 254]) {
+          const email = `${'e'.repeat(length - 12)}@example.org`
+          expect((await as.owner.put(`/collaborate/item/${id}/put`, { email })).body).toMatchObject({ new_data: { email } })
+        }
+        const back = await as.system.put(`/collaborate/item/${id}/put`, { user_id: uploader.userId, email: '' })
+        expect(back.body).toMatchObject({ new_data: { user_id: uploader.userId, email: await emailOf(fixture, uploader.userId) } })
+      },
+      async refused(fixture) {
+        const { stranger } = fixture
+        const { id } = await anEntry(fixture)
+        const refused = { method: 'PUT', path: `/collaborate/item/${id}/put` }
+        const at = (one: string) => `/collaborate/item/${one}/put`
+        return [
+          ...wrongIds('PUT', at, id, 'collaboration_not_found', { email: 'a@b' }),
+          ...[stranger.userId, MISSING].map((user_id) => ({ ...refused, payload: { user_id }, status: 404, code: 'user_not_found' })),
+          { ...refused, as: 'system', payload: { user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { ...refused, payload: {}, status: 400, fields: ['payload'] },
+          { ...refused, payload: { user_id: '', email: 7 }, status: 400, fields: ['user_id', 'email'] },
+          ...[`${'e'.repeat(243)}@example.org`, 'x', 'a@b@c', 'a b@c', '\0@c', '@'].map((email) => ({
+            ...refused,
+            payload: { email },
+            status: 400,
+            fields: ['email'],
+          })),
+          {
+            ...refused,
+            payload: { email: 'a@b', organisation_id: '1', video_id: '1', is_uploader_account: true, clips: [] },
+            status: 400,
+            fields: ['organisation_id', 'video_id', 'is_uploader_account', 'clips'],
+          },
+        ]
+      },
+    },
+    ...clipRows,
+  ],
+  samples: {
+    payloads: {
+      'POST /collaborate/{}': (v) => ({ user_id: v['user_id'] }),
+      'PUT /collaborate/item/{}/put': () => ({ email: 'sample@example.org' }),
+      'POST /collaborate/clip/{}/post': () => ({ time_start: 0, time_finish: 1 }),
+      'PUT /collaborate/clip/{}/put': () => ({ title: 'Sample' }),
+      'PUT /collaborate/clip/{}/order': (v) => ({ order: [v['clip_id']] }),
+    },
+    async make(fixture) {
+      const { id } = await anEntry(fixture)
+      return { collaborate_id: id, clip_id: await clipOf(fixture, id) }
+    },
+  },
+}

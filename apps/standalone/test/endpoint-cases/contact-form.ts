@@ -1,0 +1,271 @@
+import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { Fixture, NounRows } from '../support/table-row.ts'
+import { aTenant } from '../support/video-steps.ts'
+
+interface ContactForm extends Record<string, unknown> {
+  contact_form_id: string
+}
+
+const long = (count: number) => 'ä'.repeat(count)
+const texts = {
+  primary_text: long(1_000),
+  secondary_text: long(1_000),
+  reference: long(255),
+  opt_in_message: long(1_000),
+  button_text: long(100),
+}
+const captures = { capture_names: true, capture_company_name: '1', capture_opt_in: 1 }
+const everything = { name: long(255), company_name: long(255), email: 'ada@example.org', opt_in: true }
+const nothing = '/contact-form/999999'
+
+const newForm = async ({ as }: Fixture, more: Record<string, unknown> = {}): Promise<ContactForm> => {
+  const { status, body } = await as.uploader.post<ContactForm>('/contact-form', { primary_text: 'Who are you?', ...more })
+  if (status !== 200) throw new Error(`no contact form: ${JSON.stringify(body)}`)
+  return body
+}
+const send = async ({ as }: Fixture, form: string, payload: Record<string, unknown>): Promise<string> => {
+  const { status, body } = await as.guest.post<{ submission_id: string }>(`/contact-form/${form}/submission`, payload)
+  expect([status, Object.keys(body)]).toEqual([201, ['submission_id']])
+  return body.submission_id
+}
+
+export const contactFormRows: NounRows = {
+  noun: 'contact-form',
+  rows: [
+    {
+      endpoint: 'GET /contact-form',
+      async works(fixture) {
+        const made = [await newForm(fixture), await newForm(fixture, { reference: 'second' })]
+        const { status, body } = await fixture.as.uploader.get<ContactForm[]>('/contact-form')
+        expect(status).toBe(200)
+        expect(body.slice(-2)).toEqual(made)
+        const own = `/contact-form?organisation_id=${fixture.owner.organisationId}`
+        expect((await fixture.as.system.get(own)).body).toEqual(body)
+        expect((await fixture.as.stranger.get('/contact-form')).body).toEqual([])
+        expect((await fixture.as.owner.get(`${own}&start=2&limit=1`)).body).toEqual([body[1]])
+      },
+      refused: async ({ stranger }) => [
+        { method: 'GET', path: `/contact-form?organisation_id=${stranger.organisationId}`, status: 403 },
+        { as: 'system', method: 'GET', path: '/contact-form', status: 400, fields: ['organisation_id'] },
+        { as: 'system', method: 'GET', path: '/contact-form?organisation_id=999999', status: 404 },
+        { method: 'GET', path: '/contact-form?start=0&limit=1001', status: 400, fields: ['start', 'limit'] },
+        { as: 'guest', method: 'GET', path: '/contact-form', status: 401 },
+      ],
+    },
+    {
+      endpoint: 'GET /contact-form/{contact_form_id}',
+      async works(fixture) {
+        const form = await newForm(fixture)
+        for (const who of ['owner', 'uploader', 'system'] as const) {
+          const { status, body } = await fixture.as[who].get(`/contact-form/${form.contact_form_id}`)
+          expect([status, body]).toEqual([200, form])
+        }
+      },
+      async refused(fixture) {
+        const path = `/contact-form/${(await newForm(fixture)).contact_form_id}`
+        return [
+          { as: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
+          { method: 'GET', path: nothing, status: 404, code: 'contact_form_not_found' },
+          { as: 'guest', method: 'GET', path, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /contact-form',
+      async works(fixture) {
+        const { contact_form_id, ...form } = await newForm(fixture, { ...texts, ...captures, gated: '1' })
+        expect(form).toEqual({
+          ...texts,
+          ...{ capture_names: '1', capture_company_name: '1', capture_opt_in: '1', gated: '1' },
+          ...{
+            created_by_user_id: fixture.uploader.userId,
+            organisation_id: fixture.owner.organisationId,
+            date_created: expect.any(String),
+          },
+        })
+        expect((await fixture.as.owner.get(`/contact-form/${contact_form_id}`)).body).toEqual({ contact_form_id, ...form })
+        const named = await fixture.as.system.post('/contact-form', { reference: 'r', organisation_id: fixture.owner.organisationId })
+        expect([named.status, named.body]).toMatchObject([
+          200,
+          { primary_text: '', organisation_id: fixture.owner.organisationId, gated: '0' },
+        ])
+      },
+      async refused({ stranger }) {
+        const call = { method: 'POST', path: '/contact-form' }
+        const tooMuch = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, `${text}ä`]))
+        return [
+          { ...call, payload: {}, status: 400, fields: ['primary_text', 'reference'] },
+          {
+            ...call,
+            payload: { primary_text: ' ', reference: '', secondary_text: 'a' },
+            status: 400,
+            fields: ['primary_text', 'reference'],
+          },
+          { ...call, payload: tooMuch, status: 400, fields: Object.keys(texts) },
+          {
+            ...call,
+            payload: { reference: 'r', gated: 2, capture_names: 'yes', created_by_user_id: '1' },
+            status: 400,
+            fields: ['gated', 'capture_names', 'created_by_user_id'],
+          },
+          { ...call, payload: { reference: 'r', organisation_id: stranger.organisationId }, status: 403 },
+          { ...call, as: 'system', payload: { reference: 'r' }, status: 400, fields: ['organisation_id'] },
+          { ...call, as: 'guest', payload: { reference: 'r' }, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /contact-form/{contact_form_id}',
+      async works(fixture) {
+        const { as, video } = fixture
+        const { contact_form_id } = await newForm(fixture)
+        const { video_id } = await video()
+        await as.owner.patch(`/video/${video_id}`, { contact_form_id })
+        await send(fixture, contact_form_id, { email: 'ada@example.org', video_id })
+        expect((await as.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id })
+        const { status, body } = await as.uploader.delete(`/contact-form/${contact_form_id}`)
+        expect([status, body]).toEqual([200, { deleted: true }])
+        for (const path of ['', '/submission']) expect((await as.owner.get(`/contact-form/${contact_form_id}${path}`)).status).toBe(404)
+        expect((await as.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id: '' })
+        expect((await as.owner.patch(`/video/${video_id}`, { contact_form_id })).status).toBe(404)
+        expect((await as.owner.patch(`/video/${video_id}`, { description: 'goes on' })).status).toBe(200)
+        expect((await as.owner.delete(`/contact-form/${contact_form_id}`)).status).toBe(404)
+      },
+      async refused(fixture) {
+        const path = `/contact-form/${(await newForm(fixture)).contact_form_id}`
+        const foreign = await fixture.as.stranger.post<ContactForm>('/contact-form', { reference: 'theirs' })
+        const { video_id } = await fixture.video()
+        const change = { path: `/video/${video_id}`, payload: { contact_form_id: foreign.body.contact_form_id } }
+        return [
+          { as: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
+          { method: 'DELETE', path: nothing, status: 404, code: 'contact_form_not_found' },
+          { as: 'guest', method: 'DELETE', path, status: 401 },
+          { method: 'PATCH', ...change, status: 404, code: 'contact_form_not_found' },
+          { as: 'system', method: 'PUT', ...change, status: 404, code: 'contact_form_not_found' },
+          { method: 'PATCH', path: change.path, payload: { contact_form_id: '999999' }, status: 404, code: 'contact_form_not_found' },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /contact-form/{contact_form_id}/submission',
+      async works(fixture) {
+        const { contact_form_id } = await newForm(fixture, captures)
+        const { video_id } = await fixture.video()
+        const submission_id = await send(fixture, contact_form_id, { ...everything, video_id })
+        const { body } = await fixture.as.owner.get(`/contact-form/${contact_form_id}/submission`)
+        expect(body).toEqual([{ submission_id, ...everything, opt_in: '1', video_id, time_created: expect.any(String) }])
+      },
+      async refused(fixture) {
+        const all = `/contact-form/${(await newForm(fixture, captures)).contact_form_id}/submission`
+        const plain = `/contact-form/${(await newForm(fixture)).contact_form_id}/submission`
+        const { video_id } = await fixture.video()
+        await fixture.as.owner.patch(`/video/${video_id}`, { enabled: 0 })
+        const closed = await closedForm(fixture)
+        const call = { as: 'guest' as const, method: 'POST' }
+        const good = { email: 'ada@example.org' }
+        return [
+          { ...call, path: all, payload: {}, status: 400, fields: ['email', 'name', 'company_name'] },
+          { ...call, path: plain, payload: { email: 1, name: 'Ada', colour: 'red' }, status: 400, fields: ['email', 'colour', 'name'] },
+          { ...call, path: all, payload: good, status: 400, fields: ['name', 'company_name'] },
+          {
+            ...call,
+            path: all,
+            payload: { ...everything, name: long(256), company_name: long(256), email: `a@${'b'.repeat(253)}` },
+            ...{ status: 400, fields: ['name', 'company_name', 'email'] },
+          },
+          { ...call, path: plain, payload: everything, status: 400, fields: ['name', 'company_name', 'opt_in'] },
+          ...['ada', 'ada@', 'a b@c', 'a@b\r\nBcc: c@d', '<a>@b'].map((email) => ({
+            ...{ ...call, path: plain, payload: { email }, status: 400, fields: ['email'] },
+          })),
+          { ...call, path: plain, payload: { ...good, submission_id: '1' }, status: 400, fields: ['submission_id'] },
+          { ...call, path: plain, payload: { ...good, video_id: '7' }, status: 404, code: 'video_not_found' },
+          { ...call, path: plain, payload: { ...good, video_id }, status: 404, code: 'video_not_found' },
+          { ...call, path: `${nothing}/submission`, payload: good, status: 404, code: 'contact_form_not_found' },
+          { ...call, path: `/contact-form/${closed}/submission`, payload: {}, status: 400 },
+          { ...call, path: `/contact-form/${closed}/submission`, payload: good, status: 404, code: 'contact_form_not_found' },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /contact-form/{contact_form_id}/submission',
+      async works(fixture) {
+        const { contact_form_id } = await newForm(fixture)
+        const path = `/contact-form/${contact_form_id}/submission`
+        expect((await fixture.as.owner.get(path)).body).toEqual([])
+        const sent = [
+          await send(fixture, contact_form_id, { email: 'a@example.org' }),
+          await send(fixture, contact_form_id, { email: 'b@example.org' }),
+        ]
+        const { status, body } = await fixture.as.uploader.get<{ submission_id: string }[]>(path)
+        expect([status, body.map(({ submission_id }) => submission_id)]).toEqual([200, sent])
+        expect(body[0]).toMatchObject({ name: '', company_name: '', email: 'a@example.org', opt_in: '0', video_id: '' })
+        const page = await fixture.as.system.get(`${path}?limit=1`)
+        expect(page.body).toEqual([body[0]])
+        const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
+        expect((await fixture.as.system.get(next.slice(next.indexOf('/contact-form')))).body).toEqual([body[1]])
+      },
+      async refused(fixture) {
+        const { contact_form_id } = await newForm(fixture)
+        await send(fixture, contact_form_id, { email: 'a@example.org' })
+        const path = `/contact-form/${contact_form_id}/submission`
+        return [
+          { as: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
+          { method: 'GET', path: `${nothing}/submission`, status: 404, code: 'contact_form_not_found' },
+          { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
+          { as: 'guest', method: 'GET', path, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /contact-form/{contact_form_id}/submission/{submission_id}',
+      async works(fixture) {
+        const { contact_form_id } = await newForm(fixture)
+        const path = `/contact-form/${contact_form_id}/submission`
+        const [first, second] = [
+          await send(fixture, contact_form_id, { email: 'a@example.org' }),
+          await send(fixture, contact_form_id, { email: 'b@example.org' }),
+        ]
+        const { status, body } = await fixture.as.uploader.delete(`${path}/${first}`)
+        expect([status, body]).toEqual([200, { deleted: true }])
+        expect((await fixture.as.owner.get(path)).body).toMatchObject([{ submission_id: second, email: 'b@example.org' }])
+        expect((await fixture.as.uploader.delete(`${path}/${first}`)).status).toBe(404)
+        expect((await fixture.as.system.delete(`${path}/${second}`)).status).toBe(200)
+      },
+      async refused(fixture) {
+        const { contact_form_id } = await newForm(fixture)
+        const other = await newForm(fixture)
+        const path = `/contact-form/${contact_form_id}/submission/${await send(fixture, contact_form_id, { email: 'a@example.org' })}`
+        const elsewhere = path.replace(contact_form_id, other.contact_form_id)
+        return [
+          { as: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
+          { method: 'DELETE', path: elsewhere, status: 404, code: 'submission_not_found' },
+          { method: 'DELETE', path: `/contact-form/${contact_form_id}/submission/x`, status: 404, code: 'submission_not_found' },
+          { method: 'DELETE', path: `${nothing}/submission/1`, status: 404, code: 'contact_form_not_found' },
+          { as: 'guest', method: 'DELETE', path, status: 401 },
+        ]
+      },
+    },
+  ],
+  samples: {
+    payloads: {
+      'POST /contact-form': (v) => ({ primary_text: 'Who are you?', organisation_id: v['organisation_id'] }),
+      'POST /contact-form/{}/submission': () => ({ email: 'ada@example.org' }),
+    },
+    async make(fixture) {
+      const { contact_form_id } = await newForm(fixture)
+      return { contact_form_id, submission_id: await send(fixture, contact_form_id, { email: 'ada@example.org' }) }
+    },
+  },
+}
+
+/** A form of an organisation that was made inactive afterwards. */
+async function closedForm({ as, platform }: Fixture): Promise<string> {
+  const { organisationId, key } = await aTenant(platform.system)
+  const { body } = await platform.withKey(key).post<ContactForm>('/contact-form', { reference: 'closed' })
+  await as.system.put(`/organisation/${organisationId}`, { status: 'inactive' })
+  const path = `/contact-form/${body.contact_form_id}/submission`
+  // The catalogue is notified a moment later.
+  await waitFor(async () => (await as.guest.post(path, { email: 'ada@example.org' })).status === 404)
+  return body.contact_form_id
+}

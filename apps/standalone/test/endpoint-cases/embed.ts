@@ -1,0 +1,148 @@
+import { expect } from '@jest/globals'
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
+import type { Fixture, NounRows, Refused, Who } from '../support/table-row.ts'
+
+/** The one element that a code is: its name and attributes. */
+function elementOf(body: unknown): { name: string } & Record<string, string> {
+  const [code = '', ...more] = body as string[]
+  const [element, ...others] = parseFragment(code).childNodes as DefaultTreeAdapterTypes.Element[]
+  if (!element || more.length > 0 || others.length > 0 || element.childNodes.length > 0) throw new Error(`not one element: ${code}`)
+  return { name: element.tagName, ...Object.fromEntries(element.attrs.map(({ name, value }) => [name, value])) }
+}
+
+async function codeOf(fixture: Fixture, path: string, who: Who = 'guest') {
+  const { status, body } = await fixture.as[who].get<string[]>(path)
+  if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
+  return elementOf(body)
+}
+
+async function aVideo(fixture: Fixture, more: Record<string, unknown> = {}) {
+  return (await fixture.video({ name: 'Launch "day" <1>', published_width: 1280, published_height: 720, ...more })).video_id
+}
+
+async function aHidden(fixture: Fixture) {
+  const id = await aVideo(fixture)
+  await fixture.as.owner.patch(`/video/${id}`, { enabled: 0 })
+  return id
+}
+
+/** Every limit at n+1, and callers that must not see the video. */
+async function refusals(fixture: Fixture, prefix: string): Promise<Refused[]> {
+  const [open, hidden, expired] = [await aVideo(fixture), await aHidden(fixture), await aVideo(fixture)]
+  await fixture.as.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
+  const bad = (query: string, ...fields: string[]) => ({
+    as: 'guest' as const,
+    method: 'GET',
+    path: `${prefix}/${open}?${query}`,
+    status: 400,
+    fields,
+  })
+  return [
+    bad('width=10000', 'width'),
+    bad('width=0', 'width'),
+    bad('height=101%25', 'height'),
+    bad('width=1e3&height=12px', 'width', 'height'),
+    bad(`element_id=${'a'.repeat(65)}`, 'element_id'),
+    bad('element_id=a%22b', 'element_id'),
+    bad('player=cat', 'player'),
+    bad('referrer_url=javascript:alert(1)', 'referrer_url'),
+    bad(`token=${'x'.repeat(2_001)}`, 'token'),
+    bad('width=1&width=2', 'width'),
+    ...(['guest', 'stranger'] as const).map((as) => ({ as, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
+    { as: 'guest', method: 'GET', path: `${prefix}/${expired}`, status: 404, code: 'video_expired' },
+    { as: 'guest', method: 'GET', path: `${prefix}/7`, status: 404 },
+    { as: 'system', method: 'GET', path: `${prefix}/7`, status: 404 },
+    { method: 'POST', path: `${prefix}/${open}`, status: 405 },
+  ]
+}
+
+export const embedRows: NounRows = {
+  noun: 'embed',
+  rows: [
+    {
+      endpoint: 'GET /embed/{id}/{type}',
+      async works(fixture) {
+        const id = await aVideo(fixture)
+        const { url } = fixture.platform
+        const frame = await codeOf(fixture, `/embed/${id}/iframe?token=a.b%26c`)
+        expect(frame).toMatchObject({ name: 'iframe', width: '1280', height: '720', title: 'Launch "day" <1>' })
+        expect(frame['src']).toBe(`${url}/player/${id}?token=a.b%26c`)
+        expect((await fetch(frame['src'] ?? '')).status).toBe(200)
+        const query =
+          'width=9999&height=1%25&element_id=film&player=akita&token=t&show_presentation=true&referrer_url=https://www.example.org/'
+        const script = await codeOf(fixture, `/embed/${id}/js?${query}`)
+        expect(script).toMatchObject({
+          ...{ name: 'script', src: `${url}/player/embed.js`, 'data-id': id, 'data-width': '9999', 'data-height': '1%' },
+          ...{ 'data-element-id': 'film', 'data-player': 'akita', 'data-token': 't', 'data-presentation': 'true' },
+          'data-referrer-url': 'https://www.example.org/',
+        })
+        const embedScript = await fetch(script['src'] ?? '')
+        expect([embedScript.status, embedScript.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+        for (const who of ['owner', 'uploader', 'system', 'stranger'] as const) {
+          expect(await codeOf(fixture, `/embed/${id}/iframe?token=a.b%26c`, who)).toEqual(frame)
+        }
+        // The code contains nothing of the profile.
+        const text = '"><script>alert(1)</script>'
+        const profile = { title: text, logo_asset_id: text, logo_destination_url: 'https://x.example/"><b>', ga_tracker_id: 'UA-1' }
+        const made = await fixture.as.owner.post<{ message: { created: string } }>(`/setting/${fixture.owner.organisationId}`, profile)
+        const dressed = await aVideo(fixture, { settings_id: made.body.message.created })
+        expect(await codeOf(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
+        // Its own organisation puts videos into pages before they are open.
+        const hidden = await aHidden(fixture)
+        expect((await codeOf(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)
+      },
+      async refused(fixture) {
+        const open = await aVideo(fixture)
+        return [
+          { as: 'guest', method: 'GET', path: `/embed/${open}/html`, status: 400, fields: ['type'] },
+          ...(await refusals(fixture, '/embed')).map((refused) => ({ ...refused, path: refused.path.replace(/(\?|$)/, '/iframe$1') })),
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /embed/{id}',
+      async works(fixture) {
+        const id = await aVideo(fixture)
+        expect(await codeOf(fixture, `/embed/${id}`)).toEqual(await codeOf(fixture, `/embed/${id}/js`))
+        const { as, owner } = fixture
+        const made = await as.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, { title: 'All & more' })
+        const list = made.body.playlist_id
+        expect(await codeOf(fixture, `/embed/${list}`)).toMatchObject({ name: 'script', 'data-id': list, 'data-title': 'All & more' })
+        expect((await codeOf(fixture, `/embed/${list}/iframe`, 'owner'))['src']).toBe(`${fixture.platform.url}/player/${list}`)
+      },
+      async refused(fixture) {
+        const open = await aVideo(fixture)
+        const path = `/embed/${open}?show_presentation=yes`
+        return [{ as: 'guest', method: 'GET', path, status: 400, fields: ['show_presentation'] }, ...(await refusals(fixture, '/embed'))]
+      },
+    },
+    {
+      endpoint: 'GET /embed/presentation/{video_id}',
+      async works(fixture) {
+        const id = await aVideo(fixture)
+        const none = await fixture.as.guest.get(`/embed/presentation/${id}`)
+        expect([none.status, none.body]).toMatchObject([404, { code: 'presentation_not_found' }])
+        await fixture.as.system.post('/presentation', { title: 'Slides', organisation_id: fixture.owner.organisationId, video_id: id })
+        const script = await codeOf(fixture, `/embed/presentation/${id}?token=t`)
+        expect(script).toMatchObject({
+          name: 'script',
+          'data-id': id,
+          'data-presentation': 'true',
+          'data-ratio': '2560/720',
+          'data-token': 't',
+        })
+        expect(await codeOf(fixture, `/embed/presentation/${id}?token=t`, 'uploader')).toEqual(script)
+      },
+      async refused(fixture) {
+        return [
+          { as: 'guest', method: 'GET', path: '/embed/presentation', status: 404 },
+          ...(await refusals(fixture, '/embed/presentation')),
+        ]
+      },
+    },
+  ],
+  samples: {
+    payloads: {},
+    make: async (fixture) => ({ embed_id: (await fixture.video()).video_id, type: 'iframe' }),
+  },
+}

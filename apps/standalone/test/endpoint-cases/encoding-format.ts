@@ -1,0 +1,189 @@
+import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+
+type Entry = Record<string, unknown>
+type Formats = Record<string, unknown> & { title: string }
+
+const AV1 = {
+  ...{ aspect_mode: 'preserve', audio_bitrate: 64, audio_channels: 2, audio_codec: 'aac', audio_sample_rate: 48_000, format: 'mp4' },
+  ...{ keyframe_interval: 2, label: 250, size: '640x360', speed: 4, upscale: false, video_bitrate: 186, video_codec: 'av1' },
+}
+
+/** Values for fields of a format that would be dangerous on a command line, or are simply wrong. */
+const BAD = [
+  ...['1280x720;reboot', '1280x720 -i /etc/passwd', '$(id)', '`id`', '| cat', '&& true', '%03d', '../../x', 'file:/etc/passwd', '-vf'],
+  ...['concat:a|b', 'libx264 -y', "'", '"', '\n', 'a\nb', '0x10', '1e3', ' 7', '7 ', '+7', '７', '9'.repeat(40), '', 'NaN', 'null', 'true'],
+  ...[-1, 0, 1.5, 2 ** 31, 2 ** 53, 1e300, true, false, null, [], [1], {}, { $gt: 0 }],
+]
+const DETAILS = ['size', 'video_codec', 'format', 'speed', 'label', 'width']
+
+/** 40 values of each: of the field that is taken none is a profile, the others are not taken at all. */
+function badFormats(method: string, path: string, field: string): Refused[] {
+  const of = (value: unknown): Refused => ({ as: 'system', method, path, payload: { [field]: value }, status: 400, fields: [field] })
+  const others = (name: string, value: unknown): Refused => ({
+    ...({ as: 'system', method, path, payload: { [field]: 21, [name]: value } } as const),
+    ...{ status: 400, fields: [name] },
+  })
+  return [...BAD.map(of), ...DETAILS.flatMap((name) => BAD.map((value) => others(name, value)))]
+}
+
+const anOrganisation = async ({ as }: Fixture) =>
+  (await as.system.post<{ organisation_id: string }>('/organisation', { name: 'Formats' })).body.organisation_id
+
+export const encodingFormatRows: NounRows = {
+  noun: 'encoding-format',
+  rows: [
+    {
+      endpoint: 'GET /encodingformat',
+      async works({ as }) {
+        const { status, body } = await as.system.get<Entry>('/encodingformat')
+        expect(status).toBe(200)
+        expect(body).toContainEqual({ id: 21, ...AV1 })
+      },
+      refused: async () => [
+        { method: 'GET', path: '/encodingformat', status: 403 },
+        { as: 'guest', method: 'GET', path: '/encodingformat', status: 401 },
+      ],
+    },
+    {
+      endpoint: 'GET /media/encodingformat/{media_id}',
+      async works({ as, video }) {
+        const { media_id } = await video({ name: 'Formats' })
+        const empty = { media_id, title: 'Formats' }
+        expect((await as.system.get(`/media/encodingformat/${media_id}`)).body).toEqual(empty)
+        await as.system.post(`/media/encodingformat-post/${media_id}`, { encodingformat: 21 })
+        expect((await as.system.get(`/media/encodingformat/${media_id}`)).body).toEqual({ ...empty, av1_250: AV1 })
+      },
+      async refused({ video }) {
+        const path = `/media/encodingformat/${(await video()).media_id}`
+        return [
+          { method: 'GET', path, status: 403 },
+          { as: 'stranger', method: 'GET', path, status: 403 },
+          { as: 'guest', method: 'GET', path, status: 401 },
+          { as: 'system', method: 'GET', path: '/media/encodingformat/7', status: 404 },
+          { as: 'system', method: 'GET', path: '/media/encodingformat/x', status: 404 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /media/encodingformat-post/{media_id}',
+      async works({ as, video }) {
+        const { media_id } = await video({ name: 'Applied' })
+        const path = `/media/encodingformat-post/${media_id}`
+        const { status, body, headers } = await as.system.post<Formats>(path, { encodingformat: 21 })
+        expect([status, body, headers.get('x-job-id')]).toEqual([200, { media_id, title: 'Applied', av1_250: AV1 }, null])
+        const headersOfKey = { 'content-type': 'application/json', 'idempotency-key': 'apply 11' }
+        const again = () => as.system.send<Formats>('POST', path, { body: '{"encodingformat":"11"}', headers: headersOfKey })
+        const [first, second] = [await again(), await again()]
+        expect(Object.keys(first.body).sort()).toEqual(['av1_250', 'hevc_300', 'media_id', 'title'])
+        expect([second.status, second.body]).toEqual([200, first.body])
+        expect((await as.system.get(`/media/encodingformat/${media_id}`)).body).toEqual(first.body)
+      },
+      async refused({ video }) {
+        const path = `/media/encodingformat-post/${(await video()).media_id}`
+        const payload = { encodingformat: 21 }
+        return [
+          { method: 'POST', path, payload, status: 403 },
+          { as: 'stranger', method: 'POST', path, payload, status: 403 },
+          { as: 'guest', method: 'POST', path, payload, status: 401 },
+          { as: 'system', method: 'POST', path: '/media/encodingformat-post/7', payload, status: 404 },
+          { as: 'system', method: 'POST', path, payload: {}, status: 400, fields: ['encodingformat'] },
+          { as: 'system', method: 'POST', path, payload: { encodingformat: 4 }, status: 400, fields: ['encodingformat'] },
+          ...badFormats('POST', path, 'encodingformat'),
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /organisation/encodingformat/{organisation_id}',
+      async works(fixture) {
+        const organisation_id = await anOrganisation(fixture)
+        const { body } = await fixture.as.system.get(`/organisation/encodingformat/${organisation_id}`)
+        expect(body).toEqual({ organisation_id, title: 'Formats' })
+      },
+      refused: async ({ owner }) => [
+        { method: 'GET', path: `/organisation/encodingformat/${owner.organisationId}`, status: 403 },
+        { as: 'guest', method: 'GET', path: `/organisation/encodingformat/${owner.organisationId}`, status: 401 },
+        { as: 'system', method: 'GET', path: '/organisation/encodingformat/999999', status: 404 },
+      ],
+    },
+    {
+      endpoint: 'PUT /organisation/encodingformat-post/{organisation_id}',
+      async works(fixture) {
+        const { system } = fixture.as
+        const organisation_id = await anOrganisation(fixture)
+        const put = (encodingformat_id: number) =>
+          system.put<Record<string, Entry>>(`/organisation/encodingformat-post/${organisation_id}`, { encodingformat_id })
+        await put(11)
+        const { status, body } = await put(21)
+        const named = { organisation_encodingformat_id: expect.any(Number) }
+        const both = { organisation_id, title: 'Formats', hevc_300: expect.objectContaining(named), av1_250: { ...AV1, ...named } }
+        expect([status, body]).toEqual([200, both])
+        expect((await put(21)).body).toEqual(body)
+        expect((await system.get(`/organisation/encodingformat/${organisation_id}`)).body).toEqual(body)
+        // What is uploaded from now on gets both.
+        const { body: upload } = await system.post<{ id: string }>('/video/upload', {
+          url: `${fixture.sources.url}/none.mp4`,
+          organisation_id,
+        })
+        const { body: video } = await system.get<{ media_id: string }>(`/video/${upload.id}`)
+        const formats = (await system.get<Formats>(`/media/encodingformat/${video.media_id}`)).body
+        expect(Object.keys(formats).sort()).toEqual(['av1_250', 'hevc_300', 'media_id', 'title'])
+        await waitFor(
+          async () => (await system.get<{ status: { status: string } }>(`/video/${upload.id}`)).body.status.status === 'failed',
+          {
+            timeout: 60_000,
+          },
+        )
+      },
+      async refused({ owner }) {
+        const path = `/organisation/encodingformat-post/${owner.organisationId}`
+        const payload = { encodingformat_id: 21 }
+        return [
+          { method: 'PUT', path, payload, status: 403 },
+          { as: 'guest', method: 'PUT', path, payload, status: 401 },
+          { as: 'system', method: 'PUT', path: '/organisation/encodingformat-post/999999', payload, status: 404 },
+          { as: 'system', method: 'PUT', path, payload: {}, status: 400, fields: ['encodingformat_id'] },
+          { as: 'system', method: 'PUT', path, payload: { encodingformat_id: 26 }, status: 400, fields: ['encodingformat_id'] },
+          ...badFormats('PUT', path, 'encodingformat_id'),
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /organisation/encodingformat-delete/{organisationEncodingformat_id}',
+      async works(fixture) {
+        const { system } = fixture.as
+        const organisation_id = await anOrganisation(fixture)
+        const { body } = await system.put<{ av1_250: { organisation_encodingformat_id: number } }>(
+          `/organisation/encodingformat-post/${organisation_id}`,
+          { encodingformat_id: 21 },
+        )
+        const { organisation_encodingformat_id: deleted } = body.av1_250
+        const path = `/organisation/encodingformat-delete/${deleted}`
+        const answer = await system.delete(path)
+        expect([answer.status, answer.body]).toEqual([200, { deleted }])
+        expect((await system.get(`/organisation/encodingformat/${organisation_id}`)).body).toEqual({ organisation_id, title: 'Formats' })
+        expect((await system.delete(path)).status).toBe(404)
+      },
+      refused: async () => [
+        { method: 'DELETE', path: '/organisation/encodingformat-delete/1', status: 403 },
+        { as: 'guest', method: 'DELETE', path: '/organisation/encodingformat-delete/1', status: 401 },
+        { as: 'system', method: 'DELETE', path: '/organisation/encodingformat-delete/999999', status: 404 },
+        { as: 'system', method: 'DELETE', path: '/organisation/encodingformat-delete/x', status: 404 },
+      ],
+    },
+  ],
+  samples: {
+    payloads: {
+      'POST /media/encodingformat-post/{}': () => ({ encodingformat: 21 }),
+      'PUT /organisation/encodingformat-post/{}': () => ({ encodingformat_id: 21 }),
+    },
+    async make(fixture) {
+      const { body } = await fixture.as.system.put<{ av1_250: { organisation_encodingformat_id: number } }>(
+        `/organisation/encodingformat-post/${await anOrganisation(fixture)}`,
+        { encodingformat_id: 21 },
+      )
+      return { organisation_encodingformat_id: String(body.av1_250.organisation_encodingformat_id) }
+    },
+  },
+}

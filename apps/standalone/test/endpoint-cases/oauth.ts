@@ -1,0 +1,274 @@
+import { expect } from '@jest/globals'
+import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+
+interface TokenRecord extends Record<string, unknown> {
+  id: string
+  date_created: string
+}
+
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
+const path = (id: string) => `/oauth/thirdparty/${id}`
+const byAttribute = (attribute: string, value: string) => `/oauth/thirdparty/attribute/${attribute}/value/${encodeURIComponent(value)}`
+const unique = () => Math.random().toString(36).slice(2)
+
+async function newToken({ as, owner }: Fixture, more: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await as.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId, ...more })
+  expect(status).toBe(201)
+  return body.id
+}
+
+const read = async ({ as }: Fixture, id: string) => (await as.system.get<TokenRecord>(path(id))).body
+
+/** Fields at n+1, each of a wrong type, and what no caller may set. */
+function badFields(method: 'POST' | 'PUT', at: string, organisationId: string): Refused[] {
+  const bad = (payload: object, ...fields: string[]): Refused => ({
+    method,
+    path: at,
+    payload: { organisation_id: organisationId, ...payload },
+    status: 400,
+    fields,
+  })
+  return [
+    bad({ service_name: 'x'.repeat(256), called_by: '🎬'.repeat(256), username: 7 }, 'service_name', 'called_by', 'username'),
+    bad({ token: 'x'.repeat(16_385), auth_url: `https://a.example/${'x'.repeat(2_031)}` }, 'token', 'auth_url'),
+    bad({ other_data: { a: 'x'.repeat(65_529) } }, 'other_data'),
+    bad({ other_data: '[1]', date_expiry: '2031-02-30 00:00:00', user_id: 'me' }, 'other_data', 'date_expiry', 'user_id'),
+    bad({ other_data: '{' }, 'other_data'),
+    ...['javascript:alert(1)', '//evil.example', 'ftp://a.example', 'https:evil', 'java\tscript:x'].map((auth_url) =>
+      bad({ auth_url }, 'auth_url'),
+    ),
+    bad({ deleted: '1', id: '1', date_created: 'x', colour: 'red' }, 'deleted', 'id', 'date_created', 'colour'),
+  ]
+}
+
+export const oauthRows: NounRows = {
+  noun: 'oauth',
+  rows: [
+    {
+      endpoint: 'GET /oauth/thirdparty/{id}',
+      async works(fixture) {
+        const { as, owner } = fixture
+        const id = await newToken(fixture)
+        const { status, body, headers } = await as.system.get<TokenRecord>(path(id))
+        expect([status, body]).toEqual([
+          200,
+          {
+            ...{ id, organisation_id: owner.organisationId, service_name: '', called_by: '', username: '', token: '', auth_url: '' },
+            ...{ other_data: {}, date_created: body.date_created, date_expiry: '', date_last_modified: body.date_created },
+            ...{ user_id: '', deleted: '0' },
+          },
+        ])
+        expect(body.date_created).toMatch(TIME)
+        expect(headers.get('cache-control')).toBe('no-store')
+      },
+      async refused(fixture) {
+        const id = await newToken(fixture)
+        const gone = await newToken(fixture)
+        await fixture.as.owner.delete(path(gone))
+        const missing = (at: string): Refused => ({
+          as: 'system',
+          method: 'GET',
+          path: path(at),
+          status: 404,
+          code: 'third_party_token_not_found',
+        })
+        return [
+          ...[gone, '999999', 'x', '0', '-1', `${id}x`, '99999999999999999999'].map(missing),
+          { method: 'GET', path: path(id), status: 403, code: 'system_only' },
+          { as: 'stranger', method: 'GET', path: path(id), status: 403, code: 'system_only' },
+          { as: 'guest', method: 'GET', path: path(id), status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /oauth/thirdparty/attribute/{attribute}/value/{value}',
+      async works(fixture) {
+        const { as, owner, uploader } = fixture
+        const values = {
+          ...{ service_name: `photo share/${unique()}`, called_by: `é-${unique()}`, username: `ada%20${unique()}` },
+          auth_url: `https://photoshare.example/${'x'.repeat(1_900)}?a=b&c=${unique()}`,
+        }
+        const older = await newToken(fixture, { ...values, user_id: uploader.userId })
+        const newer = await newToken(fixture, { ...values, user_id: uploader.userId })
+        const found = async (attribute: string, value: string) => {
+          const { status, body } = await as.system.get<TokenRecord>(byAttribute(attribute, value))
+          return [status, body.id]
+        }
+        const all = [...Object.entries(values), ['organisation_id', owner.organisationId], ['user_id', uploader.userId]] as const
+        for (const [attribute, value] of all) expect(await found(attribute, value)).toEqual([200, newer])
+        expect(await found('id', older)).toEqual([200, older])
+        await as.owner.delete(path(newer))
+        for (const [attribute, value] of all) expect(await found(attribute, value)).toEqual([200, older])
+        await as.owner.delete(path(older))
+        for (const [attribute, value] of Object.entries(values)) expect((await found(attribute, value))[0]).toBe(404)
+        expect((await found('id', older))[0]).toBe(404)
+      },
+      async refused(fixture) {
+        const service_name = unique()
+        await newToken(fixture, { service_name, token: 'secret' })
+        const look = (attribute: string, value: string, status: number): Refused => ({
+          as: 'system',
+          method: 'GET',
+          path: byAttribute(attribute, value),
+          status,
+          ...(status === 400 && { fields: ['attribute'] }),
+        })
+        return [
+          ...['token', 'other_data', 'deleted', 'date_created', 'ID', '__proto__', 'toString'].map((attribute) =>
+            look(attribute, 'secret', 400),
+          ),
+          look('service_name', service_name.toUpperCase(), 404),
+          look('service_name', `${service_name}%`, 404),
+          look('service_name', 'x'.repeat(3_000), 404),
+          look('id', 'x', 404),
+          look('organisation_id', '999999', 404),
+          look('user_id', "1' or '1'='1", 404),
+          { method: 'GET', path: byAttribute('service_name', service_name), status: 403 },
+          { as: 'guest', method: 'GET', path: byAttribute('service_name', service_name), status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /oauth/thirdparty',
+      async works(fixture) {
+        const { as, owner, uploader } = fixture
+        const sent = {
+          ...{
+            organisation_id: owner.organisationId,
+            service_name: '🎬'.repeat(255),
+            called_by: 'x'.repeat(255),
+            username: 'x'.repeat(254),
+          },
+          ...{ token: 'x'.repeat(16_384), auth_url: `https://a.example/${'x'.repeat(2_030)}`, date_expiry: '2019-12-31 23:59:59' },
+          user_id: uploader.userId,
+        }
+        const other = { a: 'x'.repeat(65_528) }
+        const made = await as.uploader.post<{ id: string; status: number; created: string }>('/oauth/thirdparty', {
+          ...sent,
+          other_data: JSON.stringify(other),
+        })
+        const { id, created } = made.body
+        expect([made.status, made.body]).toEqual([201, { id, status: 1, created }])
+        expect(created).toMatch(TIME)
+        expect(await read(fixture, id)).toMatchObject({ ...sent, other_data: other, date_created: created, deleted: '0' })
+
+        const data = JSON.stringify({
+          organisation_id: Number(owner.organisationId),
+          other_data: { __proto: [1, { b: null }] },
+          username: 'ada',
+        })
+        const form = await as.system.send<{ id: string }>('POST', '/oauth/thirdparty', { body: new URLSearchParams({ data }) })
+        expect([form.status, await read(fixture, form.body.id)]).toMatchObject([
+          201,
+          { username: 'ada', other_data: { __proto: [1, { b: null }] } },
+        ])
+
+        const twice = { 'idempotency-key': unique() }
+        const first = await as.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
+        const again = await as.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
+        expect(again.body).toEqual(first.body)
+      },
+      async refused({ owner, stranger }) {
+        const at = '/oauth/thirdparty'
+        const { organisationId: organisation_id } = owner
+        return [
+          ...badFields('POST', at, organisation_id),
+          { method: 'POST', path: at, payload: {}, status: 400, fields: ['organisation_id'] },
+          { method: 'POST', path: at, payload: { organisation_id: stranger.organisationId }, status: 403, code: 'foreign_organisation' },
+          { method: 'POST', path: at, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
+          { method: 'POST', path: at, payload: { organisation_id, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          {
+            as: 'system',
+            method: 'POST',
+            path: at,
+            payload: { organisation_id, user_id: stranger.userId },
+            status: 404,
+            code: 'user_not_found',
+          },
+          { as: 'system', method: 'POST', path: at, payload: { organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
+          { as: 'guest', method: 'POST', path: at, payload: { organisation_id }, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'PUT /oauth/thirdparty/{id}',
+      async works(fixture) {
+        const { as, owner, stranger } = fixture
+        const id = await newToken(fixture, {
+          service_name: 'photoshare',
+          token: 'old',
+          other_data: { a: 1 },
+          date_expiry: '2031-01-01 00:00:00',
+        })
+        const put = await as.uploader.put<{ Updated: string }>(path(id), { token: 'new', organisation_id: owner.organisationId })
+        expect([put.status, put.body]).toEqual([200, { id, status: 1, Updated: put.body.Updated }])
+        expect(put.body.Updated).toMatch(TIME)
+        const kept = { service_name: 'photoshare', other_data: { a: 1 }, date_expiry: '2031-01-01 00:00:00' }
+        expect(await read(fixture, id)).toMatchObject({ ...kept, token: 'new', date_last_modified: put.body.Updated })
+        const emptied = { service_name: '', token: '', other_data: '', date_expiry: '', user_id: '' }
+        expect((await as.owner.put(path(id), emptied)).status).toBe(200)
+        expect(await read(fixture, id)).toMatchObject({ ...emptied, other_data: {} })
+        expect((await as.system.put(path(id), { organisation_id: stranger.organisationId, user_id: stranger.userId })).status).toBe(200)
+        expect(await read(fixture, id)).toMatchObject({ organisation_id: stranger.organisationId, user_id: stranger.userId })
+        expect((await as.owner.put(path(id), { token: 'x' })).status).toBe(404)
+      },
+      async refused(fixture) {
+        const { owner, stranger, uploader } = fixture
+        const id = await newToken(fixture, { user_id: uploader.userId })
+        const gone = await newToken(fixture)
+        await fixture.as.owner.delete(path(gone))
+        const put = (at: string, payload: object, status: number, code: string): Refused => ({
+          method: 'PUT',
+          path: path(at),
+          payload,
+          status,
+          code,
+        })
+        return [
+          ...badFields('PUT', path(id), owner.organisationId),
+          { method: 'PUT', path: path(id), payload: {}, status: 400, fields: ['payload'] },
+          put(id, { organisation_id: stranger.organisationId }, 403, 'foreign_organisation'),
+          put(id, { user_id: stranger.userId }, 404, 'user_not_found'),
+          { ...put(id, { organisation_id: stranger.organisationId }, 404, 'user_not_found'), as: 'system' },
+          { ...put(id, { organisation_id: '999999' }, 404, 'organisation_not_found'), as: 'system' },
+          { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), as: 'stranger' },
+          ...['999999', gone, 'x'].map((at) => put(at, { token: 'x' }, 404, 'third_party_token_not_found')),
+          { ...put(id, { token: 'x' }, 401, 'key_required'), as: 'guest' },
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /oauth/thirdparty/{id}',
+      async works(fixture) {
+        const { as } = fixture
+        const id = await newToken(fixture, { token: 'secret' })
+        const gone = await as.uploader.delete<{ Deleted: string }>(path(id))
+        expect([gone.status, gone.body]).toEqual([200, { id, status: 1, Deleted: gone.body.Deleted }])
+        expect(gone.body.Deleted).toMatch(TIME)
+        for (const method of ['GET', 'DELETE']) expect((await as.system.send(method, path(id))).status).toBe(404)
+        expect((await as.owner.put(path(id), { token: 'x' })).status).toBe(404)
+        expect((await as.system.get(byAttribute('id', id))).status).toBe(404)
+        expect((await as.system.delete(path(await newToken(fixture)))).status).toBe(200)
+      },
+      async refused(fixture) {
+        const id = await newToken(fixture)
+        const missing = (at: string, as: 'owner' | 'stranger'): Refused => ({
+          ...{ as, method: 'DELETE', path: path(at), status: 404, code: 'third_party_token_not_found' },
+        })
+        return [
+          missing(id, 'stranger'),
+          missing('999999', 'owner'),
+          missing('x', 'owner'),
+          { as: 'guest', method: 'DELETE', path: path(id), status: 401 },
+        ]
+      },
+    },
+  ],
+  samples: {
+    payloads: {
+      'POST /oauth/thirdparty': (v) => ({ organisation_id: v['organisation_id'] }),
+      'PUT /oauth/thirdparty/{}': () => ({ token: 'x' }),
+    },
+    make: async (fixture) => ({ oauth_id: await newToken(fixture), attribute: 'service_name', value: 'photoshare' }),
+  },
+}

@@ -1,0 +1,231 @@
+import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { addSlides, aPdf } from '../support/slides.ts'
+import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+
+interface Presentation {
+  id: string
+  filename: string
+  title: string
+  url: string
+  status: { message: string; progress: number; code: number; reason: string }
+  video_id: string
+  slides: Record<string, { seconds: number | null; url: string; thumbnail: string }>
+  slides_url: Record<string, string>
+  number_of_slides: number
+}
+
+const as = 'system' as const
+const missing = '/presentation/4611686018427387904'
+const awaiting = { message: 'ok, but awaiting timings', progress: 99, code: 1999 }
+
+async function create({ as: callers, owner }: Fixture, more: Record<string, unknown> = {}): Promise<Presentation> {
+  const payload = { title: 'Launch', organisation_id: owner.organisationId, ...more }
+  const { status, body } = await callers.system.post<Presentation>('/presentation', payload)
+  expect(status).toBe(201)
+  return body
+}
+
+/** The presentation once its file has come to an end. */
+function processed({ as: callers }: Fixture, id: string): Promise<Presentation> {
+  const look = async () => {
+    const { body } = await callers.owner.get<Presentation>(`/presentation/${id}`)
+    return body.status.message !== 'processing' && body
+  }
+  return waitFor(look, { timeout: 50_000, describe: `the slides of ${id}` }) as Promise<Presentation>
+}
+
+/** Texts and fields that no write takes. */
+function badFields(method: string, path: string): Refused[] {
+  const good = { title: 'a' }
+  const bad = (payload: Record<string, unknown>, fields: string[]): Refused => ({ as, method, path, payload, status: 400, fields })
+  return [
+    bad({ ...good, title: '' }, ['title']),
+    bad({ ...good, title: 'x'.repeat(256) }, ['title']),
+    bad({ ...good, title: ' ', description: 'x'.repeat(5_001), user_id: 'x', video_id: -1 }, [
+      'description',
+      'title',
+      'user_id',
+      'video_id',
+    ]),
+    bad({ ...good, status: 'ok', id: '1', date_created: '2030-01-01 00:00:00' }, ['date_created', 'id', 'status']),
+  ]
+}
+
+export const presentationRows: NounRows = {
+  noun: 'presentation',
+  rows: [
+    {
+      endpoint: 'GET /presentation/{id}',
+      async works(fixture) {
+        const { owner, as: callers } = fixture
+        const id = await addSlides(fixture, aPdf(2))
+        const own = await processed(fixture, id)
+        expect(own).toMatchObject({
+          ...{ id, filename: 'launch.pdf', title: 'launch', number_of_slides: 2, video_id: '' },
+          status: { ...awaiting, reason: '' },
+          slides: { '1': { seconds: null }, '2': { seconds: null } },
+          slides_url: { '1': own.slides['1']?.url, '2': own.slides['2']?.url },
+        })
+        for (const [address, type] of [
+          [own.slides['1']?.url, 'image/jpeg'],
+          [own.slides['2']?.thumbnail, 'image/jpeg'],
+          [own.url, 'application/pdf'],
+        ]) {
+          const file = await fetch(String(address))
+          expect([file.status, file.headers.get('content-type')]).toEqual([200, type])
+          expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
+        }
+        for (const who of ['guest', 'stranger', 'uploader', 'system'] as const) {
+          expect((await callers[who].get(`/presentation/${id}`)).body).toEqual(own)
+        }
+        // Another file follows the pages that are there.
+        await addSlides(fixture, aPdf(1), { presentationId: id })
+        const longer = await processed(fixture, id)
+        expect(longer).toMatchObject({ filename: 'launch.pdf', url: own.url, number_of_slides: 3, slides: own.slides })
+        // Delivery keeps what it knows of a presentation for two seconds.
+        await waitFor(async () => (await fetch(String(longer.slides['3']?.url))).status === 200, { timeout: 20_000 })
+        // An unknown id changes nothing, and its organisation receives the reason.
+        await addSlides(fixture, Buffer.from('no presentation'), { presentationId: id })
+        const after = await processed(fixture, id)
+        expect(after).toEqual({ ...longer, status: { ...longer.status, reason: expect.stringContaining('known kind') } })
+        expect((await callers.guest.get<Presentation>(`/presentation/${id}`)).body.status.reason).toBe('')
+        const failed = await processed(fixture, await addSlides(fixture, Buffer.from('PK\x03\x04 nothing'), { filename: 'x'.repeat(255) }))
+        expect(failed).toMatchObject({ status: { message: 'failed', code: 4002 }, slides: {}, number_of_slides: 0 })
+
+        // It has the protection of its video, whose tokens open it.
+        const { video_id } = await fixture.playing()
+        await callers.system.put(`/presentation/${id}`, { video_id })
+        expect((await callers.owner.get<{ presentation_id: string }>(`/video/${video_id}`)).body.presentation_id).toBe(id)
+        const url = String(own.slides['1']?.url)
+        const set = (changes: Record<string, unknown>) => callers.owner.patch(`/video/${video_id}`, changes)
+        const becomes = (status: number) => waitFor(async () => (await fetch(url)).status === status, { timeout: 20_000 })
+        try {
+          await set({ security: { token_required_platform: true } })
+          await becomes(403)
+          const { token } = (await callers.owner.post<{ token: string }>(`/video/${video_id}/token`, { expires_in: 600 })).body
+          expect((await fetch(`${url}?token=${token}`)).status).toBe(200)
+          await set({ enabled: 0 })
+          await becomes(404)
+          expect((await callers.guest.get(`/presentation/${id}`)).status).toBe(404)
+          expect((await callers.owner.get(`/presentation/${id}`)).status).toBe(200)
+        } finally {
+          await set({ enabled: 1, security: { token_required_platform: false } })
+          await callers.system.delete(`/presentation/${id}`)
+        }
+        expect(owner.organisationId).not.toBe('')
+      },
+      refused: async () => [
+        { method: 'GET', path: missing, status: 404, code: 'presentation_not_found' },
+        { as: 'guest', method: 'GET', path: missing, status: 404, code: 'presentation_not_found' },
+        { as, method: 'GET', path: '/presentation/x', status: 404, code: 'presentation_not_found' },
+        { method: 'PATCH', path: missing, status: 405 },
+      ],
+    },
+    {
+      endpoint: 'POST /presentation',
+      async works(fixture) {
+        const { owner, uploader, as: callers } = fixture
+        const max = { title: 'x'.repeat(255), description: 'é'.repeat(5_000), user_id: uploader.userId }
+        const made = await create(fixture, max)
+        expect(made).toMatchObject({ ...max, organisation_id: owner.organisationId, status: awaiting, slides: {}, filename: '', url: '' })
+        expect((await callers.owner.get(`/presentation/${made.id}`)).body).toEqual(made)
+        const { video_id } = await fixture.video()
+        expect(await create(fixture, { video_id })).toMatchObject({ video_id })
+      },
+      async refused({ owner, stranger }) {
+        const path = '/presentation'
+        const good = { title: 'a', organisation_id: owner.organisationId }
+        return [
+          ...badFields('POST', path).map((refused) => ({
+            ...refused,
+            payload: { organisation_id: owner.organisationId, ...(refused.payload as Record<string, unknown>) },
+          })),
+          { as, method: 'POST', path, payload: {}, status: 400, fields: ['organisation_id', 'title'] },
+          { as, method: 'POST', path, payload: { ...good, slides: {} }, status: 400, fields: ['slides'] },
+          { as, method: 'POST', path, payload: { ...good, organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
+          { as, method: 'POST', path, payload: { ...good, user_id: '999999' }, status: 404, code: 'user_not_found' },
+          { as, method: 'POST', path, payload: { ...good, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { as, method: 'POST', path, payload: { ...good, video_id: '5' }, status: 404, code: 'video_not_found' },
+          { method: 'POST', path, payload: good, status: 403 },
+          { as: 'stranger', method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { as: 'guest', method: 'POST', path, payload: good, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'PUT /presentation/{id}',
+      async works(fixture) {
+        const { stranger, as: callers } = fixture
+        const id = await addSlides(fixture, aPdf(2))
+        await processed(fixture, id)
+        const put = async (payload: Record<string, unknown>) => {
+          const { status, body } = await callers.system.put<Presentation>(`/presentation/${id}`, payload)
+          expect(status).toBe(200)
+          expect((await callers.system.get(`/presentation/${id}`)).body).toEqual(body)
+          return body
+        }
+        expect(await put({ title: 'New', slides: { '1': { seconds: 0 } } })).toMatchObject({ title: 'New', status: awaiting })
+        expect(await put({ slides: { '2': { seconds: '604800' } } })).toMatchObject({
+          status: { message: 'ok', progress: 100, code: 2000 },
+          slides: { '1': { seconds: 0 }, '2': { seconds: 604_800 } },
+        })
+        expect(await put({ slides: { '1': { seconds: null }, '2': { seconds: 604_799 } } })).toMatchObject({ status: awaiting })
+        expect(await put({ organisation_id: stranger.organisationId, description: 'x'.repeat(4_999) })).toMatchObject({
+          organisation_id: stranger.organisationId,
+        })
+      },
+      async refused(fixture) {
+        const { id } = await create(fixture)
+        const path = `/presentation/${id}`
+        const timing = (slides: unknown, fields: string[]): Refused => ({
+          ...{ as, method: 'PUT', path, payload: { title: 'changed', slides }, status: 400, fields },
+        })
+        const foreign = (await fixture.as.stranger.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
+        return [
+          ...badFields('PUT', path),
+          timing({ '1': { seconds: 0 } }, ['slides.1']),
+          timing({ '1': { seconds: 604_801 } }, ['slides.1.seconds']),
+          timing({ '1': { seconds: -1 } }, ['slides.1.seconds']),
+          timing({ '1': { seconds: 1.5 } }, ['slides.1.seconds']),
+          timing('[]', ['slides']),
+          timing(Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [String(i + 1), { seconds: 1 }])), ['slides']),
+          { as, method: 'PUT', path, payload: {}, status: 400 },
+          { as, method: 'PUT', path, payload: { video_id: foreign }, status: 404, code: 'video_not_found' },
+          { as, method: 'PUT', path, payload: { organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
+          { as, method: 'PUT', path, payload: { user_id: '999999' }, status: 404, code: 'user_not_found' },
+          { as, method: 'PUT', path, payload: { user_id: fixture.stranger.userId }, status: 404, code: 'user_not_found' },
+          { as, method: 'PUT', path: missing, payload: { title: 'a' }, status: 404, code: 'presentation_not_found' },
+          { method: 'PUT', path, payload: { title: 'a' }, status: 403 },
+          { as: 'guest', method: 'PUT', path, payload: { title: 'a' }, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /presentation/{id}',
+      async works(fixture) {
+        const { as: callers } = fixture
+        const { id } = await create(fixture)
+        expect((await callers.system.delete(`/presentation/${id}`)).body).toEqual({ id, deleted: true })
+        expect((await callers.owner.get(`/presentation/${id}`)).status).toBe(404)
+        expect((await callers.system.delete(`/presentation/${id}`)).status).toBe(404)
+      },
+      async refused(fixture) {
+        const path = `/presentation/${(await create(fixture)).id}`
+        return [
+          { as, method: 'DELETE', path: missing, status: 404, code: 'presentation_not_found' },
+          { method: 'DELETE', path, status: 403 },
+          { as: 'stranger', method: 'DELETE', path, status: 403 },
+          { as: 'guest', method: 'DELETE', path, status: 401 },
+        ]
+      },
+    },
+  ],
+  samples: {
+    payloads: {
+      'POST /presentation': ({ organisation_id }) => ({ title: 'made', organisation_id }),
+      'PUT /presentation/{}': () => ({ title: 'changed' }),
+    },
+    make: async (fixture) => ({ presentation_id: (await create(fixture)).id }),
+  },
+}

@@ -1,0 +1,223 @@
+import { expect } from '@jest/globals'
+import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import { aTenant, settled, upload } from '../support/video-steps.ts'
+
+const MISSING = '4611686018427387905'
+const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
+const inPath = (tags: unknown) => encodeURIComponent(JSON.stringify(tags))
+const read = async ({ as }: Fixture, videoId: string) => (await as.owner.get<string[]>(`/tag/video/${videoId}`)).body
+/** Where a list goes on. */
+const nextOf = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
+/** What no tag is. */
+const BAD = ['a b', '', 'x'.repeat(101), 'a\tb', 'a\u2003b', 7, null]
+
+/** An organisation of its own with videos of these tags; answers their ids. */
+async function tagged({ platform, sources }: Fixture, ...videos: string[][]) {
+  const tenant = await aTenant(platform.system)
+  const api = platform.withKey(tenant.key)
+  const ids: string[] = []
+  for (const tags of videos) {
+    const { id } = await upload(api, tenant.organisationId, `${sources.url}/none.mp4`, { tags })
+    await settled(api, id)
+    ids.push(id)
+  }
+  return { api, ids, organisationId: tenant.organisationId }
+}
+
+const badTags = (method: string, path: string): Refused[] => [
+  ...BAD.map((tag) => ({ method, path: `${path}/${inPath(['fine', tag])}`, status: 400, fields: ['tags[1]'] })),
+  { method, path: `${path}/${inPath(['\ud800'])}`, status: 400, fields: ['tags'] },
+  { method, path: `${path}/${inPath([])}`, status: 400, fields: ['tags'] },
+  { method, path: `${path}/${inPath(many(101))}`, status: 400, fields: ['tags'] },
+  { method, path: `${path}/${encodeURIComponent('["a"')}`, status: 400, fields: ['tags'] },
+  { method, path: `${path}/${encodeURIComponent('a b')}`, status: 400, fields: ['tags[0]'] },
+]
+
+export const tagRows: NounRows = {
+  noun: 'tag',
+  rows: [
+    {
+      endpoint: 'GET /tag',
+      async works(fixture) {
+        const { api, ids, organisationId } = await tagged(fixture, ['b', 'a', '__proto__'], ['b', 'A'], ['b'])
+        const all = [
+          { tag: 'b', count: 3 },
+          { tag: 'A', count: 1 },
+          { tag: '__proto__', count: 1 },
+          { tag: 'a', count: 1 },
+        ]
+        expect((await api.get('/tag')).body).toEqual(all)
+        expect((await fixture.as.system.get(`/tag?organisation_id=${organisationId}`)).body).toEqual(all)
+        const part = await api.get('/tag?start=2&limit=2')
+        expect([part.body, (await api.get(nextOf(part))).body]).toEqual([all.slice(1, 3), all.slice(3)])
+        await fixture.as.system.put(`/video/${ids[0]}`, { tags: ['c'] })
+        const { media_id } = (await api.get(`/video/${ids[1]}`)).body
+        await api.delete(`/media?media_id=${media_id}`)
+        expect((await api.get('/tag')).body).toEqual([
+          { tag: 'b', count: 1 },
+          { tag: 'c', count: 1 },
+        ])
+      },
+      refused: async ({ stranger }) => [
+        { method: 'GET', path: `/tag?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+        { as: 'system', method: 'GET', path: '/tag', status: 400, fields: ['organisation_id'] },
+        { as: 'system', method: 'GET', path: '/tag?organisation_id=999999', status: 404, code: 'organisation_not_found' },
+        { as: 'system', method: 'GET', path: '/tag?organisation_id=x', status: 400, fields: ['organisation_id'] },
+        { method: 'GET', path: '/tag?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
+        { method: 'GET', path: '/tag?start=10001', status: 400, fields: ['start'] },
+        { method: 'GET', path: '/tag?cursor=x', status: 400, fields: ['cursor'] },
+        { as: 'guest', method: 'GET', path: '/tag', status: 401 },
+      ],
+    },
+    {
+      endpoint: 'GET /tag/video/{video_id}',
+      async works({ as, video }) {
+        const [none, some] = [await video(), await video({ tags: ['launch', 'ümläut'] })]
+        for (const api of [as.owner, as.uploader, as.system]) {
+          expect((await api.get(`/tag/video/${none.video_id}`)).body).toEqual([])
+          expect((await api.get(`/tag/video/${some.video_id}`)).body).toEqual(['launch', 'ümläut'])
+        }
+      },
+      async refused({ video }) {
+        const { video_id } = await video({ tags: ['a'] })
+        return [
+          { as: 'stranger', method: 'GET', path: `/tag/video/${video_id}`, status: 404, code: 'video_not_found' },
+          { method: 'GET', path: `/tag/video/${MISSING}`, status: 404 },
+          { method: 'GET', path: '/tag/video/x', status: 404 },
+          { as: 'guest', method: 'GET', path: `/tag/video/${video_id}`, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /tag/video/add/{video_id}/{tags}',
+      async works(fixture) {
+        const { as, video } = fixture
+        const { video_id } = await video({ tags: ['old'] })
+        const at = `/tag/video/add/${video_id}`
+        const odd = ['a/b', '%2F', "'or-1=1--", '🎬', 'x'.repeat(99), 'x'.repeat(100), 'constructor']
+        const { status, body } = await as.uploader.post(`${at}/${inPath(['old', ...odd, 'new', 'new'])}`)
+        expect([status, body]).toEqual([200, { added: [...odd, 'new'] }])
+        expect((await as.system.post(`${at}/single`)).body).toEqual({ added: ['single'] })
+        expect((await as.owner.post(`${at}/single`)).body).toEqual({ added: [] })
+        expect(await read(fixture, video_id)).toEqual(['old', ...odd, 'new', 'single'])
+        expect((await as.owner.get(`/video/${video_id}`)).body).toMatchObject({ tags: ['old', ...odd, 'new', 'single'] })
+
+        const { video_id: raced } = await video()
+        const answers = await Promise.all(
+          many(20).map((tag) => as.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
+        )
+        expect(answers.flatMap(({ body: { added } }) => added).filter((tag) => tag === 'same')).toHaveLength(1)
+        expect(await read(fixture, raced)).toHaveLength(21)
+      },
+      async refused({ video }) {
+        const [{ video_id }, full] = [await video(), await video({ tags: many(100) })]
+        const at = `/tag/video/add/${video_id}`
+        return [
+          ...badTags('POST', at),
+          { method: 'POST', path: `/tag/video/add/${full.video_id}/more`, status: 409, code: 'tags_full' },
+          { method: 'POST', path: `${at}/a`, payload: { tags: ['b'] }, status: 400, fields: ['tags'] },
+          { as: 'stranger', method: 'POST', path: `${at}/a`, status: 404, code: 'video_not_found' },
+          { method: 'POST', path: `/tag/video/add/${MISSING}/a`, status: 404 },
+          { as: 'guest', method: 'POST', path: `${at}/a`, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /tag/video/add/{video_id}',
+      async works(fixture) {
+        const { as, video } = fixture
+        const { video_id } = await video()
+        const at = `/tag/video/add/${video_id}`
+        expect((await as.uploader.post(at, { tags: many(98) })).body).toEqual({ added: many(98) })
+        const form = await as.owner.send('POST', at, { body: new URLSearchParams({ tags: '["t1","t98"]' }) })
+        expect([form.status, form.body]).toEqual([200, { added: ['t98'] }])
+        const repeated = new URLSearchParams([
+          ['tags', 't2'],
+          ['tags', 't99'],
+        ])
+        expect((await as.owner.send('POST', at, { body: repeated })).body).toEqual({ added: ['t99'] })
+        expect(await read(fixture, video_id)).toEqual(many(100))
+      },
+      async refused({ video }) {
+        const [{ video_id }, full] = [await video(), await video({ tags: many(99) })]
+        const refused = { method: 'POST', path: `/tag/video/add/${video_id}` }
+        return [
+          { ...refused, status: 400, fields: ['tags'] },
+          { ...refused, payload: { tags: [] }, status: 400, fields: ['tags'] },
+          { ...refused, payload: { tags: many(101) }, status: 400, fields: ['tags'] },
+          { ...refused, payload: { tags: many(10_000) }, status: 400 },
+          { ...refused, payload: { tags: BAD }, status: 400, fields: BAD.map((_, index) => `tags[${index}]`) },
+          { ...refused, payload: { tag: ['a'] }, status: 400, fields: ['tag'] },
+          { method: 'POST', path: `/tag/video/add/${full.video_id}`, payload: { tags: ['a', 'b'] }, status: 409, code: 'tags_full' },
+          { ...refused, as: 'stranger', payload: { tags: ['a'] }, status: 404 },
+          { ...refused, as: 'guest', payload: { tags: ['a'] }, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'DELETE /tag/video/delete/{video_id}/{tags}',
+      async works(fixture) {
+        const { as, video } = fixture
+        const { video_id } = await video({ tags: ['a', 'b', 'c/d', 'e'] })
+        const at = `/tag/video/delete/${video_id}`
+        expect((await as.uploader.delete(`${at}/${inPath(['c/d', 'none', 'a', 'a'])}`)).body).toEqual({ deleted: ['c/d', 'a'] })
+        expect((await as.system.delete(`${at}/b`)).body).toEqual({ deleted: ['b'] })
+        expect((await as.owner.delete(`${at}/b`)).body).toEqual({ deleted: [] })
+        expect((await as.owner.delete(`${at}/${inPath(many(100))}`)).body).toEqual({ deleted: [] })
+        expect(await read(fixture, video_id)).toEqual(['e'])
+      },
+      async refused({ video }) {
+        const { video_id } = await video({ tags: ['a'] })
+        const at = `/tag/video/delete/${video_id}`
+        return [
+          ...badTags('DELETE', at),
+          { as: 'stranger', method: 'DELETE', path: `${at}/a`, status: 404, code: 'video_not_found' },
+          { method: 'DELETE', path: `/tag/video/delete/${MISSING}/a`, status: 404 },
+          { as: 'guest', method: 'DELETE', path: `${at}/a`, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /video/tag/{tag}',
+      async works(fixture) {
+        const { api, ids, organisationId } = await tagged(fixture, ['a', 'x/y'], ['b'], ['a', 'b'], [])
+        const [a, b, both] = ids
+        const find = async (tag: string, query = '') => (await api.get<string[]>(`/video/tag/${tag}${query}`)).body
+        expect([await find('a'), await find('none'), await find(encodeURIComponent('x/y'))]).toEqual([[a, both], [], [a]])
+        const wanted = inPath({ tags: ['a', 'b'] })
+        expect([await find(wanted), await find(wanted, '?match=any'), await find(inPath(['b', 'a']))]).toEqual([
+          [both],
+          [a, b, both],
+          [both],
+        ])
+        for (const count of [19, 20]) expect(await find(inPath({ tags: ['a', ...many(count - 1)] }), '?match=any')).toEqual([a, both])
+        expect((await fixture.as.system.get(`/video/tag/a?organisation_id=${organisationId}`)).body).toEqual([a, both])
+        expect((await fixture.as.owner.get('/video/tag/x%2Fy')).body).toEqual([])
+        const part = await api.get(`/video/tag/${wanted}?match=any&limit=1&start=2`)
+        expect([part.body, (await api.get(nextOf(part))).body]).toEqual([[b], [both]])
+      },
+      refused: async ({ stranger }) => [
+        { method: 'GET', path: `/video/tag/a?organisation_id=${stranger.organisationId}`, status: 403 },
+        { as: 'system', method: 'GET', path: '/video/tag/a', status: 400, fields: ['organisation_id'] },
+        { as: 'system', method: 'GET', path: '/video/tag/a?organisation_id=999999', status: 404 },
+        { method: 'GET', path: `/video/tag/${inPath({ tags: many(21) })}`, status: 400, fields: ['tag'] },
+        { method: 'GET', path: `/video/tag/${inPath({ tags: [] })}`, status: 400, fields: ['tag'] },
+        { method: 'GET', path: `/video/tag/${inPath({ tags: ['a'], more: 1 })}`, status: 400, fields: ['tag'] },
+        { method: 'GET', path: `/video/tag/${inPath({ tags: ['a', 'b c'] })}`, status: 400, fields: ['tag[1]'] },
+        { method: 'GET', path: '/video/tag/%7B', status: 400, fields: ['tag'] },
+        { method: 'GET', path: '/video/tag/a?cursor=x', status: 400, fields: ['cursor'] },
+        { method: 'GET', path: '/video/tag/a%20b', status: 400, fields: ['tag[0]'] },
+        { method: 'GET', path: '/video/tag/a?match=some&limit=0', status: 400, fields: ['match', 'limit'] },
+        { as: 'guest', method: 'GET', path: '/video/tag/a', status: 401 },
+      ],
+    },
+  ],
+  samples: {
+    payloads: {
+      'POST /tag/video/add/{}': () => ({ tags: ['sample-tag'] }),
+      // The tags stand in the path.
+      'POST /tag/video/add/{}/{}': () => ({}),
+    },
+    make: async () => ({ tag: 'sample', tags: 'sample' }),
+  },
+}

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from '@jest/globals'
+import { makeSource } from '../support/sources.ts'
+import type { Fixture, NounRows, Refused, Who } from '../support/table-row.ts'
+import { settled } from '../support/video-steps.ts'
+
+const tus = { 'tus-resumable': '1.0.0' }
+const parts = { ...tus, 'content-type': 'application/offset+octet-stream' }
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+function send({ as }: Fixture, method: string, path: string, headers: Record<string, string>, body?: Buffer, who: Who = 'owner') {
+  return as[who].send<{ code?: string }>(method, path, { headers: { ...tus, ...headers }, ...(body && { body: new Uint8Array(body) }) })
+}
+
+async function create(fixture: Fixture, length: number, metadata = `filename ${base64('a.mp4')}`): Promise<string> {
+  const answer = await send(fixture, 'POST', '/upload/tus', { 'upload-length': String(length), 'upload-metadata': metadata })
+  expect([answer.status, answer.headers.get('tus-resumable')]).toEqual([201, '1.0.0'])
+  const location = answer.headers.get('location') ?? ''
+  expect(location).toContain(`${fixture.platform.url}/v2/upload/tus/`)
+  return location.replace(`${fixture.platform.url}/v2`, '')
+}
+
+/** Calls of other users, and calls for missing uploads. Calls without required headers need no upload. */
+async function strangers(fixture: Fixture, method: string, headers: Record<string, string>): Promise<void> {
+  const path = await create(fixture, 10)
+  const body = method === 'PATCH' ? Buffer.from('abc') : undefined
+  expect((await send(fixture, method, path, headers, body, 'stranger')).status).toBe(404)
+  const other = await send(fixture, method, path, { ...headers, 'tus-resumable': '0.2.2' }, body)
+  expect([other.status, other.headers.get('tus-version')]).toEqual([412, '1.0.0'])
+}
+
+const missing = '/upload/tus/6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'
+const refusedEverywhere = (method: string, path: string, status = 404): Refused[] => [
+  { method, path, status },
+  { as: 'guest', method, path, status: 401 },
+]
+
+export const tusRows: NounRows = {
+  noun: 'tus',
+  rows: [
+    {
+      endpoint: 'POST /upload/tus',
+      async works(fixture) {
+        const { as, owner, platform } = fixture
+        await makeSource(platform.dataDir, 'small.mp4')
+        const file = await readFile(join(platform.dataDir, 'small.mp4'))
+        const metadata = `title ${base64('Mein Film')},filename ${base64('launch.mp4')},organisation_id ${base64(owner.organisationId)}`
+        const headers = { ...parts, 'upload-length': String(file.length), 'upload-metadata': metadata }
+        const answer = await send(fixture, 'POST', '/upload/tus', headers, file, 'system')
+        expect([answer.status, answer.headers.get('upload-offset')]).toEqual([201, String(file.length)])
+        const video = await settled(as.owner, answer.headers.get('x-video-id') ?? '')
+        expect([video.status.status, video.video_title]).toEqual(['ok', 'Mein Film'])
+        const job = await as.owner.get<{ state: string }>(`/job/${answer.headers.get('x-job-id')}`)
+        expect(job.body.state).toBe('ok')
+        const options = await fetch(`${platform.url}/v2/upload/tus`, { method: 'OPTIONS' })
+        expect([options.status, options.headers.get('tus-version'), options.headers.get('tus-extension')]).toEqual([
+          204,
+          '1.0.0',
+          'creation,creation-with-upload,creation-defer-length,checksum,expiration,termination',
+        ])
+      },
+      async refused(fixture) {
+        const { owner, stranger } = fixture
+        const foreign = { 'upload-length': '1', 'upload-metadata': `organisation_id ${base64(stranger.organisationId)}` }
+        expect((await send(fixture, 'POST', '/upload/tus', foreign)).status).toBe(403)
+        expect((await send(fixture, 'POST', '/upload/tus', { 'upload-length': '1' }, undefined, 'system')).status).toBe(400)
+        expect((await send(fixture, 'POST', '/upload/tus', { 'upload-length': String(20 * 1024 ** 3 + 1) })).status).toBe(413)
+        expect((await send(fixture, 'POST', '/upload/tus', {})).status).toBe(400)
+        expect(owner.organisationId).not.toBe(stranger.organisationId)
+        return refusedEverywhere('POST', '/upload/tus', 412)
+      },
+    },
+    {
+      endpoint: 'HEAD /upload/tus/{upload_id}',
+      async works(fixture) {
+        const path = await create(fixture, 10)
+        const { status, headers } = await send(fixture, 'HEAD', path, {}, undefined, 'uploader')
+        expect([status, headers.get('upload-offset'), headers.get('upload-length'), headers.get('cache-control')]).toEqual([
+          200,
+          '0',
+          '10',
+          'no-store',
+        ])
+      },
+      async refused(fixture) {
+        await strangers(fixture, 'HEAD', {})
+        expect((await send(fixture, 'HEAD', missing, {})).status).toBe(404)
+        return refusedEverywhere('HEAD', missing)
+      },
+    },
+    {
+      endpoint: 'PATCH /upload/tus/{upload_id}',
+      async works(fixture) {
+        const path = await create(fixture, 7)
+        const first = await send(fixture, 'PATCH', path, { ...parts, 'upload-offset': '0' }, Buffer.from('abc'))
+        expect([first.status, first.headers.get('upload-offset')]).toEqual([204, '3'])
+        expect((await send(fixture, 'PATCH', path, { ...parts, 'upload-offset': '0' }, Buffer.from('abc'))).body.code).toBe(
+          'offset_mismatch',
+        )
+        const sum = { 'upload-checksum': 'sha1 AAAAAAAAAAAAAAAAAAAAAAAAAAA=' }
+        expect((await send(fixture, 'PATCH', path, { ...parts, ...sum, 'upload-offset': '3' }, Buffer.from('de'))).status).toBe(460)
+        const last = await send(fixture, 'PATCH', path, { ...parts, 'upload-offset': '3' }, Buffer.from('defg'))
+        const id = last.headers.get('x-video-id') ?? ''
+        const again = await send(fixture, 'HEAD', path, {})
+        expect([id !== '', again.headers.get('x-video-id')]).toEqual([true, id])
+        // Seven letters are no video.
+        expect((await settled(fixture.as.owner, id)).status).toMatchObject({ status: 'failed', code: 4002 })
+        expect((await fixture.as.owner.get<{ video_title: string }>(`/video/${id}`)).body.video_title).toBe('a.mp4')
+        expect((await send(fixture, 'DELETE', path, {})).status).toBe(409)
+      },
+      async refused(fixture) {
+        await strangers(fixture, 'PATCH', { ...parts, 'upload-offset': '0' })
+        expect((await send(fixture, 'PATCH', missing, { ...parts, 'upload-offset': '0' }, Buffer.from('a'))).status).toBe(404)
+        return refusedEverywhere('PATCH', missing)
+      },
+    },
+    {
+      endpoint: 'DELETE /upload/tus/{upload_id}',
+      async works(fixture) {
+        const path = await create(fixture, 10)
+        await send(fixture, 'PATCH', path, { ...parts, 'upload-offset': '0' }, Buffer.from('abc'))
+        expect((await send(fixture, 'DELETE', path, {})).status).toBe(204)
+        expect((await send(fixture, 'HEAD', path, {})).status).toBe(404)
+        expect((await send(fixture, 'DELETE', path, {})).status).toBe(404)
+      },
+      async refused(fixture) {
+        await strangers(fixture, 'DELETE', {})
+        expect((await send(fixture, 'DELETE', missing, {})).status).toBe(404)
+        return refusedEverywhere('DELETE', missing)
+      },
+    },
+  ],
+  samples: {
+    payloads: {},
+    make: async (fixture) => ({ upload_id: (await create(fixture, 10)).split('/').at(-1) ?? '' }),
+  },
+}

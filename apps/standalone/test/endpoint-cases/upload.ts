@@ -1,0 +1,263 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { aPdf } from '../support/slides.ts'
+import { makeSource } from '../support/sources.ts'
+import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import { settled, upload } from '../support/video-steps.ts'
+
+interface Config {
+  bucket: string
+  key_prefix: string
+  max_bytes: number
+  region: string
+  endpoint: string
+}
+interface Success {
+  tempLink: string
+  thumbnailUrl: string
+  presentation_id?: string
+}
+
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+const aKey = ({ owner }: Fixture) => `uploads/${owner.organisationId}/${randomUUID()}.mp4`
+const conditionsFor = (key: string) => [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
+const signing = (key: string, more: unknown[] = []) => ({ expiration: inHours(1), conditions: [...conditionsFor(key), ...more] })
+
+/** Signs and posts a file as a browser does; answers how the form was answered. */
+async function post(fixture: Fixture, key: string, file: Buffer, { status = '' } = {}) {
+  const requested = signing(key, status === '' ? [] : [{ success_action_status: status }])
+  const { status: answered, body } = await fixture.as.owner.post<{ policy: string; signature: string }>('/upload/signature', requested)
+  expect(answered).toBe(200)
+  const { conditions } = JSON.parse(Buffer.from(body.policy, 'base64').toString()) as { conditions: Record<string, string>[] }
+  const form = new FormData()
+  for (const one of conditions) if (!Array.isArray(one)) for (const [name, value] of Object.entries(one)) form.set(name, String(value))
+  form.set('policy', body.policy)
+  form.set('x-amz-signature', body.signature)
+  form.set('file', new Blob([new Uint8Array(file)]), 'a.mp4')
+  return fixture.as.guest.send<string>('POST', '/upload/object', { body: form })
+}
+
+async function success(fixture: Fixture, key: string, query = '', more: Record<string, unknown> = {}): Promise<Success> {
+  const { status, body } = await fixture.as.owner.post<Success>(`/upload/success?success${query}`, { key, name: 'Launch.mp4', ...more })
+  expect([status, body]).toEqual([200, expect.anything()])
+  return body
+}
+
+const path = '/upload/signature'
+const badCondition = (fixture: Fixture, condition: unknown, field: string): Refused => ({
+  method: 'POST',
+  path,
+  payload: signing(aKey(fixture), [condition]),
+  status: 400,
+  fields: [field],
+})
+
+export const uploadRows: NounRows = {
+  noun: 'upload',
+  rows: [
+    {
+      endpoint: 'GET /upload/config',
+      async works({ as, owner, platform }) {
+        const prefix = `uploads/${owner.organisationId}/`
+        const own = await as.uploader.get<Config>('/upload/config')
+        expect([own.status, own.body]).toEqual([
+          200,
+          {
+            bucket: 'vitascope',
+            key_prefix: prefix,
+            max_bytes: 20 * 1024 ** 3,
+            region: 'us-east-1',
+            endpoint: `${platform.url}/v2/upload/object`,
+          },
+        ])
+        const system = await as.system.get<Config>(`/upload/config?organisation_id=${owner.organisationId}`)
+        expect(system.body).toEqual(own.body)
+      },
+      refused: async ({ stranger }) => [
+        { method: 'GET', path: `/upload/config?organisation_id=${stranger.organisationId}`, status: 403 },
+        { as: 'system', method: 'GET', path: '/upload/config', status: 400, fields: ['organisation_id'] },
+        { as: 'system', method: 'GET', path: '/upload/config?organisation_id=999999', status: 404 },
+        { as: 'guest', method: 'GET', path: '/upload/config', status: 401 },
+      ],
+    },
+    {
+      endpoint: 'POST /upload/signature',
+      async works(fixture) {
+        const key = aKey(fixture)
+        const sent = signing(key, [{ acl: 'private' }, { 'Content-Type': 'video/mp4' }, { 'x-amz-meta-qqfilename': 'a.mp4' }])
+        const bodies = [
+          { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } },
+          { body: new URLSearchParams({ data: JSON.stringify(sent) }) },
+        ]
+        for (const init of bodies) {
+          const { status, body } = await fixture.as.owner.send<{ policy: string; signature: string }>('POST', path, init)
+          expect([status, body.signature]).toEqual([200, expect.stringMatching(/^[0-9a-f]{64}$/)])
+          const policy = JSON.parse(Buffer.from(body.policy, 'base64').toString()) as { expiration: string; conditions: unknown[] }
+          expect(policy.expiration).toBe(sent.expiration)
+          expect(policy.conditions).toEqual(
+            expect.arrayContaining([{ key }, { acl: 'private' }, ['content-length-range', 1, 1_000_000_000]]),
+          )
+        }
+        const system = { ...signing(aKey(fixture)), organisation_id: fixture.owner.organisationId }
+        expect((await fixture.as.system.post(path, system)).status).toBe(200)
+        expect((await fixture.as.owner.post(path, signing(`${randomUUID()}.pdf`))).status).toBe(200)
+      },
+      async refused(fixture) {
+        const { stranger } = fixture
+        const good = signing(aKey(fixture))
+        const bound = `${randomUUID()}.mp4`
+        await fixture.as.stranger.post(path, signing(bound))
+        return [
+          badCondition(fixture, { acl: 'public-read' }, 'conditions[3]'),
+          badCondition(fixture, { success_action_redirect: 'https://example.org' }, 'conditions[3]'),
+          badCondition(fixture, ['starts-with', '$key', ''], 'conditions[3]'),
+          badCondition(fixture, { a: 'b', c: 'd' }, 'conditions[3]'),
+          { method: 'POST', path, payload: signing(bound), status: 400, fields: ['conditions[1]'] },
+          { method: 'POST', path, payload: signing(`uploads/${stranger.organisationId}/a.mp4`), status: 400, fields: ['conditions[1]'] },
+          { method: 'POST', path, payload: { ...good, expiration: inHours(25) }, status: 400, fields: ['expiration'] },
+          { method: 'POST', path, payload: { ...good, conditions: [] }, status: 400, fields: ['conditions', 'conditions', 'conditions'] },
+          { method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { as: 'system', method: 'POST', path, payload: good, status: 400, fields: ['organisation_id'] },
+          { as: 'guest', method: 'POST', path, payload: good, status: 401 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /upload/object',
+      async works(fixture) {
+        const file = randomBytes(1_500_000)
+        const key = aKey(fixture)
+        const etag = `"${createHash('md5').update(file).digest('hex')}"`
+        const answer = await post(fixture, key, file)
+        expect([answer.status, answer.headers.get('etag'), answer.headers.get('x-request-id')]).toEqual([204, etag, expect.anything()])
+        const { tempLink } = await success(fixture, key, '', { etag })
+        expect(Buffer.from(await (await fetch(tempLink)).arrayBuffer()).equals(file)).toBe(true)
+      },
+      refused: async () => [
+        { as: 'guest', method: 'POST', path: '/upload/object', payload: { key: 'a' }, status: 415 },
+        { as: 'guest', method: 'PUT', path: '/upload/object', status: 405 },
+      ],
+    },
+    {
+      endpoint: 'GET /upload/file/{upload_id}',
+      async works(fixture) {
+        const key = aKey(fixture)
+        await post(fixture, key, Buffer.from('a file'))
+        const { tempLink } = await success(fixture, key)
+        const read = await fetch(tempLink)
+        expect([read.status, await read.text(), read.headers.get('content-type')]).toEqual([200, 'a file', 'application/octet-stream'])
+        expect(read.headers.get('content-disposition')).toMatch(/^attachment;.*Launch\.mp4/)
+        expect((await fetch(tempLink, { method: 'HEAD' })).headers.get('content-length')).toBe('6')
+      },
+      async refused(fixture) {
+        const key = aKey(fixture)
+        await post(fixture, key, Buffer.from('a file'))
+        const { tempLink } = await success(fixture, key)
+        const link = tempLink.replace(`${fixture.platform.url}/v2`, '')
+        return [
+          {
+            as: 'guest',
+            method: 'GET',
+            path: link.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
+            status: 404,
+            code: 'upload_not_found',
+          },
+          { as: 'guest', method: 'GET', path: link.replace(/expires=\d/, 'expires=9'), status: 404 },
+          { as: 'guest', method: 'GET', path: link.split('?')[0] ?? '', status: 404 },
+          { as: 'guest', method: 'GET', path: '/upload/file/x', status: 404 },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /upload/success',
+      async works(fixture) {
+        const { as, owner, platform } = fixture
+        // The link is the source of a video, and its file is never fetched.
+        const folder = platform.dataDir
+        await makeSource(folder, 'small.mp4')
+        const key = aKey(fixture)
+        await post(fixture, key, await readFile(join(folder, 'small.mp4')))
+        const { tempLink, thumbnailUrl, presentation_id } = await success(fixture, key, '', { isBrowserPreviewCapable: 'true', uuid: 'x' })
+        expect([tempLink.startsWith(platform.url), thumbnailUrl, presentation_id]).toEqual([true, '', undefined])
+        const accepted = await upload(as.owner, owner.organisationId, tempLink)
+        expect(accepted).toMatchObject({ action: 'new video', status: { status: 'waiting for encoding', progress: 0, code: 1 } })
+        const other = await fixture.video()
+        const replaced = await as.owner.put<{ status: { success: boolean } }>(`/media/${other.media_id}`, { uri: tempLink })
+        expect([replaced.status, replaced.body.status.success]).toEqual([200, true])
+        const video = await settled(as.owner, accepted.id)
+        expect([video.status.status, video.video_title]).toEqual(['ok', 'Launch.mp4'])
+        expect((await settled(as.owner, other.video_id)).status.status).toBe('ok')
+        // It is for videos of its own organisation alone.
+        const foreign = await as.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
+          url: tempLink,
+          organisation_id: fixture.stranger.organisationId,
+        })
+        expect([foreign.status, foreign.body.errors.map(({ field }) => field)]).toEqual([400, ['url']])
+        // A presentation, of one file once; then its slides get more.
+        const pdf = aKey(fixture)
+        await post(fixture, pdf, aPdf(2))
+        const first = await success(fixture, pdf, '&application=presentation', { name: 'deck.pdf' })
+        const again = await success(fixture, pdf, '&application=presentation', { name: 'deck.pdf' })
+        expect(again.presentation_id).toBe(first.presentation_id)
+        const slides = async (count: number) => {
+          const look = async () => {
+            const { body } = await as.owner.get<{ number_of_slides: number; filename: string }>(`/presentation/${first.presentation_id}`)
+            return body.number_of_slides === count && body.filename === 'deck.pdf'
+          }
+          await waitFor(look, { timeout: 60_000, describe: `${count} slides` })
+        }
+        await slides(2)
+        const more = aKey(fixture)
+        await post(fixture, more, aPdf(1))
+        const appended = await success(fixture, more, '&append', { name: 'more.pdf', presentation_id: first.presentation_id })
+        expect(appended.presentation_id).toBe(first.presentation_id)
+        await slides(3)
+      },
+      async refused(fixture) {
+        const { stranger } = fixture
+        const key = aKey(fixture)
+        await post(fixture, key, Buffer.from('a file'))
+        const at = '/upload/success?success'
+        const call = (payload: Record<string, unknown>, status: number, more: Partial<Refused> = {}): Refused => ({
+          ...{ method: 'POST', path: at, payload: { key, ...payload }, status },
+          ...more,
+        })
+        return [
+          call({}, 400, { path: '/upload/success', fields: ['success'] }),
+          call({}, 404, { as: 'stranger', code: 'upload_not_found' }),
+          call({ key: aKey(fixture) }, 404, { code: 'upload_not_found' }),
+          call({ key: `uploads/${stranger.organisationId}/../x` }, 404),
+          call({ bucket: 'other' }, 404),
+          call({ etag: 'a'.repeat(32) }, 409, { code: 'etag_mismatch' }),
+          call({ name: 'x'.repeat(256), key: '' }, 400, { fields: ['key', 'name'] }),
+          call({}, 400, { path: `${at}&append`, fields: ['presentation_id'] }),
+          call({ presentation_id: '4611686018427387905' }, 404, { path: `${at}&append`, code: 'presentation_not_found' }),
+          call({ presentation_id: '7' }, 400, { fields: ['presentation_id'] }),
+          call({}, 400, { path: `${at}&application=video`, fields: ['application'] }),
+          call({}, 401, { as: 'guest' }),
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /upload/iframe',
+      async works({ as }) {
+        const { status, headers, body } = await as.guest.get<string>('/upload/iframe')
+        expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+        expect(body).toContain('<body></body>')
+      },
+      refused: async () => [{ as: 'guest', method: 'POST', path: '/upload/iframe', status: 405 }],
+    },
+  ],
+  samples: {
+    payloads: {
+      'POST /upload/signature': (values) => ({
+        ...signing(`uploads/${values['organisation_id']}/a.mp4`),
+        organisation_id: values['organisation_id'],
+      }),
+      'POST /upload/success': (values) => ({ key: `uploads/${values['organisation_id']}/none.mp4` }),
+    },
+  },
+}

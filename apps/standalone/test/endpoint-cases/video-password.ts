@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { expect } from '@jest/globals'
+import type { Fixture, NounRows } from '../support/table-row.ts'
+
+const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
+
+/** A video of a profile with this password. */
+const locked = async ({ as, owner, video }: Fixture, password: string, more: object = {}) => {
+  const { body } = await as.owner.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, { password: sha1(password) })
+  return (await video({ settings_id: body.message.created, ...more })).video_id
+}
+const attempt = ({ as }: Fixture, id: string, password: string) =>
+  as.guest.get<boolean[]>(`/video/${id}/password/${encodeURIComponent(password)}`)
+
+export const videoPasswordRows: NounRows = {
+  noun: 'video-password',
+  rows: [
+    {
+      endpoint: 'GET /video/{id}/password/{password}',
+      async works(fixture) {
+        const secret = 'Correct horse 🐎/?%'
+        const id = await locked(fixture, secret)
+        const other = await locked(fixture, secret)
+        expect((await attempt(fixture, id, secret)).body).toEqual([true])
+        expect((await attempt(fixture, other, secret)).body).toEqual([true])
+        for (const wrong of ['x', secret.toUpperCase(), sha1(secret), sha1(secret).toUpperCase(), `$argon2id$v=19$m=19456,t=2,p=1$`]) {
+          expect((await attempt(fixture, id, wrong)).body).toEqual([false])
+        }
+        const open = await fixture.video()
+        expect((await attempt(fixture, open.video_id, secret)).body).toEqual([false])
+
+        // Six tries are made; four more are let through, the next one is not, and neither is a right one.
+        for (let i = 0; i < 4; i++) expect((await attempt(fixture, id, `guess ${i}`)).status).toBe(200)
+        const refused = await attempt(fixture, id, secret)
+        expect(refused.status).toBe(429)
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+        expect(JSON.stringify(refused.body)).not.toContain('orrect')
+        expect((await attempt(fixture, other, secret)).body).toEqual([true])
+      },
+      async refused(fixture) {
+        const id = await locked(fixture, 'a')
+        await fixture.as.owner.patch(`/video/${id}`, { enabled: 0 })
+        return [
+          { as: 'guest', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
+          { as: 'stranger', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
+          { as: 'guest', method: 'GET', path: '/video/999999/password/a', status: 404, code: 'video_not_found' },
+          { as: 'guest', method: 'GET', path: `/video/${id}/password/${'x'.repeat(1_001)}`, status: 400, fields: ['password'] },
+          { as: 'guest', method: 'GET', path: `/video/${id}/password/`, status: 404, code: 'not_found' },
+          { as: 'owner', method: 'POST', path: `/video/${id}/password/a`, status: 405 },
+        ]
+      },
+    },
+  ],
+  samples: { payloads: {}, make: async () => ({ password: 'sample' }) },
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { asSuperuser } from './support/database.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, type Tenant, upload } from './support/video-steps.ts'
+
+/** Megabytes of an hour. A window of five minutes has a thirteenth of it, and is what an attack here gets. */
+const EVENT_MB = 65
+const WINDOW_BYTES = (EVENT_MB * 1e6) / 13
+/** PostgreSQL adds pages to a table before it fills them. */
+const AHEAD = 1.05
+const AT_ONCE = 8
+
+let platform: TestPlatform
+let tenant: Tenant
+/** Of a video whose length is not known, views are largest. */
+let videoId: string
+
+beforeAll(async () => {
+  const limits = JSON.stringify({ event_mb: EVENT_MB, events: 1_000_000, views: 1_000_000, key: 1_000_000 })
+  platform = await startTestPlatform({ VITASCOPE_LIMITS: limits, VITASCOPE_TRUST_PROXY: '127.0.0.1' })
+  tenant = await aTenant(platform.system)
+  videoId = (await upload(platform.system, tenant.organisationId, 'https://unknown.invalid/video.mp4')).id
+}, 240_000)
+afterAll(() => platform?.remove())
+
+type Attack = (nth: number) => { events: object[]; userAgent?: string }
+const hundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
+const intervals = Array.from({ length: 25 }, (_, nth) => [nth * 2, nth * 2 + 1.5])
+const anEvent = (more: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...more })
+const oneView = randomUUID()
+const letters = 'abcdefghijklmnopqrstuvwxyz'
+const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nth % 26]}`
+
+const ATTACKS: [what: string, attack: Attack][] = [
+  ['new views', () => ({ events: hundred(() => anEvent()) })],
+  [
+    'new views with all that an event can say',
+    () => ({
+      events: hundred(() =>
+        anEvent({
+          watched: intervals,
+          rewatched: intervals,
+          position: 1,
+          qoe: { startup_ms: 5, stalls: 1, stalled_ms: 3, error: 'x'.repeat(100) },
+        }),
+      ),
+    }),
+  ],
+  [
+    'new views in ever other languages',
+    (nth) => ({ events: hundred((one) => anEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
+  ],
+  ['events of one view', () => ({ events: hundred(() => anEvent({ view_id: oneView })) })],
+  [
+    'events of one view with all their intervals',
+    () => ({ events: Array.from({ length: 4 }, () => anEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
+  ],
+  ['events of ever other browsers', (nth) => ({ events: [anEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
+]
+
+test.each(ATTACKS)(
+  'one address adds at most its budget to the database by %s',
+  async (what, attack) => {
+    const address = `203.0.113.${ATTACKS.findIndex(([name]) => name === what) + 1}`
+    const before = await databaseBytes()
+    let accepted = 0
+    let nth = 0
+    let isOver = false
+    const sender = async () => {
+      while (!isOver) {
+        const { events, userAgent = 'a browser' } = attack(nth++)
+        const headers = { 'content-type': 'application/json', 'x-forwarded-for': address, 'user-agent': userAgent }
+        const answer = await fetch(`${platform.url}/v2/analytics/events`, { method: 'POST', headers, body: JSON.stringify(events) })
+        const body = (await answer.json()) as { accepted?: number }
+        if (answer.status === 202) accepted += body.accepted ?? 0
+        else if (answer.status === 429) isOver = answer.headers.get('ratelimit-policy')?.startsWith('"event_bytes"') ?? false
+        else if (answer.status !== 503) throw new Error(`events were answered ${answer.status}: ${JSON.stringify(body)}`)
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, sender))
+    await waitFor(
+      () => asSuperuser(platform, async (client) => (await client.query('select 1 from analytics.pending_batch limit 1')).rowCount === 0),
+      {
+        timeout: 60_000,
+        describe: 'all events to be merged',
+      },
+    )
+    const grown = (await databaseBytes()) - before
+    process.stderr.write(
+      `${what}: ${accepted} events accepted in a window, ${grown} bytes, ${Math.round(grown / accepted)} bytes an event; ` +
+        `${((13 * grown) / EVENT_MB / 1e6).toFixed(2)} of the budget of an hour\n`,
+    )
+    expect(accepted).toBeGreaterThan(0)
+    expect(grown).toBeLessThan(WINDOW_BYTES * AHEAD)
+  },
+  120_000,
+)
+
+/** Tables of analytics with their indexes. */
+async function databaseBytes(): Promise<number> {
+  return await asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ bytes: string }>(
+      `select sum(pg_total_relation_size(oid)) as bytes from pg_class where relnamespace = 'analytics'::regnamespace and relkind = 'r'`,
+    )
+    return Number(rows[0]?.bytes)
+  })
+}

@@ -1,0 +1,80 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { runTool } from './support/command.ts'
+import { asSuperuser } from './support/database.ts'
+import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { aTenant, type Tenant } from './support/video-steps.ts'
+
+const NEW = 'a master key of this test, long enough'
+
+let platform: TestPlatform
+let tenant: Tenant
+
+beforeAll(async () => {
+  platform = await startTestPlatform()
+  tenant = await aTenant(platform.system)
+}, 120_000)
+afterAll(() => platform?.remove())
+
+async function setMasterKeys(text: string): Promise<void> {
+  const file = join(platform.dataDir, 'secrets', 'master-key')
+  await writeFile(`${file}.new`, text, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}
+
+/** A record with a secret of a third party, and a webhook: the one is auth's, the other the catalogue's. */
+async function makeSecrets(token: string): Promise<string> {
+  const api = platform.withKey(tenant.key)
+  const record = await api.post<{ id: string }>('/oauth/thirdparty', { organisation_id: tenant.organisationId, token })
+  expect(record.status).toBe(201)
+  expect((await api.post('/webhook', { url: 'http://127.0.0.1:18099/hook', events: ['video.ready'] })).status).toBe(201)
+  return record.body.id
+}
+
+const tokenOf = async (id: string) => (await platform.system.get<{ token: string }>(`/oauth/thirdparty/${id}`)).body.token
+const versions = () =>
+  asSuperuser(platform, async (client) => {
+    const { rows } = await client.query<{ form: number }>(
+      `select get_byte(sealed_value, 0) as form from auth.api_key union all select get_byte(sealed_token, 0) from auth.third_party_token
+       union all select get_byte(secret, 0) from catalogue.webhook`,
+    )
+    return new Set(rows.map(({ form }) => form))
+  })
+
+test('npm run rekey replaces the master key of a running platform, so that the old one can be removed', async () => {
+  const old = (await readFile(join(platform.dataDir, 'secrets', 'master-key'), 'utf8')).trim()
+  const first = await makeSecrets('before')
+  await setMasterKeys(`2:${NEW}\n1:${old}\n`)
+  const made: string[] = []
+  await waitFor(
+    async () => {
+      made.push(await makeSecrets(`made ${made.length}`))
+      expect(await tokenOf(first)).toBe('before')
+      const newest = await asSuperuser(platform, (client) =>
+        client.query<{ form: number }>(
+          `(select get_byte(sealed_token, 0) as form from auth.third_party_token order by third_party_token_id desc limit 1)
+           union all (select get_byte(secret, 0) from catalogue.webhook order by webhook_id desc limit 1)`,
+        ),
+      )
+      return newest.rows.every(({ form }) => form === 2)
+    },
+    { timeout: 30_000, interval: 2_000, describe: 'both services to encrypt with the new key' },
+  )
+  expect(await versions()).toEqual(new Set([1, 2]))
+
+  const done = await runTool('rekey', [], { VITASCOPE_DATA_DIR: platform.dataDir, VITASCOPE_SYSTEM_KEY: SYSTEM_KEY })
+  expect([done.code, done.stderr]).toEqual([0, ''])
+  expect(await versions()).toEqual(new Set([2]))
+  expect(await tokenOf(first)).toBe('before')
+
+  await setMasterKeys(`2:${NEW}\n`)
+  await platform.stop()
+  platform = await platform.restart()
+  expect(await tokenOf(first)).toBe('before')
+  expect((await platform.withKey(tenant.key).get('/video')).status).toBe(200)
+  expect((await platform.system.get('/video')).status).toBe(200)
+  const ids = (await platform.withKey(tenant.key).get<{ webhook_id: string }[]>('/webhook')).body
+  expect((await platform.withKey(tenant.key).post(`/webhook/${ids[0]?.webhook_id}/test`, {})).status).toBeLessThan(300)
+}, 180_000)

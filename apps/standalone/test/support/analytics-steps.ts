@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { Fixture, Refused } from './table-row.ts'
+import { settled, upload, type VideoRecord } from './video-steps.ts'
+
+export const MISSING_VIDEO = '4611686018427387905'
+export const MISSING = '9007199254740991'
+/** Programs without a browser's name may be taken for robots. */
+export const BROWSER = {
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
+}
+
+export interface EventsResponse {
+  accepted: number
+  rejected: { index: number; message: string }[]
+}
+
+export type Sent = Record<string, unknown>
+
+export const anEvent = (video_id: string, more: Sent = {}): Sent => ({
+  video_id,
+  view_id: randomUUID(),
+  type: 'load',
+  at: Date.now(),
+  ...more,
+})
+export const sendEvents = ({ as }: Fixture, events: readonly Sent[]) =>
+  as.guest.post<EventsResponse>('/analytics/events', [...events], BROWSER)
+export const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+
+/** Four views of the one video that plays: one that only loaded, one that bounced, one of its first half, one of all of it. */
+export interface Seen {
+  videoId: string
+  duration: number
+  day: string
+}
+
+export const seen = new WeakMap<object, Promise<Seen>>()
+
+export function theViews(fixture: Fixture): Promise<Seen> {
+  const known = seen.get(fixture.platform)
+  if (known) return known
+  const made = makeViews(fixture)
+  seen.set(fixture.platform, made)
+  return made
+}
+
+export async function makeViews(fixture: Fixture): Promise<Seen> {
+  const { video_id, duration: written } = await fixture.playing()
+  const duration = Number(written)
+  const at = Date.now()
+  const half = duration / 2
+  const view = (events: readonly Sent[]) => {
+    const view_id = randomUUID()
+    return events.map((event) => ({ ...anEvent(video_id, event), view_id, at, language: 'en', subtitle: 'de' }))
+  }
+  const qoe = { startup_ms: 200, stalls: 1, stalled_ms: 500 }
+  const { status, body } = await sendEvents(fixture, [
+    ...view([{ type: 'load' }]),
+    ...view([{ type: 'load' }, { type: 'play', position: 0 }]),
+    ...view([{ type: 'play' }, { type: 'progress', position: half, watched: [[0, half]], rewatched: [[0, half / 4]], qoe }]),
+    ...view([{ type: 'ended', position: duration, watched: [[0, duration]], qoe: { startup_ms: 400, error: 'media' } }]),
+  ])
+  expect([status, body]).toEqual([202, { accepted: 6, rejected: [] }])
+  return { videoId: video_id, duration, day: dayOf(at) }
+}
+
+export const COUNTS = { player_loads: 4, video_plays: 3, complete_views: 1, bounced_views: 1 }
+export const ofVideo = (videoId: string) => `filter=${encodeURIComponent(JSON.stringify({ video_id: [videoId] }))}`
+
+/** Sent events are visible within seconds. */
+export async function shows<Body>(fixture: Fixture, path: string, check: (body: Body) => void): Promise<void> {
+  let wrong = ''
+  const look = async () => {
+    try {
+      const { status, body } = await fixture.as.uploader.get<Body>(path)
+      expect(status).toBe(200)
+      check(body)
+      return true
+    } catch (error) {
+      wrong = error instanceof Error ? error.message : String(error)
+      return false
+    }
+  }
+  await waitFor(look, { timeout: 30_000, describe: () => `${path} to show it: ${wrong}` })
+}
+
+/** What every report refuses: other organisations, videos that are not there, and bad days. */
+export async function wrongReports(
+  fixture: Fixture,
+  at: (organisationId: string, videoId: string) => string,
+  days = ['date_start', 'date_end'],
+): Promise<Refused[]> {
+  const { owner, stranger } = fixture
+  const [start = '', end = ''] = days
+  const { videoId } = await theViews(fixture)
+  const path = at(owner.organisationId, videoId)
+  const refused = { method: 'GET', path }
+  const named = at('1', '1') !== at('1', '2')
+  return [
+    { ...refused, as: 'guest', status: 401 },
+    { ...refused, as: 'stranger', status: 403, code: 'foreign_organisation' },
+    ...[stranger.organisationId, MISSING, 'x'].map((id) => ({
+      method: 'GET',
+      path: at(id, videoId),
+      status: 403,
+      code: 'foreign_organisation',
+    })),
+    ...[MISSING, 'x'].map((id) => ({
+      as: 'system' as const,
+      method: 'GET',
+      path: at(id, videoId),
+      status: 404,
+      code: 'organisation_not_found',
+    })),
+    ...(named
+      ? [MISSING_VIDEO, MISSING, 'x', '9'.repeat(30)].map((id) => ({
+          method: 'GET',
+          path: at(owner.organisationId, id),
+          status: 404,
+          code: 'video_not_found',
+        }))
+      : []),
+    ...(named
+      ? [{ as: 'stranger' as const, method: 'GET', path: at(stranger.organisationId, videoId), status: 404, code: 'video_not_found' }]
+      : []),
+    ...(start === ''
+      ? []
+      : [
+          { ...refused, path: `${path}?${start}=2012-02-30&${end}=2030-1-1`, status: 400, fields: [start, end] },
+          { ...refused, path: `${path}?${start}=2030-01-02&${end}=2030-01-01`, status: 400, fields: [end] },
+          { ...refused, path: `${path}?${start}=9999-12-31`, status: 400, fields: [start] },
+          { ...refused, path: `${path}?${end}=2011-12-31`, status: 400, fields: [end] },
+        ]),
+  ]
+}
+
+export async function wrongFilters(fixture: Fixture, path: string, more: Refused[] = []): Promise<Refused[]> {
+  const { video_id: foreign } = await foreignVideo(fixture)
+  const filtered = (filter: unknown) => `${path}?filter=${encodeURIComponent(typeof filter === 'string' ? filter : JSON.stringify(filter))}`
+  const refused = { method: 'GET', status: 400 }
+  return [
+    { ...refused, path: filtered('x'), fields: ['filter'] },
+    { ...refused, path: filtered({ video_id: ['x', '1', -1] }), fields: ['filter.video_id[0]', 'filter.video_id[2]'] },
+    { ...refused, path: filtered({ video_id: Array(1_001).fill(1) }), fields: ['filter.video_id'] },
+    { ...refused, path: filtered({ title: 'x' }), fields: ['filter.title'] },
+    { ...refused, path: filtered({ video_id: [foreign] }), status: 404, code: 'video_not_found' },
+    { ...refused, path: filtered({ video_id: [MISSING_VIDEO] }), status: 404, code: 'video_not_found' },
+    ...more,
+  ]
+}
+
+export async function foreignVideo({ as, stranger, sources }: Fixture): Promise<VideoRecord> {
+  const { id } = await upload(as.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
+  return settled(as.stranger, id)
+}
+
+export const wrongPages = (path: string): Refused[] => [
+  { method: 'GET', path: `${path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
+  { method: 'GET', path: `${path}?cursor=x`, status: 400, fields: ['cursor'] },
+]

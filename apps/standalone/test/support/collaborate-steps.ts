@@ -1,0 +1,78 @@
+import { waitFor } from '@vitascope/testing'
+import { asSuperuser } from './database.ts'
+import type { Fixture, Refused } from './table-row.ts'
+import { settled, upload } from './video-steps.ts'
+
+export const MISSING_VIDEO = '4611686018427387905'
+export const MISSING = '9007199254740991'
+
+export interface Clip extends Record<string, unknown> {
+  id: string
+  order: number
+}
+
+export interface Entry extends Record<string, unknown> {
+  id: string
+  clips: Clip[]
+}
+
+/** An entry of the owner’s uploader on a new video. */
+export async function anEntry(fixture: Fixture) {
+  const { video_id } = await fixture.video()
+  return { video_id, id: await entryOf(fixture, video_id) }
+}
+
+export async function entryOf({ as, uploader }: Fixture, videoId: string, userId = uploader.userId): Promise<string> {
+  const { status, body } = await as.owner.post<{ id: string }>(`/collaborate/${videoId}`, { user_id: userId })
+  if (status !== 200) throw new Error(`no entry was made: ${JSON.stringify(body)}`)
+  return body.id
+}
+
+export async function clipOf({ as }: Fixture, entryId: string, more: object = {}): Promise<string> {
+  const payload = { time_start: 0, time_finish: 1, ...more }
+  const { status, body } = await as.owner.post<{ id: string }>(`/collaborate/clip/${entryId}/post`, payload)
+  if (status !== 200) throw new Error(`no clip was made: ${JSON.stringify(body)}`)
+  return body.id
+}
+
+export const read = async ({ as }: Fixture, entryId: string) => (await as.owner.get<Entry>(`/collaborate/item/${entryId}`)).body
+export const order = async (fixture: Fixture, entryId: string) => (await read(fixture, entryId)).clips.map(({ id, order }) => [id, order])
+
+export async function emailOf({ as, owner }: Fixture, userId: string): Promise<string> {
+  const { body } = await as.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
+  return body.find((user) => user.user_id === userId)?.email ?? 'nobody'
+}
+
+export async function foreignVideo({ as, stranger, sources }: Fixture): Promise<string> {
+  const { id } = await upload(as.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
+  await settled(as.stranger, id)
+  return id
+}
+
+/** What is asked of an id by a path that `at` makes: foreign, missing, malformed, and by guests. */
+export function wrongIds(method: string, at: (id: string) => string, id: string, code: string, payload?: unknown): Refused[] {
+  const refused = { method, ...(payload !== undefined && { payload }) }
+  return [
+    { ...refused, as: 'stranger', path: at(id), status: 404, code },
+    { ...refused, path: at(MISSING), status: 404, code },
+    { ...refused, as: 'system', path: at(MISSING), status: 404, code },
+    { ...refused, path: at('x'), status: 404, code },
+    { ...refused, path: at('9'.repeat(30)), status: 404, code },
+    { ...refused, as: 'guest', path: at(id), status: 401 },
+  ]
+}
+
+/** Everything that was stored for the video is gone from the tables too. */
+export function untilSwept({ platform }: Fixture, videoId: string): Promise<unknown> {
+  const rows = () =>
+    asSuperuser(
+      platform,
+      async (client) =>
+        (
+          await client.query('select 1 from collaboration.entry left join collaboration.clip using (entry_id) where video_id = $1', [
+            videoId,
+          ])
+        ).rows,
+    )
+  return waitFor(async () => (await rows()).length === 0, { timeout: 90_000, describe: `the entries of video ${videoId} to be swept` })
+}

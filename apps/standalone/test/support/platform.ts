@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSourceServer } from './source-server.ts'
+import { makeSource } from './sources.ts'
+import { createStrictApi, readContract } from './strict-api.ts'
+import type { Fixture } from './table-row.ts'
+import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './test-platform.ts'
+import { aTenant, aUser, settled, upload, type VideoRecord } from './video-steps.ts'
+
+export interface Platform extends Fixture {
+  close(): Promise<void>
+}
+
+/** Starts the whole platform with two organisations and their users. */
+export async function startPlatform(
+  env: Record<string, string> = {},
+  start: (env: Record<string, string>) => Promise<TestPlatform> = startTestPlatform,
+): Promise<Platform> {
+  const folder = await mkdtemp(join(tmpdir(), 'vitascope-platform-'))
+  const sources = await startSourceServer(folder)
+  const platform = await start(env)
+  const contract = await readContract(platform.url)
+  const withKey = (key?: string) => createStrictApi(`${platform.url}/v2`, contract, key)
+  const owner = await aTenant(platform.system)
+  const uploader = await aUser(platform.system, owner.organisationId, 'uploader')
+  const stranger = await aTenant(platform.system)
+  const as = {
+    owner: withKey(owner.key),
+    uploader: withKey(uploader.key),
+    stranger: withKey(stranger.key),
+    system: withKey(SYSTEM_KEY),
+    guest: withKey(),
+  }
+  let made: Promise<VideoRecord> | undefined
+  const makePlaying = async () => {
+    await makeSource(folder, 'small.mp4')
+    const { id } = await upload(as.owner, owner.organisationId, `${sources.url}/small.mp4`, { name: 'Plays' })
+    const video = await settled(as.owner, id)
+    if (video.status.status !== 'ok') throw new Error(`the source does not play: ${JSON.stringify(video.status)}`)
+    return video
+  }
+  return {
+    ...{ platform, as, owner, uploader, stranger, sources },
+    async video(more = {}) {
+      const { id } = await upload(as.owner, owner.organisationId, `${sources.url}/none.mp4`, more)
+      return settled(as.owner, id)
+    },
+    async playing() {
+      made ??= makePlaying()
+      // The URLs change with the protection.
+      return (await as.owner.get<VideoRecord>(`/video/${(await made).video_id}`)).body
+    },
+    async close() {
+      await platform.remove()
+      await sources.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

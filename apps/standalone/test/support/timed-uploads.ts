@@ -1,0 +1,58 @@
+import type { TestPlatform } from './test-platform.ts'
+import type { Tenant } from './video-steps.ts'
+
+const TIMEOUT_MS = 15_000
+
+/** Uploads a file by an object form with a policy signed for it, and returns the milliseconds that the form took; throws unless it was accepted. */
+export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file: Uint8Array<ArrayBuffer>, from: string): Promise<number> {
+  const key = `uploads/${tenant.organisationId}/${crypto.randomUUID()}.mp4`
+  const form = new FormData()
+  const fields = await signedFields(platform, tenant, [{ key }, ['content-length-range', '1', String(file.length)]])
+  for (const [name, value] of fields) form.set(name, value)
+  form.set('file', new Blob([file]), 'good.mp4')
+  const started = performance.now()
+  const answer = await fetch(`${platform.url}/v2/upload/object`, {
+    method: 'POST',
+    body: form,
+    headers: { 'x-forwarded-for': from },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const text = await answer.text()
+  if (answer.status !== 204) throw new Error(`a good form was answered ${answer.status}: ${text}`)
+  return performance.now() - started
+}
+
+/** Uploads a file by tus except for its last byte, so that no video is made of it, and returns the milliseconds; throws unless it was accepted. */
+export async function uploadByTus(platform: TestPlatform, tenant: Tenant, file: Uint8Array<ArrayBuffer>, from: string): Promise<number> {
+  const headers = { authorization: `Bearer ${tenant.key}`, 'tus-resumable': '1.0.0', 'x-forwarded-for': from }
+  const started = performance.now()
+  const made = await fetch(`${platform.url}/v2/upload/tus`, {
+    method: 'POST',
+    headers: { ...headers, 'upload-length': String(file.length + 1) },
+  })
+  const location = made.headers.get('location') ?? ''
+  if (made.status !== 201) throw new Error(`a good tus upload was answered ${made.status}: ${await made.text()}`)
+  const sent = await fetch(location, {
+    method: 'PATCH',
+    headers: { ...headers, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' },
+    body: file,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  if (sent.status !== 204) throw new Error(`the bytes of a good tus upload were answered ${sent.status}: ${await sent.text()}`)
+  const took = performance.now() - started
+  await fetch(location, { method: 'DELETE', headers })
+  return took
+}
+
+/** Signs a policy with these conditions, and returns the fields of its form with `policy` and `x-amz-signature`. */
+export async function signedFields(platform: TestPlatform, tenant: Tenant, conditions: readonly unknown[]): Promise<Map<string, string>> {
+  const expiration = new Date(Date.now() + 3_600_000).toISOString()
+  const { status, body } = await platform
+    .withKey(tenant.key)
+    .post<{ policy: string; signature: string }>('/upload/signature', { expiration, conditions: [{ bucket: 'vitascope' }, ...conditions] })
+  if (status !== 200) throw new Error(`a policy was answered ${status}: ${JSON.stringify(body)}`)
+  const { conditions: signed } = JSON.parse(Buffer.from(body.policy, 'base64').toString()) as { conditions: object[] }
+  const fields = new Map<string, string>()
+  for (const one of signed) if (!Array.isArray(one)) for (const [name, value] of Object.entries(one)) fields.set(name, String(value))
+  return fields.set('policy', body.policy).set('x-amz-signature', body.signature)
+}

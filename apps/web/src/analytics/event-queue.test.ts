@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals'
+import { maxQueued, queueEvents } from './event-queue.ts'
+import { mergeEvents, normalise, type ViewEvent } from './view-event.ts'
+
+const event = (at: number, more: Partial<ViewEvent> = {}): ViewEvent => ({ video_id: '1', view_id: 'a', type: 'progress', at, ...more })
+function aStore() {
+  const kept = new Map<string, string>()
+  return {
+    kept,
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, text: string) => void kept.set(name, text),
+    removeItem: (name: string) => void kept.delete(name),
+  }
+}
+
+test('events stay, in memory and in the store, until they are dropped', () => {
+  const store = aStore()
+  const queue = queueEvents(store, 'q')
+  for (let at = 0; at < 30; at++) queue.push(event(at))
+  const batch = queue.batch()
+  expect(batch.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, at) => at))
+  expect(JSON.parse(store.kept.get('q') ?? '')).toHaveLength(30)
+  queue.push(event(30))
+  queue.drop(batch)
+  expect([queue.length, queue.batch().map(({ at }) => at)]).toEqual([6, [25, 26, 27, 28, 29, 30]])
+  queue.drop(queue.batch())
+  expect([queue.length, store.kept.size, queue.texts()]).toEqual([0, 0, []])
+})
+
+test('with too many of them none of the watched seconds is lost, and a view keeps its beginning', () => {
+  const queue = queueEvents(undefined, 'q')
+  queue.push(event(0, { type: 'load' }))
+  queue.push(event(1, { type: 'play' }))
+  const max = maxQueued * 2
+  for (let n = 0; n < max; n++) queue.push(event(n + 2, { position: n + 1, watched: [[n, n + 1]] }))
+  expect(queue.length).toBe(maxQueued)
+  const [load, play, first] = queue.batch()
+  expect([load?.type, play?.type]).toEqual(['load', 'play'])
+  expect(first).toMatchObject({ type: 'progress', watched: [[0, max - maxQueued + 3]], position: max - maxQueued + 3 })
+})
+
+test('no text for the server is larger than a beacon, and a store that is full is none', () => {
+  const store = {
+    ...aStore(),
+    setItem: () => {
+      throw new Error('full')
+    },
+  }
+  const queue = queueEvents(store, 'q')
+  const watched = Array.from({ length: 100 }, (_, n) => [n * 1_000 + 0.123, n * 1_000 + 0.456] as const)
+  for (let at = 0; at < 60; at++) queue.push(event(at, { watched, rewatched: watched }))
+  const texts = queue.texts()
+  expect(texts.flatMap((text) => JSON.parse(text) as ViewEvent[]).map(({ at }) => at)).toEqual(Array.from({ length: 60 }, (_, at) => at))
+  for (const text of texts) expect(text.length).toBeLessThan(64 * 1024)
+})
+
+test('an event says only what there is to say, to the millisecond', () => {
+  expect(
+    normalise(event(5, { position: 1.23456, watched: [[0.00049, 1.23456]], rewatched: [], language: '', subtitle: 'en', qoe: {} })),
+  ).toEqual(event(5, { position: 1.235, watched: [[0, 1.235]], subtitle: 'en' }))
+  expect(mergeEvents(event(1, { position: 9, watched: [[0, 2]], language: 'en' }), event(2, { position: 4, watched: [[1, 4]] }))).toEqual(
+    event(2, { position: 9, watched: [[0, 4]], language: 'en' }),
+  )
+})

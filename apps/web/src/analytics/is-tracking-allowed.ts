@@ -1,0 +1,9 @@
+/**
+ * Returns whether events of a view may be sent. A browser that sends Do Not Track or Global Privacy
+ * Control opts out, unless the operator of the platform overrides it with `<meta
+ * name="vitascope:events" content="all" />`.
+ */
+export function isTrackingAllowed(page: ParentNode, browser: { doNotTrack?: string | null; globalPrivacyControl?: unknown }): boolean {
+  const decided = page.querySelector('meta[name="vitascope:events"]')?.getAttribute('content')
+  return decided === 'all' || (browser.doNotTrack !== '1' && browser.globalPrivacyControl !== true)
+}

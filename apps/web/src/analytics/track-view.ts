@@ -1,0 +1,129 @@
+import { sendEvents } from './event-sender.ts'
+import { isTrackingAllowed } from './is-tracking-allowed.ts'
+import { measureQuality } from './playback-quality.ts'
+import { normalise, type ViewEvent } from './view-event.ts'
+import { viewId } from './view-id.ts'
+import { recordWatchedParts } from './watched-parts.ts'
+
+/** Milliseconds between two `progress` events during playback. */
+const HEARTBEAT_MS = 10_000
+/** Tolerance in seconds: the position advances unevenly, and it is read with a delay. */
+const slack = 0.5
+
+/** The video and player that a view belongs to. */
+export interface Viewed {
+  video: HTMLVideoElement
+  videoId: string
+  /** Returns the language of the current audio track; empty if unknown. */
+  language: () => string
+  /** True if playback starts automatically. The startup time is then measured from the call. */
+  shouldAutoplay: boolean
+}
+
+/**
+ * Sends the events of one view until the signal aborts: the ranges that were played, and the
+ * playback quality.
+ */
+export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, signal: AbortSignal): { failed: (error: string) => void } {
+  if (!isTrackingAllowed(document, navigator)) return { failed: () => {} }
+  const id = viewId()
+  const sender = sendEvents(id)
+  const parts = recordWatchedParts()
+  const quality = measureQuality()
+  let played = false
+  let readAt = 0
+  /** Position in seconds before the picture began to move. */
+  let restedAt = 0
+  let timer: number | undefined
+
+  const now = () => performance.now()
+  const on = (name: string, act: () => void, target: EventTarget = video) => target.addEventListener(name, act, { signal })
+  const tell = (type: ViewEvent['type']) => {
+    const where = played ? { position: video.currentTime, ...parts.take() } : {}
+    const subtitle = [...video.textTracks].find(({ mode }) => mode === 'showing')?.language ?? ''
+    sender.send(
+      normalise({
+        video_id: videoId,
+        view_id: id,
+        type,
+        at: Date.now(),
+        ...where,
+        language: language(),
+        subtitle,
+        qoe: quality.figures(now()),
+      }),
+    )
+  }
+  const read = () => {
+    const elapsed = (now() - readAt) / 1_000
+    readAt = now()
+    if (parts.moves) parts.advance(video.currentTime, elapsed * video.playbackRate + slack)
+    else if (!video.paused && !video.seeking && played) parts.begin(video.currentTime)
+  }
+  const begin = () => {
+    quality.plays(now())
+    readAt = now()
+    if (!parts.moves) {
+      // The `playing` event is late: the position has already advanced.
+      const moved = video.currentTime - restedAt
+      parts.begin(moved >= 0 && moved <= slack ? restedAt : video.currentTime)
+      parts.advance(video.currentTime, slack)
+    }
+    if (!played) {
+      played = true
+      tell('play')
+    }
+    timer ??= window.setInterval(() => tell('progress'), HEARTBEAT_MS)
+  }
+  const rest = () => {
+    parts.stop()
+    restedAt = video.currentTime
+    quality.rests(now())
+    window.clearInterval(timer)
+    timer = undefined
+  }
+  /** Sends all events when the page is hidden or closed, or another video is opened. */
+  const leave = () => {
+    if (parts.moves) read()
+    if (played) tell('progress')
+    sender.flushSoon()
+  }
+
+  on('play', () => quality.wished(now()))
+  on('playing', begin)
+  on('timeupdate', read)
+  on('waiting', () => !video.seeking && quality.waits(now()))
+  // `currentTime` is the new position already. The part that was played since the last
+  // `timeupdate`, at most a quarter of a second, is not counted.
+  on('seeking', () => {
+    parts.stop()
+    restedAt = video.currentTime
+    if (played) quality.rests(now())
+  })
+  on('pause', () => {
+    read()
+    rest()
+    if (!video.ended && played) tell('progress')
+  })
+  on('ended', () => {
+    if (parts.moves) read()
+    rest()
+    tell('ended')
+  })
+  on('pagehide', leave, window)
+  on('visibilitychange', () => document.visibilityState === 'hidden' && leave(), document)
+  signal.addEventListener('abort', () => {
+    leave()
+    rest()
+    sender.stop()
+  })
+
+  if (shouldAutoplay) quality.wished(now())
+  tell('load')
+  return {
+    failed(error) {
+      quality.failed(error)
+      tell(played ? 'progress' : 'load')
+    },
+  }
+}

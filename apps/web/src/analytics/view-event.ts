@@ -1,0 +1,59 @@
+import { type Interval, union } from './intervals.ts'
+import type { Quality } from './playback-quality.ts'
+
+/** One event of a view, as `POST /v2/analytics/events` accepts it. */
+export interface ViewEvent {
+  video_id: string
+  view_id: string
+  type: 'load' | 'play' | 'progress' | 'ended'
+  /** Milliseconds since 1970. */
+  at: number
+  position?: number
+  watched?: readonly Interval[]
+  rewatched?: readonly Interval[]
+  language?: string
+  subtitle?: string
+  qoe?: Quality
+}
+
+/**
+ * Maximum number of ranges in one event. It keeps a request with many events within the body limit
+ * of the server.
+ */
+const maxRanges = 100
+
+/** Rounds times to milliseconds and removes empty fields. */
+export function normalise(event: ViewEvent): ViewEvent {
+  const { watched = [], rewatched = [], language, subtitle, qoe, position, ...rest } = event
+  return {
+    ...rest,
+    ...(position !== undefined && { position: toMilliseconds(position) }),
+    ...(watched.length > 0 && { watched: rangesOf(watched) }),
+    ...(rewatched.length > 0 && { rewatched: rangesOf(rewatched) }),
+    ...(language && { language }),
+    ...(subtitle && { subtitle }),
+    ...(qoe && Object.keys(qoe).length > 0 && { qoe }),
+  }
+}
+
+/**
+ * Merges two events of one view into the later one. Counts are computed from the ranges, so nothing
+ * is lost.
+ */
+export function mergeEvents(earlier: ViewEvent, later: ViewEvent): ViewEvent {
+  return normalise({
+    ...earlier,
+    ...later,
+    position: Math.max(earlier.position ?? 0, later.position ?? 0),
+    watched: union([...(earlier.watched ?? []), ...(later.watched ?? [])]),
+    rewatched: union([...(earlier.rewatched ?? []), ...(later.rewatched ?? [])]),
+  })
+}
+
+function rangesOf(parts: readonly Interval[]): Interval[] {
+  return parts.slice(0, maxRanges).map(([from, to]) => [toMilliseconds(from), toMilliseconds(to)])
+}
+
+function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1_000) / 1_000
+}

@@ -1,0 +1,44 @@
+import { addStyles } from './add-styles.ts'
+import styles from './connection-notice.css?inline'
+
+/** Delay in milliseconds before a lost connection is shown. Shorter outages show no notice. */
+const SHOW_AFTER_MS = 1_000
+
+/**
+ * Adds a notice with a retry button over the picture. Returns the function that shows it while the
+ * connection is lost and hides it afterwards.
+ */
+export function connectionNotice(frame: HTMLElement, retry: () => void, signal: AbortSignal): (isLost: boolean) => void {
+  addStyles(frame, 'connection-notice', styles)
+  const notice = document.createElement('div')
+  notice.className = 'connection'
+  notice.hidden = true
+  // The element must exist before its text, or screen readers do not announce the text.
+  const text = document.createElement('span')
+  text.setAttribute('role', 'status')
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.textContent = 'Retry'
+  button.addEventListener('click', retry)
+  notice.append(text, button)
+  frame.append(notice)
+
+  let timer: number | undefined
+  const set = (isLost: boolean) => {
+    window.clearTimeout(timer)
+    if (!isLost) return show(false)
+    timer = window.setTimeout(() => show(true), SHOW_AFTER_MS)
+  }
+  const show = (isShown: boolean) => {
+    notice.hidden = !isShown
+    text.textContent = isShown ? 'Connection lost. Trying again …' : ''
+    frame.dataset['connection'] = isShown ? 'lost' : 'good'
+  }
+  const remove = () => {
+    window.clearTimeout(timer)
+    notice.remove()
+    delete frame.dataset['connection']
+  }
+  signal.addEventListener('abort', remove, { once: true })
+  return set
+}

@@ -1,0 +1,113 @@
+import Hls from 'hls.js'
+import { playByBrowser } from './browser-playback.ts'
+import { captionsByLibrary } from './captions-tracks.ts'
+import { type Playback, type PlaybackOptions, qualityChoices, resumePoint, type SourceChoices } from './playback.ts'
+import { playedLevels, type QualityRule } from './quality-rule.ts'
+import { recoveringLoader } from './recovery/recovering-loader.ts'
+import { skipShortGap } from './short-gap.ts'
+
+/** A second decoding error within this time is reported and not repaired. */
+const REPAIR_INTERVAL_MS = 10_000
+
+/**
+ * Plays HLS by hls.js. Returns undefined in browsers without Media Source Extensions.
+ * `recoveringLoader` hides outages from hls.js.
+ */
+export function playByLibrary(options: PlaybackOptions): Playback | undefined {
+  if (!Hls.isSupported()) return undefined
+  const { video, source, events, recovery, resume } = options
+  const loader = recoveringLoader(Hls, { recovery, onRejected: events.rejected })
+  const hls = new Hls({ enableWorker: false, autoStartLoad: false, loader })
+  let instead: Playback | undefined
+  let repairedAt = Number.NEGATIVE_INFINITY
+  const wanted = { onLoad: source.captionsOnLoad, wish: source.captionWish }
+  const captions = captionsByLibrary(hls, Hls, wanted, events.changed)
+
+  hls.on(Hls.Events.MANIFEST_PARSED, () => {
+    keepLevels(hls, source.quality)
+    restoreQuality(hls, resume)
+    // Starts at 0 by default: hls.js would start a video that is still being encoded at its newest
+    // segment, like a live stream.
+    hls.startLoad(resume?.seconds ?? 0)
+    if (resume) restorePlaying(video, resume)
+    events.changed()
+  })
+  // From here on, hls.js may start loading by itself, after a repaired media error. If this were
+  // set earlier, hls.js would start a second time, at its own position.
+  hls.once(Hls.Events.LEVEL_LOADED, () => {
+    hls.config.autoStartLoad = true
+  })
+  hls.on(Hls.Events.AUDIO_TRACKS_UPDATED, () => restoreSound(hls, resume))
+  hls.on(Hls.Events.LEVELS_UPDATED, events.changed)
+  hls.on(Hls.Events.BUFFER_APPENDED, () => skipShortGap(video))
+  hls.on(Hls.Events.ERROR, (_, { fatal, type, frag, url, context }) => {
+    if (!fatal) return
+    if (type === Hls.ErrorTypes.MEDIA_ERROR && performance.now() - repairedAt > REPAIR_INTERVAL_MS) {
+      repairedAt = performance.now()
+      hls.recoverMediaError()
+      return
+    }
+    const address = type === Hls.ErrorTypes.NETWORK_ERROR ? (frag?.url ?? context?.url ?? url ?? source.hls) : undefined
+    const from = resumePoint(video, playback)
+    hls.destroy()
+    if (source.mp4 !== '') {
+      instead = playByBrowser(source.mp4, { ...options, resume: from })
+      events.changed()
+    } else events.failed(address === undefined ? { kind: 'media' } : { kind: 'missing', address }, from)
+  })
+  hls.loadSource(source.hls)
+  hls.attachMedia(video)
+
+  const playback: Playback = {
+    qualities: () => (instead ? [] : qualityChoices(hls.levels)),
+    chooseQuality: (value) => {
+      hls.currentLevel = value
+    },
+    chosenQuality: () => (instead || hls.autoLevelEnabled ? -1 : hls.loadLevel),
+    get captions() {
+      return instead ? instead.captions : captions
+    },
+    heard: () => (instead ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
+    choices: () => (instead ? instead.choices() : choicesOf(hls)),
+    end: () => (instead ? instead.end() : hls.destroy()),
+  }
+  return playback
+}
+
+/** Removes the levels that the rule excludes, before the first level is loaded. */
+function keepLevels(hls: Hls, rule: QualityRule): void {
+  const levels = hls.levels.map(({ width, height, bitrate, uri }) => ({ width, height, bitrate, address: uri }))
+  const kept = playedLevels(levels, rule)
+  for (const place of [...levels.keys()].reverse()) if (!kept.includes(place)) hls.removeLevel(place)
+  // hls.js sorts the levels by bit rate.
+  if (rule.bestFirst) hls.startLevel = hls.levels.length - 1
+}
+
+function choicesOf(hls: Hls): SourceChoices {
+  const level = hls.autoLevelEnabled ? undefined : hls.levels[hls.loadLevel]
+  const track = hls.audioTracks[hls.audioTrack]
+  return {
+    quality: level && { height: level.height, bitrate: level.bitrate },
+    sound: track && { name: track.name, language: track.lang ?? '' },
+  }
+}
+
+function restoreQuality(hls: Hls, resume: SourceChoices | undefined): void {
+  const chosen = resume?.quality
+  if (!chosen) return
+  const same = hls.levels.findIndex(({ height, bitrate }) => height === chosen.height && bitrate === chosen.bitrate)
+  const alike = same >= 0 ? same : hls.levels.findIndex(({ height }) => height === chosen.height)
+  if (alike >= 0) hls.loadLevel = alike
+}
+
+function restoreSound(hls: Hls, resume: SourceChoices | undefined): void {
+  const chosen = resume?.sound
+  if (!chosen) return
+  const track = hls.audioTracks.findIndex(({ name, lang }) => name === chosen.name && (lang ?? '') === chosen.language)
+  if (track >= 0 && track !== hls.audioTrack) hls.audioTrack = track
+}
+
+function restorePlaying(video: HTMLVideoElement, { rate, isPlaying }: { rate: number; isPlaying: boolean }): void {
+  video.playbackRate = rate
+  if (isPlaying) void video.play().catch(() => {})
+}

@@ -1,0 +1,134 @@
+import { addStyles } from './add-styles.ts'
+import { clockText } from './clock-text.ts'
+import { type PlayerShell, part } from './player-shell.ts'
+import { type ConnectionRecovery, isOutageStatus } from './recovery/connection-recovery.ts'
+import { loadAfterOutage } from './recovery/load-after-outage.ts'
+import styles from './seek-preview.css?inline'
+import { readStoryboard, type StoryboardTile, tileAt } from './storyboard.ts'
+import { wholeLength } from './whole-length.ts'
+
+/** Milliseconds that the preview stays visible after a key press. */
+const staysFor = 1_200
+/** Pixels above and below the thin bar that react to the pointer. */
+const reach = 12
+
+/**
+ * Shows a preview picture above the seek bar: under the pointer, under a dragging finger, and at
+ * the position after a key press. The returned function sets the URL of the storyboard. Nothing is
+ * loaded before the first preview.
+ */
+export function wireSeekPreview(
+  { frame, video }: PlayerShell,
+  recovery: ConnectionRecovery,
+  signal: AbortSignal,
+): (storyboard: string) => void {
+  addStyles(frame, 'seek-preview', styles)
+  const controls = part(frame, '.controls', HTMLElement)
+  const seek = part(frame, '.seek', HTMLInputElement)
+  const peek = document.createElement('div')
+  peek.className = 'peek'
+  peek.hidden = true
+  // Screen readers read the position from the seek bar itself.
+  peek.setAttribute('aria-hidden', 'true')
+  const picture = document.createElement('div')
+  const time = document.createElement('span')
+  peek.append(picture, time)
+  controls.append(peek)
+
+  let address = ''
+  let tiles: Promise<StoryboardTile[]> | undefined
+  let asked = 0
+  const hide = () => {
+    asked++
+    peek.hidden = true
+  }
+  const show = async (seconds: number) => {
+    const turn = ++asked
+    const length = wholeLength(frame, video)
+    if (length === 0) return
+    time.textContent = clockText(seconds)
+    peek.hidden = false
+    place(peek, seek, seconds / length)
+    tiles ??= address === '' ? undefined : loadStoryboard(address, recovery, signal)
+    const tile = tileAt((await tiles) ?? [], seconds)
+    if (turn !== asked) return
+    picture.hidden = tile === undefined
+    if (tile) paint(picture, tile)
+    place(peek, seek, seconds / length)
+  }
+
+  controls.addEventListener(
+    'pointermove',
+    (event) => {
+      const bar = seek.getBoundingClientRect()
+      const isOn = event.clientY > bar.top - reach && event.clientY < bar.bottom + reach
+      const share = (event.clientX - bar.left) / bar.width
+      if (!isOn || share < 0 || share > 1) hide()
+      else void show(share * wholeLength(frame, video))
+    },
+    { signal },
+  )
+  for (const event of ['pointerleave', 'pointercancel']) controls.addEventListener(event, hide, { signal })
+  const hideAfterTouch = ({ pointerType }: PointerEvent) => pointerType === 'touch' && hide()
+  controls.addEventListener('pointerup', hideAfterTouch, { signal })
+  seek.addEventListener('input', () => void show(Number(seek.value)), { signal })
+  onKeySeek(video, (seconds) => void show(seconds), hide, signal)
+  signal.addEventListener('abort', () => peek.remove(), { once: true })
+  return (storyboard) => {
+    if (storyboard !== address) tiles = undefined
+    address = storyboard
+  }
+}
+
+/**
+ * Calls `moved` when an arrow key seeks, wherever the focus is, and `away` some time after the last
+ * key.
+ */
+function onKeySeek(video: HTMLVideoElement, moved: (seconds: number) => void, away: () => void, signal: AbortSignal): void {
+  let pressed = Number.NEGATIVE_INFINITY
+  let timer = 0
+  const press = ({ key, timeStamp }: KeyboardEvent) => {
+    if (key.startsWith('Arrow')) pressed = timeStamp
+  }
+  const seeking = ({ timeStamp }: Event) => {
+    if (timeStamp - pressed > staysFor) return
+    moved(video.currentTime)
+    clearTimeout(timer)
+    timer = window.setTimeout(away, staysFor)
+  }
+  window.addEventListener('keydown', press, { signal, capture: true })
+  video.addEventListener('seeking', seeking, { signal })
+  signal.addEventListener('abort', () => clearTimeout(timer))
+}
+
+/** Places the preview above the position, but not beyond the ends of the bar. */
+function place(peek: HTMLElement, seek: HTMLElement, share: number): void {
+  const half = peek.offsetWidth / 2
+  const at = Math.min(1, Math.max(0, share)) * seek.offsetWidth
+  const left = seek.offsetLeft + Math.max(half, Math.min(seek.offsetWidth - half, at))
+  peek.style.setProperty('--at', `${left}px`)
+}
+
+function paint(element: HTMLElement, { picture, x, y, width, height }: StoryboardTile): void {
+  element.style.width = `${width}px`
+  element.style.height = `${height}px`
+  element.style.backgroundImage = `url("${picture}")`
+  element.style.backgroundPosition = `-${x}px -${y}px`
+}
+
+/**
+ * Returns the tiles, after an outage if necessary. Returns none if the storyboard is missing,
+ * because the bar works without pictures.
+ */
+async function loadStoryboard(address: string, recovery: ConnectionRecovery, signal: AbortSignal): Promise<StoryboardTile[]> {
+  const load = async () => {
+    const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) })
+    if (isOutageStatus(response.status)) throw new Error(`the storyboard was answered ${response.status}`)
+    if (!response.ok) return []
+    // Preloads the pictures of all tiles, because the viewer will probably look at more of them.
+    const tiles = readStoryboard(await response.text(), response.url)
+    for (const picture of new Set(tiles.map((tile) => tile.picture))) new Image().src = picture
+    return tiles
+  }
+  return loadAfterOutage(load, recovery, signal).catch(() => [])
+}

@@ -1,0 +1,98 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/**
+ * `refuse`: connections end and new ones are refused, like a server that was killed.
+ * `unavailable`: each request is answered with 503.
+ * `silent`: no byte passes and no connection ends, like a firewall that drops packets.
+ */
+export type Outage = 'refuse' | 'unavailable' | 'silent'
+
+/** TCP proxy to a local server. A test interrupts and restores it. */
+export interface BreakableLine {
+  url: string
+  break(outage: Outage): Promise<void>
+  repair(): Promise<void>
+  /** Ends all connections and limits the rate of each later one. */
+  throttle(bytesPerSecond: number): void
+  close(): Promise<void>
+}
+
+const SLICE_BYTES = 2_048
+
+export async function startBreakableLine(target: string): Promise<BreakableLine> {
+  const targetPort = Number(new URL(target).port)
+  const sockets = new Set<Socket>()
+  let outage: Outage | undefined
+  let bytesPerSecond = Number.POSITIVE_INFINITY
+  let port = 0
+  let server: Server | undefined
+
+  const accept = (viewer: Socket) => {
+    sockets.add(viewer)
+    viewer.on('close', () => sockets.delete(viewer)).on('error', () => viewer.destroy())
+    if (outage === 'silent') return void viewer.pause()
+    if (outage === 'unavailable') return answer503(viewer)
+    const platform = connect(targetPort, '127.0.0.1')
+    platform.on('close', () => viewer.destroy()).on('error', () => viewer.destroy())
+    viewer.on('close', () => platform.destroy())
+    viewer.pipe(platform)
+    if (bytesPerSecond === Number.POSITIVE_INFINITY) platform.pipe(viewer)
+    else copySlowly(platform, viewer).catch(() => viewer.destroy())
+  }
+  const copySlowly = async (from: Socket, to: Socket) => {
+    for await (const chunk of from as AsyncIterable<Buffer>) {
+      for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
+        while (outage === 'silent') await delay(100)
+        const slice = chunk.subarray(start, start + SLICE_BYTES)
+        if (to.destroyed) return
+        to.write(slice)
+        await delay((1000 * slice.length) / bytesPerSecond)
+      }
+    }
+  }
+  const listen = async () => {
+    server = createServer(accept)
+    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve))
+    const address = server.address()
+    if (address !== null && typeof address === 'object') port = address.port
+  }
+  const endConnections = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const stopListening = async () => {
+    const stopped = new Promise((resolve) => server?.close(resolve))
+    endConnections()
+    await stopped
+    server = undefined
+  }
+
+  await listen()
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async break(kind) {
+      outage = kind
+      if (kind === 'refuse') await stopListening()
+      else if (!server) await listen()
+      else if (kind === 'unavailable') endConnections()
+      else for (const socket of sockets) socket.unpipe().pause()
+    },
+    async repair() {
+      // Open connections that answer 503 would continue to do so.
+      if (outage === 'unavailable') endConnections()
+      outage = undefined
+      if (!server) await listen()
+    },
+    throttle(rate) {
+      bytesPerSecond = rate
+      endConnections()
+    },
+    async close() {
+      if (server) await stopListening()
+    },
+  }
+}
+
+function answer503(viewer: Socket): void {
+  viewer.on('data', () => viewer.write('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\ncontent-type: text/plain\r\n\r\n'))
+}

@@ -1,0 +1,235 @@
+import { join } from 'node:path'
+import { expect } from '@jest/globals'
+import { patient, waitFor } from '@vitascope/testing'
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import type { BreakableLine } from './breakable-line.ts'
+
+/**
+ * `offline`: the browser has lost its network. The other kinds are outages of the server or of the
+ * network path.
+ */
+export type OutageKind = 'killed' | 'restarted' | 'unavailable' | 'blocked' | 'offline'
+export const outageKinds: readonly OutageKind[] = ['killed', 'restarted', 'unavailable', 'blocked', 'offline']
+
+export interface OutageRun {
+  kind: OutageKind
+  browser: Browser
+  line: BreakableLine
+  /** Path and query of the player page. */
+  path: string
+  /**
+   * The browser plays the source natively without hls.js, so there is no choice of quality and
+   * captions.
+   */
+  isNative?: boolean
+  /** Minimum duration of the outage. It always lasts until the picture stops. */
+  seconds: number
+}
+
+/** Effect of an outage on a viewer. */
+export interface OutageResult {
+  /** Milliseconds from the end of the outage until the picture moved again. */
+  resumedAfterMs: number
+  outageMs: number
+  /**
+   * Requests that the page sent during the outage. The first 1.5 s are excluded, because requests
+   * may already be in flight. Chromium's own repetitions for a `<video>` with a lost connection are
+   * excluded, too: up to 30, which a page cannot prevent.
+   */
+  requests: number
+  /** Maximum number of these requests for media and playlists within one second. */
+  maxMediaRequestsPerSecond: number
+  /** Times of these requests in milliseconds after the beginning of the outage. */
+  mediaRequests: string[]
+}
+
+/** About 1.5 times the rate of the larger rendition, so a request is always in flight. */
+const BYTES_PER_SECOND = 36_000
+
+/**
+ * Plays a video over a slow line, has an outage while a segment is loaded, and returns how the
+ * player recovered.
+ */
+export async function runOutage({ kind, browser, line, path, isNative = false, seconds }: OutageRun): Promise<OutageResult> {
+  const context = await browser.newContext({ viewport: { width: 820, height: 461 } })
+  try {
+    const page = await context.newPage()
+    if (isNative) await page.addInitScript(hideMediaSource)
+    // The script is cached first: over the slow line it would take 15 s.
+    if (isNative) await cacheScript(page, line)
+    else {
+      await page.goto(line.url + path.replace('autoplay=1', 'autoplay=0'))
+      await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.readyState > 0), {
+        timeout: 30_000,
+        describe: 'the player',
+      })
+    }
+    // An MP4 is one long response. With the browser's throttle, the operating system would buffer
+    // all of it before the outage.
+    if (isNative) line.throttle(BYTES_PER_SECOND)
+    const network = isNative ? await page.context().newCDPSession(page) : await throttle(page)
+    const sent: { at: number; url: string; type: string }[] = []
+    const open = new Set<string>()
+    // Uses the browser's clock, because the test may receive the event late.
+    network.on('Network.requestWillBeSent', ({ wallTime, request, type }) => {
+      if (request.url.startsWith(line.url)) sent.push({ at: 1000 * wallTime, url: request.url, type: type ?? 'Other' })
+    })
+    await network.send('Network.enable')
+    page.on('request', (request) => request.url().startsWith(line.url) && open.add(request.url()))
+    page.on('requestfinished', (request) => open.delete(request.url()))
+    page.on('requestfailed', (request) => open.delete(request.url()))
+
+    await page.goto(line.url + path)
+    await waitFor(async () => (await position(page)) > 1, { timeout: 30_000, describe: 'the video to play' })
+    if (isNative) await setRate(page)
+    else await makeChoices(page)
+    await waitFor(() => [...open].some((url) => /\.(m4s|mp4)$/.test(url)), { timeout: 30_000, describe: 'a segment to be under way' })
+
+    const brokenAt = Date.now()
+    await breakLine(kind, line, network)
+    const message = page.getByText('Connection lost. Trying again')
+    await message.waitFor({ timeout: patient(90_000) })
+    expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
+    if (kind === 'killed') await screenshots(page, isNative ? 'outage-native' : 'outage-playing')
+    const isDue = () => Date.now() - brokenAt >= 1000 * seconds
+    if (kind === 'restarted') {
+      await waitFor(() => Date.now() - brokenAt >= 500 * seconds, { timeout: 1000 * seconds, describe: 'half of the outage' })
+      await line.break('unavailable')
+    }
+    await waitFor(async () => isDue() && (await isStalled(page)), {
+      timeout: 60_000 + 1000 * seconds,
+      describe: 'the picture to stand still',
+    })
+
+    if (kind === 'killed') await screenshots(page, isNative ? 'outage-native-stalled' : 'outage-stalled')
+    const from = await position(page)
+    const repairedAt = Date.now()
+    await repairLine(kind, line, network)
+    await waitFor(async () => (await position(page)) > from + 0.2, { timeout: 60_000, describe: 'the picture to move again' }).catch(
+      async (error: Error) => {
+        throw new Error(`${error.message}: ${await videoState(page)}`)
+      },
+    )
+    const resumedAfterMs = Date.now() - repairedAt
+    await message.waitFor({ state: 'hidden', timeout: patient(5_000) })
+    expect(await page.locator('video').evaluate((video: HTMLVideoElement) => [video.paused, video.playbackRate])).toEqual([false, 1.25])
+    if (!isNative) await expectChoicesKept(page)
+
+    const isRepeatedByBrowser = (type: string) => kind !== 'unavailable' && type === 'Media'
+    const during = sent.filter(({ at, type }) => at > brokenAt + 1_500 && at < repairedAt && !isRepeatedByBrowser(type))
+    const media = during.filter(({ url }) => url.includes('/media/')).map(({ at }) => at)
+    return {
+      resumedAfterMs,
+      outageMs: repairedAt - brokenAt,
+      requests: during.length,
+      mediaRequests: during
+        .filter(({ url }) => url.includes('/media/'))
+        .map(({ at, url }) => `${Math.round(at - brokenAt)} ${new URL(url).pathname}`),
+      maxMediaRequestsPerSecond: Math.max(0, ...media.map((start) => media.filter((at) => at >= start && at < start + 990).length)),
+    }
+  } finally {
+    await context.close()
+    await line.repair()
+  }
+}
+
+/** Loads the script without media, because the browser would buffer minutes of an MP4. */
+async function cacheScript(page: Page, line: BreakableLine): Promise<void> {
+  await page.route('**/media/**', (route) => route.abort())
+  await page.goto(`${line.url}/player/hls`)
+  await page.getByText('Connection lost. Trying again').waitFor({ timeout: patient(30_000) })
+  await page.unroute('**/media/**')
+}
+
+/**
+ * Saves screenshots of three widths for manual review. `arrange` is called after each change of the
+ * width.
+ */
+export async function screenshots(page: Page, name: string, arrange: () => Promise<unknown> = async () => {}): Promise<void> {
+  if (!process.env['VITASCOPE_SCREENSHOTS']) return
+  for (const width of [390, 820, 1440]) {
+    await page.setViewportSize({ width, height: Math.round((width * 9) / 16) })
+    await arrange()
+    await screenshot(page, `${name}-${width}`)
+  }
+}
+
+/** Saves a screenshot for manual review in the folder `VITASCOPE_SCREENSHOTS`. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env['VITASCOPE_SCREENSHOTS']
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) })
+}
+
+const position = (page: Page) => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+
+/** Returns JSON that explains why the picture does not move. */
+function videoState(page: Page): Promise<string> {
+  return page.locator('video').evaluate((video: HTMLVideoElement) => {
+    const { buffered, currentTime, paused, readyState, seeking, networkState, error } = video
+    const ranges = Array.from({ length: buffered.length }, (_, range) => [buffered.start(range), buffered.end(range)])
+    return JSON.stringify({ currentTime, buffered: ranges, paused, readyState, seeking, networkState, error: error?.message })
+  })
+}
+
+async function isStalled(page: Page): Promise<boolean> {
+  const before = await position(page)
+  await page.waitForTimeout(300)
+  return (await position(page)) === before
+}
+
+/** Throttles the page to `BYTES_PER_SECOND`. */
+export async function throttle(page: Page): Promise<CDPSession> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await setNetwork(session, false)
+  return session
+}
+
+function setNetwork(session: CDPSession, offline: boolean) {
+  const throughput = { downloadThroughput: BYTES_PER_SECOND, uploadThroughput: BYTES_PER_SECOND }
+  return session.send('Network.emulateNetworkConditions', { offline, latency: 20, ...throughput })
+}
+
+async function breakLine(kind: OutageKind, line: BreakableLine, network: CDPSession): Promise<void> {
+  if (kind === 'offline') await setNetwork(network, true)
+  else await line.break(kind === 'blocked' ? 'silent' : kind === 'unavailable' ? 'unavailable' : 'refuse')
+}
+
+async function repairLine(kind: OutageKind, line: BreakableLine, network: CDPSession): Promise<void> {
+  if (kind === 'offline') await setNetwork(network, false)
+  else await line.repair()
+}
+
+/** Chooses a quality, captions and a speed that differ from the player's defaults. */
+async function makeChoices(page: Page): Promise<void> {
+  // Shows the controls, which are hidden after 2.5 s without pointer movement.
+  await page.mouse.move(400, 200)
+  await page.locator('[data-menu=quality] select').selectOption({ label: '180p' })
+  await page.getByRole('button', { name: 'Captions' }).click()
+  await page.getByRole('menuitemradio', { name: 'nl' }).click()
+  await setRate(page)
+  await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.videoHeight === 180), {
+    timeout: 60_000,
+    describe: 'the larger rendition',
+  })
+}
+
+const setRate = (page: Page) =>
+  page.locator('video').evaluate((video: HTMLVideoElement) => {
+    video.playbackRate = 1.25
+  })
+
+function hideMediaSource(): void {
+  for (const name of ['MediaSource', 'ManagedMediaSource', 'WebKitMediaSource']) Reflect.deleteProperty(window, name)
+}
+
+async function expectChoicesKept(page: Page): Promise<void> {
+  const kept = await page.locator('video').evaluate((video: HTMLVideoElement) => ({
+    height: video.videoHeight,
+    captions: [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language),
+  }))
+  expect(kept).toEqual({ height: 180, captions: ['nl'] })
+  expect(await page.locator('[data-menu=quality] select').evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label)).toBe(
+    '180p',
+  )
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findFfmpeg } from '@vitascope/media'
+import { browserArguments } from '@vitascope/testing'
+import { type Browser, chromium } from 'playwright-core'
+import { type BreakableLine, startBreakableLine } from './breakable-line.ts'
+import { makeLongMedia } from './long-media.ts'
+import { startPlatform } from './stand-in-platform.ts'
+
+export interface OutageSetup {
+  browser: Browser
+  platform: Awaited<ReturnType<typeof startPlatform>>
+  newLine(): Promise<BreakableLine>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a browser and a platform with the videos `long` (HLS with an MP4 as fallback), `hls` and
+ * `mp4`. Media URLs use the origin that the page was loaded from.
+ */
+export async function startOutageSetup(browserFile: string): Promise<OutageSetup> {
+  const media = mkdtempSync(join(tmpdir(), 'vitascope-outage-'))
+  makeLongMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media, 180)
+  const platform = await startPlatform(media)
+  const browser = await chromium.launch({ executablePath: browserFile, args: [...browserArguments] })
+  const lines: BreakableLine[] = []
+  const status = { status: 'ok', progress: 100, code: 2000 }
+  const hls = '/media/long.m3u8'
+  const http = { h264_500: '/media/long.mp4' }
+  platform.answer('long', { video_title: 'Launch', uri: { hls, http }, status })
+  platform.answer('hls', { video_title: 'Launch', uri: { hls, http: {} }, status })
+  platform.answer('mp4', { video_title: 'Launch', uri: { http }, status })
+  return {
+    browser,
+    platform,
+    async newLine() {
+      const line = await startBreakableLine(platform.url)
+      lines.push(line)
+      return line
+    },
+    async stop() {
+      await browser.close()
+      for (const line of lines) await line.close()
+      await platform.stop()
+      rmSync(media, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { browserPath } from '@vitascope/testing'
+import { outageKinds, runOutage } from './outage-run.ts'
+import { type OutageSetup, startOutageSetup } from './outage-setup.ts'
+
+const browserFile = browserPath()
+const inBrowser = browserFile === undefined ? describe.skip : describe
+
+/** Runs of each kind; `AT_ONCE` of them run concurrently. */
+const RUNS = 10
+const AT_ONCE = 5
+
+inBrowser('ten outages of ten', () => {
+  let setup: OutageSetup
+
+  beforeAll(async () => {
+    setup = await startOutageSetup(browserFile ?? '')
+  }, 120_000)
+  afterAll(() => setup?.stop())
+
+  test.each(outageKinds)(
+    'of the kind "%s" end with playback that goes on by itself within 5 s',
+    async (kind) => {
+      const run = async () => {
+        const line = await setup.newLine()
+        // An outage with responses lasts two minutes.
+        const seconds = kind === 'unavailable' ? 120 : 5 + 15 * Math.random()
+        return runOutage({ kind, browser: setup.browser, line, path: '/player/long?autoplay=1&muted=1', seconds })
+      }
+      const settled = []
+      while (settled.length < RUNS) settled.push(...(await Promise.allSettled(Array.from({ length: AT_ONCE }, run))))
+      const results = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      const failures = settled.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+      console.log(kind, JSON.stringify(results), failures.join('\n'))
+      expect(failures).toEqual([])
+      for (const { resumedAfterMs, requests, outageMs, maxMediaRequestsPerSecond } of results) {
+        expect(resumedAfterMs).toBeLessThan(5_000)
+        expect(maxMediaRequestsPerSecond).toBeLessThanOrEqual(1)
+        expect(requests).toBeLessThanOrEqual(outageMs / 1000)
+      }
+    },
+    900_000,
+  )
+})

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { findFfmpeg } from '@vitascope/media'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { makeMedia, startPlatform } from './stand-in-platform.ts'
+
+const browserFile = browserPath()
+const inBrowser = browserFile === undefined ? describe.skip : describe
+
+/** Checks the events that the page sends for a view. The platform only records them. */
+inBrowser('events of a view', () => {
+  const media = mkdtempSync(join(tmpdir(), 'vitascope-view-events-'))
+  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let browser: Browser
+  let page: Page
+
+  beforeAll(async () => {
+    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    platform = await startPlatform(media)
+    const uri = { hls: `${platform.url}/media/master.m3u8`, poster_frame: `${platform.url}/media/poster.jpg`, http: {} }
+    platform.answer('v', { video_title: 'Launch', language: 'en', uri, status: { status: 'ok', progress: 100, code: 2000 } })
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.stop()
+    rmSync(media, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+    page = await (await browser.newContext()).newPage()
+    platform.receivedEvents.length = 0
+    platform.events.status = 202
+    platform.head('v', '')
+  })
+
+  const open = () => page.goto(`${platform.url}/player/v?autoplay=1&muted=1`)
+  const of = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
+  const passes = (seconds: number) =>
+    waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement, at) => video.currentTime > at, seconds), {
+      timeout: 30_000,
+      describe: `the picture to pass ${seconds} s`,
+    })
+  const received = (type: string) => platform.receivedEvents.filter((event) => event.type === type)
+  const comes = (type: string, count = 1) =>
+    waitFor(() => received(type).length >= count, {
+      timeout: 30_000,
+      describe: () => `${type} among ${JSON.stringify(platform.receivedEvents)}`,
+    })
+
+  test('a whole view is reported under one id, with its language and startup time', async () => {
+    await open()
+    await comes('ended')
+    expect(platform.receivedEvents.map(({ type }) => type).filter((type) => type !== 'progress')).toEqual(['load', 'play', 'ended'])
+    expect(new Set(platform.receivedEvents.map(({ view_id }) => view_id)).size).toBe(1)
+    expect(platform.receivedEvents[0]).toMatchObject({ video_id: 'v', language: 'en', view_id: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+    const parts = platform.receivedEvents.flatMap(({ watched = [] }) => watched)
+    expect([parts[0]?.[0], platform.receivedEvents.flatMap(({ rewatched = [] }) => rewatched)]).toEqual([0, []])
+    expect(Math.abs((parts.at(-1)?.[1] ?? 0) - 6)).toBeLessThan(0.2)
+    expect(received('ended')[0]?.qoe).toMatchObject({ startup_ms: expect.any(Number), stalls: expect.any(Number) })
+  }, 60_000)
+
+  test('events of an outage are sent after it, also by the next page', async () => {
+    platform.events.status = 503
+    await open()
+    await passes(1)
+    await of((video) => video.pause())
+    expect(platform.receivedEvents).toEqual([])
+    platform.events.status = 202
+    await page.reload()
+    await waitFor(() => new Set(platform.receivedEvents.map(({ view_id }) => view_id)).size === 2, {
+      timeout: 30_000,
+      describe: 'both views',
+    })
+    const [first] = platform.receivedEvents
+    const parts = platform.receivedEvents.filter(({ view_id }) => view_id === first?.view_id)
+    expect(parts.map(({ type }) => type)).toEqual(expect.arrayContaining(['load', 'play', 'progress']))
+    expect(parts.flatMap(({ watched = [] }) => watched)[0]?.[0]).toBe(0)
+  }, 60_000)
+
+  test('a page that is left reports the watched part', async () => {
+    await open()
+    await passes(1.5)
+    await page.goto('about:blank')
+    await comes('progress')
+    expect(received('progress').at(-1)?.watched?.at(-1)?.[1]).toBeGreaterThan(1)
+  }, 60_000)
+
+  test('a playing view is reported every ten seconds with the newly watched intervals', async () => {
+    await open()
+    await comes('play')
+    // At a speed of 0.25, six seconds last 24 s.
+    await of((video) => {
+      video.playbackRate = 0.25
+    })
+    await waitFor(() => received('progress').length >= 2, { timeout: 60_000, describe: 'two words on the way' })
+    const [play, first, second] = [...received('play'), ...received('progress')]
+    for (const [from, to] of [
+      [play, first],
+      [first, second],
+    ])
+      expect(Math.abs(Number(to?.at) - Number(from?.at) - 10_000)).toBeLessThan(2_000)
+    expect(second?.watched?.[0]?.[0]).toBeCloseTo(first?.watched?.at(-1)?.[1] ?? 0, 1)
+    expect(second?.position).toBeGreaterThan(first?.position ?? 0)
+  }, 90_000)
+
+  test('who asks not to be tracked is not, unless the platform has decided otherwise', async () => {
+    const refuse = () => page.addInitScript(() => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' }))
+    await refuse()
+    await open()
+    await passes(1)
+    expect(platform.receivedEvents).toEqual([])
+    platform.head('v', '<meta name="vitascope:events" content="all" />')
+    await open()
+    await comes('play')
+  }, 60_000)
+})

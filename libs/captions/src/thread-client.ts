@@ -1,0 +1,106 @@
+import { Worker } from 'node:worker_threads'
+import { DomainError } from '@vitascope/errors'
+import { captionTooLarge } from './caption-line.ts'
+import type { CaptionFile } from './read-captions.ts'
+import type { ReadResult, ThreadMessage } from './reader-thread.ts'
+
+/** A thread that reads one file at a time. It does not keep an idle process alive. */
+export interface ReaderThread {
+  /** After a rejection the thread must be terminated. */
+  read(file: CaptionFile, signal?: AbortSignal): Promise<ReadResult>
+  terminate(): Promise<void>
+}
+
+export interface ThreadBounds {
+  /** Milliseconds until the thread has started, and until it has read a file, on a busy machine. */
+  timeoutMs: number
+  /** Milliseconds of CPU time per file. The slowest valid file takes a tenth of the default. */
+  maxCpuMs: number
+  /** Heap of the thread. The default is several times the need of the largest file. */
+  maxHeapMiB: number
+}
+
+const CPU_POLL_MS = 250
+
+export function startReaderThread({ timeoutMs, maxCpuMs, maxHeapMiB }: ThreadBounds): ReaderThread {
+  const worker = new Worker(new URL('./reader-thread.ts', import.meta.url), {
+    name: 'captions',
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB, maxYoungGenerationSizeMb: 16 },
+  })
+  worker.unref()
+  const failure = new AbortController()
+  worker.on('error', (error: Error & { code?: string }) => {
+    const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    failure.abort(isOutOfMemory ? captionTooLarge('the file takes too much memory to be read: split it', error) : error)
+  })
+  worker.on('exit', (code) => failure.abort(new Error(`the caption thread ended with exit code ${code}`)))
+  let isReady = false
+  // Polls CPU time rather than wall time, so that a busy machine does not make a file too large.
+  const watchCpu = (startMs: number) =>
+    setInterval(
+      () =>
+        cpuMs(worker).then(
+          (nowMs) => nowMs - startMs > maxCpuMs && failure.abort(takesTooLong()),
+          () => {},
+        ),
+      Math.min(CPU_POLL_MS, maxCpuMs),
+    )
+
+  return {
+    async read(file, signal) {
+      worker.ref()
+      try {
+        const signals = [failure.signal, signal]
+        if (!isReady) await nextMessage(worker, timeoutMs, signals)
+        isReady = true
+        const startMs = await cpuMs(worker)
+        worker.postMessage(file)
+        const watch = watchCpu(startMs)
+        try {
+          const message = await nextMessage(worker, timeoutMs, signals)
+          if ('ready' in message) throw new Error('the caption thread reported ready twice')
+          return message
+        } finally {
+          clearInterval(watch)
+        }
+      } finally {
+        worker.unref()
+      }
+    },
+    terminate: async () => void (await worker.terminate()),
+  }
+}
+
+/** Returns the CPU time of the thread; rejects if it has ended. Node before 24.6 does not report it: then wall time counts. */
+async function cpuMs(worker: Worker): Promise<number> {
+  if (!worker.cpuUsage) return performance.now()
+  const { user, system } = await worker.cpuUsage()
+  return (user + system) / 1_000
+}
+
+function nextMessage(worker: Worker, timeoutMs: number, signals: readonly (AbortSignal | undefined)[]) {
+  return new Promise<ThreadMessage>((resolve, reject) => {
+    const cleanUp = () => {
+      clearTimeout(timer)
+      worker.off('message', onMessage)
+      for (const signal of signals) signal?.removeEventListener('abort', onAbort)
+    }
+    const onMessage = (message: ThreadMessage) => {
+      cleanUp()
+      resolve(message)
+    }
+    const onAbort = () => {
+      cleanUp()
+      reject(signals.find((signal) => signal?.aborted)?.reason ?? timedOut())
+    }
+    const timer = setTimeout(onAbort, timeoutMs)
+    worker.on('message', onMessage)
+    for (const signal of signals) signal?.addEventListener('abort', onAbort)
+    if (signals.some((signal) => signal?.aborted)) onAbort()
+  })
+}
+
+const takesTooLong = () => captionTooLarge('the file takes too long to be read: split it, or reduce its markup')
+const timedOut = () =>
+  new DomainError('unavailable', 'CAPTIONS_BUSY', 'too many caption files are being read; try again', { retryAfter: 5 })

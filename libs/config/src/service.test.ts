@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals'
+import { type Reader, readEnvironment } from './read-environment.ts'
+import { readGrpcServerSettings, readHttpOrigin, readTls } from './service.ts'
+
+const reading =
+  <T>(what: (read: Reader) => T) =>
+  (env: Record<string, string>): T => {
+    const reader = readEnvironment(env)
+    const found = what(reader)
+    reader.check()
+    return found
+  }
+
+test('services speak plain text unless a folder of certificates is named', () => {
+  const tls = reading(readTls)
+  expect(tls({})).toBeUndefined()
+  expect(tls({ VITASCOPE_TLS_DIR: '/tls' })).toEqual({ folder: '/tls', callers: [] })
+  expect(tls({ VITASCOPE_TLS_DIR: '/tls', VITASCOPE_TLS_CALLERS: 'gateway, encoding' })).toEqual({
+    folder: '/tls',
+    callers: ['gateway', 'encoding'],
+  })
+  expect(() => tls({ VITASCOPE_TLS_CALLERS: 'gateway' })).toThrow('VITASCOPE_TLS_CALLERS needs VITASCOPE_TLS_DIR')
+  expect(() => tls({ VITASCOPE_TLS_DIR: '/tls', VITASCOPE_TLS_CALLERS: '*' })).toThrow('VITASCOPE_TLS_CALLERS: "*"')
+})
+
+test('health has an address of its own only where one is named', () => {
+  const serve = reading((read) => readGrpcServerSettings(read, 'AUTH'))
+  expect(serve({})).toEqual({ healthListen: undefined, connectionSeconds: 120, connectionGraceSeconds: 600, reflection: false })
+  expect(serve({ VITASCOPE_GRPC_REFLECTION: '1' })).toMatchObject({ reflection: true })
+  expect(serve({ VITASCOPE_AUTH_HEALTH_LISTEN: '0.0.0.0:9090' })).toMatchObject({ healthListen: '0.0.0.0:9090' })
+  expect(() => serve({ VITASCOPE_AUTH_HEALTH_LISTEN: '9090' })).toThrow('VITASCOPE_AUTH_HEALTH_LISTEN must be HOST:PORT')
+})
+
+test('a service that is called by HTTP is called as securely as the others', () => {
+  const origin = reading((read) => readHttpOrigin(read, 'VITASCOPE_DELIVERY_URL'))
+  expect(origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000/' })).toBe('http://delivery:4000')
+  expect(origin({ VITASCOPE_DELIVERY_URL: 'https://delivery:4000', VITASCOPE_TLS_DIR: '/tls' })).toBe('https://delivery:4000')
+  expect(origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000', VITASCOPE_TLS_DIR: '/tls' })).toBe('https://delivery:4000')
+  expect(() => origin({ VITASCOPE_DELIVERY_URL: 'https://delivery:4000' })).toThrow(
+    'VITASCOPE_DELIVERY_URL begins with https://, which needs VITASCOPE_TLS_DIR',
+  )
+  expect(() => origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000/x' })).toThrow('without a path')
+  expect(() => origin({})).toThrow('VITASCOPE_DELIVERY_URL is missing')
+})

@@ -1,0 +1,64 @@
+import type { AddressInfo } from 'node:net'
+import { beforeAll, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { type CertificateFiles, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
+import { createPlatformServer, type HttpService, httpService, type Identity, platformRequest } from '../src/index.ts'
+import { openTestIdentity, undo } from './open-test-identity.ts'
+
+let authority: TestAuthority
+beforeAll(async () => {
+  authority = await createTestAuthority()
+})
+
+async function serve(identity: Identity | undefined): Promise<string> {
+  const server = createPlatformServer(identity, { keepAliveTimeout: 30_000 }, (_request, response) => response.end('heard'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  undo.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `${identity ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Returns the response body, or `refused`. */
+function call(service: HttpService): Promise<string> {
+  return new Promise((resolve) => {
+    const asking = platformRequest(service, '/', {}, (answer) => {
+      let text = ''
+      answer.on('data', (part: Buffer) => (text += part)).on('end', () => resolve(text))
+      answer.on('error', () => resolve('refused'))
+    })
+    asking.on('error', () => resolve('refused'))
+    asking.end()
+  })
+}
+
+test('without an identity it is plain HTTP', async () => {
+  expect(await call(httpService(await serve(undefined), undefined))).toBe('heard')
+})
+
+test('those who are named are answered; others, plain text and other authorities are not', async () => {
+  const origin = await serve((await openTestIdentity(await authority.issue(['delivery']), ['gateway'])).identity)
+  const other = await createTestAuthority()
+  const stranger = { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate }
+  const to = async (files: CertificateFiles, service = 'delivery') =>
+    call(httpService(origin, (await openTestIdentity(files)).identity.peer(service)))
+  expect(await to(await authority.issue(['gateway']))).toBe('heard')
+  expect(await to(await authority.issue(['worker']))).toBe('refused')
+  expect(await to(stranger)).toBe('refused')
+  expect(await to(await authority.issue(['gateway'], { toSeconds: -60 }))).toBe('refused')
+  expect(await to(await authority.issue(['gateway']), 'encoding')).toBe('refused')
+  expect(await call(httpService(origin.replace('https', 'http'), undefined))).toBe('refused')
+})
+
+test('both sides go over to a new authority between two requests', async () => {
+  const delivery = await openTestIdentity(await authority.issue(['delivery']), ['gateway'])
+  const gateway = await openTestIdentity(await authority.issue(['gateway']))
+  const service = httpService(await serve(delivery.identity), gateway.identity.peer('delivery'))
+  expect(await call(service)).toBe('heard')
+  const next = await createTestAuthority('the next authority')
+  await delivery.replace(await next.issue(['delivery']))
+  await waitFor(async () => (await call(service)) === 'refused')
+  await gateway.replace(await next.issue(['gateway']))
+  await waitFor(async () => (await call(service)) === 'heard')
+})

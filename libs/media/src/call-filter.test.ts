@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals'
+import { callFilter, type FilterVariant } from './call-filter.ts'
+
+/** Evaluates the subset of classic BPF that the filter uses. Returns the verdict of the kernel. */
+function verdict(program: Buffer, call: { arch: number; number: number; argument?: number }): string {
+  const words = new Map([
+    [0, call.number],
+    [4, call.arch],
+    [16, call.argument ?? 0],
+  ])
+  let held = 0
+  for (let at = 0; at < program.length / 8; at++) {
+    const [code, yes, no] = [program.readUInt16LE(at * 8), program.readUInt8(at * 8 + 2), program.readUInt8(at * 8 + 3)]
+    const value = program.readUInt32LE(at * 8 + 4)
+    if (code === 0x20) held = words.get(value) ?? Number.NaN
+    else if (code === 0x15) at += held === value ? yes : no
+    else if (code === 0x35) at += held >= value ? yes : no
+    else if (code === 0x45) at += (held & value) !== 0 ? yes : no
+    else if (code === 0x06) return verdicts.get(value) ?? `${value}`
+    else throw new Error(`unknown instruction ${code}`)
+  }
+  throw new Error('the program has no end')
+}
+const verdicts = new Map([
+  [0x7fff0000, 'allow'],
+  [0x50001, 'EPERM'],
+  [0x50026, 'ENOSYS'],
+  [0x80000000, 'kill'],
+])
+
+describe.each([
+  [
+    'x64',
+    0xc000003e,
+    { read: 0, openat: 257, clone: 56, socket: 41, unshare: 272, bpf: 321, keyctl: 250, ptrace: 101, setsid: 112, symlinkat: 266 },
+  ],
+  [
+    'arm64',
+    0xc00000b7,
+    { read: 63, openat: 56, clone: 220, socket: 198, unshare: 97, bpf: 280, keyctl: 219, ptrace: 117, setsid: 157, symlinkat: 36 },
+  ],
+] as const)('the filter of %s', (machine, arch, numbers) => {
+  const request = (number: number, argument = 0, variant: FilterVariant = 'tool') =>
+    verdict(callFilter(variant, machine)?.program ?? Buffer.alloc(0), { arch, number, argument })
+
+  test('lets a tool read, write and start threads and processes', () => {
+    const threads = 0x3d0f00
+    expect([request(numbers.read), request(numbers.openat), request(numbers.clone, threads), request(numbers.clone, 17)]).toEqual(
+      Array(4).fill('allow'),
+    )
+  })
+  test.each(['unshare', 'bpf', 'keyctl', 'ptrace', 'setsid', 'symlinkat'] as const)('denies %s', (name) => {
+    expect([request(numbers[name]), request(numbers[name], 0, 'office')]).toEqual(['EPERM', 'EPERM'])
+  })
+  test('denies every new namespace of clone, and does not know clone3', () => {
+    for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]) {
+      expect(request(numbers.clone, flag | 17)).toBe('EPERM')
+    }
+    expect(request(435)).toBe('ENOSYS')
+  })
+  test('denies io_uring and the calls that mount', () => {
+    expect([425, 426, 427, 428, 429, 430, 431, 432, 433, 442].map((number) => request(number))).toEqual(Array(10).fill('EPERM'))
+  })
+  test('lets LibreOffice alone have sockets', () => {
+    expect([request(numbers.socket), request(numbers.socket, 0, 'office')]).toEqual(['EPERM', 'allow'])
+  })
+  test('kills who calls by another ABI', () => {
+    const program = callFilter('tool', machine)?.program ?? Buffer.alloc(0)
+    expect(verdict(program, { arch: 0x40000003, number: numbers.read })).toBe('kill')
+    if (machine === 'x64') expect(request(0x40000000 + numbers.read)).toBe('kill')
+  })
+})
+
+test('there is none where the numbers of calls are not known', () => {
+  expect(callFilter('tool', 'riscv64')).toBeUndefined()
+})

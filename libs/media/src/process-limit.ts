@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { release } from 'node:os'
+
+/**
+ * Maximum number of processes and threads of a run (RLIMIT_NPROC). The kernel counts by user: `own` counts this run
+ * only, `shared` everything of the worker's user. It does not apply to user 0 of the host.
+ */
+export type ProcessLimit = { kind: 'own' | 'shared'; processes: number } | { kind: 'none' }
+
+/** ffmpeg uses some threads for each input, filter, encoder and output: about a hundred for the largest run. */
+const OWN = 512
+/**
+ * Pods with the same user count together on a node. Far more than the workers of a large node need, far less than
+ * would fill its process table.
+ */
+const SHARED = 32_768
+
+export function processLimitFor({ hasOwnUser, hasUserNamespace }: { hasOwnUser: boolean; hasUserNamespace: boolean }): ProcessLimit {
+  const max = hardLimit()
+  if (hasOwnUser || (hasUserNamespace && countsByNamespace())) return { kind: 'own', processes: Math.min(OWN, max) }
+  return process.getuid?.() === 0 ? { kind: 'none' } : { kind: 'shared', processes: Math.min(SHARED, max) }
+}
+
+/** From Linux 5.14 on processes are counted for each user namespace separately. */
+function countsByNamespace(): boolean {
+  const [major = 0, minor = 0] = release().split('.').map(Number)
+  return major > 5 || (major === 5 && minor >= 14)
+}
+
+/** Returns the hard limit. Without root it can only be lowered. */
+function hardLimit(): number {
+  try {
+    const [, limit] = /^Max processes\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
+  } catch {
+    // Without /proc there is no prlimit either.
+    return Number.POSITIVE_INFINITY
+  }
+}

@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, readdir, readlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { getPriority } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type MediaRoom, openMediaRoom } from '../test/media-fixtures.ts'
+import { progressLines } from './progress.ts'
+import { defaultLimits, sandboxFor } from './sandbox.ts'
+import { runSandboxed, type SandboxedRun } from './sandboxed-process.ts'
+import { placeSource, sourceName } from './scratch.ts'
+import { toolUsers } from './tool-user.ts'
+
+let room: MediaRoom
+
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+
+async function runFake(name: string, body: string, more: Partial<SandboxedRun> = {}) {
+  const { ffmpeg } = await room.fake(name, body)
+  return runSandboxed({ tool: ffmpeg, args: [], scratch: room.scratch(name), writes: ['.'], onLine: progressLines(() => {}), ...more })
+}
+
+async function output(name: string, body: string): Promise<string[]> {
+  const lines: string[] = []
+  await runFake(name, body, { onLine: (line) => lines.push(line) > 0 })
+  return lines
+}
+
+/** Returns the number of processes whose working directory is this folder: all processes that a run started. */
+async function processesIn(folder: string): Promise<number> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const folders = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => '')))
+  return folders.filter((path) => path === folder).length
+}
+
+async function until(condition: () => Promise<boolean>, milliseconds: number): Promise<void> {
+  const end = performance.now() + milliseconds
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('the condition did not come true in time')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+describe('a run that goes wrong ends with its kind', () => {
+  test.each([
+    ['hangs silently', 'sleep 60', { stallSeconds: 1 }, 'stalled'],
+    [
+      'reports without moving',
+      'while true; do printf "frame=1\\nout_time_us=40000\\nprogress=continue\\n"; sleep 0.1; done',
+      { stallSeconds: 1 },
+      'stalled',
+    ],
+    [
+      'moves on for too long',
+      'for ((i=1;;i++)); do printf "frame=$i\\nprogress=continue\\n"; sleep 0.1; done',
+      { wallSeconds: 1 },
+      'timeout',
+    ],
+    ['dies by SEGV', 'kill -SEGV $$', {}, 'crashed'],
+    ['is killed', 'kill -KILL $$', {}, 'crashed'],
+    ['exits with 137', 'exit 137', {}, 'crashed'],
+    ['cannot get memory', 'echo "Cannot allocate memory" >&2; exit 1', {}, 'out_of_memory'],
+    ['writes without end', 'head -c 3000000 /dev/zero > big || exit $?; exit 0', { fileBytes: 1_000_000 }, /output_too_large|crashed/],
+    ['burns its processor time', 'while true; do :; done', { cpuSeconds: 1 }, 'timeout'],
+  ])('a tool that %s', async (name, body, limits, kind) => {
+    const failed = await runFake(name.replace(/\W/g, '-'), body, { limits }).catch((error: unknown) => error)
+    expect(failed).toMatchObject({ name: 'EncodeFailed', kind: typeof kind === 'string' ? kind : expect.stringMatching(kind) })
+  })
+
+  test('a tool that is not there', async () => {
+    await expect(runSandboxed({ tool: '/nowhere/ffmpeg', args: [], scratch: room.scratch('none') })).rejects.toMatchObject({
+      kind: 'crashed',
+    })
+  })
+
+  test('ffmpeg past its memory and past its file size', async () => {
+    const scratch = room.scratch('limits')
+    const run = (args: string[], limits: SandboxedRun['limits']) =>
+      runSandboxed({ tool: room.tools.ffmpeg, args, scratch, writes: ['.'], limits })
+    const source = await room.make('large.mp4', '-f lavfi -i color=s=7680x4320:r=1:d=1 -c:v libx264 -preset ultrafast')
+    await placeSource(source, scratch, await sandboxFor(room.tools.ffmpeg))
+    const large = ['-nostdin', '-v', 'error', '-i', sourceName, '-f', 'null', '-']
+    await expect(run(large, { memoryBytes: 120 * 2 ** 20, stallSeconds: 3 })).rejects.toMatchObject({ kind: 'out_of_memory' })
+    const noise = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-t', '2', '-f', 'rawvideo', 'out.yuv']
+    await expect(run(noise, { fileBytes: 100_000 })).rejects.toMatchObject({ kind: 'output_too_large' })
+  })
+})
+
+test('what it leaves running and writing goes with it, and the end of its words is kept', async () => {
+  const { ffmpeg } = await room.fake('family', 'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait')
+  const scratch = room.scratch('family')
+  const failed = await runSandboxed({ tool: ffmpeg, args: [], scratch, limits: { stallSeconds: 1 } }).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ kind: 'stalled', detail: expect.stringMatching(/word 5000\nlast\n$/) })
+  expect((failed as { detail: string }).detail.length).toBeLessThanOrEqual(16_384)
+  await until(async () => (await processesIn(scratch)) === 0, 2000)
+})
+
+test('processor time is counted, also of what it starts', async () => {
+  const { ffmpeg } = await room.fake(
+    'busy',
+    'for ((i = 0; i < 400000; i++)); do :; done; bash -c "for ((i = 0; i < 400000; i++)); do :; done"; sleep 1.1',
+  )
+  const { cpuSeconds } = await runSandboxed({ tool: ffmpeg, args: [], scratch: room.scratch('busy') })
+  expect(cpuSeconds).toBeGreaterThan(0.2)
+  expect(cpuSeconds).toBeLessThan(60)
+})
+
+test('what leaves its process group does not outlive it, and does not keep the run from its end', async () => {
+  const scratch = room.scratch('survivors')
+  const { ffmpeg } = await room.fake(
+    'survivors',
+    'setsid sleep 300 & (setsid sleep 300 &); (trap "" HUP TERM; exec sleep 300) & sleep 0.2; exit 0',
+  )
+  await runSandboxed({ tool: ffmpeg, args: [], scratch })
+  await until(async () => (await processesIn(scratch)) === 0, 2000)
+})
+
+test('it cannot have processes without end', async () => {
+  const { processLimit } = await sandboxFor('/bin/bash')
+  if (processLimit.kind !== 'own') return
+  const fork = '$n++ while defined($p = fork) and ($p or sleep 60); print "$n\\n"'
+  const [started] = await output('bomb', `perl -e '${fork}'`)
+  expect(Number(started)).toBeGreaterThan(100)
+  expect(Number(started)).toBeLessThan(processLimit.processes)
+})
+
+const calls: [string, string][] = [
+  ['a socket of a service', 'socket($s, 1, 1, 0) && connect($s, pack("S a108", 1, "socket"))'],
+  ['a pair of sockets', 'socketpair($s, $t, 1, 1, 0)'],
+  ['a socket of the network', 'socket($s, 2, 1, 0)'],
+  ['a new user namespace', `syscall(${nativeNumber(272, 97)}, 0x10000000) == 0`],
+  ['a new process in a new user namespace', `syscall(${nativeNumber(56, 220)}, 0x10000011, 0, 0, 0, 0) >= 0`],
+  ['io_uring', 'syscall(425, 1, $zeros) >= 0'],
+  ['bpf', `syscall(${nativeNumber(321, 280)}, 0, $zeros, 64) >= 0 or $!{EINVAL} or $!{E2BIG}`],
+  ['perf', `syscall(${nativeNumber(298, 241)}, $zeros, 0, -1, -1, 0) >= 0 or $!{EINVAL} or $!{E2BIG}`],
+  ['a keyring', `syscall(${nativeNumber(250, 219)}, 0, -3, 1) >= 0`],
+  ['ptrace', `syscall(${nativeNumber(101, 117)}, 0, 0, 0, 0) == 0`],
+  ['a mount', `syscall(${nativeNumber(165, 40)}, $name, $name, $name, 0, 0) == 0 or $!{ENOENT} or $!{ENODEV}`],
+  ['a symbolic link', 'symlink("/etc", "link")'],
+  ['a session of its own', `syscall(${nativeNumber(112, 157)}) >= 0`],
+]
+
+describe('of the calls that a decoder does not need', () => {
+  test.each(calls)('%s is not to be had', async (_, call) => {
+    const { calls: filtered } = await sandboxFor('/bin/bash')
+    if (filtered === 'all') return
+    const server = createServer()
+    const socket = join(room.folder, 'socket')
+    await new Promise<void>((resolve) => server.listen(socket, resolve))
+    try {
+      // Only a process that does not lead a group can create a session, so this uses a child.
+      const script = `$zeros = "\\0" x 128; $name = "x"; $p = fork; if (!$p) { print((${call.replace('"socket"', `"${socket}"`)}) ? "had" : "denied", "\\n"); exit } wait`
+      expect(await output(`call-${numbered++}`, `perl -e '${script}'`)).toEqual(['denied'])
+    } finally {
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+})
+let numbered = 0
+
+function nativeNumber(x64: number, arm64: number): number {
+  return process.arch === 'arm64' ? arm64 : x64
+}
+
+test('the signal ends it, before and while it runs', async () => {
+  await expect(runFake('before', 'exit 0', { signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' })
+  const controller = new AbortController()
+  const onLine = () => {
+    controller.abort()
+    return true
+  }
+  await expect(runFake('during', 'echo started; sleep 60', { signal: controller.signal, onLine })).rejects.toMatchObject({
+    kind: 'aborted',
+  })
+})
+
+test('a fault of the reader ends the run and comes out as it is', async () => {
+  const onLine = () => {
+    throw new RangeError('no such frame')
+  }
+  await expect(runFake('reader', 'echo started; sleep 60', { onLine })).rejects.toThrow(RangeError)
+})
+
+test('it sees no environment of ours, no network, and is another user without rights at a lower priority', async () => {
+  process.env['VITASCOPE_TEST_SECRET'] = 'must not be seen'
+  const environment = await output('environment', '/usr/bin/env')
+  delete process.env['VITASCOPE_TEST_SECRET']
+  expect(environment.map((line) => line.split('=')[0]).sort()).toEqual(['GCONV_PATH', 'LANG', 'PATH', 'PWD', 'SHLVL', '_'])
+  // Bash reads these files itself: a tool can read only its own process in /proc.
+  const rights = 'while read -r line; do case $line in CapEff*|NoNewPrivs*) echo "$line";; esac; done < /proc/self/status'
+  const [user = '', ...rest] = await output('user', `id -u; ${rights}; nice`)
+  expect(isToolUser(user)).toBe(true)
+  expect(rest).toEqual(['CapEff:\t0000000000000000', 'NoNewPrivs:\t1', String(Math.min(19, getPriority() + defaultLimits.niceness))])
+  const isGrouped = existsSync('/proc/self/autogroup')
+  const group =
+    'for try in $(seq 100); do read -r _ word value < /proc/self/autogroup; ((value > 0)) && echo $word $value && exit; sleep 0.1; done; echo not grouped'
+  expect(await output('group', isGrouped ? group : 'echo not grouped')).toEqual([
+    isGrouped ? `nice ${defaultLimits.niceness}` : 'not grouped',
+  ])
+  const devices = 'while IFS=: read -r name rest; do [[ -z $rest ]] || echo $name; done < /proc/self/net/dev'
+  expect(await output('network', devices)).toEqual(['lo'])
+
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  expect(await output('dial', `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo connected || echo refused`)).toEqual(['refused'])
+  expect(connections).toBe(0)
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test('as root the user stays a stranger to files that are not for all', async () => {
+  const sandbox = await sandboxFor(room.tools.ffmpeg)
+  expect(sandbox.diesWithParent).toBe(true)
+  expect(await output('shadow', 'cat /etc/shadow 2>/dev/null | head -c 1; echo end')).toEqual(['end'])
+})
+
+test('a tool under a private folder, which its user cannot enter, runs as that user all the same', async () => {
+  const { ffmpeg } = await room.fake('private', 'echo "$(id -u) $(basename $0)"; cat $(dirname $0)/nothing 2>/dev/null; ls -d ..; true')
+  await chmod(dirname(ffmpeg), 0o700)
+  const lines: string[] = []
+  await runSandboxed({ tool: ffmpeg, args: [], scratch: join(dirname(ffmpeg), 'scratch'), onLine: (line) => lines.push(line) > 0 })
+  const [user = '', name] = lines[0]?.split(' ') ?? []
+  expect(isToolUser(user)).toBe(true)
+  expect(name).toBe('ffmpeg')
+})
+
+/** Without root, the tool runs as the test's own user, which has no id in its namespace. */
+const isToolUser = (user: string) =>
+  process.getuid?.() === 0
+    ? toolUsers.some(({ first, count }) => Number(user) >= first && Number(user) < first + count)
+    : Number(user) === 65_534
+
+test('kill -9 of the process that started ffmpeg leaves none of it after a second', async () => {
+  const scratch = room.scratch('orphan')
+  const script = `
+    import { runSandboxed } from ${JSON.stringify(new URL('./sandboxed-process.ts', import.meta.url).href)}
+    await runSandboxed({ tool: ${JSON.stringify(room.tools.ffmpeg)}, scratch: ${JSON.stringify(scratch)},
+      args: ['-nostdin', '-v', 'error', '-progress', 'pipe:1', '-re', '-f', 'lavfi', '-i', 'testsrc=s=64x64', '-f', 'null', '-'], onLine: () => true })`
+  const parent = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script], {
+    stdio: 'inherit',
+  })
+  await until(async () => (await processesIn(scratch)) > 0, 10_000)
+  // Waits until the commands before ffmpeg have set the parent death signal.
+  await until(async () => (await commandsIn(scratch)).includes('ffmpeg'), 10_000)
+  parent.kill('SIGKILL')
+  await until(async () => (await processesIn(scratch)) === 0, 10_000)
+})
+
+async function commandsIn(folder: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    ids.map(async (id) =>
+      (await readlink(`/proc/${id}/cwd`).catch(() => '')) === folder ? readlink(`/proc/${id}/exe`).catch(() => '') : '',
+    ),
+  )
+  return found.map((path) => path.split('/').at(-1) ?? '').filter((name) => name !== '')
+}

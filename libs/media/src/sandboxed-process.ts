@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { EncodeFailed } from './media-errors.ts'
+import { defaultLimits, type RunLimits, type Sandbox, type StartedRun, sandboxFor, startInside } from './sandbox.ts'
+
+export interface SandboxedRun {
+  /** Path of ffmpeg or ffprobe. */
+  tool: string
+  args: readonly string[]
+  /** Folder that the tool runs in and reads. File names in `args` are relative to it. */
+  scratch: string
+  /**
+   * Subfolders that the tool may write to, which must contain nothing else; none by default. `.` is the folder
+   * itself.
+   */
+  writes?: readonly string[]
+  limits?: Partial<RunLimits> | undefined
+  /** `all` for a tool with its own file sandbox, see `sandboxFor`. */
+  files?: Sandbox['files']
+  /** Called for each line of stdout. Returns whether the line shows progress. */
+  onLine?: (line: string) => boolean
+  signal?: AbortSignal | undefined
+}
+
+/** Result of a successful run. */
+export interface RunEnd {
+  /** CPU seconds of the tool, up to half a second old; 0 if the system does not report it. */
+  cpuSeconds: number
+  /** End of the output on stderr. */
+  stderr: string
+}
+
+/**
+ * Runs a tool in the sandbox (see `sandbox.ts`) in its own process group. The group is killed by the signal, a stall,
+ * or the time limits. Throws `EncodeFailed` unless the tool exits with 0.
+ */
+export async function runSandboxed(run: SandboxedRun): Promise<RunEnd> {
+  const limits = { ...defaultLimits, ...run.limits }
+  if (run.signal?.aborted) throw new EncodeFailed('aborted', 'the work was cancelled before it began')
+  const sandbox = await sandboxFor(run.tool, run.files)
+  const started = await startInside(sandbox, { ...run, limits })
+  const watch = watchRun(started, run, limits)
+  const ended = readEnd(sandbox, await end(started))
+  watch.stop()
+  const stderr = watch.stderr()
+  if (watch.fault() !== undefined) throw watch.fault()
+  if (ended.code === 0 && watch.killedFor() === undefined) return { cpuSeconds: watch.cpuSeconds(), stderr }
+  throw watch.killedFor() ?? failure(ended, stderr, watch.cpuSeconds(), limits)
+}
+
+interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+  error?: Error
+}
+
+/**
+ * Resolves when the process has ended, all its descendants are killed, and its output is read. A process that left
+ * its group, on a machine without stronger restrictions, cannot be killed and may keep the pipes open; then they are
+ * closed on this side.
+ */
+function end({ child, kill }: StartedRun): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    let killed = Promise.resolve()
+    child.once('error', (error) => resolve({ code: null, signal: null, error }))
+    child.once('exit', () => {
+      killed = kill()
+      killed.catch(reject)
+      const closing = setTimeout(() => {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+      }, leftMilliseconds)
+      child.once('close', () => clearTimeout(closing))
+    })
+    child.once('close', (code, signal) => {
+      killed.then(() => resolve({ code, signal }), reject)
+    })
+  })
+}
+
+/** Far more time than reading the remaining output of a pipe takes. */
+const leftMilliseconds = 5_000
+
+/**
+ * Converts an exit code of 128 plus a signal number to that signal: the first process of a PID namespace cannot end
+ * by a signal as the tool did.
+ */
+function readEnd(sandbox: Sandbox, ended: Ended): Ended {
+  const number = (ended.code ?? 0) - 128
+  if (sandbox.endsBy !== 'namespace' || number <= 0) return ended
+  const [signal] = Object.entries(constants.signals).find(([, value]) => value === number) ?? []
+  // An exit code of ffmpeg is 256 minus an error number. Codes from 97 to 127 are errors of networks and rare
+  // devices.
+  return signal === undefined ? ended : { code: null, signal: signal as NodeJS.Signals }
+}
+
+const tickMilliseconds = 500
+const stderrBytes = 16_384
+
+function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limits: RunLimits) {
+  const started = performance.now()
+  let advanced = started
+  let cpuSeconds = 0
+  let stderr = ''
+  let killedFor: EncodeFailed | undefined
+  /** Error thrown by `onLine`. */
+  let fault: unknown
+
+  const end = () =>
+    void killAll().catch((error: unknown) => {
+      fault ??= error
+    })
+  const kill = (reason: EncodeFailed) => {
+    killedFor ??= reason
+    end()
+  }
+  const abort = () => kill(new EncodeFailed('aborted', 'the work was cancelled'))
+  run.signal?.addEventListener('abort', abort, { once: true })
+  if (run.signal?.aborted) abort()
+
+  const timer = setInterval(() => {
+    const now = performance.now()
+    if (now - advanced > limits.stallSeconds * 1000) {
+      // Some builds wait forever for a thread that could not allocate its memory.
+      const stalled = new EncodeFailed('stalled', `no progress for ${limits.stallSeconds} s`, stderr)
+      kill(noMemory.test(stderr) ? outOfMemory(limits, stderr) : stalled)
+    } else if (now - started > limits.wallSeconds * 1000) {
+      kill(new EncodeFailed('timeout', `not done after ${limits.wallSeconds} s`, stderr))
+    }
+    void cpuSecondsOf(child.pid).then((seconds) => {
+      cpuSeconds = Math.max(cpuSeconds, seconds)
+    })
+  }, tickMilliseconds)
+
+  child.stdout?.setEncoding('utf8').on(
+    'data',
+    lines((line) => {
+      if (fault !== undefined) return
+      try {
+        if (run.onLine?.(line)) advanced = performance.now()
+      } catch (error) {
+        fault = error
+        end()
+      }
+    }),
+  )
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-stderrBytes)
+  })
+  return {
+    stop: () => {
+      clearInterval(timer)
+      run.signal?.removeEventListener('abort', abort)
+    },
+    killedFor: () => killedFor,
+    fault: () => fault,
+    stderr: () => stderr,
+    cpuSeconds: () => cpuSeconds,
+  }
+}
+
+const lineBytes = 65_536
+
+/** Splits a text stream into lines. A line of more than 64 KiB is dropped. */
+function lines(take: (line: string) => void): (text: string) => void {
+  let rest = ''
+  return (text) => {
+    const parts = (rest + text).split('\n')
+    rest = (parts.pop() ?? '').slice(-lineBytes)
+    for (const part of parts) take(part)
+  }
+}
+
+/**
+ * Returns the CPU seconds of a process, its ended children, and its running children. In a PID namespace the tool is
+ * a grandchild.
+ */
+async function cpuSecondsOf(pid: number | undefined, depth = 0): Promise<number> {
+  if (pid === undefined) return 0
+  const [stat, children] = await Promise.all(
+    [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/children`].map((file) => readFile(file, 'utf8').catch(gone)),
+  )
+  // Fields 14 to 17 of proc(5), in ticks of 1/100 s. The name in parentheses before them may contain spaces.
+  const fields = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ')
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + (Number(ticks) || 0), 0) / 100
+  if (depth === maxDepth) return own
+  const pids = (children ?? '').split(' ').filter((text) => text !== '')
+  const below = await Promise.all(pids.map((text) => cpuSecondsOf(Number(text), depth + 1)))
+  return below.reduce((sum, seconds) => sum + seconds, own)
+}
+
+/** unshare, the first process of its namespace, a script in place of the tool, the tool. */
+const maxDepth = 4
+const gone = () => ''
+
+function failure(ended: Ended, stderr: string, cpuSeconds: number, limits: RunLimits): EncodeFailed {
+  if (ended.error) return new EncodeFailed('crashed', 'the tool cannot be started', ended.error.message)
+  if (ended.signal === 'SIGXFSZ' || /File too large/.test(stderr)) {
+    return new EncodeFailed('output_too_large', `a file passed ${limits.fileBytes} bytes`, stderr)
+  }
+  if (ended.signal === 'SIGXCPU' || (ended.signal === 'SIGKILL' && cpuSeconds > limits.cpuSeconds - 2)) {
+    return new EncodeFailed('timeout', `used more than ${limits.cpuSeconds} s of processor time`, stderr)
+  }
+  if (ended.code === exitNoMemory || noMemory.test(stderr)) return outOfMemory(limits, stderr)
+  return new EncodeFailed('crashed', ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.code}`, stderr)
+}
+
+/** AVERROR(ENOMEM) as an exit code. */
+const exitNoMemory = 256 - 12
+const noMemory = /Cannot allocate memory|out of memory|bad_alloc|pthread_create\(\) failed/i
+
+function outOfMemory(limits: RunLimits, stderr: string): EncodeFailed {
+  return new EncodeFailed('out_of_memory', `needs more than ${limits.memoryBytes} bytes of memory`, stderr)
+}

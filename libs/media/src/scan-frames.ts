@@ -1,0 +1,108 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bestPicture } from './best-frame.ts'
+import { ffmpegArguments } from './ffmpeg-arguments.ts'
+import type { FfmpegTools } from './find-ffmpeg.ts'
+import type { Segment } from './hls-playlist.ts'
+import type { EncodePlan, PlannedRendition } from './plan.ts'
+import { previewGraph, previewOutput, previewSegments } from './preview.ts'
+import { progressLines } from './progress.ts'
+import type { RunLimits } from './sandbox.ts'
+import { runSandboxed } from './sandboxed-process.ts'
+import { type ImageWork, joinSegments, jpegOutput, keysDecodeAlone, segmentInput, toJpegSize } from './segment-file.ts'
+import { outputFolder, setFolder, setLayout } from './set-layout.ts'
+import { planStoryboard, type StoryboardPlan, storyboardVtt } from './storyboard.ts'
+import { readOutput, withOutput } from './tool-output.ts'
+
+export interface FrameScan {
+  plan: EncodePlan
+  segments: ReadonlyMap<string, readonly Segment[]>
+  scratch: string
+  tools: FfmpegTools
+  limits?: Partial<RunLimits> | undefined
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Reads at most a hundred key frames of a small rendition, whatever its length. Makes the storyboard and the animated
+ * preview, and returns the index of the frame that represents the video best. Undefined if there is no picture.
+ */
+export async function scanFrames(work: FrameScan): Promise<number | undefined> {
+  const { plan, scratch, tools, limits, signal } = work
+  const storyboard = planStoryboard(plan)
+  const rendition = lookedAt(plan)
+  if (!storyboard || !rendition || !plan.video) return undefined
+  const images = await imageWork(work, storyboard, rendition)
+  await runSandboxed({
+    tool: tools.ffmpeg,
+    args: ffmpegArguments(images),
+    scratch,
+    writes: [outputFolder],
+    limits: { cpuSeconds: 600, wallSeconds: 1800, fileBytes: 64 * 2 ** 20, ...limits },
+    onLine: progressLines(() => {}),
+    signal,
+  })
+  await writeFile(join(scratch, setFolder, setLayout.storyboard), storyboardVtt(storyboard, plan.durationSeconds), { mode: 0o644 })
+  const chosen = bestPicture({ ...storyboard.tile, pictures: await readGrey(scratch, storyboard) })
+  return chosen * storyboard.everyGroups * plan.video.groupFrames
+}
+
+const greyFile = `${outputFolder}/grey.raw`
+
+/** Returns the smallest rendition whose pictures need no enlarging. */
+function lookedAt({ renditions }: EncodePlan): PlannedRendition | undefined {
+  const pictures = renditions
+    .filter(({ video }) => video !== undefined)
+    .sort((a, b) => Number(keysDecodeAlone(b)) - Number(keysDecodeAlone(a)))
+  return pictures.find(({ video }) => video && Math.min(video.width, video.height) >= 180) ?? pictures.at(-1)
+}
+
+async function imageWork(
+  { plan, segments, scratch }: FrameScan,
+  storyboard: StoryboardPlan,
+  rendition: PlannedRendition,
+): Promise<ImageWork> {
+  const all = segments.get(rendition.key) ?? []
+  const { everyGroups } = storyboard
+  const shown = everyGroups === 1 ? all : all.filter((_, place) => place % (everyGroups / 2) === 0)
+  const previewed = previewSegments(all.length).flatMap((place) => all[place] ?? [])
+  return {
+    inputs: [
+      segmentInput(await joinSegments(scratch, rendition.key, shown, 'storyboard'), ['-skip_frame', 'nokey']),
+      segmentInput(await joinSegments(scratch, rendition.key, previewed, 'preview')),
+    ],
+    graphs: [storyboardGraph(storyboard), previewGraph(plan, rendition, 1, previewed.length, '[preview]')],
+    outputs: [
+      ...storyboard.sprites.map((key, index) => jpegOutput(key, `[s${index}]`, 5)),
+      { file: greyFile, options: ['-map', '[grey]', '-c:v', 'rawvideo', '-f', 'rawvideo'] },
+      previewOutput('[preview]'),
+    ],
+  }
+}
+
+/**
+ * Returns the filter graph. A segment has two groups. If tiles are more than one group apart, the key frame of the
+ * second group is dropped.
+ */
+function storyboardGraph({ tile, columns, rows, everyGroups, sprites }: StoryboardPlan): string {
+  const perSprite = columns * rows
+  const parts = sprites.map((_, index) => `[t${index}]`).join('')
+  const begin = everyGroups === 1 ? 'select=key,' : 'select=key,select=not(mod(n\\,2)),'
+  const sheets = sprites.map(
+    (_, index) => `[t${index}]select=between(n\\,${index * perSprite}\\,${(index + 1) * perSprite - 1}),tile=${columns}x${rows}[s${index}]`,
+  )
+  // Numbers the pictures at a constant rate, because the gaps between their times do not matter here.
+  const chain = `[0:v:0]${begin}setpts=N/25/TB,fps=25,${toJpegSize(tile)},split=${sprites.length + 1}${parts}[t]`
+  return [chain, '[t]format=gray[grey]', ...sheets].join(';')
+}
+
+async function readGrey(scratch: string, { tile, tiles }: StoryboardPlan): Promise<Uint8Array[]> {
+  const size = tile.width * tile.height
+  // Pictures beyond the number of tiles are ignored.
+  const bytes = await withOutput(scratch, greyFile, (file) =>
+    readOutput({ ...file, bytes: Math.min(file.bytes, tiles * size) }, tiles * size),
+  )
+  return Array.from({ length: Math.min(tiles, Math.floor(bytes.length / size)) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  )
+}

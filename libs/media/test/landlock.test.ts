@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, copyFile, link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type Sandbox, sandboxFor } from '../src/sandbox.ts'
+
+const isRoot = process.getuid?.() === 0
+const ordinary = 54_321
+let folder: string
+let node: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vitascope-landlock-'))
+  await chmod(folder, 0o755)
+  for (const name of ['sandboxed-process', 'sandbox', 'landlock', 'call-filter', 'process-limit', 'tool-user', 'media-errors']) {
+    await copyFile(join(import.meta.dirname, `../src/${name}.ts`), join(folder, `${name}.ts`))
+  }
+  await copyFile(join(import.meta.dirname, 'two-runs.mts'), join(folder, 'two-runs.mts'))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  // An ordinary user may have no access to the folder of the original.
+  node = join(folder, 'node')
+  await link(process.execPath, node).catch(() => copyFile(process.execPath, node))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+interface Report {
+  files: 'own' | 'all'
+  ownUser: boolean
+  said: string[]
+  left: string
+  endsBy: Sandbox['endsBy']
+  calls: Sandbox['calls']
+  survivors: number
+}
+
+/** Runs as an ordinary user, or through a command in `front`. */
+async function twoRuns(
+  name: string,
+  files: Report['files'],
+  { user, front = [] }: { user?: number; front?: string[] } = {},
+): Promise<Report> {
+  const processes = join(folder, name)
+  await mkdir(processes, { mode: 0o700 })
+  if (user !== undefined) await chown(processes, user, user)
+  const words = [...front, node, '--disable-warning=ExperimentalWarning', join(folder, 'two-runs.mts'), processes, files]
+  const [command = node, ...args] = words
+  const env = { PATH: process.env['PATH'], VITASCOPE_TEST_SECRET: 'must not be seen' }
+  const { stdout } = await promisify(execFile)(command, args, { env, ...(user === undefined ? {} : { uid: user, gid: user }) })
+  return JSON.parse(stdout) as Report
+}
+
+const reachesNothing = { said: ['mine'], left: 'mine\n', survivors: 0 }
+const reachesSecrets = {
+  said: expect.arrayContaining([expect.stringMatching(/^reads secrets/), expect.stringMatching(/^writes the work/)]),
+}
+
+test('a run reaches neither another job nor a secret of the service', async () => {
+  const received = await twoRuns('as-we-are', 'own')
+  if (isRoot || received.files === 'own') expect(received).toMatchObject(reachesNothing)
+})
+
+test('as root a user of its own for each job would do alone', async () => {
+  if (isRoot) expect(await twoRuns('by-user', 'all')).toMatchObject({ files: 'all', ownUser: true, ...reachesNothing })
+})
+
+test('as an ordinary user, where the kernel has Landlock; without it, all that the user has is reached', async () => {
+  if (!isRoot) return
+  const received = await twoRuns('ordinary', 'own', { user: ordinary })
+  expect(received).toMatchObject({ ownUser: false, ...(await expectedOf(received)) })
+  expect(await twoRuns('ordinary-all', 'all', { user: ordinary })).toMatchObject({ files: 'all', ...reachesSecrets })
+})
+
+test('in a container that allows no namespaces and gives no rights', async () => {
+  const shut = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
+  const front = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', shut, 'container']
+  const isPossible = await promisify(execFile)('unshare', [...front.slice(1), 'true']).then(
+    () => true,
+    () => false,
+  )
+  if (!isPossible) return
+  const received = await twoRuns('container', 'own', { front })
+  expect(received).toMatchObject({ ownUser: false, ...(await expectedOf(received)) })
+  expect(await twoRuns('container-all', 'all', { front })).toMatchObject({ files: 'all', ...reachesSecrets })
+})
+
+test('as root without the right to make namespaces, what runs as the user of a run is killed with it', async () => {
+  if (!isRoot) return
+  const front = ['setpriv', '--bounding-set=-sys_admin', '--inh-caps=-sys_admin', '--']
+  expect(await twoRuns('users-alone', 'all', { front })).toMatchObject({ ownUser: true, endsBy: 'user', ...reachesNothing })
+})
+
+/** The restrictions that the kernel supports for root are the same for every user. */
+async function expectedOf({ files }: Report): Promise<object> {
+  const { files: possible } = await sandboxFor('/bin/bash')
+  return { files: possible, ...(files === 'own' ? reachesNothing : {}) }
+}

@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process'
+import { access, link, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import { chunkFolder, type EncodePlan, makeSlideImages, packageRenditions, planEncode, probeSource, setFolder } from '../src/index.ts'
+import { encodeAll, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+
+// Tests with a compromised program in place of ffmpeg. Since the program is sandboxed, the test itself plants files
+// while the program runs: correctness must not depend on the sandbox.
+
+let room: MediaRoom
+/** A folder that no tool may read or write. */
+let outside: string
+let fakes = 0
+beforeAll(async () => {
+  room = await openMediaRoom()
+})
+afterAll(() => room.close())
+beforeEach(async () => {
+  outside = await mkdtemp(join(room.folder, 'outside-'))
+  await writeFile(join(outside, 'secret'), 'a secret of the worker')
+})
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Waits until the tool has finished its work in `folder`, then calls `plant` before the tool ends. */
+async function plantWhileRunning(scratch: string, folder: string, plant: () => Promise<unknown>): Promise<void> {
+  await waitFor(() => exists(join(folder, 'ready')), { timeout: 60_000 })
+  await plant()
+  await writeFile(join(scratch, 'planted'), '')
+}
+const waits = (folder: string) => `: > ${folder}/ready; for ((i = 0; i < 1200; i++)); do [[ -e planted ]] && break; sleep 0.05; done`
+
+/** Ways to redirect a reader of `path` to `target`. */
+const plants: [string, (path: string, target: string) => Promise<unknown>][] = [
+  ['a symbolic link', (path, target) => symlink(target, path)],
+  ['a second name', (path, target) => link(target, path)],
+  ['a FIFO', (path) => promisify(execFile)('mkfifo', [path])],
+]
+
+describe('packaging', () => {
+  let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaRoom['tools'] }
+  beforeAll(async () => {
+    const source = await room.make('planted.mp4', `${picture('320x240', 25, 4)} ${sound(4)} ${quick}`)
+    const scratch = room.scratch('planted')
+    const plan = planEncode({ probe: await probeSource({ source, scratch, tools: room.tools }), tools: room.tools, keys: ['h264_100'] })
+    work = { plan, source, scratch, tools: room.tools }
+    await encodeAll(work)
+  }, 60_000)
+
+  const made = () => join(work.scratch, 'made')
+  beforeEach(async () => {
+    for (const path of [made(), join(work.scratch, 'planted')]) await rm(path, { recursive: true, force: true })
+  })
+
+  /** Only the run that makes `file` waits, after it has made it. */
+  const whoMakes = (file: string) =>
+    room.fake(`planting-${fakes++}`, `REAL "$@" || exit 1\n[[ "$*" == *made/${file}* ]] || exit 0\n${waits('made')}`)
+
+  test.each(
+    ['grey.raw', 'preview.gif', 'poster.jpg', 'h264_100.mp4', 'sound.m4a'].flatMap((file) =>
+      plants.map(([what, plant]) => [what, file, plant] as const),
+    ),
+  )(
+    '%s in place of %s ends it, and is not read',
+    async (_, file, plant) => {
+      const target = join(outside, file)
+      const packaging = packageRenditions({ ...work, tools: await whoMakes(file) })
+      const planting = plantWhileRunning(work.scratch, made(), async () => {
+        // The content is valid; only the path to it is not.
+        await writeFile(target, await readFile(join(made(), file)))
+        await rm(join(made(), file))
+        await plant(join(made(), file), target)
+      })
+      await expect(Promise.all([packaging, planting])).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
+      expect(await readdir(join(work.scratch, setFolder))).not.toContain(file)
+      expect((await readdir(outside)).sort()).toEqual([file, 'secret'].sort())
+    },
+    60_000,
+  )
+
+  test('a folder that was exchanged for a link ends it, and is not read', async () => {
+    const packaging = packageRenditions({ ...work, tools: await whoMakes('h264_100.mp4') })
+    const planting = plantWhileRunning(work.scratch, made(), async () => {
+      await rename(made(), join(outside, 'made'))
+      await symlink(join(outside, 'made'), made())
+    })
+    await expect(Promise.all([packaging, planting])).rejects.toMatchObject({ kind: 'incomplete' })
+    expect(await readdir(join(work.scratch, setFolder))).toEqual(['hls', 'images'])
+  }, 60_000)
+
+  test('a tool cannot lead what is written after it out of its folder', async () => {
+    const victims = ['storyboard.vtt', '0.mp4', 'index.m3u8', 'seg-00001.m4s']
+    for (const name of victims) await writeFile(join(outside, name), 'as it was')
+    const places = ['set/images/storyboard.vtt', 'image-frames/0.mp4', 'set/hls/h264_100/index.m3u8', 'set/hls/h264_100/seg-00001.m4s']
+    const attacks = places.map((place, index) => `ln -sfn ${outside}/${victims[index]} ${place}; cat ${outside}/secret > ${place}`)
+    const exchanged = ['set/images', 'image-frames', 'set/hls/h264_100', 'set'].map(
+      (folder) => `mv ${folder} made/gone && ln -s ${outside} ${folder}`,
+    )
+    const tools = await room.fake('writing', `REAL "$@" || exit 1\n{ ${[...attacks, ...exchanged].join('\n')}\n} 2>/dev/null\nexit 0`)
+    await packageRenditions({ ...work, tools })
+    for (const name of victims) expect(String(await readFile(join(outside, name)))).toBe('as it was')
+    for (const place of places) expect(String(await readFile(join(work.scratch, place)))).not.toContain('a secret of the worker')
+  }, 60_000)
+
+  test.each(plants)('%s in place of a fetched list of segments ends it', async (_, plant) => {
+    const list = join(work.scratch, chunkFolder(0), 'h264_100/index.m3u8')
+    await rename(list, `${list}.kept`)
+    await writeFile(join(outside, 'index.m3u8'), 'no list')
+    await plant(list, join(outside, 'index.m3u8'))
+    await expect(packageRenditions(work)).rejects.toMatchObject({ kind: 'incomplete' })
+    await rename(`${list}.kept`, list)
+  })
+})
+
+describe('slides', () => {
+  const jpeg = Buffer.from('ffd8ffd9', 'hex')
+  test.each([...plants, ['a folder exchanged for a link', undefined] as const])(
+    '%s in place of a picture ends them, and is not read',
+    async (what, plant) => {
+      const scratch = room.scratch('slides')
+      const target = join(scratch, 'slides')
+      await mkdir(target, { recursive: true })
+      await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(16 * 16 * 4), { mode: 0o644 })
+      for (const name of ['slide-1.jpg', 'thumb-1.jpg']) await writeFile(join(outside, name), jpeg)
+      const made = join(scratch, 'made')
+      const tools = await room.fake(
+        `slides-${what.replaceAll(' ', '-')}`,
+        `printf '\\xff\\xd8\\xff\\xd9' > made/thumb-1.jpg; ${waits('made')}`,
+      )
+      const pictures = [{ raw: 'page-1.raw', width: 16, height: 16, image: 'slide-1.jpg', thumbnail: 'thumb-1.jpg' }]
+      const drawing = makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools })
+      const planting = plantWhileRunning(scratch, made, async () => {
+        if (plant) return plant(join(made, 'slide-1.jpg'), join(outside, 'slide-1.jpg'))
+        await rename(made, `${made}-gone`)
+        await symlink(outside, made)
+      })
+      await expect(Promise.all([drawing, planting])).rejects.toMatchObject({ kind: 'incomplete' })
+      expect(await readdir(target)).toEqual([])
+      expect((await readdir(outside)).sort()).toEqual(['secret', 'slide-1.jpg', 'thumb-1.jpg'])
+    },
+    30_000,
+  )
+
+  test('a later run cannot exchange what an earlier one made', async () => {
+    const scratch = room.scratch('batches')
+    const target = join(scratch, 'slides')
+    await mkdir(target, { recursive: true })
+    const draw = async (number: number, body: string) => {
+      await writeFile(join(scratch, `page-${number}.raw`), Buffer.alloc(16 * 16 * 4), { mode: 0o644 })
+      const pictures = [
+        { raw: `page-${number}.raw`, width: 16, height: 16, image: `slide-${number}.jpg`, thumbnail: `thumb-${number}.jpg` },
+      ]
+      await makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools: await room.fake(`batch-${number}`, body) })
+    }
+    await draw(1, 'exec REAL "$@"')
+    const first = await readFile(join(target, 'slide-1.jpg'))
+    const attack = 'echo mine > slides/slide-1.jpg; rm -f slides/slide-1.jpg; mv made/slide-2.jpg slides/slide-1.jpg; mv slides made/gone'
+    await draw(2, `REAL "$@" || exit 1; { cp made/slide-2.jpg made/kept; ${attack}; mv made/kept made/slide-2.jpg; } 2>/dev/null; exit 0`)
+    expect((await readFile(join(target, 'slide-1.jpg'))).equals(first)).toBe(true)
+  }, 30_000)
+})

@@ -1,0 +1,16 @@
+export {
+  foreignOrganisation,
+  isSystem,
+  keyRequired,
+  maySee,
+  organisationFor,
+  requireAuthenticated,
+  requireService,
+  requireSystem,
+  requireSystemUser,
+  requireUser,
+  type Scope,
+  scopeOf,
+  systemOnly,
+  type UserPrincipal,
+} from './principal.ts'

@@ -1,0 +1,57 @@
+import type { FieldError } from '@vitascope/errors'
+import ipaddr from 'ipaddr.js'
+import { parseAddress } from './address.ts'
+
+/** One address or network, such as `203.0.113.7/32` or `2001:db8::/48`. The host bits are cleared. */
+export interface AddressRule {
+  text: string
+  network: ipaddr.IPv4 | ipaddr.IPv6
+  bits: number
+}
+
+/** Addresses that may receive the bytes. Without rules every address may. */
+export type AddressRules = readonly AddressRule[]
+
+/** Parses IPv4 and IPv6 addresses and CIDR ranges. Returns an error named `<field>[<index>]` for each invalid one. */
+export function parseAddressRules(
+  texts: readonly string[],
+  field = 'allowed_ips',
+): { rules: AddressRules; errors?: never } | { errors: readonly FieldError[]; rules?: never } {
+  const errors: FieldError[] = []
+  const rules: AddressRule[] = []
+  for (const [index, text] of texts.entries()) {
+    const rule = parseRule(text.trim())
+    if (rule) rules.push(rule)
+    else errors.push({ field: `${field}[${index}]`, message: 'must be an IPv4 or IPv6 address, or a network such as 192.0.2.0/24' })
+  }
+  return errors.length > 0 ? { errors } : { rules }
+}
+
+/**
+ * Returns whether there are no rules or one of them contains the address. A text that is not an address matches no
+ * rule.
+ */
+export function addressAllowed(address: string, rules: AddressRules): boolean {
+  if (rules.length === 0) return true
+  const parsed = parseAddress(address)
+  return parsed !== undefined && rules.some((rule) => rule.network.kind() === parsed.kind() && parsed.match(rule.network, rule.bits))
+}
+
+function parseRule(text: string): AddressRule | undefined {
+  const match = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text)
+  const written = match?.[1] ?? ''
+  const address = parseAddress(written)
+  if (!address) return undefined
+  const whole = address.kind() === 'ipv4' ? 32 : 128
+  // The first 96 bits of an IPv4-mapped network are the mapping prefix.
+  const mapping = address.kind() === 'ipv4' && written.includes(':') ? 96 : 0
+  const bits = match?.[2] === undefined ? whole : Number(match[2]) - mapping
+  if (bits < 0 || bits > whole) return undefined
+  const network = networkOf(address, bits)
+  return { text: `${network.toString()}/${bits}`, network, bits }
+}
+
+function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): ipaddr.IPv4 | ipaddr.IPv6 {
+  const cidr = `${address.toString()}/${bits}`
+  return address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr)
+}

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http'
+import { normaliseAddress } from './address.ts'
+import { type AddressRules, addressAllowed } from './address-rules.ts'
+
+/**
+ * Returns the address of the client: the rightmost hop of `X-Forwarded-For` that is not a trusted
+ * proxy, or the peer. A hop that is not an address ends the search. Without trusted proxies the
+ * header is ignored. Empty if the connection is already closed.
+ */
+export function clientAddress(request: IncomingMessage, trusted: AddressRules): string {
+  let address = normaliseAddress(request.socket.remoteAddress ?? '') ?? ''
+  if (trusted.length === 0) return address
+  const header = request.headers['x-forwarded-for'] ?? ''
+  const hops = (Array.isArray(header) ? header.join(',') : header).split(',')
+  for (const hop of hops.reverse()) {
+    const before = normaliseAddress(hop.trim())
+    if (before === undefined || !addressAllowed(address, trusted)) break
+    address = before
+  }
+  return address
+}

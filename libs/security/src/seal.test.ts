@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals'
+import { fixedMasterKeys } from './master-keys.ts'
+import { createSeal, deriveKey } from './seal.ts'
+
+const plain = Buffer.from('a secret text')
+const row = Buffer.from('row 1')
+
+test('what one purpose sealed, no other opens', () => {
+  const one = createSeal(fixedMasterKeys('a master key of this test, long enough'), 'one purpose')
+  const sealed = one.seal(plain, row)
+  expect(one.open(sealed, row)).toEqual(plain)
+  expect(sealed.toString('latin1')).not.toContain('secret')
+  expect(() => createSeal(fixedMasterKeys('a master key of this test, long enough'), 'another purpose').open(sealed, row)).toThrow()
+  expect(() => createSeal(fixedMasterKeys('another master key of it, long enough'), 'one purpose').open(sealed, row)).toThrow()
+  expect(() => one.open(sealed, Buffer.from('row 2'))).toThrow()
+  expect(() => one.open(Buffer.alloc(0), row)).toThrow('unknown form')
+})
+
+test('a key is the same each time, and another for another purpose', () => {
+  expect(deriveKey('master', 'one')).toEqual(deriveKey('master', 'one'))
+  expect(deriveKey('master', 'one')).not.toEqual(deriveKey('master', 'two'))
+  expect(deriveKey('master', 'one')).toHaveLength(32)
+})

@@ -1,0 +1,264 @@
+import { Readable } from 'node:stream'
+import { DomainError } from '@vitascope/errors'
+import {
+  type ByteRange,
+  type ObjectStorage,
+  type OpenedObject,
+  type RangeRequest,
+  resolveRange,
+  UnsatisfiableRange,
+} from './object-storage.ts'
+
+/** Bounds of reads that last as long as a client needs to receive the bytes. */
+export interface PiecewiseBounds {
+  /** Concurrent requests to the store. */
+  maxRequests: number
+  /** Maximum time in ms that the first request of a read is queued; then the read is rejected. */
+  queueTimeoutMs: number
+  /** Maximum time in ms that later requests are queued: the client has a part of the object already. */
+  laterQueueTimeoutMs: number
+  /** Maximum duration of one request to the store in ms. */
+  requestTimeoutMs: number
+  pieceBytes: number
+  /**
+   * Maximum bytes of pieces that slow clients have not received. Beyond it, the oldest piece is dropped. It is
+   * requested again when its client continues.
+   */
+  maxHeldBytes: number
+}
+
+export const DEFAULT_PIECEWISE_BOUNDS: PiecewiseBounds = {
+  maxRequests: 48,
+  queueTimeoutMs: 5_000,
+  laterQueueTimeoutMs: 30_000,
+  requestTimeoutMs: 30_000,
+  pieceBytes: 1024 * 1024,
+  maxHeldBytes: 64 * 1024 * 1024,
+}
+
+/** Figures of `PiecewiseReads` for metrics. */
+export interface PiecewiseState {
+  /** Current requests to the store. */
+  active: number
+  /** Queued requests. */
+  waiting: number
+  /** Bytes that were read from the store and not yet received by clients. */
+  heldBytes: number
+}
+
+export interface PiecewiseReads {
+  /**
+   * Opens an object like `ObjectStorage.open`, but requests it in pieces. Each piece is read completely at once, so a
+   * slow client occupies no connection to the store. If the object is deleted meanwhile, the stream fails. Throws
+   * `unavailable` STORAGE_BUSY if a request cannot start within the bound, also as an error of the stream.
+   */
+  open(name: string, options?: { range?: RangeRequest; signal?: AbortSignal }): Promise<OpenedObject>
+  state(): PiecewiseState
+}
+
+/** Minimum size of a piece. A client whose piece was dropped is slow and gets smaller pieces from then on. */
+const MIN_PIECE_BYTES = 128 * 1024
+
+export function createPiecewiseReads(
+  storage: ObjectStorage,
+  bounds: PiecewiseBounds = DEFAULT_PIECEWISE_BOUNDS,
+  onReject: () => void = () => {},
+): PiecewiseReads {
+  const turns = createTurns(bounds, onReject)
+  const held = createHeldPieces(bounds.maxHeldBytes)
+
+  /** Runs one request and reads it completely. */
+  const request = async (name: string, range: RangeRequest, queueTimeoutMs: number, signal: AbortSignal | undefined) => {
+    const endTurn = await turns.begin(queueTimeoutMs, signal)
+    const timeout = AbortSignal.timeout(bounds.requestTimeoutMs)
+    try {
+      const until = signal ? AbortSignal.any([signal, timeout]) : timeout
+      const object = await storage.open(name, { range, signal: until })
+      const buffers: Buffer[] = []
+      for await (const chunk of object.stream.on('error', () => {}) as AsyncIterable<Buffer>) {
+        buffers.push(chunk)
+        if (until.aborted) object.stream.destroy()
+      }
+      until.throwIfAborted()
+      return { object, buffers }
+    } catch (error) {
+      if (timeout.aborted && !signal?.aborted) throw busy('the object store is too slow: try again', error)
+      throw error
+    } finally {
+      endTurn()
+    }
+  }
+
+  return {
+    state: () => ({ ...turns.state(), heldBytes: held.bytes() }),
+    async open(name, { range: wanted, signal } = {}) {
+      const start = wanted && 'start' in wanted ? wanted.start : 0
+      const isSuffix = wanted !== undefined && 'last' in wanted
+      // The end of a suffix range depends on the size, which is not known yet.
+      const first = isSuffix && wanted.last > bounds.pieceBytes ? undefined : firstPiece(wanted, start, bounds.pieceBytes)
+      if (!first) {
+        const info = await storage.stat(name, signal)
+        if (!info) throw new DomainError('not_found', 'OBJECT_NOT_FOUND', `no object ${name}`)
+        const range = resolveRange(wanted as RangeRequest, info.bytes)
+        return opened({ name, range, bytes: info.bytes, modified: info.modified, buffers: [], asked: true, signal })
+      }
+      try {
+        const { object, buffers } = await request(name, first, bounds.queueTimeoutMs, signal)
+        const range = wanted ? resolveRange(wanted, object.bytes) : { start: 0, end: object.bytes - 1 }
+        return opened({ name, range, bytes: object.bytes, modified: object.modified, buffers, asked: wanted !== undefined, signal })
+      } catch (error) {
+        // An empty object has no range.
+        if (wanted || !(error instanceof UnsatisfiableRange)) throw error
+        return storage.open(name, { ...(signal && { signal }) })
+      }
+    },
+  }
+
+  function opened(read: {
+    name: string
+    range: ByteRange
+    bytes: number
+    modified: Date
+    buffers: Buffer[]
+    asked: boolean
+    signal: AbortSignal | undefined
+  }): OpenedObject {
+    const { bytes, modified, range } = read
+    const stream = Readable.from(bytesOf(read), { objectMode: false })
+    return { stream, bytes, modified, range: read.asked ? range : undefined }
+  }
+
+  async function* bytesOf({ name, range, buffers, signal }: Parameters<typeof opened>[0]): AsyncGenerator<Buffer> {
+    const piece = held.keep(buffers)
+    let pieceBytes = bounds.pieceBytes
+    try {
+      for (let position = range.start; position <= range.end; ) {
+        if (piece.wasDropped()) pieceBytes = Math.max(MIN_PIECE_BYTES, Math.floor(pieceBytes / 2))
+        let chunk = piece.take()
+        if (!chunk) {
+          const end = Math.min(range.end, position + pieceBytes - 1)
+          piece.fill((await request(name, { start: position, end }, bounds.laterQueueTimeoutMs, signal)).buffers)
+          chunk = piece.take()
+        }
+        if (!chunk) throw new Error(`the object store answered no bytes of ${name} from ${position} on`)
+        position += chunk.length
+        yield chunk
+      }
+    } finally {
+      piece.end()
+    }
+  }
+}
+
+function firstPiece(wanted: RangeRequest | undefined, start: number, pieceBytes: number): RangeRequest {
+  if (wanted && 'last' in wanted) return wanted
+  const end = start + pieceBytes - 1
+  return { start, end: wanted?.end === undefined ? end : Math.min(wanted.end, end) }
+}
+
+/** Starts requests to the store in the order of their arrival. */
+function createTurns({ maxRequests }: PiecewiseBounds, onReject: () => void) {
+  const queue = new Set<() => void>()
+  let active = 0
+  const end = () => {
+    active -= 1
+    const [next] = queue
+    if (!next) return
+    queue.delete(next)
+    next()
+  }
+  return {
+    state: () => ({ active, waiting: queue.size }),
+    async begin(queueTimeoutMs: number, signal: AbortSignal | undefined): Promise<() => void> {
+      signal?.throwIfAborted()
+      if (active >= maxRequests) {
+        await new Promise<void>((resolve, reject) => {
+          const leave = (error: unknown) => {
+            queue.delete(go)
+            clearTimeout(timer)
+            signal?.removeEventListener('abort', onAbort)
+            reject(error)
+          }
+          const onAbort = () => leave(signal?.reason)
+          const timer = setTimeout(() => {
+            onReject()
+            leave(busy('too many files are being read from the object store: try again'))
+          }, queueTimeoutMs)
+          const go = () => {
+            clearTimeout(timer)
+            signal?.removeEventListener('abort', onAbort)
+            resolve()
+          }
+          signal?.addEventListener('abort', onAbort, { once: true })
+          queue.add(go)
+        })
+      }
+      active += 1
+      return end
+    },
+  }
+}
+
+/** The unread parts of the pieces of all clients, oldest first. */
+function createHeldPieces(maxBytes: number) {
+  interface Held {
+    buffers: Buffer[]
+    bytes: number
+    dropped: boolean
+  }
+  const waiting = new Set<Held>()
+  let bytes = 0
+  const add = (piece: Held, change: number) => {
+    piece.bytes += change
+    bytes += change
+  }
+  const drop = (piece: Held) => {
+    piece.buffers = []
+    add(piece, -piece.bytes)
+    waiting.delete(piece)
+  }
+  return {
+    bytes: () => bytes,
+    keep(buffers: Buffer[]) {
+      const piece: Held = { buffers: [], bytes: 0, dropped: false }
+      const fill = (more: Buffer[]) => {
+        piece.buffers = more
+        add(
+          piece,
+          more.reduce((sum, { length }) => sum + length, 0),
+        )
+        waiting.add(piece)
+        for (const oldest of waiting) {
+          if (bytes <= maxBytes || oldest === piece) break
+          drop(oldest)
+          oldest.dropped = true
+        }
+      }
+      fill(buffers)
+      return {
+        fill,
+        /** Returns the next bytes; undefined if the piece is read or was dropped. */
+        take(): Buffer | undefined {
+          const chunk = piece.buffers.shift()
+          if (chunk) {
+            add(piece, -chunk.length)
+            waiting.delete(piece)
+            if (piece.buffers.length > 0) waiting.add(piece)
+          }
+          return chunk
+        },
+        /** Returns true once after each drop of the piece. */
+        wasDropped(): boolean {
+          const { dropped } = piece
+          piece.dropped = false
+          return dropped
+        },
+        end: () => drop(piece),
+      }
+    },
+  }
+}
+
+function busy(message: string, cause?: unknown): DomainError {
+  return new DomainError('unavailable', 'STORAGE_BUSY', message, { retryAfter: 1, cause })
+}

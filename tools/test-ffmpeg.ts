@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { findFfmpeg, SUPPORTED_BUILDS } from '@vitascope/media'
+import { provideBuild } from './ffmpeg-builds.ts'
+import { root } from './run-command.ts'
+
+/**
+ * npm run test:ffmpeg [-- NAME …]: runs the tests that depend on the ffmpeg build, with each
+ * supported build except the one that `npm test` uses. With names, only builds whose name contains
+ * one of them. Builds that this machine cannot install are listed, and do not count as a failure.
+ */
+const TESTS = [
+  'libs/media/test/(copy|chunks|images|probe)[.]test',
+  'apps/encoding/test/idle[.]test',
+  'apps/standalone/test/upload-to-play[.]test',
+]
+
+const names = process.argv.slice(2)
+const own = (await findFfmpeg()).version
+const total = { passed: 0, failed: 0, skipped: 0 }
+const ran: string[] = []
+for (const { name, version } of SUPPORTED_BUILDS) {
+  if (names.length > 0 ? !names.some((part) => name.includes(part)) : version === own) continue
+  try {
+    const path = await provideBuild(name)
+    const tools = await findFfmpeg({ path })
+    ran.push(`${name}: ffmpeg ${tools.version}, ffprobe ${tools.ffprobeVersion}`)
+    console.log(`\n${ran.at(-1)} (${path})`)
+    await runTests(path)
+  } catch (error) {
+    console.log(`not run  ${name}: ${(error as Error).message}`)
+  }
+}
+console.log(`\nBuilds of ffmpeg in these tests:\n${ran.map((line) => `  ${line}`).join('\n')}`)
+console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`)
+process.exitCode = total.failed > 0 ? 1 : 0
+
+async function runTests(path: string): Promise<void> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'tools/test.ts'), ...TESTS], {
+    cwd: root,
+    env: { ...process.env, VITASCOPE_FFMPEG: path },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let end = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text)
+    end = (end + text).slice(-4_000)
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  const [, passed, failed, skipped] = /\n(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n$/.exec(end) ?? []
+  total.passed += Number(passed ?? 0)
+  total.failed += Number(failed ?? (code === 0 ? 0 : 1))
+  total.skipped += Number(skipped ?? 0)
+}
