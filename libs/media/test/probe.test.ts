@@ -41,7 +41,7 @@ describe('what ordinary sources are', () => {
   test.each([
     ['tone.mp3', '-c:a libmp3lame', 'mp3'],
     ['tone.wav', '', 'wav'],
-    ['tone.ogg', '-c:a libvorbis', 'ogg'],
+    ['tone.ogg', '-c:a libopus', 'ogg'],
     ['tone.flac', '', 'flac'],
     ['tone.aac', '-c:a aac', 'aac'],
   ])('%s is sound', async (name, codecs, container) => {
@@ -64,7 +64,7 @@ describe('what ordinary sources are', () => {
       [4, 2, 0],
     ])
     expect(found[0]?.audio[1]).toMatchObject({ language: 'fra', isDefault: true })
-    const cover = await room.make('cover.png', '-f lavfi -i testsrc=s=300x300 -frames:v 1')
+    const cover = await room.make('cover.jpg', '-f lavfi -i testsrc=s=300x300 -frames:v 1')
     const song = await room.make('song.mp3', `${sound(2)} -i ${cover} -map 0 -map 1 -c:a libmp3lame -c:v copy -disposition:v attached_pic`)
     const received = await probe(song)
     expect([received.streams, received.audio.length, received.video]).toEqual([2, 1, undefined])
