@@ -8,7 +8,7 @@ import { createCaptionSearchIndexer } from '../src/video/caption-search-indexer.
 import { createPublishMedia } from '../src/video/publish-media.ts'
 import type { Upload } from '../src/video/upload.ts'
 import { createUploadStore } from '../src/video/upload-store.ts'
-import type { VideoFields } from '../src/video/video.ts'
+import type { VideoFields } from '../src/video/video-fields.ts'
 import { createVideoStore } from '../src/video/video-store.ts'
 import { aCall, anOrganisation, anUpload, aSet } from './builders.ts'
 

@@ -159,7 +159,7 @@ test('every bad field of an upload is named at once', async () => {
   }
   const error = await upload(bad).catch((e) => e)
   expect(error.fields.map(({ field }: { field: string }) => field)).toEqual([
-    ...['url', 'name', 'description', 'tags[0]', 'published_width', 'settings_id'],
+    ...['source_url', 'name', 'description', 'tags[0]', 'published_width', 'setting_id'],
   ])
 })
 

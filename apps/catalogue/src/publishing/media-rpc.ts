@@ -48,7 +48,7 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
       const { scope } = keyOf(user, mediaId)
       const owner = organisationId === '' ? scope : parseId(organisationId)
       if (owner === undefined || (scope !== null && owner !== scope)) throw notFound('media', mediaId)
-      const problems = checkSourceUrl('url', sourceUrl)
+      const problems = checkSourceUrl('source_url', sourceUrl)
       if (problems.length > 0) throw invalid(problems)
       // Ensures that the organisation's quota is known.
       const replaced = await media.find({ scope: owner, mediaId }, call.signal)

@@ -1,6 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { Transaction } from '@vitascope/postgres'
-import type { VideoFields } from './video.ts'
+import type { VideoFields } from './video-fields.ts'
 
 type Named = Pick<VideoFields, 'settingId' | 'themeId' | 'contactFormId' | 'presentationId'>
 

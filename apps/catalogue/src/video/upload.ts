@@ -1,8 +1,8 @@
 import { type FieldError, invalid } from '@vitascope/errors'
 import { checkSourceUrl, sourceName } from '../publishing/media/source.ts'
 import { newRandomId } from '../rules/id.ts'
-import { plainFields, type VideoFields } from './video.ts'
-import { checkVideoFields, distinct } from './video-checks.ts'
+import { distinct } from './video-checks.ts'
+import { checkVideoFields, newVideoFields, type VideoFieldName, type VideoFields } from './video-fields.ts'
 
 /** The fields of a request for a new video. */
 export interface UploadRequest {
@@ -36,17 +36,21 @@ export interface Upload {
   lowPriority: boolean
 }
 
+/** The fields of a video that a request for a new one sets. */
+const SENT: readonly VideoFieldName[] = [
+  ...(['title', 'description', 'descriptionPrivate', 'tags', 'publishedWidth', 'publishedHeight', 'themeId', 'settingId'] as const),
+]
+
 export function planUpload(request: UploadRequest, organisationId: string, userId: string): Upload {
-  const problems: FieldError[] = checkSourceUrl('url', request.sourceUrl)
+  const problems: FieldError[] = checkSourceUrl('source_url', request.sourceUrl)
   const originalFilename = problems.length === 0 ? sourceName(request.sourceUrl) : 'video'
   const { description, descriptionPrivate, publishedWidth, publishedHeight, themeId, settingId } = request
   const fields = {
-    ...plainFields(request.name === '' ? originalFilename : request.name),
+    ...newVideoFields(request.name === '' ? originalFilename : request.name),
     ...{ description, descriptionPrivate, publishedWidth, publishedHeight, themeId, settingId },
     tags: distinct(request.tags),
   }
-  const keys = ['title', 'description', 'descriptionPrivate', 'tags', 'publishedWidth', 'publishedHeight', 'themeId', 'settingId'] as const
-  problems.push(...checkVideoFields(fields, keys, { title: 'name', settingId: 'settings_id' }))
+  problems.push(...checkVideoFields(fields, SENT, { title: 'name' }))
   if (problems.length > 0) throw invalid(problems)
   const { sourceUrl, notify, startsWaiting, lowPriority } = request
   return {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import type { DomainError } from '@vitascope/errors'
-import { plainFields, type VideoFields } from './video.ts'
+import { newVideoFields, type VideoFields } from './video-fields.ts'
 import { mergeFields } from './video-mask.ts'
 
 const now: VideoFields = {
-  ...plainFields('Launch'),
+  ...newVideoFields('Launch'),
   sharing: { text: 'see this', embedWithinSocial: true },
   contentExpiry: { expireTime: new Date('2030-01-01T00:00:00Z'), message: 'gone' },
   publishedWidth: 640,
 }
-const input = (fields: Partial<VideoFields>): VideoFields => ({ ...plainFields(''), ...fields })
+const input = (fields: Partial<VideoFields>): VideoFields => ({ ...newVideoFields(''), ...fields })
 const badFields = (fields: Partial<VideoFields>, mask: string[]): string[] => {
   try {
     mergeFields(now, input(fields), mask)
@@ -51,7 +51,7 @@ test('tags are kept once each, in their order', () => {
   expect(mergeFields(now, input({ tags: ['b', 'a', 'b', 'c', 'a'] }), ['tags']).tags).toEqual(['b', 'a', 'c'])
 })
 
-test('every bad field is named at once, by its public name', () => {
+test('every bad field is named at once, by its proto name', () => {
   const bad: Partial<VideoFields> = {
     title: '',
     mediaTitle: 'x'.repeat(256),
@@ -73,23 +73,23 @@ test('every bad field is named at once, by its public name', () => {
     ...['location', 'javascript_api_json', 'monetization_json', 'setting_id', 'allowed_ips'],
   ]
   expect(badFields(bad, mask)).toEqual([
-    'video_title',
+    'title',
     'media_title',
     'description',
     'language',
     'published_width',
     'published_height',
     'tags[1]',
-    'content_expiry.time',
+    'content_expiry.expire_time',
     'content_expiry.message',
     'sharing.text',
     'location.postcode',
     'location.latitude',
     'location.longitude',
-    'javascript_api',
-    'monetization',
+    'javascript_api_json',
+    'monetization_json',
     'setting_id',
-    'security.allowed_ips[1]',
+    'allowed_ips[1]',
   ])
 })
 

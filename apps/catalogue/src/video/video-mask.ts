@@ -1,78 +1,33 @@
 import { type FieldError, invalid } from '@vitascope/errors'
-import type { ContentExpiry, VideoFields } from './video.ts'
-import { checkVideoFields, distinct } from './video-checks.ts'
-
-/** Mask paths that set a whole field. */
-const WHOLE = new Map<string, keyof VideoFields>([
-  ['title', 'title'],
-  ['media_title', 'mediaTitle'],
-  ['description', 'description'],
-  ['description_private', 'descriptionPrivate'],
-  ['language', 'language'],
-  ['category', 'category'],
-  ['published_width', 'publishedWidth'],
-  ['published_height', 'publishedHeight'],
-  ['enabled', 'enabled'],
-  ['age_rating', 'ageRating'],
-  ['tags', 'tags'],
-  ['content_expiry', 'contentExpiry'],
-  ['sharing', 'sharing'],
-  ['languages', 'languages'],
-  ['hd', 'hd'],
-  ['location', 'location'],
-  ['captions_show_on_load', 'captionsShowOnLoad'],
-  ['javascript_api_json', 'javascriptApiJson'],
-  ['monetization_json', 'monetizationJson'],
-  ['events_triggered_by_click_json', 'eventsTriggeredByClickJson'],
-  ['presentation_id', 'presentationId'],
-  ['setting_id', 'settingId'],
-  ['theme_id', 'themeId'],
-  ['contact_form_id', 'contactFormId'],
-  ['token_required', 'tokenRequired'],
-  ['allowed_ips', 'allowedIps'],
-])
+import { distinct } from './video-checks.ts'
+import { checkVideoFields, FIELD_ENTRIES, type VideoFieldName, type VideoFields } from './video-fields.ts'
 
 type Merge = (now: VideoFields, given: VideoFields) => Partial<VideoFields>
 
-/** Mask paths that set a part of a field. */
-const PARTS = new Map<string, [keyof VideoFields, Merge]>([
-  [
-    'content_expiry.expire_time',
-    ['contentExpiry', (now, given) => expiry({ ...expiryOf(now), expireTime: given.contentExpiry?.expireTime })],
-  ],
-  ['content_expiry.message', ['contentExpiry', (now, given) => expiry({ ...expiryOf(now), message: expiryOf(given).message })]],
-  ['sharing.text', ['sharing', (now, given) => ({ sharing: { ...now.sharing, text: given.sharing.text } })]],
-  [
-    'sharing.embed_within_social',
-    ['sharing', (now, given) => ({ sharing: { ...now.sharing, embedWithinSocial: given.sharing.embedWithinSocial } })],
-  ],
-  ['hd.allow', ['hd', (now, given) => ({ hd: { ...now.hd, allow: given.hd.allow } })]],
-  ['hd.auto', ['hd', (now, given) => ({ hd: { ...now.hd, auto: given.hd.auto } })]],
-])
+/** All mask paths, with the field that each changes. */
+const MASK_PATHS = new Map<string, { key: VideoFieldName; merge: Merge }>(
+  FIELD_ENTRIES.flatMap(({ key, protoName, parts = {} }) => [
+    [protoName, { key, merge: (_, given) => ({ [key]: given[key] }) }],
+    ...Object.entries(parts).map(([part, set]): [string, { key: VideoFieldName; merge: Merge }] => [
+      `${protoName}.${part}`,
+      { key, merge: (now, given) => ({ [key]: set(now[key], given[key]) }) },
+    ]),
+  ]),
+)
 
 /** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function mergeFields(now: VideoFields, given: VideoFields, mask: readonly string[]): VideoFields {
-  const touched = new Set<keyof VideoFields>()
+  const touched = new Set<VideoFieldName>()
   const unknown: FieldError[] = []
   let merged = now
   for (const path of mask) {
-    const whole = WHOLE.get(path)
-    const part = PARTS.get(path)
-    if (whole) merged = { ...merged, [whole]: given[whole] }
-    else if (part) merged = { ...merged, ...part[1](merged, given) }
-    else unknown.push({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` })
-    const key = whole ?? part?.[0]
-    if (key) touched.add(key)
+    const masked = MASK_PATHS.get(path)
+    if (masked) {
+      merged = { ...merged, ...masked.merge(merged, given) }
+      touched.add(masked.key)
+    } else unknown.push({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` })
   }
   const problems = [...unknown, ...checkVideoFields(merged, touched)]
   if (problems.length > 0) throw invalid(problems)
   return { ...merged, tags: distinct(merged.tags), allowedIps: distinct(merged.allowedIps.map((rule) => rule.trim())) }
-}
-
-function expiryOf({ contentExpiry }: VideoFields): ContentExpiry {
-  return contentExpiry ?? { expireTime: undefined, message: '' }
-}
-
-function expiry(contentExpiry: ContentExpiry): Partial<VideoFields> {
-  return { contentExpiry }
 }

@@ -1,108 +1,58 @@
 import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
-import { SHOWN_CONTACT_FORM } from '../contact-form/contact-form-store.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
 import { METADATA_ENTRIES } from '../metadata/metadata-store.ts'
 import { SHOWN_OVERLAYS, type ShownOverlayRow, toShownOverlay } from '../overlay/overlay-row.ts'
-import { SHOWN_PRESENTATION } from '../presentation/presentation-row.ts'
 import { type RenditionSet, readSet, type StoredSet } from '../publishing/media/rendition-set.ts'
 import type { Status } from '../publishing/media/status.ts'
-import { EFFECTIVE_SETTING, NAMED_SETTING } from '../setting/setting-store.ts'
-import type { Location, Video, VideoFields } from './video.ts'
+import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
+import type { Video } from './video.ts'
+import { FIELD_ENTRIES, readVideoFields, type VideoFields } from './video-fields.ts'
 
-/** The columns that users can change, in the order of `fieldValues`. */
-export const FIELD_COLUMNS = `title, description, description_private, language, category, published_width, published_height, enabled,
-  age_rating, tags, expire_time, expire_message, sharing_text, embed_within_social, languages, hd_allow, hd_auto, location,
-  captions_show_on_load, javascript_api_json, monetization_json, events_triggered_by_click_json, presentation_id, setting_id, theme_id,
-  contact_form_id, allowed_ips`
+/** The columns of the fields that users set, in the order of `fieldValues`. */
+const STORED = FIELD_ENTRIES.flatMap(({ key, columns = {} }) =>
+  Object.entries(columns).map(([column, toSql]) => ({ column, value: (fields: VideoFields) => toSql(fields[key]) })),
+)
 
-/** $1 to $27. */
-export const FIELD_PARAMETERS = Array.from({ length: 27 }, (_, index) => `$${index + 1}`).join(', ')
+export const FIELD_COLUMNS = STORED.map(({ column }) => column).join(', ')
+
+/** The parameters of `fieldValues`, from $1 on. */
+export const FIELD_PARAMETERS = STORED.map((_, index) => `$${index + 1}`).join(', ')
+
+/** Returns the name of the parameter at a place after those of `fieldValues`, from 1 on. */
+export function parameterAfterFields(place: number): string {
+  return `$${STORED.length + place}`
+}
 
 export function fieldValues(fields: VideoFields): unknown[] {
-  return [
-    fields.title,
-    fields.description,
-    fields.descriptionPrivate,
-    fields.language,
-    fields.category,
-    fields.publishedWidth ?? null,
-    fields.publishedHeight ?? null,
-    fields.enabled,
-    fields.ageRating,
-    fields.tags,
-    fields.contentExpiry?.expireTime ?? null,
-    fields.contentExpiry?.message ?? '',
-    fields.sharing.text,
-    fields.sharing.embedWithinSocial,
-    JSON.stringify(fields.languages),
-    fields.hd.allow,
-    fields.hd.auto,
-    fields.location ? JSON.stringify(fields.location) : null,
-    fields.captionsShowOnLoad,
-    fields.javascriptApiJson,
-    fields.monetizationJson,
-    fields.eventsTriggeredByClickJson,
-    fields.presentationId,
-    fields.settingId,
-    fields.themeId,
-    fields.contactFormId,
-    fields.allowedIps,
-  ]
+  return STORED.map(({ value }) => value(fields))
 }
+
+/** The expressions that `readVideoFields` reads, for `video v` joined with `media m` and `organisation o`. */
+const FIELD_SELECTION = FIELD_ENTRIES.flatMap(({ columns = {}, select = {} }) =>
+  [...new Set([...Object.keys(columns), ...Object.keys(select)])].map((name) => `${select[name] ?? `v.${name}`} as ${name}`),
+).join(',\n    ')
 
 /**
  * Selects videos joined with their media and organisation (append a WHERE clause). Dangling
  * references to a profile, theme, contact form or presentation read as empty.
  */
 export const SELECT_VIDEO = `
-  select v.video_id, v.media_id, v.organisation_id, v.title, v.description, v.description_private, v.language, v.category,
-    v.published_width, v.published_height, v.enabled, v.age_rating, v.tags, v.expire_time, v.expire_message, v.sharing_text,
-    v.embed_within_social, v.languages, v.hd_allow, v.hd_auto, v.location, v.captions_show_on_load, v.javascript_api_json,
-    v.monetization_json, v.events_triggered_by_click_json,
-    ${SHOWN_PRESENTATION} as presentation_id,
-    ${SHOWN_CONTACT_FORM} as contact_form_id,
-    v.allowed_ips, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time, v.delivery_version, lower(v.title) as title_key,
-    m.title as media_title, m.token_required, m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.preview) as renditions,
+  select v.video_id, v.media_id, v.organisation_id, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time,
+    v.delivery_version, lower(v.title) as title_key,
+    m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.preview) as renditions,
+    ${FIELD_SELECTION},
     ${captionsOf('v.media_id')} as captions,
     ${SHOWN_OVERLAYS} as overlays,
     ${METADATA_ENTRIES} as metadata,
     o.active as organisation_active, cardinality(v.allowed_ips) + cardinality(o.allowed_ips) > 0 as ip_restricted,
-    coalesce((select v.setting_id from setting s where ${NAMED_SETTING}), '') as setting_id,
-    coalesce((select v.theme_id from theme t where t.organisation_id = v.organisation_id and t.theme_id::text = v.theme_id), '') as theme_id,
     coalesce((select s.allow_download from setting s where ${EFFECTIVE_SETTING}), false) as download_allowed
   from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id`
 
+/** The columns of `SELECT_VIDEO` other than those of the fields that users set. */
 export interface VideoRow {
   video_id: string
   media_id: string
   organisation_id: string
-  title: string
-  description: string
-  description_private: string
-  language: string
-  category: string
-  published_width: number | null
-  published_height: number | null
-  enabled: boolean
-  age_rating: string
-  tags: string[]
-  expire_time: Date | null
-  expire_message: string
-  sharing_text: string
-  embed_within_social: boolean
-  languages: { code: string; title: string }[]
-  hd_allow: boolean
-  hd_auto: boolean
-  location: Location | null
-  captions_show_on_load: string
-  javascript_api_json: string
-  monetization_json: string
-  events_triggered_by_click_json: string
-  presentation_id: string
-  setting_id: string
-  theme_id: string
-  contact_form_id: string
-  allowed_ips: string[]
   creator_id: string
   last_modified_by_id: string
   create_time: Date
@@ -110,8 +60,6 @@ export interface VideoRow {
   delivery_version: string
   metadata: MetadataEntry[] | null
   title_key: string
-  media_title: string
-  token_required: boolean
   state: Status['state']
   progress: number
   code: number
@@ -127,36 +75,11 @@ export interface VideoRow {
 
 export function toVideo(row: VideoRow): Video {
   return {
+    ...readVideoFields(row),
     videoId: row.video_id,
     mediaId: row.media_id,
     organisationId: row.organisation_id,
     organisationActive: row.organisation_active,
-    title: row.title,
-    mediaTitle: row.media_title,
-    description: row.description,
-    descriptionPrivate: row.description_private,
-    language: row.language,
-    category: row.category,
-    publishedWidth: row.published_width ?? undefined,
-    publishedHeight: row.published_height ?? undefined,
-    enabled: row.enabled,
-    ageRating: row.age_rating,
-    tags: row.tags,
-    contentExpiry: toExpiry(row),
-    sharing: { text: row.sharing_text, embedWithinSocial: row.embed_within_social },
-    languages: row.languages,
-    hd: { allow: row.hd_allow, auto: row.hd_auto },
-    location: row.location ?? undefined,
-    captionsShowOnLoad: row.captions_show_on_load,
-    javascriptApiJson: row.javascript_api_json,
-    monetizationJson: row.monetization_json,
-    eventsTriggeredByClickJson: row.events_triggered_by_click_json,
-    presentationId: row.presentation_id,
-    settingId: row.setting_id,
-    themeId: row.theme_id,
-    contactFormId: row.contact_form_id,
-    tokenRequired: row.token_required,
-    allowedIps: row.allowed_ips,
     ipRestricted: row.ip_restricted,
     creatorId: row.creator_id,
     lastModifiedById: row.last_modified_by_id,
@@ -170,10 +93,6 @@ export function toVideo(row: VideoRow): Video {
     captions: row.captions.map(({ captionId, title, language }) => ({ captionId, title, language })),
     overlays: row.overlays.map(toShownOverlay),
   }
-}
-
-function toExpiry({ expire_time, expire_message }: VideoRow): VideoFields['contentExpiry'] {
-  return expire_time || expire_message ? { expireTime: expire_time ?? undefined, message: expire_message } : undefined
 }
 
 /** The preview of a set is only shown if the media enables it. */

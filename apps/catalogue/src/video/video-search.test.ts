@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import type { VideoFields } from './video.ts'
+import type { VideoFields } from './video-fields.ts'
 import { createVideoPages, type VideoPages } from './video-pages.ts'
 import type { VideoQuery } from './video-query.ts'
 

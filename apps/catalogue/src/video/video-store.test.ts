@@ -8,7 +8,7 @@ import { DEFAULT_SETTING } from '../setting/setting.ts'
 import { createSettingStore } from '../setting/setting-store.ts'
 import { DEFAULT_THEME } from '../theme/theme.ts'
 import { createThemeStore } from '../theme/theme-store.ts'
-import type { VideoFields } from './video.ts'
+import type { VideoFields } from './video-fields.ts'
 
 let catalogue: CatalogueDatabase
 beforeAll(async () => {

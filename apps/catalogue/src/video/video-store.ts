@@ -5,8 +5,9 @@ import { adoptPresentation } from '../presentation/presentation-store.ts'
 import { rotateDeliveryUrls } from '../publishing/media/delivery-set.ts'
 import { lockMediaOfVideo, lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
 import { requireReferencedRecords } from './check-references.ts'
-import { restrictsAccess, type Video, type VideoFields } from './video.ts'
-import { FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
+import { restrictsAccess, type Video } from './video.ts'
+import type { VideoFields } from './video-fields.ts'
+import { FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, parameterAfterFields, SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
 
 export interface VideoStore {
   find(scope: Scope, videoId: string, signal?: AbortSignal): Promise<Video | undefined>
@@ -19,6 +20,7 @@ export interface VideoStore {
   remove(key: VideoKey, signal?: AbortSignal): Promise<Date>
 }
 
+const [NEXT, NEXT2, NEXT3, NEXT4, NEXT5] = [1, 2, 3, 4, 5].map(parameterAfterFields)
 const FIND = `${SELECT_VIDEO} where v.video_id = $1 and ($2::bigint is null or v.organisation_id = $2)`
 
 export function createVideoStore(db: Db): VideoStore {
@@ -35,8 +37,8 @@ export function createVideoStore(db: Db): VideoStore {
         const after = change(before)
         await requireReferencedRecords(tx, before.organisationId, after, before)
         await tx.query(
-          `update video set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), last_modified_by_id = $28, update_time = clock_timestamp()
-           where video_id = $29`,
+          `update video set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), last_modified_by_id = ${NEXT}, update_time = clock_timestamp()
+           where video_id = ${NEXT2}`,
           [...fieldValues(after), byUserId, before.videoId],
         )
         if (after.mediaTitle !== before.mediaTitle || after.tokenRequired !== before.tokenRequired) {
@@ -81,7 +83,7 @@ export interface NewVideo extends VideoFields {
 export async function insertVideo(tx: Transaction, video: NewVideo): Promise<void> {
   await tx.query(
     `insert into video (${FIELD_COLUMNS}, video_id, media_id, organisation_id, creator_id, last_modified_by_id, delivery_version)
-     values (${FIELD_PARAMETERS}, $28, $29, $30, $31, $31, case when $32 then new_delivery_version() else '' end)`,
+     values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT3}, ${NEXT4}, ${NEXT4}, case when ${NEXT5} then new_delivery_version() else '' end)`,
     [...fieldValues(video), video.videoId, video.mediaId, video.organisationId, video.userId, video.plays],
   )
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { playable } from '../publishing/media/status.ts'
-import { asPublic, plainFields, restrictsAccess, type Video } from './video.ts'
+import { asPublic, restrictsAccess, type Video } from './video.ts'
+import { newVideoFields } from './video-fields.ts'
 
 const now = new Date('2030-01-01T00:00:00Z')
 
 function aVideo(more: Partial<Video> = {}): Video {
   return {
-    ...plainFields('Launch'),
+    ...newVideoFields('Launch'),
     videoId: '11',
     mediaId: '12',
     organisationId: '1',
@@ -62,7 +63,7 @@ test.each([
   ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],
   ['another title', { title: 'Landing' }, false],
 ])('%s: closes old addresses: %s', (_, change, closes) => {
-  const before = plainFields('Launch')
+  const before = newVideoFields('Launch')
   before.allowedIps = ['192.0.2.1']
   expect(restrictsAccess(before, { ...before, ...change })).toBe(closes)
 })

@@ -4,50 +4,7 @@ import type { MetadataEntry } from '../metadata/metadata.ts'
 import type { ShownOverlay } from '../overlay/overlay.ts'
 import type { RenditionSet } from '../publishing/media/rendition-set.ts'
 import type { Status } from '../publishing/media/status.ts'
-
-export interface ContentExpiry {
-  expireTime: Date | undefined
-  message: string
-}
-
-export interface Location {
-  country: string
-  city: string
-  postcode: string
-  /** Degrees. */
-  latitude?: number | undefined
-  longitude?: number | undefined
-}
-
-/** The fields of a video that users set. `mediaTitle` and `tokenRequired` belong to its media. */
-export interface VideoFields {
-  title: string
-  mediaTitle: string
-  description: string
-  descriptionPrivate: string
-  language: string
-  category: string
-  publishedWidth: number | undefined
-  publishedHeight: number | undefined
-  enabled: boolean
-  ageRating: string
-  tags: string[]
-  contentExpiry: ContentExpiry | undefined
-  sharing: { text: string; embedWithinSocial: boolean }
-  languages: { code: string; title: string }[]
-  hd: { allow: boolean; auto: boolean }
-  location: Location | undefined
-  captionsShowOnLoad: string
-  javascriptApiJson: string
-  monetizationJson: string
-  eventsTriggeredByClickJson: string
-  presentationId: string
-  settingId: string
-  themeId: string
-  contactFormId: string
-  tokenRequired: boolean
-  allowedIps: string[]
-}
+import type { VideoFields } from './video-fields.ts'
 
 /** A video (publish) with the data of its media and organisation. */
 export interface Video extends VideoFields {
@@ -73,38 +30,6 @@ export interface Video extends VideoFields {
   captions: CaptionSummary[]
   /** The enabled overlays of its media. */
   overlays: ShownOverlay[]
-}
-
-/** Returns the fields of a new video with a title and default values. */
-export function plainFields(title: string): VideoFields {
-  return {
-    title,
-    mediaTitle: title,
-    description: '',
-    descriptionPrivate: '',
-    language: '',
-    category: '',
-    publishedWidth: undefined,
-    publishedHeight: undefined,
-    enabled: true,
-    ageRating: '',
-    tags: [],
-    contentExpiry: undefined,
-    sharing: { text: '', embedWithinSocial: false },
-    languages: [],
-    hd: { allow: true, auto: false },
-    location: undefined,
-    captionsShowOnLoad: '',
-    javascriptApiJson: '',
-    monetizationJson: '',
-    eventsTriggeredByClickJson: '',
-    presentationId: '',
-    settingId: '',
-    themeId: '',
-    contactFormId: '',
-    tokenRequired: false,
-    allowedIps: [],
-  }
 }
 
 /** Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if it is not public. */

@@ -128,12 +128,12 @@ export function createUploadService(tools: {
     },
     async claim(link, organisationId, signal) {
       if (!isOwnLink(link, linkKey)) return undefined
-      const bad = (message: string) => invalid([{ field: 'url', message }])
-      if (link.expires * 1000 <= Date.now()) throw bad('this link is over: upload the file again')
+      const bad = (field: string, message: string) => invalid([{ field, message }])
+      if (link.expires * 1000 <= Date.now()) throw bad('expires', 'this link has expired: upload the file again')
       const upload = await uploads.findById(link.uploadId, signal)
       if (!upload || upload.organisationId !== organisationId)
-        throw bad('the file of this link is not, or no longer, one of the organisation')
-      if (!(await uploads.keep(link.uploadId, '', signal))) throw bad('the file of this link is gone: upload it again')
+        throw bad('upload_id', 'the organisation has no file with this link, or it was deleted')
+      if (!(await uploads.keep(link.uploadId, '', signal))) throw bad('upload_id', 'the file of this link was deleted: upload it again')
       return `upload://${link.uploadId}/${encodeURIComponent(upload.filename)}`
     },
     opens: (link) => isOwnLink(link, linkKey) && link.expires * 1000 > Date.now(),

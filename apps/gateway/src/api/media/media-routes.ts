@@ -114,8 +114,8 @@ export const publishMedia = route({
 export const mediaRoutes = [getMedia, updateMedia, deleteMedia, publishMedia]
 
 async function replaceSource(mediaId: string, uri: string, context: Context): Promise<string> {
-  const names = { source_url: 'uri', url: 'uri' }
-  const { sourceUrl, isUpload } = await withPublicNames(names, sourceForMedia('uri', uri, mediaId, context))
+  const names = { source_url: 'uri' }
+  const { sourceUrl, isUpload } = await sourceForMedia('uri', uri, mediaId, context)
   const request = { mediaId, sourceUrl, organisationId: '', startsWaiting: isUpload }
   const { jobId } = await withPublicNames(names, context.services.media.replaceSource(request, context.call))
   return jobId

@@ -1,5 +1,6 @@
 import { keyRequired } from '@vitascope/principal'
 import type { Context } from '../../server/route/route.ts'
+import { withPublicNames } from '../../server/schema/public-names.ts'
 import { checkSourceAddress } from '../shared/validate-source-url.ts'
 
 /** The parts of a link to an uploaded file. */
@@ -33,7 +34,8 @@ export async function sourceOf(
 ): Promise<{ sourceUrl: string; isUpload: boolean }> {
   const link = readLink(url)
   if (link) {
-    const { recognised, sourceUrl } = await context.services.uploads.claimUpload({ ...link, organisationId }, context.call)
+    const claimed = context.services.uploads.claimUpload({ ...link, organisationId }, context.call)
+    const { recognised, sourceUrl } = await withPublicNames({ upload_id: field, expires: field }, claimed)
     if (recognised) return { sourceUrl, isUpload: true }
   }
   checkSourceAddress(field, url, context)

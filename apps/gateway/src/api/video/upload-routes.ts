@@ -99,8 +99,8 @@ export const uploadVideoByScript = route({
 async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean, context: Context) {
   const { caller, services, call } = context
   const organisationId = namedOrganisation(caller, sent.organisation_id)
-  const names = { source_url: field, url: field, title: 'name', setting_id: 'settings_id' }
-  const { sourceUrl, isUpload } = await withPublicNames(names, sourceOf(field, sent.url, organisationId, context))
+  const names = { source_url: field, setting_id: 'settings_id' }
+  const { sourceUrl, isUpload } = await sourceOf(field, sent.url, organisationId, context)
   if (sent.media_id !== undefined) {
     const request = { mediaId: sent.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
     return await withPublicNames(names, services.media.replaceSource(request, call))

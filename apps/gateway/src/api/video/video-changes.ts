@@ -1,4 +1,4 @@
-import { ContentExpiry, Hd, Location, Sharing, Video } from '@vitascope/proto/catalogue/v1/video'
+import { Video } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
 import { type Clash, field } from '../../server/schema/field.ts'
 import {
@@ -128,75 +128,61 @@ export const videoChanges = z.strictObject({
 
 export type VideoChanges = z.output<typeof videoChanges>
 
-/** Returns the new values, and the catalogue's names of the fields that were sent. */
-export function videoUpdate(videoId: string, sent: VideoChanges): { video: Video; updateMask: string[] } {
-  const video = Video.create({
-    videoId,
-    title: sent.video_title ?? '',
-    mediaTitle: sent.media_title ?? '',
-    description: sent.description ?? '',
-    descriptionPrivate: sent.description_private ?? '',
-    language: sent.language ?? '',
-    category: sent.category ?? '',
-    enabled: sent.enabled ?? false,
-    ageRating: sent.age_rating ?? '',
-    tags: sent.tags ?? [],
-    settingId: sent.setting_id ?? '',
-    themeId: sent.theme_id ?? '',
-    contactFormId: sent.contact_form_id ?? '',
-    publishedWidth: sent.published_width ?? undefined,
-    publishedHeight: sent.published_height ?? undefined,
-    hd: Hd.create({ allow: sent.hd?.allow ?? false, auto: sent.hd?.auto ?? false }),
-    sharing: Sharing.create({ text: sent.sharing?.text ?? '', embedWithinSocial: sent.sharing?.embed_within_social ?? false }),
-    languages: (sent.languages ?? []).map(({ code, title }) => ({ code, title: title || englishName(code) })),
-    captionsShowOnLoad: sent.captions?.show_on_load ?? '',
-    tokenRequired: sent.security?.token_required_platform ?? false,
-    allowedIps: sent.security?.allowed_ips ?? [],
-    presentationId: sent.presentation_id ?? '',
-    javascriptApiJson: sent.javascript_api ?? '',
-    monetizationJson: sent.monetization ?? '',
-    eventsTriggeredByClickJson: sent.events_triggered_by_click ?? '',
-  })
-  if (sent.content_expiry) {
-    video.contentExpiry = ContentExpiry.create({
-      message: sent.content_expiry.message ?? '',
-      expireTime: sent.content_expiry.time ?? undefined,
-    })
-  }
-  if (sent.location) {
-    const { latitude, longitude, ...names } = sent.location
-    video.location = Location.create({ ...names, latitude: latitude ?? undefined, longitude: longitude ?? undefined })
-  }
-  return { video, updateMask: maskOf(sent) }
-}
-
-/** Mask names of fields with another public name, and of fields whose parts are set separately. */
-const maskNames: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
+/** Mask paths of the catalogue by public path, where they differ. All other fields have one name. */
+const MASK_PATHS: Readonly<Record<string, string>> = {
   video_title: 'title',
   javascript_api: 'javascript_api_json',
   monetization: 'monetization_json',
   events_triggered_by_click: 'events_triggered_by_click_json',
-  content_expiry: { time: 'content_expiry.expire_time', message: 'content_expiry.message' },
-  hd: { allow: 'hd.allow', auto: 'hd.auto' },
-  sharing: { text: 'sharing.text', embed_within_social: 'sharing.embed_within_social' },
-  captions: { show_on_load: 'captions_show_on_load' },
-  security: { token_required_platform: 'token_required', allowed_ips: 'allowed_ips' },
+  'content_expiry.time': 'content_expiry.expire_time',
+  'captions.show_on_load': 'captions_show_on_load',
+  'security.token_required_platform': 'token_required',
+  'security.allowed_ips': 'allowed_ips',
 }
 
-/** The inverse of `maskNames`, for errors of the catalogue. */
+/** Objects whose parts are changed one by one. Null clears such an object as a whole. */
+const SPLIT: ReadonlySet<string> = new Set(['content_expiry', 'hd', 'sharing', 'captions', 'security'])
+
+/** The inverse of `MASK_PATHS`, for errors of the catalogue. */
 export const publicVideoNames: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(maskNames).flatMap(([name, inner]) =>
-    typeof inner === 'string' ? [[inner, name]] : Object.entries(inner).map(([part, path]) => [path, `${name}.${part}`]),
-  ),
+  Object.entries(MASK_PATHS).map(([publicPath, maskPath]) => [maskPath, publicPath]),
 )
 
-function maskOf(sent: VideoChanges): string[] {
-  return Object.entries(sent).flatMap(([name, value]) => {
-    const inner = maskNames[name] ?? name
-    if (typeof inner === 'string') return [inner]
-    // Null clears the field as a whole.
-    return typeof value === 'object' && value !== null ? Object.keys(value).flatMap((part) => inner[part] ?? []) : [name]
+/** Returns the new values, and the mask paths of the fields that were sent. */
+export function videoUpdate(videoId: string, sent: VideoChanges): { video: Video; updateMask: string[] } {
+  const values: JsonObject = { videoId }
+  const updateMask: string[] = []
+  for (const [publicPath, value] of sentFields({ ...sent, languages: sent.languages?.map(withEnglishName) })) {
+    const path = MASK_PATHS[publicPath] ?? publicPath
+    updateMask.push(path)
+    setPath(values, path.split('.').map(camelCase), value)
+  }
+  // The schema and the proto give a field the same type. Null and absent values become the proto defaults.
+  return { video: Video.create(values as Partial<Video>), updateMask }
+}
+
+type JsonObject = { [name: string]: unknown }
+
+/** Returns the public path and the value of each field that was sent. */
+function sentFields(sent: JsonObject): [path: string, value: unknown][] {
+  return Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
+    if (value === undefined) return []
+    if (!SPLIT.has(name) || value === null) return [[name, value]]
+    return Object.entries(value).map(([part, inner]) => [`${name}.${part}`, inner])
   })
+}
+
+function setPath(values: JsonObject, path: readonly string[], value: unknown): void {
+  const [name, part] = path as [string, string | undefined]
+  values[name] = part === undefined ? value : { ...(values[name] as JsonObject | undefined), [part]: value }
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function withEnglishName({ code, title }: { code: string; title?: string | undefined }) {
+  return { code, title: title || englishName(code) }
 }
 
 /**
