@@ -12,7 +12,7 @@ const libs = {
   security: ['errors'],
   captions: ['concurrency', 'errors'],
   'embedded-postgres': [],
-  grpc: ['errors', 'telemetry', 'proto'],
+  grpc: ['concurrency', 'errors', 'telemetry', 'proto'],
   postgres: ['errors', 'telemetry'],
   principal: ['errors', 'grpc'],
   queue: ['errors', 'telemetry', 'postgres'],

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createLoadingCache } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type {
@@ -7,7 +8,6 @@ import type {
   GetPresentationRuleResponse,
 } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { parseAddressRules } from '@vitascope/security'
-import { LRUCache } from 'lru-cache'
 import type { DeliveryRule } from './admission.ts'
 import { type CaptionRule, NO_CAPTIONS } from './captions/hls-captions.ts'
 import type { DeliveryPath } from './delivery-path.ts'
@@ -16,12 +16,10 @@ import type { DeliveryPath } from './delivery-path.ts'
 const FRESH_MS = 2_000
 /** While the catalogue is unavailable, a rule up to this age is used. */
 const STALE_MS = 4_000
-const RULES = 50_000
+const MAX_RULES = 50_000
 
 /** The video or presentation of a rule. */
 export type Asked = Pick<DeliveryPath, 'kind' | 'id'>
-
-type Kept = { rule: DeliveryRule | undefined; at: number }
 
 export interface RuleCache {
   /**
@@ -33,8 +31,12 @@ export interface RuleCache {
 
 /** Creates the cache. Concurrent requests for the same rule share one call to the catalogue. */
 export function createRuleCache(rules: Client<typeof DeliveryRuleServiceService>): RuleCache {
-  const kept = new LRUCache<string, Kept>({ max: RULES })
-  const asking = new Map<string, Promise<DeliveryRule | undefined>>()
+  const cache = createLoadingCache<DeliveryRule | undefined>({
+    max: MAX_RULES,
+    maxMissing: MAX_RULES,
+    isMissing: (rule) => rule === undefined,
+    ttlMs: () => FRESH_MS,
+  })
 
   const find = async ({ kind, id }: Asked): Promise<DeliveryRule> => {
     const call = serviceCall('delivery', randomUUID())
@@ -45,32 +47,25 @@ export function createRuleCache(rules: Client<typeof DeliveryRuleServiceService>
     const rule = await rules.getPresentationRule({ presentationId: id }, call)
     return { ...toRule(rule), videoId: rule.videoId, captions: NO_CAPTIONS, added: [] }
   }
-  const ask = async (asked: Asked, name: string): Promise<DeliveryRule | undefined> => {
+  const findOrUndefined = async (asked: Asked): Promise<DeliveryRule | undefined> => {
     try {
-      const rule = await find(asked)
-      kept.set(name, { rule, at: Date.now() })
-      return rule
+      return await find(asked)
     } catch (error) {
-      if (isDomainError(error) && error.kind === 'not_found') {
-        kept.set(name, { rule: undefined, at: Date.now() })
-        return undefined
-      }
-      const known = kept.get(name)
-      if (known && isDomainError(error) && error.kind === 'unavailable' && Date.now() - known.at < STALE_MS) return known.rule
+      if (isDomainError(error) && error.kind === 'not_found') return undefined
       throw error
     }
   }
 
   return {
-    get(asked, { fresh = false } = {}) {
-      const name = `${asked.kind} ${asked.id}`
-      const known = kept.get(name)
-      if (known && !fresh && Date.now() - known.at < FRESH_MS) return Promise.resolve(known.rule)
-      const running = asking.get(name)
-      if (running) return running
-      const answer = ask(asked, name).finally(() => asking.delete(name))
-      asking.set(name, answer)
-      return answer
+    async get(asked, { fresh = false } = {}) {
+      const key = `${asked.kind} ${asked.id}`
+      try {
+        return await cache[fresh ? 'reload' : 'get'](key, () => findOrUndefined(asked))
+      } catch (error) {
+        const last = cache.last(key)
+        if (last && last.ageMs < STALE_MS && isDomainError(error) && error.kind === 'unavailable') return last.value
+        throw error
+      }
     },
   }
 }

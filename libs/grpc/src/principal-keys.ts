@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError } from '@vitascope/errors'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { jwtVerify, SignJWT } from 'jose'
-import { LRUCache } from 'lru-cache'
 import { readSigningKey, readVerificationKeys, type SigningKey, type VerificationKey } from './key-files.ts'
 import { isAdmitted, maySign, type Principal, type SignedPrincipal } from './principal.ts'
 
@@ -51,9 +51,14 @@ export function openPrincipalKeys(
 ): PrincipalKeys {
   let keys = readKeys(settings)
   let problem: string | undefined
-  const signed = new LRUCache<string, Promise<string>>({ max: MAX_CACHED_TOKENS, ttl: REUSE_MS })
-  const verified = new LRUCache<string, SignedPrincipal>({ max: MAX_CACHED_TOKENS })
-  const verifying = new Map<string, Promise<SignedPrincipal>>()
+  const signed = createLoadingCache<{ token: string; reusableUntil: number }>({
+    max: MAX_CACHED_TOKENS,
+    ttlMs: ({ reusableUntil }) => reusableUntil - Date.now(),
+  })
+  const verified = createLoadingCache<{ found: SignedPrincipal; expires: number }>({
+    max: MAX_CACHED_TOKENS,
+    ttlMs: ({ expires }) => expires - Date.now(),
+  })
   const changes = metrics.counter('vitascope_principal_key_changes_total', 'Times that changed principal keys were loaded')
   const rejected = metrics.counter('vitascope_principal_key_rejected_changes_total', 'Times that changed principal keys could not be used')
 
@@ -65,7 +70,6 @@ export function openPrincipalKeys(
       keys = next
       signed.clear()
       verified.clear()
-      verifying.clear()
       changes.inc()
       log.info(
         { kid: keys.signing.kid, known: [...keys.verification].map(([kid, { signer }]) => `${signer} ${kid}`) },
@@ -82,33 +86,18 @@ export function openPrincipalKeys(
   const timer = setInterval(poll, pollMs)
   timer.unref()
 
-  const verifyAnew = async (token: string): Promise<SignedPrincipal> => {
-    const { verification } = keys
-    const { expires, ...found } = await verifyToken(token, service, verification)
-    // The keys may have changed during the verification; then the result is not cached.
-    if (keys.verification === verification) verified.set(token, found, { ttl: Math.max(1, expires - Date.now()) })
-    return found
-  }
-
   return {
     service,
-    sign(principal, audience) {
-      const cacheKey = `${audience} ${JSON.stringify(principal)}`
-      const known = signed.get(cacheKey)
-      if (known) return known
-      const token = signToken(principal, { service, audience, key: keys.signing })
-      signed.set(cacheKey, token)
-      token.catch(() => signed.delete(cacheKey))
+    async sign(principal, audience) {
+      const { token } = await signed.get(`${audience} ${JSON.stringify(principal)}`, async () => {
+        const reusableUntil = Date.now() + REUSE_MS
+        return { token: await signToken(principal, { service, audience, key: keys.signing }), reusableUntil }
+      })
       return token
     },
     async verify(token) {
-      const known = verified.get(token)
-      if (known) return known
-      const running = verifying.get(token)
-      if (running) return running
-      const result = verifyAnew(token)
-      verifying.set(token, result)
-      return await result.finally(() => verifying.delete(token))
+      const { found } = await verified.get(token, () => verifyToken(token, service, keys.verification))
+      return found
     },
     close: () => clearInterval(timer),
   }
@@ -132,7 +121,7 @@ async function verifyToken(
   token: string,
   audience: string,
   keys: ReadonlyMap<string, VerificationKey>,
-): Promise<SignedPrincipal & { expires: number }> {
+): Promise<{ found: SignedPrincipal; expires: number }> {
   let signer = ''
   const { payload } = await jwtVerify<{ principal: Principal }>(
     token,
@@ -146,7 +135,7 @@ async function verifyToken(
   )
   if (payload.iss !== signer) throw new Error(`the issuer is ${payload.iss}, and the key is of ${signer}`)
   if (!maySign(signer, payload.principal)) throw new Error(`${signer} may not sign for this principal`)
-  return { principal: payload.principal, signer, expires: (Number(payload.exp) + CLOCK_TOLERANCE_SECONDS) * 1_000 }
+  return { found: { principal: payload.principal, signer }, expires: (Number(payload.exp) + CLOCK_TOLERANCE_SECONDS) * 1_000 }
 }
 
 function readKeys({ signingKeyFile, publicKeysDir }: PrincipalKeySettings): Keys {

@@ -1,3 +1,4 @@
+import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import { isId } from '@vitascope/postgres'
@@ -20,14 +21,6 @@ export interface VideoDirectory {
   saveLearned(): Promise<void>
 }
 
-interface Entry {
-  video: Video
-  freshUntil: number
-}
-
-/** Videos that were just looked up; undefined if an id does not exist. */
-type Learned = Map<string, Video | undefined>
-
 const FRESH_MS = 30_000
 /** A video without a duration may get one soon, and an unknown id may be created soon. */
 const UNSETTLED_MS = 1_000
@@ -46,21 +39,16 @@ export function createVideoDirectory(options: {
   now?: () => number
 }): VideoDirectory {
   const { catalogue, store, log, now = Date.now } = options
-  const kept = new Map<string, Entry>()
-  /** Unknown ids, with their expiry times. They have a cache of their own, so that they do not evict videos. */
-  const gone = new Map<string, number>()
-  const asking = new Map<string, Promise<Learned>>()
+  const cache = createLoadingCache<Video | undefined>({
+    max: MAX_CACHED,
+    maxMissing: MAX_MISSING,
+    isMissing: (video) => video === undefined,
+    ttlMs: (video) => (video !== undefined && video.durationMs > 0 ? FRESH_MS : UNSETTLED_MS),
+    now,
+  })
   const unsaved = new Map<string, Video>()
   let awayUntil = 0
 
-  const remember = (video: Video, freshUntil: number) => {
-    gone.delete(video.videoId)
-    putLast(kept, MAX_CACHED, video.videoId, { video, freshUntil })
-  }
-  const rememberMissing = (videoId: string) => {
-    kept.delete(videoId)
-    putLast(gone, MAX_MISSING, videoId, now() + UNSETTLED_MS)
-  }
   const ask = async (videoIds: readonly string[], withTexts: boolean) => {
     const call = { ...serviceCall('analytics', ''), deadline: new Date(now() + ASK_MS) }
     const { facts } = await catalogue.listVideoFacts({ videoIds: [...videoIds], withTexts }, call)
@@ -69,36 +57,26 @@ export function createVideoDirectory(options: {
       durationMs: Math.round((durationSeconds ?? 0) * 1000),
     }))
   }
-  const learn = async (videoIds: readonly string[]): Promise<Learned> => {
+  /** Returns undefined for an id that does not exist. */
+  const learn = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
     const facts = new Map((await ask(videoIds, false)).map((fact) => [fact.videoId, fact]))
-    const learned: Learned = new Map()
+    const learned = new Map<string, Video | undefined>()
     for (const videoId of videoIds) {
       const fact = facts.get(videoId)
-      const before = kept.get(videoId)?.video
+      const before = cache.last(videoId)?.value
       // A video that was playable before keeps its duration.
       const durationMs = fact?.durationMs || (before?.durationMs ?? 0)
       const video = fact && { videoId, organisationId: fact.organisationId, durationMs, languages: fact.languages }
       learned.set(videoId, video)
       if (video && (before?.durationMs !== video.durationMs || before.organisationId !== video.organisationId)) unsaved.set(videoId, video)
-      if (video) remember(video, now() + (video.durationMs > 0 ? FRESH_MS : UNSETTLED_MS))
-      else rememberMissing(videoId)
     }
     return learned
   }
   /** Looks up the ids whose data is stale, and returns these. */
-  const refresh = async (videoIds: readonly string[]): Promise<Learned> => {
-    const stale = videoIds.filter((id) => isId(id) && (kept.get(id)?.freshUntil ?? gone.get(id) ?? 0) <= now())
-    if (now() < awayUntil && stale.every((id) => kept.has(id))) return new Map()
-    const fresh = stale.filter((id) => !asking.has(id))
-    for (let at = 0; at < fresh.length; at += MAX_REQUESTED) {
-      const some = fresh.slice(at, at + MAX_REQUESTED)
-      const run = learn(some).finally(() => {
-        for (const id of some) asking.delete(id)
-      })
-      for (const id of some) asking.set(id, run)
-    }
-    const answers = await Promise.all(stale.map((id) => asking.get(id)))
-    return new Map(stale.map((id, nth) => [id, answers[nth]?.get(id)]))
+  const refresh = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
+    const stale = [...new Set(videoIds)].filter((id) => isId(id) && !cache.last(id)?.isFresh)
+    if (now() < awayUntil && stale.every((id) => cache.last(id)?.value)) return new Map()
+    return await cache.getMany(stale, learn, MAX_REQUESTED)
   }
   /**
    * Adds missing videos to `found`: from memory regardless of age, then from the database. Throws
@@ -109,7 +87,7 @@ export function createVideoDirectory(options: {
     const missing = videoIds.filter((id) => isId(id) && !found.has(id))
     const stored = missing.length === 0 ? [] : await store.find(missing).catch(() => [])
     for (const video of stored) {
-      remember(video, 0)
+      cache.set(video.videoId, video)
       found.set(video.videoId, video)
     }
     if (stored.length < missing.length) {
@@ -122,7 +100,7 @@ export function createVideoDirectory(options: {
   const known = (videoIds: readonly string[]) =>
     new Map(
       videoIds.flatMap((id) => {
-        const video = kept.get(id)?.video
+        const video = cache.last(id)?.value
         return video ? [[id, video]] : []
       }),
     )
@@ -167,15 +145,5 @@ export function createVideoDirectory(options: {
       await store.save(videos)
       for (const video of videos) if (unsaved.get(video.videoId) === video) unsaved.delete(video.videoId)
     },
-  }
-}
-
-/** Inserts an entry as the newest. Beyond `max` entries, it evicts the one inserted first; a Map keeps that order. */
-function putLast<Value>(into: Map<string, Value>, max: number, key: string, value: Value): void {
-  into.delete(key)
-  into.set(key, value)
-  for (const oldest of into.keys()) {
-    if (into.size <= max) break
-    into.delete(oldest)
   }
 }

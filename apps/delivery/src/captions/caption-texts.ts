@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { CaptionLine } from '@vitascope/captions'
+import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
-import { LRUCache } from 'lru-cache'
 import { type CaptionTrack, captionText } from './hls-captions.ts'
 
-const BYTES = 64 * 2 ** 20
+const MAX_BYTES = 64 * 2 ** 20
 const READ_MS = 5_000
 const NO_LINES = Buffer.from(captionText([]))
 
@@ -17,25 +17,12 @@ export interface CaptionTexts {
 
 /** Creates a cache of WebVTT texts. Concurrent requests for the same captions share one call to the catalogue. */
 export function createCaptionTexts(captions: Client<typeof CaptionServiceService>): CaptionTexts {
-  const kept = new LRUCache<string, Buffer>({ maxSize: BYTES, sizeCalculation: (text) => text.length + 1_000 })
-  const asking = new Map<string, Promise<Buffer>>()
-  const ask = async (captionId: string, name: string): Promise<Buffer> => {
-    const text = Buffer.from(captionText(await readLines(captions, captionId)))
-    kept.set(name, text)
-    return text
-  }
+  const texts = createLoadingCache<Buffer>({ maxSize: MAX_BYTES, sizeOf: (text) => text.length + 1_000 })
   return {
-    get(track) {
-      if (!track) return Promise.resolve(NO_LINES)
+    async get(track) {
+      if (!track) return NO_LINES
       const { captionId, revision } = track
-      const name = `${captionId} ${revision}`
-      const known = kept.get(name)
-      if (known) return Promise.resolve(known)
-      const running = asking.get(name)
-      if (running) return running
-      const answer = ask(captionId, name).finally(() => asking.delete(name))
-      asking.set(name, answer)
-      return answer
+      return await texts.get(`${captionId} ${revision}`, async () => Buffer.from(captionText(await readLines(captions, captionId))))
     },
   }
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { createLoadingCache } from '@vitascope/concurrency'
 import { notFound } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { GetPreviewTrackPlaylistResponse, PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
-import { LRUCache } from 'lru-cache'
 
 /** The files of a set in progress, by their names in the finished set. Methods throw PREVIEW_NOT_FOUND or OBJECT_NOT_FOUND. */
 export interface PreviewFiles {
@@ -19,19 +19,19 @@ export function previewJob(prefix: string): string | undefined {
 
 /** A playlist is requested again after this time; segments last four seconds. */
 const FRESH_MS = 1_000
-const TRACKS = 2_000
+const MAX_TRACKS = 2_000
 const FILE =
   /^hls\/(?:(?<master>master\.m3u8)|(?<key>[a-z0-9_]{1,64})\/(?:(?<list>index\.m3u8)|(?<init>init\.mp4)|seg-(?<number>\d{5,8})\.m4s))$/
 
 /** Creates the preview files. Encoding is called at most once per second and track, for all viewers. */
 export function createPreviewFiles(early: Client<typeof PreviewPlaylistServiceService>): PreviewFiles {
-  const masters = new LRUCache<string, Promise<string>>({ max: TRACKS, ttl: FRESH_MS })
-  const tracks = new LRUCache<string, Promise<GetPreviewTrackPlaylistResponse>>({ max: TRACKS, ttl: FRESH_MS })
+  const masters = createLoadingCache<string>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
+  const tracks = createLoadingCache<GetPreviewTrackPlaylistResponse>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
 
   const masterOf = (jobId: string) =>
-    asked(masters, jobId, () => early.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID())).then(({ text }) => text))
+    masters.get(jobId, async () => (await early.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID()))).text)
   const trackOf = (jobId: string, key: string) =>
-    asked(tracks, `${jobId} ${key}`, () => early.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
+    tracks.get(`${jobId} ${key}`, () => early.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
 
   return {
     async playlist(jobId, file) {
@@ -48,16 +48,6 @@ export function createPreviewFiles(early: Client<typeof PreviewPlaylistServiceSe
       return `${folder}/seg-${number}.m4s`
     },
   }
-}
-
-/** Shares one call among concurrent requests. Failures are not cached. */
-async function asked<T>(kept: LRUCache<string, Promise<T>>, name: string, ask: () => Promise<T>): Promise<T> {
-  const known = kept.get(name)
-  if (known) return known
-  const answer = ask()
-  kept.set(name, answer)
-  answer.catch(() => kept.delete(name))
-  return answer
 }
 
 function partsOf(file: string): Partial<Record<'master' | 'key' | 'list' | 'init' | 'number', string>> {

@@ -1,9 +1,9 @@
+import { createLoadingCache } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import { widestGroup } from '@vitascope/security'
 import type { Response } from 'express'
-import { LRUCache } from 'lru-cache'
 import type { Services } from '../../clients/services.ts'
 import { type RequestContext, requestContext } from '../../server/http/request-context.ts'
 import type { ConcurrencyLimit } from '../../server/limits/adaptive-concurrency-limit.ts'
@@ -32,26 +32,20 @@ export interface SharedParts {
  * ids. An unknown id is cached for 2 s, and concurrent requests for one id share one lookup.
  */
 export function createSharedFinder(parts: SharedParts): (id: string, response: Response) => Promise<PageFacts | undefined> {
-  const unknown = new LRUCache<string, PageFacts>({ max: MAX_UNKNOWN, ttl: UNKNOWN_MS })
-  const finding = new Map<string, Promise<PageFacts | undefined>>()
+  const facts = createLoadingCache<PageFacts | undefined>({
+    max: MAX_UNKNOWN,
+    ttlMs: (found) => (found?.shows === 'none' ? UNKNOWN_MS : 0),
+  })
   return async (id, response) => {
     // Anything else is not an id.
     if (!/^\d{1,19}$/.test(id)) return { shows: 'none' }
-    const known = unknown.get(id)
-    if (known) return known
+    const known = facts.last(id)
+    if (known?.isFresh) return known.value
     const { address, requestId } = requestContext(response)
     if ((await parts.unknownIds.rejection(address)) !== undefined) return undefined
-    let found = finding.get(id)
-    if (!found) {
-      found = find(id, { address, requestId }, parts).finally(() => finding.delete(id))
-      finding.set(id, found)
-    }
-    const facts = await found
-    if (facts?.shows === 'none') {
-      unknown.set(id, facts)
-      await parts.unknownIds.count(address)
-    }
-    return facts
+    const found = await facts.get(id, () => find(id, { address, requestId }, parts))
+    if (found?.shows === 'none') await parts.unknownIds.count(address)
+    return found
   }
 }
 

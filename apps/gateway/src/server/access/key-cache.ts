@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall, type UserKind } from '@vitascope/grpc'
 import type { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
@@ -36,19 +37,18 @@ type Verdict = { holder: Omit<KeyHolder, 'key'>; expireTime: Date | undefined } 
 
 /** Creates a cache of auth's responses, indexed by the hash of the key. */
 export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceService>, 'authenticate'>): ApiKeyCache {
-  const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS })
+  const verdicts = createLoadingCache<Verdict>({
+    max: MAX_KEYS,
+    maxMissing: MAX_KEYS,
+    isMissing: (verdict) => 'refusal' in verdict,
+    ttlMs: lifetime,
+  })
   /** Hashes of keys that were valid. */
   const known = new LRUCache<string, true>({ max: MAX_KEYS, ttl: KNOWN_TTL_MS })
-  const pending = new Map<string, Promise<Verdict>>()
   let unknown = 0
-  // Incremented by every revocation. A response from before a revocation is not cached after it.
-  let revocations = 0
 
   async function lookUp(hash: string, key: string, requestId: string): Promise<Verdict> {
-    const before = revocations
     const verdict = await authenticate(key, requestId)
-    const ttl = lifetime(verdict)
-    if (before === revocations && ttl > 0) verdicts.set(hash, verdict, { ttl })
     if ('refusal' in verdict) known.delete(hash)
     else known.set(hash, true)
     return verdict
@@ -75,34 +75,18 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
   return {
     async check(key, requestId, takeLookUp) {
       const hash = createHash('sha256').update(key).digest('base64')
-      let verdict = verdicts.get(hash)
-      if (!verdict) {
-        const isKnown = known.has(hash)
-        if (!isKnown) await takeLookUp()
-        let lookup = pending.get(hash)
-        if (!lookup) {
-          const own = (isKnown ? lookUp : lookUpUnknown)(hash, key, requestId).finally(() => {
-            // After a revocation another lookup may have its place.
-            if (pending.get(hash) === own) pending.delete(hash)
-          })
-          pending.set(hash, own)
-          lookup = own
-        }
-        verdict = await lookup
-      }
+      const isKnown = known.has(hash)
+      if (!isKnown && !verdicts.last(hash)?.isFresh) await takeLookUp()
+      const verdict = await verdicts.get(hash, () => (isKnown ? lookUp : lookUpUnknown)(hash, key, requestId))
       if ('refusal' in verdict) throw verdict.refusal
       return { ...verdict.holder, key }
     },
     forget(keyIds) {
-      revocations++
       const gone = new Set(keyIds)
-      for (const [hash, verdict] of verdicts.entries()) if ('holder' in verdict && gone.has(verdict.holder.keyId)) verdicts.delete(hash)
-      pending.clear()
+      verdicts.deleteWhere((verdict) => 'holder' in verdict && gone.has(verdict.holder.keyId))
     },
     forgetAll() {
-      revocations++
       verdicts.clear()
-      pending.clear()
     },
   }
 }
