@@ -21,8 +21,10 @@ const WORDS: readonly [RegExp, string][] = [
 const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/glossary.md']
 const MAX_LINE = 100
 const MAX_SUBJECT = 72
-/** Commits whose subjects are checked. */
-const SUBJECTS = 10
+/** The last commit before the rule for subjects. */
+const BEFORE_SUBJECT_RULE = 'cc592f68f1834e321c835edbbd45321f7bcdfbe6'
+/** Maximum number of commits whose subjects are checked, newest first. */
+const MAX_SUBJECTS = 10
 
 /** Returns a line for each word, line or commit subject that the rules for text reject. Only comments and test titles of code are checked. */
 export function proseProblems(): string[] {
@@ -55,7 +57,9 @@ function documentProblems(file: string): string[] {
 }
 
 function subjectProblems(): string[] {
-  const subjects = git(['log', '--no-merges', `-${SUBJECTS}`, '--format=%s'])
+  const commits = git(['log', '--no-merges', `-${MAX_SUBJECTS}`, '--format=%H %s'])
+  const end = commits.findIndex((line) => line.startsWith(BEFORE_SUBJECT_RULE))
+  const subjects = commits.slice(0, end < 0 ? MAX_SUBJECTS : end).map((line) => line.slice(line.indexOf(' ') + 1))
   return subjects
     .filter((subject) => subject.length > MAX_SUBJECT)
     .map((subject) => `commit "${subject}": has ${subject.length} characters; at most ${MAX_SUBJECT}`)

@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import { type Db, decodePageToken, encodePageToken } from '@vitascope/postgres'
 import { parseId } from '../rules/id.ts'
-import type { Location } from '../video/video-fields.ts'
+import type { Location } from '../video/video-values.ts'
 
 /** A video and its recording location. */
 export interface PlacedVideo {

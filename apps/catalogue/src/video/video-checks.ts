@@ -2,7 +2,7 @@ import type { FieldError } from '@vitascope/errors'
 import { parseAddressRules } from '@vitascope/security'
 import { parseId } from '../rules/id.ts'
 import { checkText } from '../rules/text.ts'
-import type { AudioLanguage, ContentExpiry, Location, Sharing } from './video-fields.ts'
+import type { AudioLanguage, ContentExpiry, Location, Sharing } from './video-values.ts'
 
 const MAX_JSON_LENGTH = 10_000
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59)

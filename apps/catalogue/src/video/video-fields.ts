@@ -15,35 +15,7 @@ import {
   jsonObject,
   text,
 } from './video-checks.ts'
-
-export interface ContentExpiry {
-  expireTime: Date | undefined
-  message: string
-}
-
-export interface Location {
-  country: string
-  city: string
-  postcode: string
-  /** Degrees. */
-  latitude?: number | undefined
-  longitude?: number | undefined
-}
-
-export interface Sharing {
-  text: string
-  embedWithinSocial: boolean
-}
-
-export interface AudioLanguage {
-  code: string
-  title: string
-}
-
-export interface Hd {
-  allow: boolean
-  auto: boolean
-}
+import type { AudioLanguage, ContentExpiry, Hd, Location, Sharing } from './video-values.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

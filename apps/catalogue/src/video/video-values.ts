@@ -1,0 +1,30 @@
+/** The values of video fields that have several parts. */
+
+export interface ContentExpiry {
+  expireTime: Date | undefined
+  message: string
+}
+
+export interface Location {
+  country: string
+  city: string
+  postcode: string
+  /** Degrees. */
+  latitude?: number | undefined
+  longitude?: number | undefined
+}
+
+export interface Sharing {
+  text: string
+  embedWithinSocial: boolean
+}
+
+export interface AudioLanguage {
+  code: string
+  title: string
+}
+
+export interface Hd {
+  allow: boolean
+  auto: boolean
+}
