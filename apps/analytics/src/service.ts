@@ -6,7 +6,7 @@ import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
-import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import type { AnalyticsConfig } from './config.ts'
 import { eventHandlers } from './event/event-rpc.ts'
@@ -59,7 +59,7 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const failovers = watchFailovers({ log, metrics })
   const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
   const catalogue = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
-  const videos = createVideoDirectory({ catalogue: catalogue.client(VideoFactServiceService), store: createVideoStore(db), log })
+  const videos = createVideoDirectory({ catalogue: catalogue.client(VideoSummaryServiceService), store: createVideoStore(db), log })
   const writer = randomUUID()
   const events = createEventStore(db, writer)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))

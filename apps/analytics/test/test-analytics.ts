@@ -9,7 +9,7 @@ import { type Event, EventServiceService } from '@vitascope/proto/analytics/v1/e
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
-import { type VideoFact, VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { type VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { createMetrics } from '@vitascope/telemetry'
 import { freshDatabase, testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
@@ -43,14 +43,14 @@ export function as(userType: UserKind, organisationId = '1'): Call {
 /** Replaces the catalogue. Its data are in a map. */
 export async function startCatalogue() {
   const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
-  const videos = new Map<string, VideoFact>()
+  const videos = new Map<string, VideoSummary>()
   const catalogue = { address: '', videos, away: false, asked: 0, stop: () => server.drain(100) }
-  server.implement(VideoFactServiceService, {
-    async listVideoFacts({ videoIds, withTexts }) {
+  server.implement(VideoSummaryServiceService, {
+    async listVideoSummaries({ videoIds, withTexts }) {
       catalogue.asked++
       if (catalogue.away) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
-      const facts = videoIds.flatMap((id) => videos.get(id) ?? [])
-      return { facts: withTexts ? facts : facts.map((fact) => ({ ...fact, texts: undefined })) }
+      const summaries = videoIds.flatMap((id) => videos.get(id) ?? [])
+      return { summaries: withTexts ? summaries : summaries.map((summary) => ({ ...summary, texts: undefined })) }
     },
   })
   catalogue.address = await server.listen('127.0.0.1:0')

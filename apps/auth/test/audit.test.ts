@@ -27,7 +27,7 @@ function anEntry(more: Partial<AuditEntry> = {}, ms = NOW): AuditEntry {
     ...more,
   })
 }
-const anOutcome = ({ entryId }: AuditEntry, status: number, madeId = '') => AuditOutcome.fromPartial({ entryId, status, madeId })
+const anOutcome = ({ entryId }: AuditEntry, status: number, createdId = '') => AuditOutcome.fromPartial({ entryId, status, createdId })
 const append = (entries: AuditEntry[], outcomes: AuditOutcome[] = []) => auth.audit.appendEntries({ entries, outcomes }, service())
 const list = (more: Partial<ListEntriesRequest> = {}, call = system) => auth.audit.listEntries(ListEntriesRequest.fromPartial(more), call)
 

@@ -31,7 +31,7 @@ const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; upload
     all(systemOnly),
   ],
   ['getUserByEmail', (c) => auth.users.getUserByEmail({ email: 'ann1@example.org' }, c), all(systemOnly)],
-  ['listUserFacts', (c) => auth.users.listUserFacts({ userIds: [users.standard] }, c), { ...all(serviceOnly), guest: serviceOnly }],
+  ['listUserSummaries', (c) => auth.users.listUserSummaries({ userIds: [users.standard] }, c), { ...all(serviceOnly), guest: serviceOnly }],
   ['deleteUser', (c) => auth.users.deleteUser({ userId: users.foreign }, c), all(systemOnly)],
   ['getThirdPartyToken', (c) => auth.thirdPartyTokens.getThirdPartyToken({ thirdPartyTokenId: '1' }, c), all(systemOnly)],
   [

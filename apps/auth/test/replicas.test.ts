@@ -3,7 +3,7 @@ import { createGrpcServer, openChannel } from '@vitascope/grpc'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import { User, UserType } from '@vitascope/proto/auth/v1/user'
-import { type ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { type ApplyOrganisationRequest, OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { createMetrics } from '@vitascope/telemetry'
 import { freePort, startFaultProxy, testLog, waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
@@ -100,7 +100,7 @@ test('the catalogue is notified of every organisation, also after an outage', as
   const { organisationId } = await anOrganisationWithAKey(first)
   const applied: ApplyOrganisationRequest[] = []
   const catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
-  catalogue.implement(OrganisationMirrorServiceService, {
+  catalogue.implement(OrganisationReplicaServiceService, {
     async applyOrganisation(request) {
       applied.push(request)
       return {}

@@ -101,16 +101,16 @@ test('a retry of a creation makes no second user', async () => {
 })
 
 test('services read many users in one call, without the missing ones', async () => {
-  const facts = async (userIds: string[]) => (await auth.users.listUserFacts({ userIds }, service())).facts
+  const summaries = async (userIds: string[]) => (await auth.users.listUserSummaries({ userIds }, service())).summaries
   const gone = (await aUser()).userId
   await auth.users.deleteUser({ userId: gone }, system)
-  const found = await facts([users.uploader, users.foreign, users.foreign, gone, '', 'x', '9007199254740993'])
+  const found = await summaries([users.uploader, users.foreign, users.foreign, gone, '', 'x', '9007199254740993'])
   const email = expect.stringContaining('@')
   expect(found.toSorted((a, b) => Number(a.userId) - Number(b.userId))).toEqual([
     { userId: users.uploader, organisationId: org.one, email, userType: UserType.USER_TYPE_UPLOADER },
     { userId: users.foreign, organisationId: org.two, email, userType: UserType.USER_TYPE_STANDARD },
   ])
   const ids = Array.from({ length: 1_000 }, (_, nth) => String(1_000_000 + nth))
-  for (const count of [0, 999, 1_000]) expect(await facts(ids.slice(0, count))).toEqual([])
-  await expect(facts([...ids, '1'])).rejects.toEqual(bad('user_ids'))
+  for (const count of [0, 999, 1_000]) expect(await summaries(ids.slice(0, count))).toEqual([])
+  await expect(summaries([...ids, '1'])).rejects.toEqual(bad('user_ids'))
 })

@@ -7,7 +7,6 @@ import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisatio
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
-import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
@@ -16,8 +15,9 @@ import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
-import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -26,7 +26,7 @@ import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
-import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { openMasterKeys } from '@vitascope/security'
@@ -192,13 +192,13 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   server.implement(EncodingFormatServiceService, encodingFormatHandlers(createEncodingFormatStore(db, enqueue), organisations))
   const reservations = createUploadReservations(db, config.uploadsPerOrganisation)
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
-  server.implement(VideoFactServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
-  server.implement(DeliveryRuleServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
+  server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
+  server.implement(PlaybackPolicyServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
   server.implement(
     PresentationServiceService,
     presentationHandlers({ presentations: createPresentationStore(db, enqueue), slideJobs, organisations }),
   )
-  server.implement(OrganisationMirrorServiceService, organisationReplicaHandlers(replicas))
+  server.implement(OrganisationReplicaServiceService, organisationReplicaHandlers(replicas))
   server.implement(PlaylistServiceService, playlistHandlers(createPlaylistStore(db), organisations))
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call } from '@vitascope/grpc'
 import { Media } from '@vitascope/proto/catalogue/v1/media'
-import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { verifyVideoToken } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
@@ -26,7 +26,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
   expect(encoding.state.jobs.get(jobId)).toEqual({ jobId, mediaId, organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
   expect(await report(jobId, 1, { $case: 'progress', value: { percent: 60 } })).toEqual({ wanted: true })
   expect((await send.videos.getVideo({ videoId }, owner)).video?.status?.progress).toBe(60)
-  await expect(send.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   await publish(jobId)
   const { video } = await send.videos.findPublicVideo({ videoId }, guest)
   expect(video).toMatchObject({
@@ -38,7 +38,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
     status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000 },
     renditions: aSet(jobId),
   })
-  expect(await send.rules.getDeliveryRule({ videoId }, internal)).toMatchObject({
+  expect(await send.policies.getPlaybackPolicy({ videoId }, internal)).toMatchObject({
     sets: [{ version: video?.deliveryVersion, prefix: `renditions/${jobId}` }],
     tokenRequired: false,
   })
@@ -95,12 +95,12 @@ describe('who may do what', () => {
     ['guests', guest],
   ])('internal calls are not for %s', async (_, call) => {
     const refused = { kind: 'forbidden', reason: 'SERVICE_ONLY' }
-    await expect(send.jobs.reportJob({ jobId: '1', revision: 1, news: undefined }, call)).rejects.toMatchObject(refused)
+    await expect(send.jobs.reportJob({ jobId: '1', revision: 1, update: undefined }, call)).rejects.toMatchObject(refused)
     await expect(send.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
     await expect(send.jobs.checkSets({ jobIds: [] }, call)).rejects.toMatchObject(refused)
-    await expect(send.rules.getDeliveryRule({ videoId: '1' }, call)).rejects.toMatchObject(refused)
+    await expect(send.policies.getPlaybackPolicy({ videoId: '1' }, call)).rejects.toMatchObject(refused)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', revision: 99, active: false })
-    await expect(send.mirror.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
+    await expect(send.organisationReplica.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
   })
 
   test('a user uploads to his own organisation only, and system users name one that is there and active', async () => {
@@ -142,7 +142,7 @@ test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808
     await expect(update(id, {}, ['title'])).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(send.media.getMedia(key, owner)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     await expect(send.jobs.getJob(key, owner)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
-    await expect(send.rules.getDeliveryRule(key, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.policies.getPlaybackPolicy(key, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(report(id, 1, { $case: 'progress', value: { percent: 5 } })).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
     expect(await send.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ wantedJobIds: [] })
   },
@@ -192,7 +192,7 @@ describe('a change', () => {
     const { videoId } = await play()
     await update(videoId, { enabled: false }, ['enabled'])
     await expect(send.videos.findPublicVideo({ videoId }, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await expect(send.rules.getDeliveryRule({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     expect((await send.videos.getVideo({ videoId }, owner)).video?.enabled).toBe(false)
   })
   test('lets a video expire, with words for viewers', async () => {
@@ -208,9 +208,9 @@ describe('a change', () => {
   test('of an organisation that becomes inactive hides its videos', async () => {
     const { videoId } = await upload({ organisationId: '5' }, system)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '5' })
-    await send.mirror.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
+    await send.organisationReplica.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
     await expect(send.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await send.mirror.applyOrganisation({ ...organisation, revision: 3, active: true }, internal)
+    await send.organisationReplica.applyOrganisation({ ...organisation, revision: 3, active: true }, internal)
     expect((await send.videos.findPublicVideo({ videoId }, guest)).video?.videoId).toBe(videoId)
   })
 })

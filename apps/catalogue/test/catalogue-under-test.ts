@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from '@jest/globals'
 import { type Call, openChannel, type Principal, serviceCall } from '@vitascope/grpc'
-import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
-import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
+import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { UploadVideoRequest, Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { freePort, testLog } from '@vitascope/testing'
@@ -54,8 +54,8 @@ export function catalogueUnderTest() {
       UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4', notify: true, ...more }),
       call,
     )
-  const report = (jobId: string, revision: number, updates: ReportJobRequest['news']) =>
-    fixture.ask.jobs.reportJob({ jobId, revision, news: updates }, internal)
+  const report = (jobId: string, revision: number, updates: ReportJobRequest['update']) =>
+    fixture.ask.jobs.reportJob({ jobId, revision, update: updates }, internal)
   const publish = (jobId: string, revision = 100) => report(jobId, revision, { $case: 'published', value: { renditions: aSet(jobId) } })
   return {
     now: () => fixture,
@@ -96,8 +96,8 @@ function clients(address: string) {
     videos: channel.client(VideoServiceService),
     media: channel.client(MediaServiceService),
     jobs: channel.client(JobServiceService),
-    rules: channel.client(DeliveryRuleServiceService),
-    mirror: channel.client(OrganisationMirrorServiceService),
+    policies: channel.client(PlaybackPolicyServiceService),
+    organisationReplica: channel.client(OrganisationReplicaServiceService),
     ids: channel.client(IdServiceService),
     close: () => channel.close(),
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Call, openChannel, type Principal, serviceCall } from '@vitascope/grpc'
-import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
+import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { Presentation, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { freePort, testLog, waitFor } from '@vitascope/testing'
@@ -26,7 +26,7 @@ function clients(address: string) {
   return {
     presentations: channel.client(PresentationServiceService),
     jobs: channel.client(JobServiceService),
-    rules: channel.client(DeliveryRuleServiceService),
+    policies: channel.client(PlaybackPolicyServiceService),
     close: () => channel.close(),
   }
 }
@@ -80,7 +80,7 @@ const setOf = (jobId: string, presentationId: string) =>
   })
 const made = (jobId: string, presentationId: string, more: Partial<SlideSet> = {}) =>
   request.jobs.reportJob(
-    { jobId, revision: 9, news: { $case: 'slidesMade', value: { slides: { ...setOf(jobId, presentationId), ...more } } } },
+    { jobId, revision: 9, update: { $case: 'slidesMade', value: { slides: { ...setOf(jobId, presentationId), ...more } } } },
     internal,
   )
 const read = async (presentationId: string, call = owner) =>
@@ -98,14 +98,16 @@ test('a file becomes a presentation whose slides every caller sees', async () =>
     filename: 'launch.v2.pdf',
     status: { state: 'PRESENTATION_STATE_PROCESSING', progress: 5, code: 2 },
   })
-  expect(await request.jobs.reportJob({ jobId, revision: 1, news: { $case: 'progress', value: { percent: 50 } } }, internal)).toEqual({
+  expect(await request.jobs.reportJob({ jobId, revision: 1, update: { $case: 'progress', value: { percent: 50 } } }, internal)).toEqual({
     wanted: true,
   })
-  await expect(request.rules.getPresentationRule({ presentationId }, internal)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+  await expect(request.policies.getPresentationPolicy({ presentationId }, internal)).rejects.toMatchObject({
+    reason: 'PRESENTATION_NOT_FOUND',
+  })
   expect(await made(jobId, presentationId)).toEqual({ wanted: true })
   const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
   expect(presentation).toMatchObject({ status: { state: 'PRESENTATION_STATE_AWAITING_TIMINGS', progress: 99, code: 1999 } })
-  expect(await request.rules.getPresentationRule({ presentationId }, internal)).toMatchObject({
+  expect(await request.policies.getPresentationPolicy({ presentationId }, internal)).toMatchObject({
     sets: [{ version: presentation?.documentVersion, prefix: `slides/${presentationId}/${jobId}-1` }],
     videoId: '',
     tokenRequired: false,
@@ -130,7 +132,7 @@ test('a file becomes a presentation whose slides every caller sees', async () =>
 test('the reason of a failure is shown to its organisation only', async () => {
   const { presentationId, jobId } = await add()
   const update = { $case: 'failed', value: { code: 4002, message: 'it is protected by a password' } } as const
-  expect(await request.jobs.reportJob({ jobId, revision: 1, news: update }, internal)).toEqual({ wanted: false })
+  expect(await request.jobs.reportJob({ jobId, revision: 1, update: update }, internal)).toEqual({ wanted: false })
   const status = { state: 'PRESENTATION_STATE_FAILED', progress: 5, code: 4002 }
   expect((await read(presentationId))?.status).toEqual({ ...status, reason: 'it is protected by a password' })
   const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
@@ -166,8 +168,8 @@ describe('who may', () => {
       fields: ['filename', 'user_id', 'source_object', 'source_bytes'].map((field) => ({ field })),
     })
   })
-  test('ask for rules: services alone', async () => {
-    await expect(request.rules.getPresentationRule({ presentationId: '1' }, system)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
+  test('ask for policies: services alone', async () => {
+    await expect(request.policies.getPresentationPolicy({ presentationId: '1' }, system)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
   })
 })
 

@@ -2,12 +2,12 @@ import { createGrpcServer, openChannel, openIdentity, openPrincipalKeys } from '
 import { commonRetention, createRetention, openPostgres, watchFailovers } from '@vitascope/postgres'
 import { everyAfterDelay, type RunningService } from '@vitascope/process'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
-import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
-import { askAuth } from './clients/user-facts.ts'
-import { askCatalogue } from './clients/video-facts.ts'
+import { createUserSummaries } from './clients/user-summaries.ts'
+import { createVideoSummaries } from './clients/video-summaries.ts'
 import type { CollaborationConfig } from './config.ts'
 import { clipHandlers } from './entry/clip-rpc.ts'
 import { createClipStore } from './entry/clip-store.ts'
@@ -37,8 +37,8 @@ export async function startCollaboration(config: CollaborationConfig, log: Logge
   const catalogue = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
   const auth = openChannel(config.authAddress, { service: 'auth', principals, identity })
   const clients = {
-    videos: askCatalogue(catalogue.client(VideoFactServiceService)),
-    users: askAuth(auth.client(UserServiceService)),
+    videos: createVideoSummaries(catalogue.client(VideoSummaryServiceService)),
+    users: createUserSummaries(auth.client(UserServiceService)),
   }
   const entries = createEntryStore(db)
   const sweep = createEntrySweep(entries, clients, log)

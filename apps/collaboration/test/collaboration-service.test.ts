@@ -244,19 +244,19 @@ describe('the neighbours', () => {
       for (const [noun, one] of callsOf(entry, clipId, call)) await expect(one()).rejects.toMatchObject(notFound(noun))
     }
     const { neighbours, entries } = fixture
-    const facts = {
-      videos: { find: async () => new Map(neighbours.videos), need: async () => Promise.reject(new Error('not asked')) },
+    const summaries = {
+      videos: { find: async () => new Map(neighbours.videos), require: async () => Promise.reject(new Error('not asked')) },
       users: {
         find: async () => new Map(neighbours.users),
         findByEmail: async () => undefined,
-        need: async () => Promise.reject(new Error('not asked')),
+        require: async () => Promise.reject(new Error('not asked')),
       },
     }
-    const away = { ...facts, users: { ...facts.users, find: () => Promise.reject(new Error('away')) } }
+    const away = { ...summaries, users: { ...summaries.users, find: () => Promise.reject(new Error('away')) } }
     const { signal } = new AbortController()
     await expect(createEntrySweep(entries, away, testLog).run(signal)).rejects.toThrow('away')
     expect(await entries.find({ scope: null, ...entry })).toBeDefined()
-    const sweep = createEntrySweep(entries, facts, testLog)
+    const sweep = createEntrySweep(entries, summaries, testLog)
     for (let round = 0; round < 2; round++) await sweep.run(signal)
     expect(await entries.find({ scope: null, ...entry })).toBeUndefined()
     expect((await request.entries.getEntry(kept, user)).entry).toMatchObject({ collaborationId: kept.collaborationId })

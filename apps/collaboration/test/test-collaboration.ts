@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { DomainError } from '@vitascope/errors'
 import { type Call, createGrpcServer, openChannel, type Principal, serviceCall, type UserKind } from '@vitascope/grpc'
 import { openPostgres } from '@vitascope/postgres'
-import { type UserFact, UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
-import { type VideoFact, VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { UserServiceService, type UserSummary, UserType } from '@vitascope/proto/auth/v1/user'
+import { type VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { createMetrics } from '@vitascope/telemetry'
@@ -35,8 +35,8 @@ export async function collaborationDatabase() {
 /** Replaces auth and the catalogue. Their data are in two maps, and every request is recorded. */
 export async function startNeighbours(listen = '127.0.0.1:0') {
   const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('neighbours') })
-  const videos = new Map<string, VideoFact>()
-  const users = new Map<string, UserFact>()
+  const videos = new Map<string, VideoSummary>()
+  const users = new Map<string, UserSummary>()
   const requested: { method: string; ids: readonly string[]; call: Call }[] = []
   const nowhere = async (): Promise<never> => {
     throw new DomainError('not_found', 'NOTHING_HERE', 'a stand-in has nothing')
@@ -50,18 +50,18 @@ export async function startNeighbours(listen = '127.0.0.1:0') {
     before: async (_call: Call) => {},
     stop: () => server.drain(100),
   }
-  server.implement(VideoFactServiceService, {
-    async listVideoFacts({ videoIds }, call) {
+  server.implement(VideoSummaryServiceService, {
+    async listVideoSummaries({ videoIds }, call) {
       requested.push({ method: 'videos', ids: videoIds, call })
       await neighbours.before(call)
-      return { facts: videoIds.flatMap((id) => videos.get(id) ?? []) }
+      return { summaries: videoIds.flatMap((id) => videos.get(id) ?? []) }
     },
   })
   server.implement(UserServiceService, {
-    async listUserFacts({ userIds }, call) {
+    async listUserSummaries({ userIds }, call) {
       requested.push({ method: 'users', ids: userIds, call })
       await neighbours.before(call)
-      return { facts: userIds.flatMap((id) => users.get(id) ?? []) }
+      return { summaries: userIds.flatMap((id) => users.get(id) ?? []) }
     },
     async getUserByEmail({ email }, call) {
       requested.push({ method: 'email', ids: [email], call })

@@ -1,9 +1,9 @@
 import { type AddressRules, addressAllowed, type TokenVerdict } from '@vitascope/security'
 import type { AddedRendition } from './added/added-renditions.ts'
-import type { CaptionRule } from './captions/hls-captions.ts'
+import type { CaptionSettings } from './captions/hls-captions.ts'
 
 /** The access rules of a video or presentation, and the location of its files. */
-export interface DeliveryRule {
+export interface PlaybackPolicy {
   /** The video whose tokens grant access; empty if there is none. */
   videoId: string
   /** For a video: the current version first, then earlier versions that are still served to running players. */
@@ -11,7 +11,7 @@ export interface DeliveryRule {
   tokenRequired: boolean
   allowed: AddressRules
   expires: Date | undefined
-  captions: CaptionRule
+  captions: CaptionSettings
   /** Renditions that were added to one of the sets. */
   added: readonly AddedRendition[]
 }
@@ -27,14 +27,14 @@ export type Admission =
  * requires one. The address must match the IP allowlist in any case.
  */
 export function admit(
-  rule: DeliveryRule,
+  policy: PlaybackPolicy,
   request: { version: string; token: TokenVerdict | undefined; address: string; now: Date },
 ): Admission {
-  if (rule.expires && rule.expires <= request.now) return { admitted: false, reason: 'not_found' }
-  const set = rule.sets.find(({ version }) => version === request.version)
+  if (policy.expires && policy.expires <= request.now) return { admitted: false, reason: 'not_found' }
+  const set = policy.sets.find(({ version }) => version === request.version)
   if (!set) return { admitted: false, reason: 'not_found' }
   if (request.token && !request.token.allowed) return { admitted: false, reason: 'token_refused' }
-  if (rule.tokenRequired && !request.token) return { admitted: false, reason: 'token_required' }
-  if (!addressAllowed(request.address, rule.allowed)) return { admitted: false, reason: 'address_refused' }
-  return { admitted: true, prefix: set.prefix, open: !rule.tokenRequired && rule.allowed.length === 0 && !request.token }
+  if (policy.tokenRequired && !request.token) return { admitted: false, reason: 'token_required' }
+  if (!addressAllowed(request.address, policy.allowed)) return { admitted: false, reason: 'address_refused' }
+  return { admitted: true, prefix: set.prefix, open: !policy.tokenRequired && policy.allowed.length === 0 && !request.token }
 }

@@ -6,20 +6,20 @@ import { type AddressRules, clientAddress, type TokenKeys, type TokenVerdict, ve
 import type { ObjectStorage, SigningBucket } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { addedTo, placeOf, withVariants } from './added/added-renditions.ts'
-import { admit, type DeliveryRule } from './admission.ts'
+import { admit, type PlaybackPolicy } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { captionFileOf } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
+import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
 import { refuse } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
 import { sendText } from './response/send-text.ts'
 import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
-import type { RuleCache } from './rule-cache.ts'
 
 export interface DeliveryParts {
-  rules: RuleCache
+  policies: PolicyCache
   storage: ObjectStorage
   /**
    * Opens files that are sent. For a bucket, reads are piecewise, so that a slow client does not
@@ -29,13 +29,13 @@ export interface DeliveryParts {
   /** The bucket to redirect to; undefined if files are sent. */
   bucket: SigningBucket | undefined
   captionTexts: CaptionTexts
-  early: PreviewFiles
+  preview: PreviewFiles
   tokenKeys: TokenKeys
   trustedProxies: AddressRules
 }
 
 /**
- * Returns the handler of file requests. A hot request costs a cached rule, a cached token verdict
+ * Returns the handler of file requests. A hot request costs a cached policy, a cached token verdict
  * and one open file.
  */
 export function createRequestHandler(parts: DeliveryParts) {
@@ -68,19 +68,19 @@ export function createRequestHandler(parts: DeliveryParts) {
     }
 
     const serve = async (fresh: boolean) => {
-      const rule = await parts.rules.get(asked, { fresh })
-      if (!rule) return refuse(response, 404, 'not_found')
+      const policy = await parts.policies.get(asked, { fresh })
+      if (!policy) return refuse(response, 404, 'not_found')
       const address = clientAddress(request, parts.trustedProxies)
-      const token = asked.token === undefined ? undefined : await verify(asked.token, rule.videoId, address)
-      const admission = admit(rule, { version: asked.version, token, address, now: new Date() })
+      const token = asked.token === undefined ? undefined : await verify(asked.token, policy.videoId, address)
+      const admission = admit(policy, { version: asked.version, token, address, now: new Date() })
       if (!admission.admitted) return refuse(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
       const file: ServedFile = { request, response, ...admission, file: asked.file, signal }
       try {
-        return await serveFile(parts, file, rule)
+        return await serveFile(parts, file, policy)
       } catch (error) {
         const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
         if (!isMissing) throw error
-        // A set that was in progress may have been finished since the rule was cached.
+        // A set that was in progress may have been finished since the policy was cached.
         if (previewJob(admission.prefix) !== undefined && !fresh) return serve(true)
         refuse(response, 404, 'not_found')
       }
@@ -98,20 +98,20 @@ interface ServedFile {
   signal: AbortSignal
 }
 
-async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: DeliveryRule) {
-  const { storage, reads, bucket, captionTexts: texts, early } = parts
+async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: PlaybackPolicy) {
+  const { storage, reads, bucket, captionTexts: texts, preview } = parts
   const { request, response, open, signal } = what
   const { prefix, file } = placeOf(what.file, what.prefix, added)
   const jobId = previewJob(prefix)
   const captionFile = captionFileOf(what.file, captions)
   if (captionFile) {
     const readMaster = () => wholeMaster(parts, what, { captions, added })
-    return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, rule: captions, open })
+    return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, settings: captions, open })
   }
   if (jobId !== undefined && file.endsWith('.m3u8')) {
-    return sendText(request, response, Buffer.from(await early.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
+    return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
-  const name = jobId === undefined ? `${prefix}/${file}` : await early.objectOf(jobId, file)
+  const name = jobId === undefined ? `${prefix}/${file}` : await preview.objectOf(jobId, file)
   if (bucket && isRedirected(name)) return redirectToBucket(request, response, bucket, name)
   // HEAD reads no bytes.
   const source = request.method === 'HEAD' ? storage : reads
@@ -123,13 +123,13 @@ async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, add
  * playlist of a finished set has a few kilobytes.
  */
 async function wholeMaster(
-  { storage, early }: DeliveryParts,
+  { storage, preview }: DeliveryParts,
   { prefix, signal }: ServedFile,
-  { captions, added }: Pick<DeliveryRule, 'captions' | 'added'>,
+  { captions, added }: Pick<PlaybackPolicy, 'captions' | 'added'>,
 ): Promise<string> {
   const jobId = previewJob(prefix)
   const read = async (from: string) => text((await storage.open(`${from}/${captions.masterPath}`, { signal })).stream)
-  const own = jobId === undefined ? await read(prefix) : await early.playlist(jobId, captions.masterPath)
+  const own = jobId === undefined ? await read(prefix) : await preview.playlist(jobId, captions.masterPath)
   // A deleted rendition is not listed; the set plays without it.
   const readAdded = (from: string) =>
     read(from).catch((error: unknown) => {

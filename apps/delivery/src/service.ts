@@ -6,7 +6,7 @@ import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import { downloadProgress, type RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
-import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { clientAddress, widestGroup } from '@vitascope/security'
 import { openStorage } from '@vitascope/storage'
@@ -15,9 +15,9 @@ import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
 import { createDownloadLimiter } from './download-limiter.ts'
 import { createRequestHandler } from './handle-request.ts'
+import { createPolicyCache } from './policy-cache.ts'
 import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { refuse } from './problem.ts'
-import { createRuleCache } from './rule-cache.ts'
 import { createStorageReads } from './storage-reads.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
@@ -37,12 +37,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS })
   const downloads = createDownloadLimiter(config.downloads, metrics)
   const handle = createRequestHandler({
-    rules: createRuleCache(channel.client(DeliveryRuleServiceService)),
+    policies: createPolicyCache(channel.client(PlaybackPolicyServiceService)),
     storage,
     reads: 's3' in config.objects ? createStorageReads(storage, config.storageReads, metrics) : storage,
     bucket: config.s3Mode === 'redirect' && 's3' in config.objects ? config.objects.s3 : undefined,
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
-    early: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
+    preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
     tokenKeys: config.tokenKeys,
     trustedProxies: config.trustedProxies,
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { Caption, CaptionLine, CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
-import { DeliveryCaption, DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { DeliveryCaption, GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
@@ -24,7 +24,7 @@ const sets = [
 let root: string
 let catalogue: GrpcServer
 let delivery: Awaited<ReturnType<typeof startDelivery>>
-const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
+const policies = new Map<string, Partial<GetPlaybackPolicyResponse>>()
 const lines = new Map<string, string[]>()
 const requested: string[] = []
 
@@ -34,12 +34,12 @@ beforeAll(async () => {
   for (const { prefix } of sets) await storage.put(`${prefix}/hls/master.m3u8`, Buffer.from(MASTER))
   catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
   catalogue.implement(
-    { getDeliveryRule: DeliveryRuleServiceService.getDeliveryRule },
+    { getPlaybackPolicy: PlaybackPolicyServiceService.getPlaybackPolicy },
     {
-      async getDeliveryRule({ videoId }) {
-        const rule = rules.get(videoId)
-        if (!rule) throw notFound('video', videoId)
-        return GetDeliveryRuleResponse.fromPartial({ sets, masterPath: 'hls/master.m3u8', durationSeconds: 12.48, ...rule })
+      async getPlaybackPolicy({ videoId }) {
+        const policy = policies.get(videoId)
+        if (!policy) throw notFound('video', videoId)
+        return GetPlaybackPolicyResponse.fromPartial({ sets, masterPath: 'hls/master.m3u8', durationSeconds: 12.48, ...policy })
       },
     },
   )
@@ -92,7 +92,7 @@ const get = (path: string, init: RequestInit = {}) =>
   fetch(`http://${delivery.address}/delivery/${video}/${path}`, { ...init, redirect: 'manual' })
 const track = (more: Partial<DeliveryCaption> = {}) =>
   DeliveryCaption.fromPartial({ captionId: String(caption), name: 'English', language: 'en', ...more })
-const aVideo = (rule: Partial<GetDeliveryRuleResponse> = { captions: [track()] }) => rules.set(String(video), rule)
+const aVideo = (policy: Partial<GetPlaybackPolicyResponse> = { captions: [track()] }) => policies.set(String(video), policy)
 const FILES = () => ['hls/master.m3u8', `hls/captions/${caption}.m3u8`, `hls/captions/${caption}.vtt`]
 
 describe('captions of an open video', () => {

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DomainError, notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import {
-  DeliveryRuleServiceService,
-  GetDeliveryRuleResponse,
-  GetPresentationRuleResponse,
-} from '@vitascope/proto/catalogue/v1/delivery_rule'
+  GetPlaybackPolicyResponse,
+  GetPresentationPolicyResponse,
+  PlaybackPolicyServiceService,
+} from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { openFileStorage } from '@vitascope/storage'
@@ -28,8 +28,8 @@ let encoding: GrpcServer
 let last: number | undefined
 const requested: string[] = []
 let delivery: Awaited<ReturnType<typeof startDelivery>>
-const rules = new Map<string, Partial<GetDeliveryRuleResponse>>()
-const presentationRules = new Map<string, Partial<GetPresentationRuleResponse>>()
+const policies = new Map<string, Partial<GetPlaybackPolicyResponse>>()
+const presentationPolicies = new Map<string, Partial<GetPresentationPolicyResponse>>()
 const anHour = () => new Date(Date.now() + 3_600_000)
 
 beforeAll(async () => {
@@ -47,16 +47,16 @@ beforeAll(async () => {
   await storage.put('secret/file.txt', Buffer.from('not for you'))
   const log = testLog
   catalogue = createGrpcServer({ principals: testPrincipals(), log, metrics: createMetrics('test') })
-  catalogue.implement(DeliveryRuleServiceService, {
-    async getDeliveryRule({ videoId }) {
-      const rule = rules.get(videoId)
-      if (!rule) throw notFound('video', videoId)
-      return GetDeliveryRuleResponse.fromPartial(rule)
+  catalogue.implement(PlaybackPolicyServiceService, {
+    async getPlaybackPolicy({ videoId }) {
+      const policy = policies.get(videoId)
+      if (!policy) throw notFound('video', videoId)
+      return GetPlaybackPolicyResponse.fromPartial(policy)
     },
-    async getPresentationRule({ presentationId }) {
-      const rule = presentationRules.get(presentationId)
-      if (!rule) throw notFound('presentation', presentationId)
-      return GetPresentationRuleResponse.fromPartial(rule)
+    async getPresentationPolicy({ presentationId }) {
+      const policy = presentationPolicies.get(presentationId)
+      if (!policy) throw notFound('presentation', presentationId)
+      return GetPresentationPolicyResponse.fromPartial(policy)
     },
   })
   encoding = createGrpcServer({ principals: testPrincipals(), log, metrics: createMetrics('test') })
@@ -105,7 +105,7 @@ afterAll(async () => {
 let video = 100
 let sets: { version: string; prefix: string }[]
 beforeEach(() => {
-  // A video of its own for each test: rules are kept for a while.
+  // A video of its own for each test: policies are cached for a while.
   video++
   sets = [{ version: 'v1', prefix: 'media/1/7-1' }]
 })
@@ -116,8 +116,8 @@ const get = (path: string, init: RequestInit & { from?: string } = {}) =>
     headers: { ...init.headers, ...(init.from && { 'x-forwarded-for': init.from }) },
     redirect: 'manual',
   })
-const aVideo = (rule: Partial<GetDeliveryRuleResponse> = {}) => {
-  rules.set(String(video), { sets, ...rule })
+const aVideo = (policy: Partial<GetPlaybackPolicyResponse> = {}) => {
+  policies.set(String(video), { sets, ...policy })
   return String(video)
 }
 
@@ -171,10 +171,10 @@ describe('a public video', () => {
 })
 
 describe('a video that is still being encoded', () => {
-  const early = () => [{ version: 'v1', prefix: 'early/7' }]
+  const preview = () => [{ version: 'v1', prefix: 'preview/7' }]
   test('has playlists that caches ask for again, and the segments of each chunk from where it lies', async () => {
     last = 2
-    const id = aVideo({ sets: early() })
+    const id = aVideo({ sets: preview() })
     for (const [file, body] of [
       ['hls/master.m3u8', PLAYLIST],
       ['hls/h264_100/index.m3u8', '#EXTM3U 2'],
@@ -194,7 +194,7 @@ describe('a video that is still being encoded', () => {
   })
   test('grows within seconds, for one question a second', async () => {
     last = 2
-    const id = aVideo({ sets: early() })
+    const id = aVideo({ sets: preview() })
     requested.length = 0
     const playlist = async () => (await get(`${id}/v1/hls/h264_250/index.m3u8`)).text()
     expect(await Promise.all(Array.from({ length: 20 }, playlist))).toEqual(Array(20).fill('#EXTM3U 2'))
@@ -206,7 +206,7 @@ describe('a video that is still being encoded', () => {
   })
   test('goes on at the same address once it is done, without a refusal between', async () => {
     last = 2
-    const id = aVideo({ sets: early() })
+    const id = aVideo({ sets: preview() })
     expect((await get(`${id}/v1/hls/h264_360/index.m3u8`)).status).toBe(200)
     last = undefined
     aVideo()
@@ -220,7 +220,7 @@ describe('a video that is still being encoded', () => {
   })
   test('is as protected as any', async () => {
     last = 2
-    const id = aVideo({ sets: early(), tokenRequired: true })
+    const id = aVideo({ sets: preview(), tokenRequired: true })
     expect((await get(`${id}/v1/hls/h264_100/seg-00001.m4s`)).status).toBe(403)
     expect((await get(`${id}/v2/hls/h264_100/seg-00001.m4s`)).status).toBe(404)
   })
@@ -270,11 +270,11 @@ describe('a video for some addresses', () => {
   })
 })
 
-test('a rule that changes holds within 5 s, and a protected file is then closed under its old address', async () => {
+test('a policy that changes holds within 5 s, and a protected file is then closed under its old address', async () => {
   const id = aVideo()
   const status = async () => (await get(`${id}/v1/h264_100.mp4`)).status
   expect(await status()).toBe(200)
-  rules.set(id, { sets: [{ version: 'v2', prefix: 'media/1/7-1' }], tokenRequired: true })
+  policies.set(id, { sets: [{ version: 'v2', prefix: 'media/1/7-1' }], tokenRequired: true })
   const began = Date.now()
   await waitFor(async () => (await status()) === 404, { timeout: 5_000, describe: 'the old address is closed' })
   expect(Date.now() - began).toBeLessThan(5_000)
@@ -285,8 +285,8 @@ describe('a presentation', () => {
     { version: 'v1', prefix: 'slides/5/8-1' },
     { version: 'v2', prefix: 'slides/5/9-2' },
   ]
-  const aPresentation = (rule: Partial<GetPresentationRuleResponse> = {}) => {
-    presentationRules.set(String(video), { sets: both, ...rule })
+  const aPresentation = (policy: Partial<GetPresentationPolicyResponse> = {}) => {
+    presentationPolicies.set(String(video), { sets: both, ...policy })
     return `presentation/${video}`
   }
   const statuses = (paths: string[]) => Promise.all(paths.map(async (path) => (await get(path)).status))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
-import { DeliveryRuleServiceService, GetDeliveryRuleResponse } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import { GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { openS3Storage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
@@ -15,7 +15,7 @@ const withS3 = s3Path() === undefined ? describe.skip : describe
 
 withS3('files of a bucket that viewers are led to', () => {
   const tokenKeys = parseTokenKeys(makeTokenKeys())
-  const rules: Record<string, Partial<GetDeliveryRuleResponse>> = {
+  const policies: Record<string, Partial<GetPlaybackPolicyResponse>> = {
     '1': { sets: SETS },
     '2': { sets: SETS, tokenRequired: true },
     '3': { sets: SETS, allowedIps: ['203.0.113.0/24'] },
@@ -31,13 +31,13 @@ withS3('files of a bucket that viewers are led to', () => {
     await storage.put('media/1/7-1/sprite.vtt', Buffer.from('WEBVTT'))
     await storage.put('media/1/7-1/document.pdf', Buffer.from('%PDF-1.7'))
     catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
-    catalogue.implement(DeliveryRuleServiceService, {
-      async getDeliveryRule({ videoId }) {
-        const rule = rules[videoId]
-        if (!rule) throw notFound('video', videoId)
-        return GetDeliveryRuleResponse.fromPartial(rule)
+    catalogue.implement(PlaybackPolicyServiceService, {
+      async getPlaybackPolicy({ videoId }) {
+        const policy = policies[videoId]
+        if (!policy) throw notFound('video', videoId)
+        return GetPlaybackPolicyResponse.fromPartial(policy)
       },
-      async getPresentationRule({ presentationId }) {
+      async getPresentationPolicy({ presentationId }) {
         throw notFound('presentation', presentationId)
       },
     })

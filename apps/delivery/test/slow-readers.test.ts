@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import {
-  DeliveryRuleServiceService,
-  GetDeliveryRuleResponse,
-  GetPresentationRuleResponse,
-} from '@vitascope/proto/catalogue/v1/delivery_rule'
+  GetPlaybackPolicyResponse,
+  GetPresentationPolicyResponse,
+  PlaybackPolicyServiceService,
+} from '@vitascope/proto/catalogue/v1/playback_policy'
 import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { openS3Storage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
@@ -29,9 +29,9 @@ withS3('large files of a bucket', () => {
     store = await startS3()
     await openS3Storage(store).put('media/1/7-1/h264_100.mp4', FILE)
     catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
-    catalogue.implement(DeliveryRuleServiceService, {
-      getDeliveryRule: async () => GetDeliveryRuleResponse.fromPartial({ sets: [{ version: 'v1', prefix: 'media/1/7-1' }] }),
-      getPresentationRule: async () => GetPresentationRuleResponse.fromPartial({}),
+    catalogue.implement(PlaybackPolicyServiceService, {
+      getPlaybackPolicy: async () => GetPlaybackPolicyResponse.fromPartial({ sets: [{ version: 'v1', prefix: 'media/1/7-1' }] }),
+      getPresentationPolicy: async () => GetPresentationPolicyResponse.fromPartial({}),
     })
     const { endpoint, region, bucket, accessKeyId, secretAccessKey } = store
     metricsPort = await freePort()

@@ -92,7 +92,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
   expect((await service.job(other)).expectedSeconds).toBeCloseTo(packaging + left * 2, 1)
   expect((await service.job(jobId)).chunkProgress.indexOf(1)).toBe(done)
   const before = (await service.job(other)).expectedSeconds ?? 0
-  await worker.beat(await worker.lease(), 0.5)
+  await worker.extendLease(await worker.lease(), 0.5)
   expect((await service.job(other)).expectedSeconds).toBeLessThan(before)
 })
 
@@ -103,7 +103,7 @@ test('each chunk counts its own share of the progress', async () => {
   await worker.step()
   await worker.step()
   const task = await worker.lease()
-  await worker.beat(task, 0.5)
+  await worker.extendLease(task, 0.5)
   expect((await service.job(jobId)).progress).toBeGreaterThan(before + 20)
 })
 

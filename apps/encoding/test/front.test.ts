@@ -83,7 +83,9 @@ const complete = async ({ task }: Held) => worker.complete(task, await worker.ma
 /** Number of segments of each rendition that a viewer can play. */
 async function watchable(): Promise<number[]> {
   const tracks = plan.renditions.flatMap(({ key, video }) => (video ? [key] : []))
-  const shown = tracks.map((key) => service.early.getPreviewTrackPlaylist({ jobId, key }, service.call).then(({ playlist }) => playlist))
+  const shown = tracks.map((key) =>
+    service.previewPlaylists.getPreviewTrackPlaylist({ jobId, key }, service.call).then(({ playlist }) => playlist),
+  )
   return (await Promise.all(shown)).map((playlist) => playlist.match(/^#EXTINF/gm)?.length ?? 0)
 }
 /** Those of all chunks before this one. */

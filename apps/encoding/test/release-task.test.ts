@@ -33,7 +33,7 @@ const config = (more: Partial<WorkerConfig>): WorkerConfig => ({
   office: 'off',
   metricsListen: '127.0.0.1:0',
   crashAt: undefined,
-  timing: { beatMs: 1_000, stallSeconds: 30 },
+  timing: { heartbeatMs: 1_000, stallSeconds: 30 },
   ...more,
 })
 const holders = async () => {
@@ -75,7 +75,7 @@ test.each([
   expect(await holders()).toEqual([])
   const task = await aWorker('other:a').lease()
   expect((await service.job(jobId)).attempt).toBe(1)
-  await aWorker('other:a').beat(task)
+  await aWorker('other:a').extendLease(task)
 })
 
 test('releasing the leases of a request is idempotent and affects no other request', async () => {
@@ -99,7 +99,7 @@ test('releasing the leases of a request is idempotent and affects no other reque
   await runOut()
   const later = await aWorker('w3:a').lease()
   await release('w2:a', '1')
-  await aWorker('w3:a').beat(later)
+  await aWorker('w3:a').extendLease(later)
   for (const request of ['', 'x'.repeat(101)])
     await expect(release('w3:a', request)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'request_id' }] })
 })

@@ -57,7 +57,7 @@ test('a rendition is encoded from the source and stored below its own prefix, wi
   expect(added).toMatchObject({ jobId, renditions: [{ key: 'av1_250', path: 'av1_250.mp4' }], posterPath: '', thumbnails: [] })
   expect(added.prefix).toMatch(new RegExp(`^media/9${setJobId}/${jobId}-`))
   expect(await around.objects(set.prefix)).toEqual(objects)
-  expect(around.catalogue.reports.filter((report) => report.jobId === jobId && report.news?.$case === 'playable')).toEqual([])
+  expect(around.catalogue.reports.filter((report) => report.jobId === jobId && report.update?.$case === 'playable')).toEqual([])
   await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
   // A repeated request changes nothing, even after the set was removed.
   await add()

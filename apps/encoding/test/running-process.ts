@@ -44,7 +44,7 @@ export async function startWorkerProcess(around: Surroundings, address: string, 
   const worker = await startProcess(around, 'worker/main.ts', {
     VITASCOPE_ENCODING_ADDRESS: address,
     VITASCOPE_WORKER_NAME: 'worker-1',
-    VITASCOPE_WORKER_BEAT_MS: '300',
+    VITASCOPE_WORKER_HEARTBEAT_MS: '300',
     ...env,
   })
   await waitFor(() => worker.lines.find((line) => line['msg'] === 'ready'), { describe: 'the worker to be ready', timeout: 60_000 })
@@ -65,7 +65,7 @@ export function startPod(
     ...env,
     JOB_COMPLETION_INDEX: String(index),
     VITASCOPE_ENCODING_ADDRESS: address,
-    VITASCOPE_WORKER_BEAT_MS: '300',
+    VITASCOPE_WORKER_HEARTBEAT_MS: '300',
     ...more,
   })
 }

@@ -95,7 +95,7 @@ export async function startSurroundings(): Promise<Surroundings> {
 export interface Caller {
   jobs: Client<typeof JobServiceService>
   work: Client<typeof WorkServiceService>
-  early: Client<typeof PreviewPlaylistServiceService>
+  previewPlaylists: Client<typeof PreviewPlaylistServiceService>
   call: Call
   job(jobId: string): Promise<Job>
   close(): void
@@ -109,7 +109,7 @@ export function openCaller(address: string): Caller {
   return {
     jobs,
     work: asWorker.client(WorkServiceService),
-    early: channel.client(PreviewPlaylistServiceService),
+    previewPlaylists: channel.client(PreviewPlaylistServiceService),
     call,
     async job(jobId) {
       const { job } = await jobs.getJob({ jobId }, call)

@@ -40,7 +40,7 @@ export interface StandInCatalogue {
 
 export async function startCatalogue(): Promise<StandInCatalogue> {
   const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
-  const update = (jobId: string) => catalogue.reports.filter((report) => report.jobId === jobId).map((report) => report.news)
+  const update = (jobId: string) => catalogue.reports.filter((report) => report.jobId === jobId).map((report) => report.update)
   const catalogue: StandInCatalogue = {
     address: '',
     reports: [],
@@ -59,7 +59,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
       catalogue.reports
         .filter((report) => report.jobId === jobId)
         .toSorted((a, b) => a.revision - b.revision)
-        .flatMap(({ news: one }) => (one?.$case === 'progress' ? [one.value.percent] : [])),
+        .flatMap(({ update: one }) => (one?.$case === 'progress' ? [one.value.percent] : [])),
     stop: () => server.drain(100),
   }
   const { reportJob, checkJobs, checkSets } = JobServiceService

@@ -38,7 +38,7 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     lease,
     make,
     complete,
-    beat: (task: Task, done = 0) => work.beatTask({ taskId: task.taskId, fence: task.fence, done }, call),
+    extendLease: (task: Task, done = 0) => work.extendTaskLease({ taskId: task.taskId, fence: task.fence, done }, call),
     /** Stores a file and reports it while the task runs. */
     async add(task: Task, path: string, seconds: number) {
       const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput

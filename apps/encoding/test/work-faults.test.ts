@@ -23,7 +23,7 @@ describe('a stale worker', () => {
     await aWorker().step()
     const stale = aWorker('w1:a')
     const task = await stale.lease()
-    await stale.beat(task, 0.5)
+    await stale.extendLease(task, 0.5)
     await runOut()
     const other = aWorker('w2:a')
     const again = await other.lease()
@@ -32,7 +32,7 @@ describe('a stale worker', () => {
     const rows = async () =>
       JSON.stringify([await around.db.query('select * from chunk'), await around.db.query('select attempt, state from job')])
     const before = await rows()
-    await expect(stale.beat(task, 0.9)).rejects.toMatchObject(lost)
+    await expect(stale.extendLease(task, 0.9)).rejects.toMatchObject(lost)
     await expect(stale.complete(task, await stale.make(task))).rejects.toMatchObject(lost)
     await expect(stale.fail(task, 5002)).rejects.toMatchObject(lost)
     await expect(stale.release(task)).rejects.toMatchObject(lost)
@@ -105,7 +105,7 @@ test('a lease of a client that disconnects is released without counting an attem
   await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task to wait again' })
   const task = await aWorker('w2:a').lease()
   expect((await service.job(jobId)).attempt).toBe(1)
-  await aWorker('w2:a').beat(task)
+  await aWorker('w2:a').extendLease(task)
 })
 
 describe('a worker that restarts', () => {
@@ -116,17 +116,17 @@ describe('a worker that restarts', () => {
     const after = aWorker('w1:second')
     const again = await after.lease()
     expect(again.taskId).toBe(task.taskId)
-    await expect(before.beat(task)).rejects.toMatchObject(lost)
+    await expect(before.extendLease(task)).rejects.toMatchObject(lost)
     await expect(before.lease()).rejects.toMatchObject({ reason: 'WORKER_SUPERSEDED' })
     expect((await service.job(jobId)).attempt).toBe(2)
-    await after.beat(again)
+    await after.extendLease(again)
   })
   test('leaves the tasks of other workers alone', async () => {
     await create()
     const other = aWorker('w2:first')
     const task = await other.lease()
     await service.work.leaseTask(anAsk({ workerId: 'w1:first' }), service.call)
-    await other.beat(task)
+    await other.extendLease(task)
   })
   test('after releasing its task gets it again without counting an attempt', async () => {
     await create()
@@ -134,7 +134,7 @@ describe('a worker that restarts', () => {
     await worker.release(await worker.lease())
     const again = await worker.lease()
     expect((await service.job(jobId)).attempt).toBe(1)
-    await worker.beat(again)
+    await worker.extendLease(again)
   })
 })
 

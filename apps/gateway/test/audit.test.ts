@@ -85,7 +85,7 @@ test('a write is in the log before it is handled, and its ending comes after', a
       ...{ action: 'thing::post', object: '/thing/42', requestId: 'r1', address: '127.0.0.1' },
     },
   ])
-  expect(await endingOf('r1')).toMatchObject({ status: 201, madeId: '77' })
+  expect(await endingOf('r1')).toMatchObject({ status: 201, createdId: '77' })
 })
 
 test('a guest has no key, and what is no id is not shown', async () => {
@@ -112,7 +112,7 @@ test.each([
   }
   const id = `end-${status}`
   expect([name, (await post('1', { 'x-request-id': id })).status]).toEqual([name, status])
-  expect(await endingOf(id)).toMatchObject({ status, madeId: '' })
+  expect(await endingOf(id)).toMatchObject({ status, createdId: '' })
 })
 
 test('without a log nothing is handled: 503, and again when it is back', async () => {

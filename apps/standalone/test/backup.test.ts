@@ -14,7 +14,7 @@ import { aTenant, settled, type Tenant, upload, type VideoRecord } from './suppo
 const TIMES = {
   VITASCOPE_LEASE_MS: '3000',
   VITASCOPE_FETCH_LEASE_MS: '2000',
-  VITASCOPE_WORKER_BEAT_MS: '500',
+  VITASCOPE_WORKER_HEARTBEAT_MS: '500',
   VITASCOPE_RECONCILE_MS: '300',
 }
 

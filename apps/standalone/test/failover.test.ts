@@ -17,7 +17,7 @@ const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
 const TIMES = {
   VITASCOPE_LEASE_MS: '3000',
   VITASCOPE_FETCH_LEASE_MS: '2000',
-  VITASCOPE_WORKER_BEAT_MS: '500',
+  VITASCOPE_WORKER_HEARTBEAT_MS: '500',
   VITASCOPE_RECONCILE_MS: '300',
   // So that a job which begins again finds nothing that it could go on with.
   VITASCOPE_SOURCES_KEPT: '0',

@@ -29,7 +29,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'small.mp4')
   // A task that was leased while its answer was lost waits for the end of its lease: not for half a minute here.
-  platform = await startTestPlatform({ VITASCOPE_LEASE_MS: '6000', VITASCOPE_WORKER_BEAT_MS: '1000' })
+  platform = await startTestPlatform({ VITASCOPE_LEASE_MS: '6000', VITASCOPE_WORKER_HEARTBEAT_MS: '1000' })
   organisationId = (await aTenant(platform.system)).organisationId
 }, 120_000)
 afterEach(() => calls?.stop())

@@ -34,7 +34,7 @@ export function createQueue(db: Db): Queue {
   return {
     send: (tx, item) => send(tx, item, waiting),
     lease: (request, signal) => lease(db.query, request, waiting, signal),
-    async beat({ itemId, fence }, tx) {
+    async extend({ itemId, fence }, tx) {
       const rows = await (tx ?? db).query(
         `update work_item set lease_end = now() + lease_ms * interval '1 millisecond'
          where item_id = $1 and fence = $2 and state = 'leased' returning 1`,

@@ -116,7 +116,7 @@ test('the queue does what its model does', async () => {
         .map(([group, priority, cost]) => add(group, priority, cost)),
       fc.constantFrom('a', 'b', 'c').map(lease),
       fc.constantFrom('a', 'b', 'c').map(lease),
-      picks.map((n) => withLease('beat', n, ({ queue }, held) => queue.beat(held), { hasRunOut: false })),
+      picks.map((n) => withLease('extend', n, ({ queue }, held) => queue.extend(held), { hasRunOut: false })),
       picks.map((n) =>
         withLease('complete', n, ({ db, queue }, held) => db.transaction((tx) => queue.complete(tx, held)), { state: 'done' }),
       ),

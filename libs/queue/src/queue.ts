@@ -44,7 +44,7 @@ export interface LeaseRequest {
   kinds: readonly string[]
   /** Name of the holder of the lease. */
   holder: string
-  /** Duration of the lease from now, and from each beat, by the clock of the database. */
+  /** Duration of the lease from now, and from each extension, by the clock of the database. */
   leaseMs: number
   /**
    * Idempotency key of this request. Use a new one after each response. If a response is lost, a request with the
@@ -101,7 +101,7 @@ export interface Queue {
    * Renews a lease for its original duration. In a transaction it also fences the other writes of that transaction:
    * no other holder can lease the item until the commit.
    */
-  beat(lease: Lease, tx?: Transaction): Promise<boolean>
+  extend(lease: Lease, tx?: Transaction): Promise<boolean>
   /** Ends an item permanently. */
   complete(tx: Transaction, lease: Lease): Promise<boolean>
   /** Returns whether this lease completed the item, so that its holder can check after a lost response. */

@@ -15,12 +15,12 @@ function directory() {
   const scene = { away: false, asked: [] as string[], at: 1_000_000, stored: new Map<string, number>() }
   const videos = createVideoDirectory({
     catalogue: {
-      async listVideoFacts({ videoIds = [] }) {
+      async listVideoSummaries({ videoIds = [] }) {
         if (scene.away) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
         scene.asked.push(...videoIds)
         const there = videoIds.filter((videoId) => !videoId.startsWith('9'))
         return {
-          facts: there.map((videoId) => ({
+          summaries: there.map((videoId) => ({
             videoId,
             organisationId: '1',
             durationSeconds: Number(videoId),

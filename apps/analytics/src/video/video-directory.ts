@@ -2,7 +2,7 @@ import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import { isId } from '@vitascope/postgres'
-import type { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import type { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import type { Logger } from '@vitascope/telemetry'
 import type { Video, VideoStore, VideoTexts } from './video-store.ts'
 
@@ -33,7 +33,7 @@ const MAX_MISSING = 20_000
 const AWAY_MS = 1_000
 
 export function createVideoDirectory(options: {
-  catalogue: Pick<Client<typeof VideoFactServiceService>, 'listVideoFacts'>
+  catalogue: Pick<Client<typeof VideoSummaryServiceService>, 'listVideoSummaries'>
   store: VideoStore
   log: Logger
   now?: () => number
@@ -51,22 +51,22 @@ export function createVideoDirectory(options: {
 
   const ask = async (videoIds: readonly string[], withTexts: boolean) => {
     const call = { ...serviceCall('analytics', ''), deadline: new Date(now() + ASK_MS) }
-    const { facts } = await catalogue.listVideoFacts({ videoIds: [...videoIds], withTexts }, call)
-    return facts.map(({ videoId, organisationId, durationSeconds, texts, languages }) => ({
+    const { summaries } = await catalogue.listVideoSummaries({ videoIds: [...videoIds], withTexts }, call)
+    return summaries.map(({ videoId, organisationId, durationSeconds, texts, languages }) => ({
       ...{ videoId, organisationId, texts, languages },
       durationMs: Math.round((durationSeconds ?? 0) * 1000),
     }))
   }
   /** Returns undefined for an id that does not exist. */
   const learn = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
-    const facts = new Map((await ask(videoIds, false)).map((fact) => [fact.videoId, fact]))
+    const summaries = new Map((await ask(videoIds, false)).map((summary) => [summary.videoId, summary]))
     const learned = new Map<string, Video | undefined>()
     for (const videoId of videoIds) {
-      const fact = facts.get(videoId)
+      const summary = summaries.get(videoId)
       const before = cache.last(videoId)?.value
       // A video that was playable before keeps its duration.
-      const durationMs = fact?.durationMs || (before?.durationMs ?? 0)
-      const video = fact && { videoId, organisationId: fact.organisationId, durationMs, languages: fact.languages }
+      const durationMs = summary?.durationMs || (before?.durationMs ?? 0)
+      const video = summary && { videoId, organisationId: summary.organisationId, durationMs, languages: summary.languages }
       learned.set(videoId, video)
       if (video && (before?.durationMs !== video.durationMs || before.organisationId !== video.organisationId)) unsaved.set(videoId, video)
     }
@@ -131,9 +131,9 @@ export function createVideoDirectory(options: {
     async texts(videoIds) {
       const last = await store.findTexts(videoIds)
       try {
-        const facts = await ask(videoIds, true)
-        await store.save(facts)
-        for (const { videoId, texts } of facts) if (texts) last.set(videoId, texts)
+        const summaries = await ask(videoIds, true)
+        await store.save(summaries)
+        for (const { videoId, texts } of summaries) if (texts) last.set(videoId, texts)
       } catch (error) {
         if (!isDomainError(error)) throw error
         log.warn({ err: error }, 'catalogue unavailable; using cached titles')

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 beforeEach(async () => {
   hangUp = new AbortController()
-  changes = createKeyChanges({ url: database.url, log: testLog, beatMs: 50 })
+  changes = createKeyChanges({ url: database.url, log: testLog, heartbeatMs: 50 })
   await changes.start()
 })
 afterEach(() => changes.stop())

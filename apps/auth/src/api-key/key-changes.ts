@@ -22,7 +22,7 @@ export interface KeyChanges {
 }
 
 /** Interval of the connection check. */
-const BEAT_MS = 1_000
+const HEARTBEAT_MS = 1_000
 const RETRY_MS = 250
 /** A watch with more pending ids ends with KEY_CHANGES_LOST. */
 const MAX_QUEUED = 10_000
@@ -33,8 +33,8 @@ interface Watcher {
   wake: () => void
 }
 
-export function createKeyChanges(options: { url: string; log: Logger; onChange?: () => void; beatMs?: number }): KeyChanges {
-  const { url, log, onChange = () => undefined, beatMs = BEAT_MS } = options
+export function createKeyChanges(options: { url: string; log: Logger; onChange?: () => void; heartbeatMs?: number }): KeyChanges {
+  const { url, log, onChange = () => undefined, heartbeatMs = HEARTBEAT_MS } = options
   const stopping = new AbortController()
   const watchers = new Set<Watcher>()
   let listening = false
@@ -56,7 +56,7 @@ export function createKeyChanges(options: { url: string; log: Logger; onChange?:
   }
   const run = async (first: () => void) => {
     while (!stopping.signal.aborted) {
-      await listen(url, beatMs, stopping.signal, heard, () => {
+      await listen(url, heartbeatMs, stopping.signal, heard, () => {
         listening = true
         onChange()
         first()
@@ -102,7 +102,7 @@ export function createKeyChanges(options: { url: string; log: Logger; onChange?:
 /** Listens on one connection until it fails or the signal aborts. */
 async function listen(
   url: string,
-  beatMs: number,
+  heartbeatMs: number,
   signal: AbortSignal,
   heard: (ids: readonly string[]) => void,
   started: () => void,
@@ -125,7 +125,7 @@ async function listen(
     // A connection can fail silently, so it is checked with a query.
     while (!over.aborted) {
       await client.query('select 1')
-      await delay(beatMs, undefined, { signal: over }).catch(() => undefined)
+      await delay(heartbeatMs, undefined, { signal: over }).catch(() => undefined)
     }
     if (!signal.aborted) throw fallen.signal.reason
   } finally {

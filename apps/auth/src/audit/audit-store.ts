@@ -193,7 +193,7 @@ function toColumns(entries: readonly AuditEntry[]): unknown[] {
 }
 
 function outcomeColumns(outcomes: readonly AuditOutcome[]): unknown[] {
-  return [outcomes.map(({ entryId }) => entryId), outcomes.map(({ status }) => status), outcomes.map(({ madeId }) => madeId)]
+  return [outcomes.map(({ entryId }) => entryId), outcomes.map(({ status }) => status), outcomes.map(({ createdId }) => createdId)]
 }
 
 function toEntry(row: EntryRow): AuditEntry {

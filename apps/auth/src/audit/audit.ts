@@ -19,7 +19,7 @@ export interface AuditEntry {
 export interface AuditOutcome {
   entryId: string
   status: number
-  madeId: string
+  createdId: string
 }
 
 /** The filter of a list. Undefined fields do not filter. */

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { type Channel, serviceCall } from '@vitascope/grpc'
 import type { OutboxHandlers } from '@vitascope/postgres'
-import { ApplyOrganisationRequest, OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ApplyOrganisationRequest, OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { ORGANISATION_CHANGED, type OrganisationChanged } from './organisation-store.ts'
 
 /** Returns the outbox handler that sends changes to the catalogue's replica, which ignores outdated revisions. */
 export function organisationReplica(catalogue: Channel): OutboxHandlers {
-  const mirror = catalogue.client(OrganisationMirrorServiceService)
+  const replica = catalogue.client(OrganisationReplicaServiceService)
   return {
     async [ORGANISATION_CHANGED](payload: OrganisationChanged, signal) {
       const { allowedIps, quota, ...same } = payload
       const request = ApplyOrganisationRequest.fromPartial({ ...same, allowedIps: [...allowedIps], ...(quota && { quota }) })
-      await mirror.applyOrganisation(request, serviceCall('auth', randomUUID(), signal))
+      await replica.applyOrganisation(request, serviceCall('auth', randomUUID(), signal))
     },
   }
 }

@@ -9,7 +9,7 @@ import {
   deleteUser,
   getUser,
   getUserByEmail,
-  listUserFacts,
+  listUserSummaries,
   listUsers,
   type UserStatus as Status,
   type UpdateUser,
@@ -34,9 +34,9 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
     async getUserByEmail({ email }, call) {
       return { user: toMessage(await getUserByEmail(users, email, call)) }
     },
-    async listUserFacts({ userIds }, call) {
-      const found = await listUserFacts(users, userIds, call)
-      return { facts: found.map(({ userType, ...user }) => ({ ...user, userType: typeOf(userType) })) }
+    async listUserSummaries({ userIds }, call) {
+      const found = await listUserSummaries(users, userIds, call)
+      return { summaries: found.map(({ userType, ...user }) => ({ ...user, userType: typeOf(userType) })) }
     },
     async listUsers(request, call) {
       const page = readPage(request)

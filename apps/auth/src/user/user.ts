@@ -85,7 +85,7 @@ export async function getUserByEmail(users: UserStore, email: string, { principa
 /** Maximum number of users per request of another service. */
 const MAX_FACTS = 1_000
 
-export async function listUserFacts(users: UserStore, userIds: readonly string[], { principal, signal }: Call): Promise<User[]> {
+export async function listUserSummaries(users: UserStore, userIds: readonly string[], { principal, signal }: Call): Promise<User[]> {
   requireService(principal)
   const input = inspection()
   if (userIds.length > MAX_FACTS) input.note('user_ids', `must have at most ${MAX_FACTS} items`)

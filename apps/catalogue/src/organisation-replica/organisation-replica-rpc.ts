@@ -2,11 +2,11 @@ import { invalid, isDomainError } from '@vitascope/errors'
 import { type Client, type Handlers, serviceCall } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
 import { type OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
-import type { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import type { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { parseId } from '../rules/id.ts'
 import type { OrganisationStore, RequestFromAuth } from './organisation.ts'
 
-export function organisationReplicaHandlers(organisations: OrganisationStore): Handlers<typeof OrganisationMirrorServiceService> {
+export function organisationReplicaHandlers(organisations: OrganisationStore): Handlers<typeof OrganisationReplicaServiceService> {
   return {
     async applyOrganisation(organisation, { principal, signal }) {
       requireService(principal)

@@ -1,7 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
-import type { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
+import type { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import type { PresentationPolicies } from '../presentation/presentation-policy.ts'
 import { parseId } from '../rules/id.ts'
 import type { PlaybackPolicyStore } from './playback-policy.ts'
@@ -9,15 +9,15 @@ import type { PlaybackPolicyStore } from './playback-policy.ts'
 export function playbackPolicyHandlers(
   policies: PlaybackPolicyStore,
   presentations: PresentationPolicies,
-): Handlers<typeof DeliveryRuleServiceService> {
+): Handlers<typeof PlaybackPolicyServiceService> {
   return {
-    async getDeliveryRule({ videoId }, { principal, signal }) {
+    async getPlaybackPolicy({ videoId }, { principal, signal }) {
       requireService(principal)
       const policy = parseId(videoId) ? await policies.find(videoId, signal) : undefined
       if (!policy) throw notFound('video', videoId)
       return policy
     },
-    async getPresentationRule({ presentationId }, { principal, signal }) {
+    async getPresentationPolicy({ presentationId }, { principal, signal }) {
       requireService(principal)
       const policy = parseId(presentationId) ? await presentations.find(presentationId, signal) : undefined
       if (!policy) throw notFound('presentation', presentationId)

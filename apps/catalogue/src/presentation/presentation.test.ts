@@ -78,7 +78,7 @@ describe('a change', () => {
   })
 })
 
-describe('news', () => {
+describe('updates', () => {
   const set = (pages: number) => ({
     jobId: '3',
     prefix: 'slides/10/3-1',

@@ -18,14 +18,14 @@ export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'wanted
 }
 
 /** Returns the update in a report about a slide job, or undefined if only other kinds of jobs have such an update. */
-function toSlideUpdate({ jobId, news }: ReportJobRequest): SlideUpdate | undefined {
-  switch (news?.$case) {
+function toSlideUpdate({ jobId, update }: ReportJobRequest): SlideUpdate | undefined {
+  switch (update?.$case) {
     case 'progress':
-      return { kind: 'progress', percent: news.value.percent }
+      return { kind: 'progress', percent: update.value.percent }
     case 'slidesMade':
-      return { kind: 'slides', set: checkSet(jobId, news.value.slides) }
+      return { kind: 'slides', set: checkSet(jobId, update.value.slides) }
     case 'failed':
-      return { kind: 'failed', code: news.value.code, message: news.value.message }
+      return { kind: 'failed', code: update.value.code, message: update.value.message }
     default:
       return undefined
   }

@@ -34,7 +34,7 @@ export interface SlideJobStore {
    * Applies an update to an active job. A progress update needs a revision above the last one.
    * Returns whether the job is still wanted, or undefined if the job never existed.
    */
-  apply(jobId: string, news: SlideUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
+  apply(jobId: string, update: SlideUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
   /** Returns those of the jobs that are active, or whose slides a presentation has. */
   wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
   /** Returns the prefixes of the jobs' slides that a presentation has. */
@@ -44,7 +44,7 @@ export interface SlideJobStore {
 export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
   return {
     add: (source, signal) => db.transaction((tx) => addSlides(tx, enqueue, source), signal),
-    apply: (jobId, news, revision, signal) =>
+    apply: (jobId, update, revision, signal) =>
       db.transaction(async (tx) => {
         const [found] = await tx.query<{ presentation_id: string }>('select presentation_id from presentation_job where job_id = $1', [
           jobId,
@@ -56,9 +56,9 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
           [jobId],
         )
         const isActive = job?.state === 'queued' || job?.state === 'running'
-        if (!presentation || !isActive) return isNeededAfter(tx, jobId, news)
-        if (news.kind === 'progress' && revision !== undefined && revision <= Number(job.revision)) return true
-        const outcome = await withinQuota(tx, { jobId, organisationId: presentation.organisationId }, news)
+        if (!presentation || !isActive) return isNeededAfter(tx, jobId, update)
+        if (update.kind === 'progress' && revision !== undefined && revision <= Number(job.revision)) return true
+        const outcome = await withinQuota(tx, { jobId, organisationId: presentation.organisationId }, update)
         const { state, standing, added } = settleSlides(presentation.standing, presentation.slides.length, outcome)
         await tx.query(
           `update presentation_job set state = $2, revision = coalesce($3, revision), check_time = now(), ended_since = null,
@@ -85,9 +85,9 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
 }
 
 /** Returns the update, or a failure if the slides exceed the organisation's quota. */
-async function withinQuota(tx: Transaction, job: QuotaJob, news: SlideUpdate): Promise<SlideUpdate> {
-  const message = news.kind === 'slides' ? await slidesOverrunOf(tx, job, news.set.bytes) : undefined
-  return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
+async function withinQuota(tx: Transaction, job: QuotaJob, update: SlideUpdate): Promise<SlideUpdate> {
+  const message = update.kind === 'slides' ? await slidesOverrunOf(tx, job, update.set.bytes) : undefined
+  return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
 }
 
 async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource): Promise<{ presentationId: string; jobId: string }> {
@@ -188,10 +188,10 @@ interface SlidesOwner {
 }
 
 /** Returns whether a job that has ended here is still wanted. Of its sets, only the first accepted one is. */
-async function isNeededAfter(tx: Transaction, jobId: string, news: SlideUpdate): Promise<boolean> {
-  if (news.kind === 'progress') return false
-  if (news.kind !== 'slides') return (await tx.query(NEEDED, [[jobId]])).length > 0
-  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === news.set.prefix)
+async function isNeededAfter(tx: Transaction, jobId: string, update: SlideUpdate): Promise<boolean> {
+  if (update.kind === 'progress') return false
+  if (update.kind !== 'slides') return (await tx.query(NEEDED, [[jobId]])).length > 0
+  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === update.set.prefix)
 }
 
 const USED_SETS = 'select prefix from slide_set where job_id = any($1::bigint[])'

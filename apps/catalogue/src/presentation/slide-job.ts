@@ -32,21 +32,21 @@ const TOO_MANY: SlideUpdate = {
 export function settleSlides(
   standing: PresentationState,
   slides: number,
-  news: SlideUpdate,
+  update: SlideUpdate,
 ): { state: SlideJobState; standing: PresentationState; added: SlideSet | undefined } {
-  switch (news.kind) {
+  switch (update.kind) {
     case 'progress': {
-      const progress = Math.max(standing.progress, Math.min(98, Math.max(5, Math.floor(news.percent) || 0)))
+      const progress = Math.max(standing.progress, Math.min(98, Math.max(5, Math.floor(update.percent) || 0)))
       return { state: 'running', standing: { ...standing, progress }, added: undefined }
     }
     case 'slides':
-      if (slides + news.set.slides.length > MAX_SLIDES) return settleSlides(standing, slides, TOO_MANY)
-      return { state: 'ok', standing: { state: 'ready', progress: 100, code: 0, reason: '' }, added: news.set }
+      if (slides + update.set.slides.length > MAX_SLIDES) return settleSlides(standing, slides, TOO_MANY)
+      return { state: 'ok', standing: { state: 'ready', progress: 100, code: 0, reason: '' }, added: update.set }
     case 'failed': {
       // Existing slides stay unchanged. The reason explains the failure of the new file.
       const state = slides > 0 ? 'ready' : 'failed'
-      const reason = tidy(news.message, 1_000)
-      return { state: 'failed', standing: { state, progress: standing.progress, code: failureCode(news.code), reason }, added: undefined }
+      const reason = tidy(update.message, 1_000)
+      return { state: 'failed', standing: { state, progress: standing.progress, code: failureCode(update.code), reason }, added: undefined }
     }
   }
 }

@@ -22,11 +22,11 @@ export interface SlideJobReports extends Pick<JobStore, 'wanted' | 'usedSets'> {
 export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: SlideJobReports): Handlers<typeof JobServiceService> {
   /** Returns undefined if neither store has the job. */
   const take = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
-    const news = report.news?.$case === 'slidesMade' ? undefined : toUpdate(report)
+    const update = report.update?.$case === 'slidesMade' ? undefined : toUpdate(report)
     // `playable` is reported once, and progress reports with a higher revision may arrive before
     // it. So its revision is ignored.
-    const revision = news?.kind === 'playable' ? undefined : report.revision
-    const wanted = news && (await jobs.apply(report.jobId, news, revision, signal))
+    const revision = update?.kind === 'playable' ? undefined : report.revision
+    const wanted = update && (await jobs.apply(report.jobId, update, revision, signal))
     return wanted ?? slideJobs.apply(report, signal)
   }
   return {
@@ -73,18 +73,18 @@ function checkIds(jobIds: readonly string[]): string[] {
   return jobIds.flatMap((id) => parseId(id) ?? [])
 }
 
-function toUpdate({ jobId, news }: ReportJobRequest): JobUpdate {
-  switch (news?.$case) {
+function toUpdate({ jobId, update }: ReportJobRequest): JobUpdate {
+  switch (update?.$case) {
     case 'progress':
-      return { kind: 'progress', percent: news.value.percent, sourceMs: news.value.sourceMs }
+      return { kind: 'progress', percent: update.value.percent, sourceMs: update.value.sourceMs }
     case 'playable':
-      return { kind: 'playable', early: checkPlace('playable.early', jobId, news.value.early) }
+      return { kind: 'playable', preview: checkPlace('playable.preview', jobId, update.value.preview) }
     case 'published':
-      return { kind: 'published', renditions: checkSet(jobId, news.value.renditions) }
+      return { kind: 'published', renditions: checkSet(jobId, update.value.renditions) }
     case 'failed':
-      return { kind: 'failed', code: news.value.code, message: news.value.message }
+      return { kind: 'failed', code: update.value.code, message: update.value.message }
     default:
-      throw invalid([{ field: 'news', message: 'must be progress, playable, published or failed' }])
+      throw invalid([{ field: 'update', message: 'must be progress, playable, published or failed' }])
   }
 }
 

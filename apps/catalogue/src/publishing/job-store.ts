@@ -19,7 +19,7 @@ export interface JobStore {
    * Applies an update to an active job. A progress update needs a revision above the last one.
    * Returns whether the job is still wanted, or undefined if the job never existed.
    */
-  apply(jobId: string, news: JobUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
+  apply(jobId: string, update: JobUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
   /** Cancels a job for its caller. Throws JOB_NOT_FOUND and JOB_FINISHED. */
   cancel(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job>
   /** Returns those of the jobs that are active, or whose set a media uses or retains. */
@@ -38,15 +38,15 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
       )
       return row && toJob(row)
     },
-    apply: (jobId, news, revision, signal) =>
+    apply: (jobId, update, revision, signal) =>
       db.transaction(async (tx) => {
         const locked = await lockJob(tx, jobId, null)
         if (!locked) return undefined
-        if (!isActive(locked.job)) return isNeededAfter(tx, jobId, news)
+        if (!isActive(locked.job)) return isNeededAfter(tx, jobId, update)
         // Final updates are reported once and ignore the revision: after a database restore in
         // encoding, the revision may be lower than before.
-        if (news.kind === 'progress' && revision !== undefined && revision <= locked.revision) return true
-        const outcome = await withinQuota(tx, locked, unlessOvertaken(locked.job, locked.media, news))
+        if (update.kind === 'progress' && revision !== undefined && revision <= locked.revision) return true
+        const outcome = await withinQuota(tx, locked, unlessOvertaken(locked.job, locked.media, update))
         await applyUpdateLocked(tx, enqueue, locked, outcome, revision)
         return outcome.kind !== 'failed' && outcome.kind !== 'cancelled'
       }, signal),
@@ -99,19 +99,19 @@ interface LockedJob {
 }
 
 /** Returns the update, or a failure if the source or the set exceeds the organisation's quota. */
-async function withinQuota(tx: Transaction, { job, media }: LockedJob, news: JobUpdate): Promise<JobUpdate> {
-  if (news.kind === 'progress' && news.sourceMs && job.action !== 'add_rendition') {
-    const message = await reserveMinutes(tx, job, news.sourceMs)
-    return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
+async function withinQuota(tx: Transaction, { job, media }: LockedJob, update: JobUpdate): Promise<JobUpdate> {
+  if (update.kind === 'progress' && update.sourceMs && job.action !== 'add_rendition') {
+    const message = await reserveMinutes(tx, job, update.sourceMs)
+    return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
   }
-  if (news.kind !== 'published' || !media) return news
-  const { bytes, durationSeconds } = news.renditions
+  if (update.kind !== 'published' || !media) return update
+  const { bytes, durationSeconds } = update.renditions
   const made =
     job.action === 'add_rendition'
       ? { bytes, releasedBytes: 0, ms: 0 }
       : { bytes, releasedBytes: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
   const message = await overrunOf(tx, job, made)
-  return message === undefined ? news : { kind: 'failed', code: TOO_LARGE, message }
+  return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
 }
 
 /** Applies an update to a locked active job and to its media. */
@@ -119,11 +119,11 @@ async function applyUpdateLocked(
   tx: Transaction,
   enqueue: Enqueue,
   { job, media, userId }: LockedJob,
-  news: JobUpdate,
+  update: JobUpdate,
   revision?: number,
 ): Promise<void> {
   if (!media) throw new Error(`job ${job.jobId} stands, but media ${job.mediaId} does not exist`)
-  const after = applyUpdate(job, media, news)
+  const after = applyUpdate(job, media, update)
   await tx.query(
     `update job set state = $2, progress = $3, code = $4, message = $5, revision = coalesce($6, revision), check_time = now(),
        ended_since = null, start_time = case when $2 in ('running', 'ok') then coalesce(start_time, now()) else start_time end,
@@ -134,23 +134,23 @@ async function applyUpdateLocked(
   if (job.action === 'add_rendition') {
     // An added rendition does not change the media's status. A rendition for another set is
     // cancelled before this point.
-    if (news.kind !== 'published' || !media.renditions) return
-    return saveState(tx, job.mediaId, { ...media, renditions: await addToSet(tx, job, media.renditions, news.renditions) })
+    if (update.kind !== 'published' || !media.renditions) return
+    return saveState(tx, job.mediaId, { ...media, renditions: await addToSet(tx, job, media.renditions, update.renditions) })
   }
   await saveState(tx, job.mediaId, after.media)
-  const { early } = after.media
-  if (early && !(media.early && fitTogether(media.early, early))) {
+  const { preview } = after.media
+  if (preview && !(media.preview && fitTogether(media.preview, preview))) {
     await switchToSet(tx, job.mediaId, undefined)
-    if (!media.early) await addVideoEvents(tx, 'video.playable', job, { job_id: job.jobId })
+    if (!media.preview) await addVideoEvents(tx, 'video.playable', job, { job_id: job.jobId })
   }
-  if (news.kind === 'published') {
-    // If the early set has the same plan, its URLs stay valid and running playback continues.
-    if (!(media.early && fitTogether(media.early, news.renditions))) await switchToSet(tx, job.mediaId, media.renditions)
+  if (update.kind === 'published') {
+    // If the preview set has the same plan, its URLs stay valid and running playback continues.
+    if (!(media.preview && fitTogether(media.preview, update.renditions))) await switchToSet(tx, job.mediaId, media.renditions)
     await emitReadyEvents(tx, job, media)
     await endActiveJobs(tx, enqueue, { mediaId: job.mediaId, which: 'renditions', message: 'replaced by a later request' })
     await endCountOfAdded(tx, job.mediaId)
-    await startAllRenditions(tx, enqueue, { ...media, renditions: news.renditions }, userId)
-  } else if (news.kind === 'failed' || news.kind === 'cancelled') {
+    await startAllRenditions(tx, enqueue, { ...media, renditions: update.renditions }, userId)
+  } else if (update.kind === 'failed' || update.kind === 'cancelled') {
     const { code, message } = after.job
     await addVideoEvents(tx, 'video.failed', job, { job_id: job.jobId, action: ACTIONS[job.action], code, message })
   }
@@ -162,7 +162,7 @@ const ACTIONS = { new_video: 'new video', replace: 'replace', add_rendition: 'ad
 async function emitReadyEvents(tx: Transaction, job: Job, before: LockedMedia): Promise<void> {
   const { jobId, mediaId, videoId, organisationId } = job
   const [earlier] = await tx.query(`select 1 from job where media_id = $1 and state = 'ok' and job_id <> $2 limit 1`, [mediaId, jobId])
-  if (!before.renditions && !before.early) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
+  if (!before.renditions && !before.preview) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
   if (!earlier) await addVideoEvents(tx, 'video.ready', job, { job_id: jobId })
   // A replacement of a failed upload publishes the first set, so it is not reported as a
   // replacement.
@@ -188,10 +188,10 @@ async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<Lo
 }
 
 /** Returns whether a job that has ended here is still wanted. Of its sets, only the first accepted one is. */
-async function isNeededAfter(tx: Transaction, jobId: string, news: JobUpdate): Promise<boolean> {
-  if (news.kind === 'progress') return false
-  if (news.kind !== 'published') return (await tx.query(NEEDED, [[jobId]])).length > 0
-  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === news.renditions.prefix)
+async function isNeededAfter(tx: Transaction, jobId: string, update: JobUpdate): Promise<boolean> {
+  if (update.kind === 'progress') return false
+  if (update.kind !== 'published') return (await tx.query(NEEDED, [[jobId]])).length > 0
+  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === update.renditions.prefix)
 }
 
 const USED_SETS = `

@@ -87,7 +87,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           userId,
           reserved,
         })
-        await saveState(tx, mediaId, { status, renditions, early: undefined })
+        await saveState(tx, mediaId, { status, renditions, preview: undefined })
         await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
         return { videoId, jobId, status }
       }),

@@ -102,7 +102,7 @@ async function makeSetAgain(
     userId,
     reserved,
   })
-  await saveState(tx, mediaId, { status, renditions, early: undefined })
+  await saveState(tx, mediaId, { status, renditions, preview: undefined })
   await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, lowPriority, ...workLimits(reserved) })
   return jobId
 }

@@ -17,9 +17,9 @@ let room: ReturnType<typeof settingHandlers>
 let roomWith: (digests: PasswordHasher) => typeof room
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  const { db, videos, organisations: mirror } = catalogue
-  await mirror.apply(anOrganisation({ organisationId: '4', active: false }))
-  const organisations = createOrganisations(mirror, async () => undefined)
+  const { db, videos, organisations: store } = catalogue
+  await store.apply(anOrganisation({ organisationId: '4', active: false }))
+  const organisations = createOrganisations(store, async () => undefined)
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
   roomWith = (digests) => settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, digests })

@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
-import type { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import type { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { parseId } from '../rules/id.ts'
 import type { VideoSummaryStore } from './video-summary-store.ts'
 
@@ -10,14 +10,14 @@ const MAX_IDS = 1_000
 /** Maximum with texts, because descriptions can be long. */
 const MAX_IDS_WITH_TEXTS = 100
 
-export function videoSummaryHandlers(summaries: VideoSummaryStore): Handlers<typeof VideoFactServiceService> {
+export function videoSummaryHandlers(summaries: VideoSummaryStore): Handlers<typeof VideoSummaryServiceService> {
   return {
-    async listVideoFacts({ videoIds, withTexts }, { principal, signal }) {
+    async listVideoSummaries({ videoIds, withTexts }, { principal, signal }) {
       requireService(principal)
       const maxIds = withTexts ? MAX_IDS_WITH_TEXTS : MAX_IDS
       if (videoIds.length > maxIds) throw invalid([{ field: 'video_ids', message: `must have at most ${maxIds} items` }])
       const found = await summaries.find([...new Set(videoIds.filter((id) => parseId(id) !== undefined))], signal)
-      return { facts: withTexts ? found : found.map((summary) => ({ ...summary, texts: undefined })) }
+      return { summaries: withTexts ? found : found.map((summary) => ({ ...summary, texts: undefined })) }
     },
   }
 }

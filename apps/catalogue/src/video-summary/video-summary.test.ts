@@ -14,28 +14,28 @@ afterAll(() => catalogue.close())
 const service = () => serviceCall('collaboration', 'r')
 const request = (
   videoIds: string[],
-  call: Parameters<ReturnType<typeof videoSummaryHandlers>['listVideoFacts']>[1] = service(),
+  call: Parameters<ReturnType<typeof videoSummaryHandlers>['listVideoSummaries']>[1] = service(),
   withTexts = false,
-) => videoSummaryHandlers(createVideoSummaryStore(catalogue.db)).listVideoFacts({ videoIds, withTexts }, call)
+) => videoSummaryHandlers(createVideoSummaryStore(catalogue.db)).listVideoSummaries({ videoIds, withTexts }, call)
 
 test('services read the owner and the length of the existing videos', async () => {
   const plays = await catalogue.play()
   const other = await catalogue.upload({}, { organisationId: '2' })
-  const { facts } = await request([plays.videoId, other.videoId, other.videoId, '4611686018427387905', 'x', '', '0', '9'.repeat(19)])
-  const sorted = facts.toSorted((a, b) => a.organisationId.localeCompare(b.organisationId))
+  const { summaries } = await request([plays.videoId, other.videoId, other.videoId, '4611686018427387905', 'x', '', '0', '9'.repeat(19)])
+  const sorted = summaries.toSorted((a, b) => a.organisationId.localeCompare(b.organisationId))
   expect(sorted).toEqual([
     { videoId: plays.videoId, organisationId: '1', durationSeconds: expect.any(Number), texts: undefined, languages: [] },
     { videoId: other.videoId, organisationId: '2', durationSeconds: undefined, texts: undefined, languages: [] },
   ])
   await catalogue.media.remove({ scope: '1', mediaId: plays.mediaId }, { userId: '7', callerId: '7', notes: '' })
-  expect((await request([plays.videoId])).facts).toEqual([])
-  expect((await request([])).facts).toEqual([])
+  expect((await request([plays.videoId])).summaries).toEqual([])
+  expect((await request([])).summaries).toEqual([])
 })
 
 test('what plays while it is encoded has the length of its beginning, which is that of the whole', async () => {
   const { videoId, jobId } = await catalogue.upload()
-  const duration = async () => (await request([videoId])).facts[0]?.durationSeconds
-  await catalogue.jobs.apply(jobId, { kind: 'playable', early: aSet(jobId, { durationSeconds: 150 }) }, 0)
+  const duration = async () => (await request([videoId])).summaries[0]?.durationSeconds
+  await catalogue.jobs.apply(jobId, { kind: 'playable', preview: aSet(jobId, { durationSeconds: 150 }) }, 0)
   expect(await duration()).toBe(150)
   await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { durationSeconds: 150 }) }, 1)
   expect(await duration()).toBe(150)
@@ -50,16 +50,16 @@ test('languages are those of the video, of its sound and of its captions, each o
       [mediaId, language],
     )
   for (const language of ['de', 'zh-Hant', 'zh-Hant']) await addCaption(language)
-  expect((await request([videoId])).facts[0]?.languages.toSorted()).toEqual(['de', 'pt-BR', 'zh-Hant'])
+  expect((await request([videoId])).summaries[0]?.languages.toSorted()).toEqual(['de', 'pt-BR', 'zh-Hant'])
   for (let nth = 0; nth < 110; nth++) await addCaption(`en-x-${nth}`)
-  expect((await request([videoId])).facts[0]?.languages).toHaveLength(100)
+  expect((await request([videoId])).summaries[0]?.languages).toHaveLength(100)
 })
 
 test('texts come only when asked for, of 100 at most', async () => {
   const { videoId } = await catalogue.play()
-  const [plain] = (await request([videoId])).facts
+  const [plain] = (await request([videoId])).summaries
   expect(plain).toMatchObject({ videoId, texts: undefined })
-  const [full] = (await request([videoId], service(), true)).facts
+  const [full] = (await request([videoId], service(), true)).summaries
   expect(full?.texts).toEqual({
     title: expect.any(String),
     mediaTitle: expect.any(String),
@@ -72,7 +72,7 @@ test('texts come only when asked for, of 100 at most', async () => {
 
 test('1,000 are asked after at once, no more, and by services alone', async () => {
   const ids = Array.from({ length: 1_000 }, (_, nth) => String(nth + 1))
-  for (const count of [999, 1_000]) expect((await request(ids.slice(0, count))).facts).toEqual([])
+  for (const count of [999, 1_000]) expect((await request(ids.slice(0, count))).summaries).toEqual([])
   await expect(request([...ids, '1001'])).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'video_ids' }] })
   const user = { kind: 'user' as const, keyId: '1', userId: '1', organisationId: '1', userType: 'system' as const }
   await expect(request([], { ...service(), principal: user })).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })

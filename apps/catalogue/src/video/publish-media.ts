@@ -13,10 +13,10 @@ export function createPublishMedia(db: Db): PublishMedia {
     withIdempotency(db, call, jsonCodec<{ videoId: string; mediaId: string }>(), async (tx) => {
       const media = await lockMedia(tx, id, scope)
       if (!media) throw notFound('media', id)
-      const { mediaId, organisationId, renditions, early } = media
+      const { mediaId, organisationId, renditions, preview } = media
       const videoId = newRandomId()
       const first = await firstVideo(tx, mediaId)
-      await insertVideo(tx, { ...first, videoId, mediaId, organisationId, userId, plays: (renditions ?? early) !== undefined })
+      await insertVideo(tx, { ...first, videoId, mediaId, organisationId, userId, plays: (renditions ?? preview) !== undefined })
       return { videoId, mediaId }
     })
 }

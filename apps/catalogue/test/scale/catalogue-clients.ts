@@ -1,7 +1,6 @@
 import type { Channel, Client, ServiceDefinition } from '@vitascope/grpc'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
-import { DeliveryRuleServiceService } from '@vitascope/proto/catalogue/v1/delivery_rule'
 import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
@@ -10,8 +9,9 @@ import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
-import { OrganisationMirrorServiceService } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -20,14 +20,14 @@ import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
-import { VideoFactServiceService } from '@vitascope/proto/catalogue/v1/video_fact'
+import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 
 /** All gRPC services of the catalogue; `scale.test.ts` compares them with the protos. */
 export const rooms = {
   captions: CaptionServiceService,
   contactForms: ContactFormServiceService,
-  rules: DeliveryRuleServiceService,
+  policies: PlaybackPolicyServiceService,
   encodingFormats: EncodingFormatServiceService,
   events: EventServiceService,
   folders: FolderServiceService,
@@ -36,7 +36,7 @@ export const rooms = {
   locations: LocationServiceService,
   media: MediaServiceService,
   metadata: MetadataServiceService,
-  mirror: OrganisationMirrorServiceService,
+  organisationReplica: OrganisationReplicaServiceService,
   overlays: OverlayServiceService,
   playlists: PlaylistServiceService,
   presentations: PresentationServiceService,
@@ -45,7 +45,7 @@ export const rooms = {
   settings: SettingServiceService,
   tags: TagServiceService,
   themes: ThemeServiceService,
-  videoFacts: VideoFactServiceService,
+  videoSummaries: VideoSummaryServiceService,
   videos: VideoServiceService,
   webhooks: WebhookServiceService,
 }

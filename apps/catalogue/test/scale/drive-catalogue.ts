@@ -4,7 +4,7 @@ import { CaptionFileFormat, UpdateCaptionRequest } from '@vitascope/proto/catalo
 import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
 import { UpdateFolderRequest } from '@vitascope/proto/catalogue/v1/folder'
 import { UpdateMediaRequest } from '@vitascope/proto/catalogue/v1/media'
-import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_mirror'
+import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { CreateOverlayRequest, UpdateOverlayRequest } from '@vitascope/proto/catalogue/v1/overlay'
 import { UpdatePlaylistRequest } from '@vitascope/proto/catalogue/v1/playlist'
 import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/presentation'
@@ -46,11 +46,14 @@ export async function driveCatalogue(send: Rooms, size: SeedSize): Promise<void>
   await driveTags(send, videoId)
   await driveThemes(send)
   await driveWebhooks(send)
-  await send.rules.getDeliveryRule({ videoId }, internal)
-  await send.videoFacts.listVideoFacts({ videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)), withTexts: false }, internal)
+  await send.policies.getPlaybackPolicy({ videoId }, internal)
+  await send.videoSummaries.listVideoSummaries(
+    { videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)), withTexts: false },
+    internal,
+  )
   // It has no slides yet; only the lookup matters here.
-  const rule = send.rules.getPresentationRule({ presentationId: presentationIdOf(50) }, internal)
-  await rule.catch((error: { reason?: string }) => {
+  const policy = send.policies.getPresentationPolicy({ presentationId: presentationIdOf(50) }, internal)
+  await policy.catch((error: { reason?: string }) => {
     if (error.reason !== 'PRESENTATION_NOT_FOUND') throw error
   })
   await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)) }, system)
@@ -66,7 +69,7 @@ export async function driveCatalogue(send: Rooms, size: SeedSize): Promise<void>
   await send.ids.nextId({}, guest)
   await send.ids.randomId({ length: 7 }, system)
   const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', active: true, quota: {} })
-  await send.mirror.applyOrganisation({ ...organisation, revision: 2 }, internal)
+  await send.organisationReplica.applyOrganisation({ ...organisation, revision: 2 }, internal)
   await send.quotas.getUsage({ organisationId: '1' }, owner)
   const reservationId = randomUUID()
   const reservation = { reservationId, organisationId: '1', bytes: 1, isOpen: true, lifetimeSeconds: 60, replacesId: '' }
@@ -183,9 +186,9 @@ async function driveVideos(send: Rooms, index: number): Promise<void> {
   const request = { organisationId: '1', sourceUrl: 'https://example.org/a.mp4', name: 'Fresh', tags: ['featured'] }
   const upload = await send.videos.uploadVideo(UploadVideoRequest.fromPartial(request), owner)
   for (const call of [owner, system]) await send.jobs.getJob({ jobId: upload.jobId }, call)
-  await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, news: { $case: 'progress', value: { percent: 40 } } }, internal)
+  await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, update: { $case: 'progress', value: { percent: 40 } } }, internal)
   await send.jobs.reportJob(
-    { jobId: upload.jobId, revision: 2, news: { $case: 'published', value: { renditions: aSet(upload.jobId) } } },
+    { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: aSet(upload.jobId) } } },
     internal,
   )
   await send.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)

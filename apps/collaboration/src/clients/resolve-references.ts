@@ -1,11 +1,11 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import type { UserFact, UserFacts } from './user-facts.ts'
-import type { VideoFact, VideoFacts } from './video-facts.ts'
+import type { UserSummaries, UserSummary } from './user-summaries.ts'
+import type { VideoSummaries, VideoSummary } from './video-summaries.ts'
 
 export interface Clients {
-  videos: VideoFacts
-  users: UserFacts
+  videos: VideoSummaries
+  users: UserSummaries
 }
 
 /** The ids of other services that every record references. */
@@ -18,14 +18,14 @@ export interface References {
 /** A record with its user; undefined if it references none. */
 export interface Resolved<Row> {
   row: Row
-  user: UserFact | undefined
+  user: UserSummary | undefined
 }
 
 /**
  * Returns the records with their users, without those whose user was deleted. Makes one call for
  * all users. The video must be checked separately.
  */
-export async function withUsers<Row extends References>(users: UserFacts, rows: readonly Row[], call: Call): Promise<Resolved<Row>[]> {
+export async function withUsers<Row extends References>(users: UserSummaries, rows: readonly Row[], call: Call): Promise<Resolved<Row>[]> {
   const known = await users.find(
     rows.map(({ userId }) => userId),
     call,
@@ -45,7 +45,7 @@ export async function requireResolved<Row extends References>(
   row: Row | undefined,
   missing: { noun: string; id: string },
   call: Call,
-): Promise<Resolved<Row> & { video: VideoFact }> {
+): Promise<Resolved<Row> & { video: VideoSummary }> {
   if (!row) throw notFound(missing.noun, missing.id)
   const [found, [standing]] = await Promise.all([videos.find([row.videoId], call), withUsers(users, [row], call)])
   const video = found.get(row.videoId)

@@ -4,7 +4,7 @@ import { requireUser, scopeOf } from '@vitascope/principal'
 import { UserType } from '@vitascope/proto/auth/v1/user'
 import { Entry as EntryMessage, type EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { type Clients, requireResolved, withUsers } from '../clients/resolve-references.ts'
-import type { UserFact } from '../clients/user-facts.ts'
+import type { UserSummary } from '../clients/user-summaries.ts'
 import { maskOf } from '../rules/input.ts'
 import { CHANGEABLE, checkEmail, type Entry, type EntryHead } from './entry.ts'
 import { readEntryPage } from './entry-page.ts'
@@ -21,8 +21,8 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       const caller = requireUser(call.principal)
       const before = await entries.createdBefore(call)
       if (before) return { entry: toMessage(before, undefined) }
-      const { organisationId } = await videos.need(scopeOf(caller), videoId, call)
-      if (userId !== '') await users.need(organisationId, userId, call)
+      const { organisationId } = await videos.require(scopeOf(caller), videoId, call)
+      if (userId !== '') await users.require(organisationId, userId, call)
       else if (caller.userType !== 'system') throw invalid([{ field: 'user_id', message: 'is required' }])
       const entry = await entries.create({ videoId, organisationId, userId, byUserId: caller.userId }, call)
       return { entry: toMessage(entry, undefined) }
@@ -34,7 +34,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
     },
     async getEntryByEmail({ videoId, email }, call) {
       const scope = scopeOf(call.principal)
-      const [, user] = await Promise.all([videos.need(scope, videoId, call), users.findByEmail(email, call)])
+      const [, user] = await Promise.all([videos.require(scope, videoId, call), users.findByEmail(email, call)])
       const heads = await entries.findHeads({ scope, videoId, email, userId: user?.userId }, call.signal)
       const [newest] = await withUsers(users, heads, call)
       const { collaborationId = '' } = newest?.row ?? {}
@@ -45,7 +45,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
     },
     async listEntries({ videoId, ...page }, call) {
       const scope = scopeOf(call.principal)
-      await videos.need(scope, videoId, call)
+      await videos.require(scope, videoId, call)
       const messageSize = (entry: Entry) => EntryMessage.encode(toMessage(entry, undefined)).finish().length
       const found = await readEntryPage(page, (place) => entries.list({ scope, videoId, ...place }, call.signal), messageSize)
       const standing = await withUsers(users, found.entries, call)
@@ -59,7 +59,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       if (!given) throw notFound('collaboration', '')
       const named = maskOf(updateMask, CHANGEABLE)
       const email = named.has('email') ? checkEmail(given.email) : undefined
-      const user = named.has('user_id') ? await users.need(row.organisationId, given.userId, call) : undefined
+      const user = named.has('user_id') ? await users.require(row.organisationId, given.userId, call) : undefined
       const { entry, previous } = await entries.update(
         key,
         caller.userId,
@@ -69,8 +69,8 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       // Another call may have changed the user in the meantime.
       const known = new Map([user, before].flatMap((one) => (one ? [[one.userId, one]] : [])))
       const strange = [entry, previous].map(({ userId }) => userId).filter((userId) => !known.has(userId))
-      const facts = new Map([...known, ...(await users.find(strange, call))])
-      return { entry: toMessage(entry, facts.get(entry.userId)), previous: toMessage(previous, facts.get(previous.userId)) }
+      const summaries = new Map([...known, ...(await users.find(strange, call))])
+      return { entry: toMessage(entry, summaries.get(entry.userId)), previous: toMessage(previous, summaries.get(previous.userId)) }
     },
     async deleteEntry({ collaborationId }, call) {
       const key = { scope: scopeOf(call.principal), collaborationId }
@@ -81,7 +81,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
   }
 }
 
-function toMessage(entry: EntryHead & Partial<Pick<Entry, 'clips'>>, user: UserFact | undefined): EntryMessage {
+function toMessage(entry: EntryHead & Partial<Pick<Entry, 'clips'>>, user: UserSummary | undefined): EntryMessage {
   return {
     ...entry,
     clips: entry.clips ?? [],

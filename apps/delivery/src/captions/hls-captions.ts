@@ -12,15 +12,15 @@ export interface CaptionTrack {
   showsOnLoad: boolean
 }
 
-/** The part of a rule that concerns captions. */
-export interface CaptionRule {
+/** The part of a playback policy that concerns captions. */
+export interface CaptionSettings {
   /** Path of the set's file that players open first; empty if there is none. */
   masterPath: string
   durationSeconds: number
   tracks: readonly CaptionTrack[]
 }
 
-export const NO_CAPTIONS: CaptionRule = { masterPath: '', durationSeconds: 0, tracks: [] }
+export const NO_CAPTIONS: CaptionSettings = { masterPath: '', durationSeconds: 0, tracks: [] }
 
 /**
  * The caption file that a path denotes: the master playlist, the playlist of one track, or its
@@ -29,7 +29,7 @@ export const NO_CAPTIONS: CaptionRule = { masterPath: '', durationSeconds: 0, tr
  */
 export type CaptionFile = { kind: 'master' } | { kind: 'playlist'; captionId: string } | { kind: 'text'; track: CaptionTrack | undefined }
 
-export function captionFileOf(file: string, { masterPath, tracks }: CaptionRule): CaptionFile | undefined {
+export function captionFileOf(file: string, { masterPath, tracks }: CaptionSettings): CaptionFile | undefined {
   if (masterPath === '') return undefined
   if (file === masterPath) return { kind: 'master' }
   const folder = `${masterPath.slice(0, masterPath.lastIndexOf('/') + 1)}captions/`

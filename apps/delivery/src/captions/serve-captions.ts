@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendText } from '../response/send-text.ts'
 import { PLAYLIST_TYPE } from '../response/serve-object.ts'
 import type { CaptionTexts } from './caption-texts.ts'
-import { type CaptionFile, type CaptionRule, captionPlaylist, withCaptions } from './hls-captions.ts'
+import { type CaptionFile, type CaptionSettings, captionPlaylist, withCaptions } from './hls-captions.ts'
 
 export interface CaptionParts {
   texts: CaptionTexts
@@ -18,14 +18,14 @@ export async function serveCaptions(
   request: IncomingMessage,
   response: ServerResponse,
   parts: CaptionParts,
-  { file, rule, open }: { file: CaptionFile; rule: CaptionRule; open: boolean },
+  { file, settings, open }: { file: CaptionFile; settings: CaptionSettings; open: boolean },
 ): Promise<void> {
   const type = file.kind === 'text' ? 'text/vtt; charset=utf-8' : PLAYLIST_TYPE
-  sendText(request, response, await bodyOf(parts, file, rule), { type, open })
+  sendText(request, response, await bodyOf(parts, file, settings), { type, open })
 }
 
-async function bodyOf({ texts, readMaster }: CaptionParts, file: CaptionFile, rule: CaptionRule): Promise<Buffer> {
+async function bodyOf({ texts, readMaster }: CaptionParts, file: CaptionFile, settings: CaptionSettings): Promise<Buffer> {
   if (file.kind === 'text') return await texts.get(file.track)
-  if (file.kind === 'playlist') return Buffer.from(captionPlaylist(file.captionId, rule.durationSeconds))
-  return Buffer.from(withCaptions(await readMaster(), rule.tracks))
+  if (file.kind === 'playlist') return Buffer.from(captionPlaylist(file.captionId, settings.durationSeconds))
+  return Buffer.from(withCaptions(await readMaster(), settings.tracks))
 }

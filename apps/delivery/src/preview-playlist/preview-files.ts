@@ -14,7 +14,7 @@ export interface PreviewFiles {
 
 /** Returns the job of a prefix of the catalogue, or undefined for a finished set. */
 export function previewJob(prefix: string): string | undefined {
-  return /^early\/([1-9]\d{0,18})$/.exec(prefix)?.[1]
+  return /^preview\/([1-9]\d{0,18})$/.exec(prefix)?.[1]
 }
 
 /** A playlist is requested again after this time; segments last four seconds. */
@@ -24,14 +24,14 @@ const FILE =
   /^hls\/(?:(?<master>master\.m3u8)|(?<key>[a-z0-9_]{1,64})\/(?:(?<list>index\.m3u8)|(?<init>init\.mp4)|seg-(?<number>\d{5,8})\.m4s))$/
 
 /** Creates the preview files. Encoding is called at most once per second and track, for all viewers. */
-export function createPreviewFiles(early: Client<typeof PreviewPlaylistServiceService>): PreviewFiles {
+export function createPreviewFiles(preview: Client<typeof PreviewPlaylistServiceService>): PreviewFiles {
   const masters = createLoadingCache<string>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
   const tracks = createLoadingCache<GetPreviewTrackPlaylistResponse>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
 
   const masterOf = (jobId: string) =>
-    masters.get(jobId, async () => (await early.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID()))).text)
+    masters.get(jobId, async () => (await preview.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID()))).text)
   const trackOf = (jobId: string, key: string) =>
-    tracks.get(`${jobId} ${key}`, () => early.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
+    tracks.get(`${jobId} ${key}`, () => preview.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
 
   return {
     async playlist(jobId, file) {

@@ -19,10 +19,10 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
   return {
     [JOB_ENDED]: async ({ jobId, revision }: JobEnded, signal: AbortSignal) => {
       const job = await readJob(db.query, jobId)
-      const news = job && updateOf(job)
-      if (!news) return
+      const update = job && updateOf(job)
+      if (!update) return
       const call = serviceCall('encoding', randomUUID(), signal)
-      const wanted = await jobs.reportJob({ jobId, revision: Number(revision), news }, call).then(
+      const wanted = await jobs.reportJob({ jobId, revision: Number(revision), update }, call).then(
         (answer) => answer.wanted,
         (error: unknown) => {
           // The catalogue does not know the job, so its objects will never be used.
@@ -36,7 +36,7 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
   }
 }
 
-function updateOf(job: Job): ReportJobRequest['news'] {
+function updateOf(job: Job): ReportJobRequest['update'] {
   if (job.state === 'ok' && job.kind === 'slides') {
     return { $case: 'slidesMade', value: { slides: SlideSet.fromPartial(job.result as SlideSet) } }
   }

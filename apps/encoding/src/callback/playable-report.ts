@@ -17,8 +17,8 @@ export function playableReports({ db, jobs }: { db: Db; jobs: Client<typeof JobS
     [JOB_PLAYABLE]: async ({ jobId }: JobPlayable, signal: AbortSignal) => {
       const job = await readJob(db.query, jobId)
       if (!job || !isUnderWay(job.state)) return
-      const news = { $case: 'playable', value: { early: previewSet(job) } } as const
-      await jobs.reportJob({ jobId, revision: 0, news }, serviceCall('encoding', randomUUID(), signal))
+      const update = { $case: 'playable', value: { preview: previewSet(job) } } as const
+      await jobs.reportJob({ jobId, revision: 0, update }, serviceCall('encoding', randomUUID(), signal))
     },
   }
 }
@@ -33,7 +33,7 @@ function previewSet({ jobId, planNumber, plan, probe }: Job): RenditionSet {
   const { video: source } = probe as SourceProbe
   return RenditionSet.fromPartial({
     jobId,
-    prefix: `early/${jobId}`,
+    prefix: `preview/${jobId}`,
     durationSeconds,
     width: video ? (source?.width ?? 0) : 0,
     height: video ? (source?.height ?? 0) : 0,

@@ -35,9 +35,9 @@ export function createProgressReporter({ db, jobs, onUnneeded, log, intervalMs =
     try {
       const next = await nextReport(db.query, jobId)
       if (!next || reported.get(jobId) === next.progress) return
-      const news = { $case: 'progress', value: { percent: next.progress, sourceMs: next.sourceMs ?? undefined } } as const
+      const update = { $case: 'progress', value: { percent: next.progress, sourceMs: next.sourceMs ?? undefined } } as const
       const call = serviceCall('encoding', randomUUID(), stopping.signal)
-      const { wanted } = await jobs.reportJob({ jobId, revision: Number(next.revision), news }, call)
+      const { wanted } = await jobs.reportJob({ jobId, revision: Number(next.revision), update }, call)
       // After the pause there would be no timer to remove the entry.
       if (pausing.has(jobId)) reported.set(jobId, next.progress)
       if (!wanted) await onUnneeded(jobId)

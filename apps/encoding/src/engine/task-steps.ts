@@ -52,7 +52,7 @@ export interface TaskSteps {
   /** Records the complete set below `prefix`. `set` is reported to the catalogue. */
   packaged(lease: Lease, prefix: string, set: unknown): Promise<boolean>
   /** Renews the lease and raises the progress of the job. `done` is that of the task, 0 to 1. */
-  beat(lease: Lease, done: number): Promise<boolean>
+  extendLease(lease: Lease, done: number): Promise<boolean>
   /**
    * Ends an attempt without a result. With `onlyExpired` it does so only if the lease has expired.
    */
@@ -115,7 +115,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       let started: { job: Job; places: TaskPlaces } | undefined
       await step(
         leased,
-        (tx) => queue.beat(leased, tx),
+        (tx) => queue.extend(leased, tx),
         async (tx, job) => {
           started = await beginTask(tx, job, leased)
         },
@@ -143,7 +143,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     addSegments: (lease, files) =>
       step(
         lease,
-        (tx) => queue.beat(lease, tx),
+        (tx) => queue.extend(lease, tx),
         async (tx, job, item) => {
           const { work: prefix } = await placesOf(tx.query, job.jobId, lease.fence)
           await addSegments(tx, { jobId: job.jobId, chunk: chunkOf(item), prefix, files })
@@ -165,9 +165,9 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       }),
     packaged: (lease, prefix, set) =>
       finish(lease, (tx, job) => endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix, keepsSource })),
-    async beat(lease, done) {
+    async extendLease(lease, done) {
       const item = await queue.find(lease.itemId)
-      if (!item || !(await queue.beat(lease))) return false
+      if (!item || !(await queue.extend(lease))) return false
       const jobId = jobOfKey(item.key)
       if (await raiseProgress(db.query, jobId, await percentNow(db.query, jobId, item, done))) tools.onProgress(jobId)
       return true

@@ -55,10 +55,10 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
   if (!started) return
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])
-  const beats = keepLease(tools, item, lost)
+  const lease = keepLease(tools, item, lost)
   const folder = join(tools.scratchDir, `${started.job.jobId}-${item.fence}`)
   try {
-    await importUploadedFile(tools, item, started, folder, beats, signal)
+    await importUploadedFile(tools, item, started, folder, lease, signal)
   } catch (error) {
     // The lease is lost, so there is nothing to report.
     if (lost.signal.aborted) return
@@ -70,7 +70,7 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
     log.info({ err: error, job_id: started.job.jobId, code: fault.code }, 'fetching a source failed')
     await untilReachable(() => steps.fault(item, fault), signal)
   } finally {
-    beats.stop()
+    lease.stop()
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -80,7 +80,7 @@ async function importUploadedFile(
   item: LeasedItem,
   { job, places }: { job: Job; places: TaskPlaces },
   folder: string,
-  beats: Beats,
+  lease: ExtendedLease,
   signal: AbortSignal,
 ): Promise<void> {
   const { steps, storage, uploads, policy, limits, reach } = tools
@@ -97,7 +97,7 @@ async function importUploadedFile(
     const upload = readUploadSource(job.sourceUrl)
     if (!upload) return fetched()
     const { maxBytes } = limits
-    return uploads.bring(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: beats.done }, signal)
+    return uploads.bring(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: lease.done }, signal)
   }
 
   async function fetched(): Promise<StoredBytes> {
@@ -109,14 +109,14 @@ async function importUploadedFile(
         minBytesPerSecond: limits.minBytesPerSecond,
       },
       signal,
-      onProgress: (progress) => beats.done(progress.total ? progress.bytes / progress.total : 0),
+      onProgress: (progress) => lease.done(progress.total ? progress.bytes / progress.total : 0),
     })
     await storage.put(object, { file, move: true }, { signal })
     return found
   }
 }
 
-interface Beats {
+interface ExtendedLease {
   done(share: number): void
   stop(): void
 }
@@ -125,10 +125,10 @@ interface Beats {
  * Renews the lease three times per lease duration. It tolerates an unavailable database, and aborts
  * the download when the lease is over.
  */
-function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: AbortController): Beats {
+function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: AbortController): ExtendedLease {
   let share = 0
   const timer = setInterval(() => {
-    steps.beat(item, share).then(
+    steps.extendLease(item, share).then(
       (held) => {
         if (!held) lost.abort(new Error('the lease is over'))
       },

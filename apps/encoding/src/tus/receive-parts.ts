@@ -7,7 +7,7 @@ import type { TusPart, TusStore, TusUpload } from './tus-store.ts'
 
 /** Maximum number of bytes that are lost when the process is killed. */
 const PART_BYTES = 16 * 1024 * 1024
-const BEAT_MS = 1_000
+const EXTEND_LEASE_MS = 1_000
 
 export interface ReceiveTools {
   uploads: TusStore
@@ -40,12 +40,12 @@ export async function receiveParts(
 ): Promise<number> {
   const { uploadId, fence } = upload
   const wanted = new AbortController()
-  const beats = setInterval(() => {
-    uploads.beat(uploadId, fence).then(
+  const timer = setInterval(() => {
+    uploads.extendLease(uploadId, fence).then(
       (held) => held || wanted.abort(),
       () => {},
     )
-  }, BEAT_MS)
+  }, EXTEND_LEASE_MS)
   const ended = AbortSignal.any([wanted.signal, stopping])
   const body = bytesOf(request, ended)
   const hash = checksum && createHash(checksum.algorithm)
@@ -77,7 +77,7 @@ export async function receiveParts(
     }
     return received
   } finally {
-    clearInterval(beats)
+    clearInterval(timer)
     for (const { object } of held) await storage.delete(object).catch(() => false)
   }
 

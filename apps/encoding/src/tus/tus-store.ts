@@ -49,7 +49,7 @@ export interface TusStore {
    */
   lease(uploadId: string): Promise<TusUpload | undefined>
   /** Renews the lease. Returns false if it is over or another request wants it. */
-  beat(uploadId: string, fence: number): Promise<boolean>
+  extendLease(uploadId: string, fence: number): Promise<boolean>
   release(uploadId: string, fence: number): Promise<void>
   /**
    * Records stored parts and extends the expiry of the upload. Returns false if the lease is over.
@@ -113,7 +113,7 @@ export function createTusStore(db: Db): TusStore {
       if (!held) await db.query('update tus_upload set is_lease_requested = true where upload_id = $1', [uploadId])
       return held
     },
-    beat: (uploadId, fence) =>
+    extendLease: (uploadId, fence) =>
       changed(
         `update tus_upload set lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
          where upload_id = $1 and fence = $2 and not is_lease_requested and drop_time is null returning 1`,

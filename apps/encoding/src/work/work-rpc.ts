@@ -104,9 +104,9 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
         if (standing !== ChunkState.CHUNK_STATE_WAITING || isOver) return { state: standing, task: undefined }
       }
     },
-    async beatTask({ taskId, fence, done }, { principal }) {
+    async extendTaskLease({ taskId, fence, done }, { principal }) {
       requireService(principal)
-      if (!(await steps.beat(leaseOf(taskId, fence), Number.isFinite(done) ? done : 0))) throw await leaseLost(db, fence)
+      if (!(await steps.extendLease(leaseOf(taskId, fence), Number.isFinite(done) ? done : 0))) throw await leaseLost(db, fence)
       return {}
     },
     async addSegments({ taskId, fence, files }, { principal }) {

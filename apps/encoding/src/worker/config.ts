@@ -52,12 +52,12 @@ export interface WorkerChunk {
 
 export interface WorkerTiming {
   /** Maximum interval between lease renewals, a third of the lease or less. */
-  beatMs: number
+  heartbeatMs: number
   /** Seconds without progress after which ffmpeg is killed. */
   stallSeconds: number
 }
 
-export const defaultWorkerTiming: WorkerTiming = { beatMs: 5_000, stallSeconds: 30 }
+export const defaultWorkerTiming: WorkerTiming = { heartbeatMs: 5_000, stallSeconds: 30 }
 
 /**
  * Returns three quarters of the memory of the machine or container, in MiB. The rest is for Node
@@ -94,7 +94,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     crashAt: read.optional('VITASCOPE_CRASH_AT'),
     metricsListen: read.address('VITASCOPE_WORKER_METRICS_LISTEN', '127.0.0.1:0'),
     timing: {
-      beatMs: read.int('VITASCOPE_WORKER_BEAT_MS', defaultWorkerTiming.beatMs, { min: 50, max: 60_000 }),
+      heartbeatMs: read.int('VITASCOPE_WORKER_HEARTBEAT_MS', defaultWorkerTiming.heartbeatMs, { min: 50, max: 60_000 }),
       stallSeconds: read.int('VITASCOPE_WORKER_STALL_SECONDS', defaultWorkerTiming.stallSeconds, { min: 1, max: 3600 }),
     },
   }

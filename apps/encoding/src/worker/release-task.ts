@@ -41,11 +41,11 @@ export async function releaseRequest(
  * Retries while the service is unavailable, because the failed connection may be the one that lost
  * the response of the lease.
  */
-async function send(news: (call: Call) => Promise<unknown>): Promise<void> {
+async function send(request: (call: Call) => Promise<unknown>): Promise<void> {
   const deadline = new Date(Date.now() + DEADLINE_MS)
   for (;;) {
     try {
-      await news({ ...serviceCall('worker', randomUUID()), deadline })
+      await request({ ...serviceCall('worker', randomUUID()), deadline })
       return
     } catch (error) {
       const isAway = isDomainError(error) && error.kind === 'unavailable'

@@ -27,7 +27,7 @@ export interface TaskTools {
   scratchDir: string
   /** Shared by all slots. */
   room: DiskBudget
-  beatMs: number
+  heartbeatMs: number
   stallSeconds: number
   speed: ReturnType<Metrics['gauge']>
   tasks: ReturnType<Metrics['counter']>
@@ -41,7 +41,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
   const { log, tasks } = tools
   const kind = kindNames[task.kind] ?? 'unknown'
   const context = { task_id: task.taskId, fence: task.fence, job_id: task.jobId, kind }
-  const held = keepLease(tools.work, task, tools.beatMs, log)
+  const held = keepLease(tools.work, task, tools.heartbeatMs, log)
   const signal = AbortSignal.any([stopping, held.lost])
   const scratch = join(tools.scratchDir, `${task.jobId}-${task.fence}`)
   const end = (outcome: string) => {

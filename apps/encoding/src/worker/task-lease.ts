@@ -30,7 +30,7 @@ export interface TaskLease {
 
 /** Progress is reported at most twice per second. */
 const PROGRESS_MS = 500
-const BEAT_DEADLINE_MS = 5_000
+const EXTEND_TIMEOUT_MS = 5_000
 const MAX_PAUSE_MS = 5_000
 /**
  * Maximum number of errors that are neither a rejection nor `unavailable`. The service may recover
@@ -38,29 +38,29 @@ const MAX_PAUSE_MS = 5_000
  */
 const FAULTS = 5
 
-export function keepLease(work: Client<typeof WorkServiceService>, task: Task, beatMs: number, log: Logger): TaskLease {
+export function keepLease(work: Client<typeof WorkServiceService>, task: Task, heartbeatMs: number, log: Logger): TaskLease {
   const lease = { taskId: task.taskId, fence: task.fence }
   const lost = new AbortController()
   let share = 0
-  let beating = false
-  let lastBeat = performance.now()
+  let extending = false
+  let extendedAt = performance.now()
 
-  const beat = async () => {
-    if (beating || lost.signal.aborted) return
-    beating = true
-    lastBeat = performance.now()
+  const extend = async () => {
+    if (extending || lost.signal.aborted) return
+    extending = true
+    extendedAt = performance.now()
     try {
-      await work.beatTask({ ...lease, done: share }, callWithin(BEAT_DEADLINE_MS))
+      await work.extendTaskLease({ ...lease, done: share }, callWithin(EXTEND_TIMEOUT_MS))
     } catch (error) {
       // If the service is unavailable, it cannot lease the task to another worker either, so the
       // work continues.
       if (isLeaseLost(error)) lost.abort(new Error('the lease is over'))
       else log.warn({ err: error, task_id: task.taskId }, 'renewing a lease failed')
     } finally {
-      beating = false
+      extending = false
     }
   }
-  const timer = setInterval(() => void beat(), beatMs)
+  const timer = setInterval(() => void extend(), heartbeatMs)
 
   const settle = async (call: (call: Call) => Promise<unknown>, signal: AbortSignal): Promise<boolean> => {
     for (let faults = 0, tries = 1; ; tries++) {
@@ -82,7 +82,7 @@ export function keepLease(work: Client<typeof WorkServiceService>, task: Task, b
     lost: lost.signal,
     done(now) {
       share = Math.min(1, Math.max(share, now))
-      if (performance.now() - lastBeat >= PROGRESS_MS) void beat()
+      if (performance.now() - extendedAt >= PROGRESS_MS) void extend()
     },
     async addFiles(files, signal) {
       const segments = files.map(({ seconds = 0, ...file }) => ({ ...file, seconds }))

@@ -53,7 +53,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
     office,
     log,
     scratchDir: config.scratchDir,
-    beatMs: config.timing.beatMs,
+    heartbeatMs: config.timing.heartbeatMs,
     stallSeconds: config.timing.stallSeconds,
     memory: createMemoryBudget(config.memoryMib),
     room,

@@ -11,7 +11,7 @@ export interface SweepHold {
   release(): Promise<void>
 }
 
-const BEAT_MS = 15_000
+const EXTEND_MS = 15_000
 const HELD_SECONDS = 180
 
 /** Creates a hold. Its row expires if this process ends. */
@@ -21,16 +21,16 @@ export async function holdSweep(url: string): Promise<SweepHold> {
   await client.query('delete from encoding.sweep_hold where end_time < now()')
   await client.query(`insert into encoding.sweep_hold values ($1, now() + $2::int * interval '1 second')`, [holder, HELD_SECONDS])
   let lost: unknown
-  const beat = async () => {
+  const extend = async () => {
     const text = `update encoding.sweep_hold set end_time = now() + $2::int * interval '1 second' where holder = $1 and end_time > now() returning 1`
     const { rows } = await client.query(text, [holder, HELD_SECONDS])
     if (rows.length === 0) throw new Error('the row of the hold was over')
   }
   const timer = setInterval(() => {
-    beat().catch((error: unknown) => {
+    extend().catch((error: unknown) => {
       lost ??= error
     })
-  }, BEAT_MS)
+  }, EXTEND_MS)
   return {
     check() {
       if (lost !== undefined) {

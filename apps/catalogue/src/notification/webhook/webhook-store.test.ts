@@ -108,7 +108,7 @@ describe('events', () => {
     const webhook = await aWebhook()
     const { organisationId } = webhook
     const { videoId, mediaId, jobId } = await upload(webhook)
-    for (const _ of [1, 2]) await catalogue.jobs.apply(jobId, { kind: 'playable', early: aSet(jobId, { renditions: [] }) }, undefined)
+    for (const _ of [1, 2]) await catalogue.jobs.apply(jobId, { kind: 'playable', preview: aSet(jobId, { renditions: [] }) }, undefined)
     await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
     const second = await catalogue.media.replace({ scope: organisationId, mediaId }, source, aCall())

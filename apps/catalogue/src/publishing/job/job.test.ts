@@ -5,8 +5,8 @@ import { accepted, playable, type Status } from '../media/status.ts'
 import { applyUpdate, type JobState, type JobUpdate, type MediaState } from './job.ts'
 
 const queued: JobState = { state: 'queued', progress: 5, code: 0, message: '' }
-const fresh: MediaState = { status: accepted(false), renditions: undefined, early: undefined }
-const replaced: MediaState = { status: accepted(false), renditions: aSet('1'), early: undefined }
+const fresh: MediaState = { status: accepted(false), renditions: undefined, preview: undefined }
+const replaced: MediaState = { status: accepted(false), renditions: aSet('1'), preview: undefined }
 const working = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
 
 test('an accepted job shows encoding at once, one that waits for its turn waiting', () => {
@@ -45,7 +45,7 @@ describe('a failure', () => {
   })
   test('of a replacement leaves what played, and the reason in the job', () => {
     const after = applyUpdate(queued, replaced, failed)
-    expect(after.media).toEqual({ status: playable(), renditions: aSet('1'), early: undefined })
+    expect(after.media).toEqual({ status: playable(), renditions: aSet('1'), preview: undefined })
     expect(after.job).toMatchObject({ state: 'failed', code: 4001, message: 'the source is not to be reached' })
   })
   test('under a code that is none is a fault of ours', () => {
@@ -59,20 +59,20 @@ describe('a failure', () => {
 })
 
 describe('that it can be watched', () => {
-  const early = aSet('1', { renditions: [] })
+  const preview = aSet('1', { renditions: [] })
   test('plays while the status goes on, and ends with the job', () => {
-    const after = applyUpdate(queued, fresh, { kind: 'playable', early })
-    expect([after.job.state, after.media]).toEqual(['running', { ...fresh, early }])
+    const after = applyUpdate(queued, fresh, { kind: 'playable', preview })
+    expect([after.job.state, after.media]).toEqual(['running', { ...fresh, preview }])
     const { media } = applyUpdate(after.job, after.media, { kind: 'progress', percent: 40 })
-    expect([media.early, media.status.progress]).toEqual([early, 40])
-    expect(applyUpdate(after.job, media, { kind: 'failed', code: 5002, message: '' }).media.early).toBeUndefined()
+    expect([media.preview, media.status.progress]).toEqual([preview, 40])
+    expect(applyUpdate(after.job, media, { kind: 'failed', code: 5002, message: '' }).media.preview).toBeUndefined()
     expect(applyUpdate(after.job, media, { kind: 'published', renditions: aSet('1') }).media).toMatchObject({
-      early: undefined,
+      preview: undefined,
       renditions: aSet('1'),
     })
   })
   test('of a replacement leaves what plays', () => {
-    expect(applyUpdate(queued, replaced, { kind: 'playable', early }).media).toEqual(replaced)
+    expect(applyUpdate(queued, replaced, { kind: 'playable', preview }).media).toEqual(replaced)
   })
 })
 
@@ -80,14 +80,14 @@ test('whatever comes, what is shown is one of the states with its own numbers, a
   const update = fc.oneof(
     fc.record({ kind: fc.constant('progress' as const), percent: fc.integer() }),
     fc.record({ kind: fc.constant('failed' as const), code: fc.integer(), message: fc.string() }),
-    fc.constant({ kind: 'playable' as const, early: aSet('9', { renditions: [] }) }),
+    fc.constant({ kind: 'playable' as const, preview: aSet('9', { renditions: [] }) }),
     fc.constant({ kind: 'published' as const, renditions: aSet('9') }),
     fc.constant({ kind: 'cancelled' as const, message: '' }),
   )
   fc.assert(
     fc.property(fc.boolean(), fc.boolean(), fc.array(update, { maxLength: 20 }), (waits, plays, all) => {
       let job = queued
-      let media: MediaState = { status: accepted(waits), renditions: plays ? aSet('1') : undefined, early: undefined }
+      let media: MediaState = { status: accepted(waits), renditions: plays ? aSet('1') : undefined, preview: undefined }
       for (const one of all) {
         const after = applyUpdate(job, media, one)
         expect(after.job.progress).toBeGreaterThanOrEqual(job.progress)
@@ -96,7 +96,7 @@ test('whatever comes, what is shown is one of the states with its own numbers, a
         if (state === 'encoding') expect([progress >= 5 && progress <= 99, code]).toEqual([true, 2])
         else if (state === 'ok') expect([progress, code]).toEqual([100, 2000])
         else expect([state, Math.floor(code / 1000) === 4 || Math.floor(code / 1000) === 5]).toEqual(['failed', true])
-        expect(after.media.early === undefined || (one.kind !== 'published' && !after.media.renditions)).toBe(true)
+        expect(after.media.preview === undefined || (one.kind !== 'published' && !after.media.renditions)).toBe(true)
         if (one.kind !== 'progress' && one.kind !== 'playable') return
         job = after.job
         media = after.media

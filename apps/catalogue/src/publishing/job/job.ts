@@ -30,12 +30,12 @@ export interface MediaState {
   status: Status
   renditions: RenditionSet | undefined
   /** The set that plays while the first full set is being made. */
-  early: RenditionSet | undefined
+  preview: RenditionSet | undefined
 }
 
 export type JobUpdate =
   | { kind: 'progress'; percent: number; sourceMs?: number | undefined }
-  | { kind: 'playable'; early: RenditionSet }
+  | { kind: 'playable'; preview: RenditionSet }
   | { kind: 'published'; renditions: RenditionSet }
   | { kind: 'failed'; code: number; message: string }
   | { kind: 'cancelled'; message: string }
@@ -46,27 +46,31 @@ export function isActive({ state }: Pick<Job, 'state'>): boolean {
 }
 
 /** Returns the state of an active job and of its media after an update. */
-export function applyUpdate(job: JobState, media: MediaState, news: JobUpdate): { job: JobState; media: MediaState } {
-  switch (news.kind) {
+export function applyUpdate(job: JobState, media: MediaState, update: JobUpdate): { job: JobState; media: MediaState } {
+  switch (update.kind) {
     case 'progress':
       return {
-        job: { ...job, state: 'running', progress: Math.max(job.progress, workPercent(news.percent)) },
-        media: { ...media, status: progressed(media.status, news.percent) },
+        job: { ...job, state: 'running', progress: Math.max(job.progress, workPercent(update.percent)) },
+        media: { ...media, status: progressed(media.status, update.percent) },
       }
     case 'playable':
       return {
         job: { ...job, state: 'running' },
-        media: { ...media, status: progressed(media.status, media.status.progress), early: media.renditions ? undefined : news.early },
+        media: {
+          ...media,
+          status: progressed(media.status, media.status.progress),
+          preview: media.renditions ? undefined : update.preview,
+        },
       }
     case 'published':
       return {
         job: { state: 'ok', progress: 100, code: 0, message: '' },
-        media: { status: playable(), renditions: news.renditions, early: undefined },
+        media: { status: playable(), renditions: update.renditions, preview: undefined },
       }
     case 'failed':
-      return givenUpBy(job, media, 'failed', failureCode(news.code), news.message)
+      return givenUpBy(job, media, 'failed', failureCode(update.code), update.message)
     case 'cancelled':
-      return givenUpBy(job, media, 'cancelled', CANCELLED, news.message)
+      return givenUpBy(job, media, 'cancelled', CANCELLED, update.message)
   }
 }
 
@@ -74,6 +78,6 @@ function givenUpBy(job: JobState, media: MediaState, state: 'failed' | 'cancelle
   const message = tidy(reason, 1_000)
   return {
     job: { state, progress: job.progress, code, message },
-    media: { ...media, early: undefined, status: failedStatus(media.status, code, message, media.renditions !== undefined) },
+    media: { ...media, preview: undefined, status: failedStatus(media.status, code, message, media.renditions !== undefined) },
   }
 }

@@ -21,7 +21,7 @@ type AnyJob = { jobId: string; sends: number }
 
 export interface ReconcileParts<Job extends AnyJob> extends ReconcileTimes {
   staleJobs: StaleJobs<Job>
-  jobs: { apply(jobId: string, news: Failed, revision: undefined, signal: AbortSignal): Promise<unknown> }
+  jobs: { apply(jobId: string, update: Failed, revision: undefined, signal: AbortSignal): Promise<unknown> }
   encoding: Pick<Client<typeof JobServiceService>, 'getJob' | 'repeatReport'>
   log: Logger
 }
@@ -72,14 +72,14 @@ async function reconcileJob<Job extends AnyJob>(
     await staleJobs.alive(job.jobId)
     return 'under_way'
   }
-  const news: Failed = there ? outcome(there) : { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' }
+  const update: Failed = there ? outcome(there) : { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' }
   const patience = !there ? 0 : there.state === JobState.JOB_STATE_OK ? parts.resultSeconds : parts.staleSeconds
   if ((await staleJobs.ended(job.jobId)) < patience) {
     await encoding.repeatReport({ jobId: job.jobId }, serviceCall('catalogue', `reconcile-${job.jobId}`, signal))
     return 'reports_repeated'
   }
   log.warn({ job_id: job.jobId, encoding: there?.state ?? 'unknown' }, 'job ended without a report; applying its state')
-  await jobs.apply(job.jobId, news, undefined, signal)
+  await jobs.apply(job.jobId, update, undefined, signal)
   return 'ended'
 }
 

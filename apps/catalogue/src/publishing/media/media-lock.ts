@@ -20,7 +20,7 @@ export interface LockedMedia {
   status: Status
   renditions: RenditionSet | undefined
   /** The set that plays while the first full set is being made. */
-  early: RenditionSet | undefined
+  preview: RenditionSet | undefined
 }
 
 interface Row {
@@ -36,7 +36,7 @@ interface Row {
   code: number
   message: string
   renditions: StoredSet | null
-  early: StoredSet | null
+  preview: StoredSet | null
 }
 
 /**
@@ -46,7 +46,7 @@ interface Row {
 export async function lockMedia(tx: Transaction, mediaId: string, scope: Scope): Promise<LockedMedia | undefined> {
   const [row] = await tx.query<Row>(
     `select media_id, organisation_id, title, original_filename, token_required, gif_status, update_time, state, progress, code, message,
-       renditions, preview as early
+       renditions, preview
      from media where media_id = $1 and ($2::bigint is null or organisation_id = $2) for update`,
     [mediaId, scope],
   )
@@ -61,7 +61,7 @@ export async function lockMedia(tx: Transaction, mediaId: string, scope: Scope):
       updateTime: row.update_time,
       status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
       renditions: readSet(row.renditions),
-      early: readSet(row.early),
+      preview: readSet(row.preview),
     }
   )
 }
@@ -70,7 +70,7 @@ export async function lockMedia(tx: Transaction, mediaId: string, scope: Scope):
 export async function saveState(
   tx: Transaction,
   mediaId: string,
-  { status, renditions, early }: Pick<LockedMedia, 'status' | 'renditions' | 'early'>,
+  { status, renditions, preview }: Pick<LockedMedia, 'status' | 'renditions' | 'preview'>,
 ): Promise<void> {
   await tx.query(
     'update media set state = $2, progress = $3, code = $4, message = $5, renditions = $6, set_job_id = $7, preview = $8 where media_id = $1',
@@ -82,7 +82,7 @@ export async function saveState(
       status.message,
       renditions ? JSON.stringify(renditions) : null,
       renditions?.jobId ?? null,
-      early ? JSON.stringify(early) : null,
+      preview ? JSON.stringify(preview) : null,
     ],
   )
 }

@@ -13,7 +13,7 @@ export interface Outcome {
   /** The HTTP status. */
   status: number
   /** Id of the created record, or empty. */
-  madeId: string
+  createdId: string
 }
 
 /**
@@ -134,8 +134,8 @@ export function createAuditLog({
     recordIntent(write) {
       const entry = { entryId: nextId(), ...write }
       return new Promise((resolve, reject) => {
-        const end = ({ status, madeId }: Outcome) => {
-          keep([{ entryId: entry.entryId, status, madeId }])
+        const end = ({ status, createdId }: Outcome) => {
+          keep([{ entryId: entry.entryId, status, createdId }])
           if (!running) sendLater(OUTCOMES_MS)
         }
         waiting.push({ entry, resolve: () => resolve(end), reject })

@@ -37,17 +37,17 @@ export async function audited<Answer>(
     address: exchange.address,
   })
   if (signal.aborted) {
-    end({ status: HUNG_UP, madeId: '' })
+    end({ status: HUNG_UP, createdId: '' })
     throw signal.reason
   }
   try {
     const answer = await handle()
     const status = answer instanceof Reply ? answer.status : route.status
-    end({ status: route.verb === 'get' && answer === null ? NOTHING_CHANGED : status, madeId: createdIdOf(route, params, answer) })
+    end({ status: route.verb === 'get' && answer === null ? NOTHING_CHANGED : status, createdId: createdIdOf(route, params, answer) })
     return answer
   } catch (error) {
     // An aborted call may have been executed, so no outcome is recorded.
-    if (!signal.aborted) end({ status: isDomainError(error) ? statusOf(error) : 500, madeId: '' })
+    if (!signal.aborted) end({ status: isDomainError(error) ? statusOf(error) : 500, createdId: '' })
     throw error
   }
 }

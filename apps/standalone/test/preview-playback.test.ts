@@ -72,7 +72,7 @@ test(
     const master = await text(video.uri.hls)
     const tracks = [...master.matchAll(/(?:URI="|^)([a-z0-9_]+\/index\.m3u8)/gm)].map(([, path]) => new URL(path ?? '', video.uri.hls).href)
     expect(tracks.length).toBeGreaterThan(6)
-    const early = new Map<string, Buffer>()
+    const previewed = new Map<string, Buffer>()
     for (const url of tracks) {
       const playlist = await text(url)
       expect(playlist).toContain('#EXT-X-PLAYLIST-TYPE:EVENT')
@@ -81,9 +81,9 @@ test(
       const [first = ''] = segmentsOf(playlist)
       const init = new URL('init.mp4', url).href
       const segment = new URL(first, url).href
-      for (const one of [init, segment]) early.set(one, await bytes(one))
+      for (const one of [init, segment]) previewed.set(one, await bytes(one))
       const file = join(folder, 'beginning.mp4')
-      await writeFile(file, Buffer.concat([early.get(init) ?? Buffer.alloc(0), early.get(segment) ?? Buffer.alloc(0)]))
+      await writeFile(file, Buffer.concat([previewed.get(init) ?? Buffer.alloc(0), previewed.get(segment) ?? Buffer.alloc(0)]))
       const { packets = [] } = await ffprobe(['-show_packets', file])
       expect([url, packets.length > 50]).toEqual([url, true])
     }
@@ -109,7 +109,7 @@ test(
     const after = await settled(platform.guest, id, 120_000)
     expect(after.uri.hls).toBe(video.uri.hls)
     await waitFor(async () => (await text(watched)).includes('#EXT-X-PLAYLIST-TYPE:VOD'))
-    for (const [url, before] of early) expect([url, (await bytes(url)).equals(before)]).toEqual([url, true])
+    for (const [url, before] of previewed) expect([url, (await bytes(url)).equals(before)]).toEqual([url, true])
     await viewed()
   },
   2 * PATIENCE_MS,
@@ -162,7 +162,7 @@ inBrowser('in a browser', () => {
         await waitFor(async () => /Encoding: \d+ %/.test((await page.locator('.badge').textContent()) ?? ''), { timeout: 20_000 })
         if (SCREENSHOTS !== undefined) {
           await mkdir(SCREENSHOTS, { recursive: true })
-          await page.screenshot({ path: join(SCREENSHOTS, 'early-play.png') })
+          await page.screenshot({ path: join(SCREENSHOTS, 'preview-playback.png') })
         }
         const seen = await at()
         await settled(platform.guest, id, PATIENCE_MS)

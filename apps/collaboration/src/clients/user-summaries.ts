@@ -1,28 +1,30 @@
 import { isDomainError, notFound } from '@vitascope/errors'
 import type { Call, Client } from '@vitascope/grpc'
 import { isId } from '@vitascope/postgres'
-import type { UserFact, UserServiceService } from '@vitascope/proto/auth/v1/user'
+import type { UserServiceService, UserSummary } from '@vitascope/proto/auth/v1/user'
 import { isStorable } from '../rules/input.ts'
 import { asService } from './as-service.ts'
 
-export type { UserFact }
+export type { UserSummary }
 
 /** Reads users from auth. Throws `unavailable` while auth is unavailable. */
-export interface UserFacts {
+export interface UserSummaries {
   /** Returns the existing users by id, with one call. */
-  find(userIds: readonly string[], call: Call): Promise<Map<string, UserFact>>
+  find(userIds: readonly string[], call: Call): Promise<Map<string, UserSummary>>
   /** Returns the user with this email address (case-insensitive). */
-  findByEmail(email: string, call: Call): Promise<Pick<UserFact, 'userId' | 'organisationId'> | undefined>
+  findByEmail(email: string, call: Call): Promise<Pick<UserSummary, 'userId' | 'organisationId'> | undefined>
   /** Returns a user. Throws USER_NOT_FOUND if it does not exist or belongs to another organisation. */
-  need(organisationId: string, userId: string, call: Call): Promise<UserFact>
+  require(organisationId: string, userId: string, call: Call): Promise<UserSummary>
 }
 
-export function askAuth(client: Pick<Client<typeof UserServiceService>, 'listUserFacts' | 'getUserByEmail'>): UserFacts {
+export function createUserSummaries(
+  client: Pick<Client<typeof UserServiceService>, 'listUserSummaries' | 'getUserByEmail'>,
+): UserSummaries {
   const find = async (userIds: readonly string[], call: Call) => {
     const wanted = [...new Set(userIds)].filter((userId) => userId !== '')
     if (wanted.length === 0) return new Map()
-    const { facts } = await client.listUserFacts({ userIds: wanted }, asService(call))
-    return new Map(facts.map((fact) => [fact.userId, fact]))
+    const { summaries } = await client.listUserSummaries({ userIds: wanted }, asService(call))
+    return new Map(summaries.map((summary) => [summary.userId, summary]))
   }
   return {
     find,
@@ -35,7 +37,7 @@ export function askAuth(client: Pick<Client<typeof UserServiceService>, 'listUse
         throw error
       }
     },
-    async need(organisationId, userId, call) {
+    async require(organisationId, userId, call) {
       const user = isId(userId) ? (await find([userId], call)).get(userId) : undefined
       if (!user || user.organisationId !== organisationId) throw notFound('user', userId)
       return user

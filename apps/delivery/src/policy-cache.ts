@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { createLoadingCache } from '@vitascope/concurrency'
+import { isDomainError } from '@vitascope/errors'
+import { type Client, serviceCall } from '@vitascope/grpc'
+import type {
+  GetPlaybackPolicyResponse,
+  GetPresentationPolicyResponse,
+  PlaybackPolicyServiceService,
+} from '@vitascope/proto/catalogue/v1/playback_policy'
+import { parseAddressRules } from '@vitascope/security'
+import type { PlaybackPolicy } from './admission.ts'
+import { type CaptionSettings, NO_CAPTIONS } from './captions/hls-captions.ts'
+import type { DeliveryPath } from './delivery-path.ts'
+
+/** Maximum age of a cached policy. Policy changes must take effect within 5 s, including the catalogue's share. */
+const FRESH_MS = 2_000
+/** While the catalogue is unavailable, a policy up to this age is used. */
+const STALE_MS = 4_000
+const MAX_POLICIES = 50_000
+
+/** The video or presentation of a policy. */
+export type Asked = Pick<DeliveryPath, 'kind' | 'id'>
+
+export interface PolicyCache {
+  /**
+   * Returns undefined if it does not exist. `fresh` bypasses the cache. Throws `unavailable` if the
+   * catalogue is unavailable and no recent policy is cached.
+   */
+  get(asked: Asked, options?: { fresh?: boolean }): Promise<PlaybackPolicy | undefined>
+}
+
+/** Creates the cache. Concurrent requests for the same policy share one call to the catalogue. */
+export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceService>): PolicyCache {
+  const cache = createLoadingCache<PlaybackPolicy | undefined>({
+    max: MAX_POLICIES,
+    maxMissing: MAX_POLICIES,
+    isMissing: (policy) => policy === undefined,
+    ttlMs: () => FRESH_MS,
+  })
+
+  const find = async ({ kind, id }: Asked): Promise<PlaybackPolicy> => {
+    const call = serviceCall('delivery', randomUUID())
+    if (kind === 'video') {
+      const policy = await policies.getPlaybackPolicy({ videoId: id }, call)
+      return { ...toPolicy(policy), videoId: id, captions: toCaptionSettings(policy), added: policy.added }
+    }
+    const policy = await policies.getPresentationPolicy({ presentationId: id }, call)
+    return { ...toPolicy(policy), videoId: policy.videoId, captions: NO_CAPTIONS, added: [] }
+  }
+  const findOrUndefined = async (asked: Asked): Promise<PlaybackPolicy | undefined> => {
+    try {
+      return await find(asked)
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+
+  return {
+    async get(asked, { fresh = false } = {}) {
+      const key = `${asked.kind} ${asked.id}`
+      try {
+        return await cache[fresh ? 'reload' : 'get'](key, () => findOrUndefined(asked))
+      } catch (error) {
+        const last = cache.last(key)
+        if (last && last.ageMs < STALE_MS && isDomainError(error) && error.kind === 'unavailable') return last.value
+        throw error
+      }
+    },
+  }
+}
+
+function toPolicy(
+  message: GetPlaybackPolicyResponse | GetPresentationPolicyResponse,
+): Omit<PlaybackPolicy, 'videoId' | 'captions' | 'added'> {
+  const { rules, errors } = parseAddressRules(message.allowedIps)
+  // The catalogue validates rules before it stores them. An unreadable rule must never grant
+  // access.
+  if (errors) throw new Error('the catalogue keeps an address rule that cannot be read')
+  return { sets: message.sets, tokenRequired: message.tokenRequired, allowed: rules, expires: message.expireTime }
+}
+
+function toCaptionSettings({ masterPath, durationSeconds, captions }: GetPlaybackPolicyResponse): CaptionSettings {
+  return { masterPath, durationSeconds, tracks: captions }
+}
