@@ -1,3 +1,4 @@
+import { createBatcher } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { dayOf } from '../view/contribution.ts'
@@ -24,12 +25,10 @@ export interface EventWriter {
   close(): Promise<void>
 }
 
-interface Waiting extends Batch {
+interface QueuedEvents extends Batch {
   batch: ViewBatch
   /** `performance.now()`, in milliseconds. */
   since: number
-  resolve(): void
-  reject(error: unknown): void
 }
 
 export interface EventWriterOptions {
@@ -57,10 +56,7 @@ const AWAY_MS = 1_000
 /** The buckets surround 20 ms, the maximum wait while the database is fast. */
 const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
 
-/**
- * Group commit: events that arrive during an insert join the next one. There is no timer, so
- * batches grow with load.
- */
+/** Creates a writer with group commit. */
 export function createEventWriter({
   store,
   spool,
@@ -72,11 +68,7 @@ export function createEventWriter({
   maxQueued = 20_000,
   now = Date.now,
 }: EventWriterOptions): EventWriter {
-  const queue: Waiting[] = []
-  let waiting = 0
-  let writers = 0
   let awayUntil = 0
-  const running = new Set<Promise<void>>()
   const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events made durable', ['where'])
   const batchWait = metrics.seconds(
     'vitascope_analytics_batch_wait_seconds',
@@ -84,7 +76,7 @@ export function createEventWriter({
     [],
     BATCH_WAIT_BUCKETS,
   )
-  metrics.gauge('vitascope_analytics_waiting_events', 'Events that wait to be durable', [], (gauge) => gauge.set(waiting))
+  metrics.gauge('vitascope_analytics_waiting_events', 'Events that wait to be durable', [], (gauge) => gauge.set(batcher.queuedWeight()))
   metrics.gauge('vitascope_analytics_spool_bytes', 'Bytes of events on disk for want of the database', [], (gauge) =>
     gauge.set(spool?.bytes() ?? 0),
   )
@@ -105,32 +97,23 @@ export function createEventWriter({
     await spool.append(batch)
     inserts.inc({ where: 'disk' })
   }
-  const take = (): Waiting[] => {
-    let events = 0
-    let count = 0
-    while (count < queue.length && (count === 0 || events + (queue[count]?.lines.length ?? 0) <= MAX_CONCURRENT)) {
-      events += queue[count]?.lines.length ?? 0
-      count++
-    }
-    waiting -= events
-    return queue.splice(0, count)
-  }
-  const writeOn = async () => {
-    while (queue.length > 0) {
-      const taken = take()
+  const batcher = createBatcher<QueuedEvents>({
+    concurrency: WRITERS,
+    maxWeight: MAX_CONCURRENT,
+    weightOf: ({ lines }) => lines.length,
+    maxQueued,
+    rejection: () =>
+      new DomainError('unavailable', 'INTAKE_FULL', 'too many events are waiting to be stored; try again', { retryAfter: 1 }),
+    async write(taken) {
       batchWait.observe((performance.now() - (taken[0]?.since ?? 0)) / 1000)
       const batch = { lines: taken.flatMap(({ lines }) => lines), days: [...new Set(taken.flatMap(({ days }) => days))] }
-      try {
-        await keepBatch(
-          batch,
-          taken.map(({ batch }) => batch),
-        )
-        for (const one of taken) one.resolve()
-      } catch (error) {
-        for (const one of taken) one.reject(error)
-      }
-    }
-  }
+      await keepBatch(
+        batch,
+        taken.map(({ batch }) => batch),
+      )
+      return []
+    },
+  })
   /** Bypasses the queue, because spooled events are already acknowledged. */
   const replay = async (spooled: Batch) => {
     const { batch, late } = removeLateEvents(spooled, firstSpooledDay(keptDays, now()))
@@ -139,25 +122,11 @@ export function createEventWriter({
     rejected(TOO_OLD.reason, late)
     log.warn({ events: late }, 'spooled events are older than the retention; not counted')
   }
-  const start = () => {
-    if (writers >= WRITERS) return
-    writers++
-    // Waits one turn of the event loop, so that other events of this turn join the batch.
-    const run = new Promise<void>((resolve) => setImmediate(resolve)).then(writeOn).finally(() => {
-      writers--
-      running.delete(run)
-    })
-    running.add(run)
-  }
 
   return {
-    add(events) {
-      if (events.length === 0) return Promise.resolve()
-      if (waiting + events.length > maxQueued) {
-        return Promise.reject(
-          new DomainError('unavailable', 'INTAKE_FULL', 'too many events are waiting to be stored; try again', { retryAfter: 1 }),
-        )
-      }
+    async add(events) {
+      if (events.length === 0) return
+      batcher.requireSpace(events.length)
       const days = new Set<string>()
       const lines = events.map((event) => {
         const day = dayOf(event.atMs)
@@ -166,19 +135,13 @@ export function createEventWriter({
       })
       // Do not retain the event objects: they would stay in memory for the duration of an insert.
       const batch = batchViews(events)
-      waiting += lines.length
-      return new Promise((resolve, reject) => {
-        queue.push({ batch, lines, days: [...days], since: performance.now(), resolve, reject })
-        start()
-      })
+      await batcher.add({ batch, lines, days: [...days], since: performance.now() })
     },
     async drain() {
       if (!spool || spool.bytes() === 0) return
       await spool.drain(replay)
       log.info('spooled events are written to the database')
     },
-    async close() {
-      while (running.size > 0) await Promise.all(running)
-    },
+    close: () => batcher.flush(),
   }
 }

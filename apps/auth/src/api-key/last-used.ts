@@ -5,6 +5,9 @@ import type { Logger } from '@vitascope/telemetry'
  * Records the last use of keys in memory and writes it periodically. Calls do not wait for it. Each
  * key costs at most one write per minute, regardless of the number of replicas. A crash loses up to
  * the last flush interval.
+ *
+ * This is no batcher of libs/concurrency: calls do not wait for the write, uses of one key replace
+ * each other, and the interval bounds the number of writes.
  */
 export interface LastUsed {
   note(apiKeyId: string): void

@@ -1,3 +1,4 @@
+import { createBatcher } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { AcceptEventsRequest, AcceptEventsResponse, EventServiceService } from '@vitascope/proto/analytics/v1/event'
@@ -14,13 +15,12 @@ export interface EventSender {
   countMalformed(events: number): void
 }
 
-interface Waiting {
+interface QueuedRequest {
   request: AcceptEventsRequest
   requestId: string
-  weight: number
-  resolve(response: AcceptEventsResponse): void
-  reject(error: unknown): void
 }
+
+type Outcome = { response: AcceptEventsResponse } | { error: unknown }
 
 /** Concurrent calls. While they wait for the database, the next batch grows. */
 const MAX_CALLS = 3
@@ -34,64 +34,48 @@ const MAX_WEIGHT = 40_000
 const EVENT_WEIGHT = 7
 const TEXT_WEIGHT_SHIFT = 5
 
-/**
- * Creates a sender with group commit: requests that arrive while all calls are in progress join the
- * next one. There is no timer.
- */
+/** Creates a sender with group commit. */
 export function createEventSender(analytics: Client<typeof EventServiceService>, metrics: Metrics): EventSender {
   const malformed = metrics.counter('vitascope_gateway_malformed_events_total', 'Player events rejected because they are malformed')
-  const queue: Waiting[] = []
-  let calls = 0
-
-  const takeBatch = (): Waiting[] => {
-    let weight = 0
-    let count = 0
-    for (const next of queue) {
-      if (count > 0 && (count >= MAX_REQUESTS || weight + next.weight > MAX_WEIGHT)) break
-      weight += next.weight
-      count++
-    }
-    return queue.splice(0, count)
-  }
-  const sendAlone = async ({ request, requestId, resolve, reject }: Waiting) => {
-    try {
-      resolve(await analytics.acceptEvents(request, serviceCall('gateway', requestId)))
-    } catch (error) {
-      reject(error)
-    }
-  }
-  const sendBatch = async (batch: readonly Waiting[]) => {
+  const sendAlone = ({ request, requestId }: QueuedRequest) => analytics.acceptEvents(request, serviceCall('gateway', requestId))
+  const sendBatch = async (batch: readonly QueuedRequest[]): Promise<Outcome[]> => {
     const requests = batch.map(({ request }) => request)
     try {
       const { responses } = await analytics.acceptEventBatch({ requests }, serviceCall('gateway', batch[0]?.requestId ?? ''))
-      for (const [index, entry] of batch.entries()) entry.resolve(responses[index] ?? { accepted: 0, rejected: [] })
+      return batch.map((_, index) => ({ response: responses[index] ?? { accepted: 0, rejected: [] } }))
     } catch (error) {
+      if (isDomainError(error) && error.reason !== 'VIDEO_UNCHECKED') throw error
       // One of the requests may be the cause, or the service may not know this rpc yet. Each is
       // sent alone then, because repeating an event has no effect.
-      if (isDomainError(error) && error.reason !== 'VIDEO_UNCHECKED') for (const entry of batch) entry.reject(error)
-      else await Promise.all(batch.map(sendAlone))
+      return await Promise.all(batch.map((one) => outcomeOf(sendAlone(one))))
     }
   }
-  const sendQueued = async () => {
-    while (queue.length > 0) {
-      const batch = takeBatch()
+  const batcher = createBatcher<QueuedRequest, Outcome>({
+    concurrency: MAX_CALLS,
+    maxItems: MAX_REQUESTS,
+    maxWeight: MAX_WEIGHT,
+    weightOf: ({ request }) => weightOf(request),
+    async write(batch) {
       const [first] = batch
-      if (batch.length === 1 && first) await sendAlone(first)
-      else await sendBatch(batch)
-    }
-    calls--
-  }
+      return batch.length === 1 && first ? [{ response: await sendAlone(first) }] : await sendBatch(batch)
+    },
+  })
 
   return {
     countMalformed: (events) => malformed.inc(events),
-    send: (request, requestId) =>
-      new Promise((resolve, reject) => {
-        queue.push({ request, requestId, weight: weightOf(request), resolve, reject })
-        if (calls >= MAX_CALLS) return
-        calls++
-        // Requests of the same event-loop turn join the call.
-        setImmediate(() => void sendQueued())
-      }),
+    async send(request, requestId) {
+      const outcome = await batcher.add({ request, requestId })
+      if ('error' in outcome) throw outcome.error
+      return outcome.response
+    },
+  }
+}
+
+async function outcomeOf(call: Promise<AcceptEventsResponse>): Promise<Outcome> {
+  try {
+    return { response: await call }
+  } catch (error) {
+    return { error }
   }
 }
 

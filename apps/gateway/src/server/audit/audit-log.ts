@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createBatcher } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { AuditEntry, AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
@@ -46,12 +47,6 @@ const RETRY_MS = 1_000
  */
 const MAX_OUTCOMES = 20_000
 
-interface Waiting {
-  entry: AuditEntry
-  resolve: () => void
-  reject: (error: unknown) => void
-}
-
 export function createAuditLog({
   audit,
   log,
@@ -60,23 +55,35 @@ export function createAuditLog({
   log: Logger
 }): AuditLog {
   const nextId = createEntryIds()
-  const waiting: Waiting[] = []
   const endings: AuditOutcome[] = []
-  let running = false
   let timer: NodeJS.Timeout | undefined
+  let stopped = false
 
-  async function send(): Promise<void> {
-    const batch = waiting.splice(0, MAX_PER_CALL)
-    const outcomes = endings.splice(0, MAX_PER_CALL)
-    try {
-      await append({ entries: batch.map(({ entry }) => entry), outcomes })
-      for (const { resolve } of batch) resolve()
-    } catch (error) {
-      keep(outcomes)
-      for (const { reject } of batch) reject(error)
-      throw error
-    }
-  }
+  /** Writes one call at a time. An item without an entry makes a call that only has outcomes. */
+  const batcher = createBatcher<AuditEntry | undefined>({
+    maxItems: MAX_PER_CALL,
+    async write(items) {
+      clearTimeout(timer)
+      timer = undefined
+      const entries = items.filter((item) => item !== undefined)
+      const outcomes = endings.splice(0, MAX_PER_CALL)
+      if (entries.length === 0 && outcomes.length === 0) return []
+      let wait = OUTCOMES_MS
+      try {
+        await append({ entries, outcomes })
+        if (endings.length >= MAX_PER_CALL) wait = 0
+      } catch (error) {
+        wait = RETRY_MS
+        endings.unshift(...outcomes)
+        limitOutcomes()
+        log.warn({ err: error }, 'writing the audit log failed')
+        throw error
+      } finally {
+        if (endings.length > 0) sendLater(wait)
+      }
+      return []
+    },
+  })
 
   /**
    * Sends entries and outcomes, and retries once if auth is shutting down. Repeating the call has
@@ -93,58 +100,44 @@ export function createAuditLog({
     }
   }
 
-  function keep(outcomes: readonly AuditOutcome[]): void {
-    endings.unshift(...outcomes)
+  /** Drops the oldest outcomes beyond the maximum. */
+  function limitOutcomes(): void {
     const lost = endings.splice(0, Math.max(0, endings.length - MAX_OUTCOMES)).length
     if (lost > 0) log.warn({ lost }, 'outcomes of audited writes were lost')
   }
 
-  /** Runs one call at a time. More calls would only make the batches smaller. */
-  async function run(): Promise<void> {
-    if (running) return
-    running = true
-    clearTimeout(timer)
-    timer = undefined
-    let wait = OUTCOMES_MS
-    // Entries of the same event-loop turn join one call.
-    await new Promise(setImmediate)
-    try {
-      while (waiting.length > 0 || endings.length >= MAX_PER_CALL) await send()
-    } catch (error) {
-      wait = RETRY_MS
-      log.warn({ err: error }, 'writing the audit log failed')
-    }
-    running = false
-    if (waiting.length > 0) void run()
-    else if (endings.length > 0) sendLater(wait)
-  }
-
   function sendLater(ms: number): void {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      if (!running) void flush().catch(() => sendLater(RETRY_MS))
-    }, ms).unref()
+    if (stopped) return
+    timer ??= setTimeout(() => void sendOutcomes(), ms).unref()
   }
 
-  async function flush(): Promise<void> {
-    while (endings.length > 0) await send()
+  /** Sends outcomes with the next call. Returns whether it succeeded; `write` logs a failure. */
+  async function sendOutcomes(): Promise<boolean> {
+    return await batcher.add(undefined).then(
+      () => true,
+      () => false,
+    )
   }
 
   return {
-    recordIntent(write) {
+    async recordIntent(write) {
       const entry = { entryId: nextId(), ...write }
-      return new Promise((resolve, reject) => {
-        const end = ({ status, createdId }: Outcome) => {
-          keep([{ entryId: entry.entryId, status, createdId }])
-          if (!running) sendLater(OUTCOMES_MS)
-        }
-        waiting.push({ entry, resolve: () => resolve(end), reject })
-        void run()
-      })
+      await batcher.add(entry)
+      return ({ status, createdId }) => {
+        endings.push({ entryId: entry.entryId, status, createdId })
+        limitOutcomes()
+        sendLater(OUTCOMES_MS)
+      }
     },
     async stop() {
+      stopped = true
       clearTimeout(timer)
-      await Promise.race([flush().catch(() => undefined), delay(CALL_MS, undefined, { ref: false })])
+      const drain = async () => {
+        await batcher.flush()
+        let isSent = true
+        while (isSent && endings.length > 0) isSent = await sendOutcomes()
+      }
+      await Promise.race([drain(), delay(CALL_MS, undefined, { ref: false })])
     },
   }
 }

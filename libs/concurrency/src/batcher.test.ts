@@ -1,0 +1,141 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { type BatcherOptions, createBatcher } from './batcher.ts'
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A batcher of numbers that weigh their value. The test finishes each write; the result of an item is its square. */
+function controlledBatcher(options: Omit<BatcherOptions<number, number>, 'write' | 'rejection' | 'weightOf'> = {}) {
+  const batches: (readonly number[])[] = []
+  const writing: { resolve: () => void; reject: (error: Error) => void }[] = []
+  const batcher = createBatcher<number, number>({
+    ...options,
+    weightOf: (item) => item,
+    rejection: () => new Error('full'),
+    async write(items) {
+      batches.push(items)
+      await new Promise<void>((resolve, reject) => writing.push({ resolve, reject }))
+      return items.map((item) => item * item)
+    },
+  })
+  return { batcher, batches, writing }
+}
+
+test('items of one event-loop turn are one batch, and each gets its own result', async () => {
+  const { batcher, batches, writing } = controlledBatcher()
+  const results = [1, 2, 3].map((item) => batcher.add(item))
+  await nextTurn()
+  expect(batches).toEqual([[1, 2, 3]])
+  writing[0]?.resolve()
+  expect(await Promise.all(results)).toEqual([1, 4, 9])
+})
+
+test('items that arrive during a write join the next batch', async () => {
+  const { batcher, batches, writing } = controlledBatcher()
+  const first = batcher.add(1)
+  await nextTurn()
+  const later = [2, 3].map((item) => batcher.add(item))
+  await nextTurn()
+  expect(batches).toEqual([[1]])
+  writing[0]?.resolve()
+  await first
+  await nextTurn()
+  expect(batches).toEqual([[1], [2, 3]])
+  writing[1]?.resolve()
+  expect(await Promise.all(later)).toEqual([4, 9])
+})
+
+test('a failed write fails its own items only', async () => {
+  const { batcher, writing } = controlledBatcher({ maxItems: 1 })
+  const [failed, written] = [batcher.add(1), batcher.add(2)]
+  await nextTurn()
+  writing[0]?.reject(new Error('away'))
+  await expect(failed).rejects.toThrow('away')
+  await nextTurn()
+  writing[1]?.resolve()
+  expect(await written).toBe(4)
+})
+
+test('an item that finds the queue full is rejected at once, and there is space again when a write starts', async () => {
+  const { batcher, batches, writing } = controlledBatcher({ maxQueued: 10 })
+  const first = batcher.add(10)
+  await expect(batcher.add(1)).rejects.toThrow('full')
+  expect(() => batcher.requireSpace(1)).toThrow('full')
+  await nextTurn()
+  expect(batcher.queuedWeight()).toBe(0)
+  const second = batcher.add(10)
+  await expect(batcher.add(1)).rejects.toThrow('full')
+  writing[0]?.resolve()
+  await first
+  await nextTurn()
+  writing[1]?.resolve()
+  await second
+  expect(batches).toEqual([[10], [10]])
+})
+
+test('flush waits for everything that was added, and does not fail with a write', async () => {
+  const { batcher, writing } = controlledBatcher({ maxItems: 1 })
+  const adds = Promise.allSettled([batcher.add(1), batcher.add(2)])
+  let isFlushed = false
+  const flushed = batcher.flush().then(() => (isFlushed = true))
+  await nextTurn()
+  writing[0]?.reject(new Error('away'))
+  await nextTurn()
+  expect(isFlushed).toBe(false)
+  writing[1]?.resolve()
+  await flushed
+  expect((await adds).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+})
+
+test('each accepted item is written once, in order and within the bounds, whatever fails', async () => {
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('add' as const), item: fc.integer({ min: 1, max: 8 }) }) },
+    fc.record({ kind: fc.constant('finish' as const), nth: fc.nat(3), fails: fc.boolean() }),
+    fc.record({ kind: fc.constant('turn' as const) }),
+  )
+  const bounds = fc.record({
+    concurrency: fc.integer({ min: 1, max: 3 }),
+    maxItems: fc.integer({ min: 1, max: 4 }),
+    maxWeight: fc.integer({ min: 1, max: 12 }),
+    maxQueued: fc.integer({ min: 8, max: 30 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(bounds, fc.array(step, { maxLength: 60 }), async (bounds, steps) => {
+      const { batcher, batches, writing } = controlledBatcher(bounds)
+      const accepted: number[] = []
+      const adds: Promise<void>[] = []
+      for (const each of steps) {
+        if (each.kind === 'turn') await nextTurn()
+        if (each.kind === 'add') {
+          if (batcher.queuedWeight() + each.item <= bounds.maxQueued) accepted.push(each.item)
+          adds.push(
+            batcher.add(each.item).then(
+              (result) => expect(result).toBe(each.item ** 2),
+              (error: Error) => expect(['away', 'full']).toContain(error.message),
+            ),
+          )
+        }
+        if (each.kind === 'finish' && writing.length > 0) {
+          const [write] = writing.splice(each.nth % writing.length, 1)
+          if (each.fails) write?.reject(new Error('away'))
+          else write?.resolve()
+        }
+        expect(batcher.queuedWeight()).toBeLessThanOrEqual(bounds.maxQueued)
+        expect(writing.length).toBeLessThanOrEqual(bounds.concurrency)
+      }
+      let isFlushed = false
+      const flushed = batcher.flush().then(() => (isFlushed = true))
+      while (!isFlushed) {
+        for (const { resolve } of writing.splice(0)) resolve()
+        await nextTurn()
+      }
+      await Promise.all([flushed, ...adds])
+      expect(batches.flat()).toEqual(accepted)
+      for (const batch of batches) {
+        expect(batch.length).toBeLessThanOrEqual(bounds.maxItems)
+        if (batch.length > 1) expect(batch.reduce((sum, item) => sum + item, 0)).toBeLessThanOrEqual(bounds.maxWeight)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
