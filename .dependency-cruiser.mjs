@@ -23,7 +23,7 @@ const libs = {
 }
 
 /** Test files. A suite tests several implementations of one interface. */
-const tests = '([.]test|-suite)[.]ts$|^(apps|libs)/[^/]+/test/|^libs/testing/|^tools/|^bench/|^test/'
+const tests = '([.]test|-suite)[.]ts$|^(apps|libs)/[^/]+/test/|^libs/testing/|^e2e/|^tools/|^bench/|^test/'
 const forbidden = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 export default {
@@ -97,7 +97,7 @@ export default {
       'no-imports-of-tests',
       'Tests import the product, never the reverse.',
       { path: '^(apps|libs)/', pathNot: tests },
-      { path: '[.]test[.]ts$' },
+      { path: '[.]test[.]ts$|^e2e/' },
     ),
     forbidden('unresolvable', 'The import cannot be resolved.', {}, { couldNotResolve: true }),
   ],

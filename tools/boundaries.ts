@@ -9,7 +9,7 @@ import { unlistedImports } from './workspace-imports.ts'
  */
 export async function boundaryProblems(): Promise<string[]> {
   const cruises = [
-    await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'tools']),
+    await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'e2e', 'tools']),
     await cruise('.dependency-cruiser-folders.mjs', ['apps']),
   ]
   return [...cruises.flat(), ...unlistedImports(root), ...outboundProblems(root)]

@@ -32,7 +32,7 @@ export function proseProblems(): string[] {
 }
 
 function codeFiles(): string[] {
-  const folders = ['apps/*/src/*.ts', 'apps/*/test/*.ts', 'libs/*.ts', 'deploy/*.ts', 'tools/*.ts', 'proto/vitascope/*.proto']
+  const folders = ['apps/*/src/*.ts', 'apps/*/test/*.ts', 'libs/*.ts', 'e2e/*.ts', 'deploy/*.ts', 'tools/*.ts', 'proto/vitascope/*.proto']
   const present = git(['ls-files', ...folders]).filter((file) => existsSync(join(root, file)))
   return present.filter((file) => file !== 'tools/prose.ts')
 }

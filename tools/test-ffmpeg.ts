@@ -10,11 +10,7 @@ import { root } from './run-command.ts'
  * supported build except the one that `npm test` uses. With names, only builds whose name contains
  * one of them. Builds that this machine cannot install are listed, and do not count as a failure.
  */
-const TESTS = [
-  'libs/media/test/(copy|chunks|images|probe)[.]test',
-  'apps/encoding/test/idle[.]test',
-  'apps/standalone/test/upload-to-play[.]test',
-]
+const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encoding/test/idle[.]test', 'e2e/upload-to-play[.]test']
 
 const names = process.argv.slice(2)
 const own = (await findFfmpeg()).version

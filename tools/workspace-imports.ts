@@ -9,6 +9,9 @@ interface Manifest {
   optionalDependencies?: Record<string, string>
 }
 
+/** Packages that consist of test code. */
+const ONLY_TESTS = new Set(['@vitascope/e2e', '@vitascope/testing'])
+
 /**
  * Returns every package that a workspace imports without listing it in its package.json. Such an
  * import works only because of npm's hoisting, and Nx does not see it. Tests may also import the
@@ -17,19 +20,17 @@ interface Manifest {
  */
 export function unlistedImports(root: string): string[] {
   const shared = names(readManifest(root))
-  return ['apps', 'libs'].flatMap((kind) =>
-    readdirSync(join(root, kind))
-      .map((name) => join(root, kind, name))
-      .filter((folder) => existsSync(join(folder, 'package.json')))
-      .flatMap((folder) => unlistedOf(folder, shared).map((found) => relative(root, folder) + found)),
-  )
+  const folders = ['apps', 'libs'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => join(root, kind, name)))
+  return [...folders, join(root, 'e2e')]
+    .filter((folder) => existsSync(join(folder, 'package.json')))
+    .flatMap((folder) => unlistedOf(folder, shared).map((found) => relative(root, folder) + found))
 }
 
 function unlistedOf(folder: string, shared: Set<string>): string[] {
   const manifest = readManifest(folder)
   const listed = names(manifest).add(manifest.name ?? '')
   return sourceFiles(folder).flatMap((file) => {
-    const isTest = /([.]test|-suite)[.]ts$|\/test\//.test(file) || manifest.name === '@vitascope/testing'
+    const isTest = /([.]test|-suite)[.]ts$|\/test\//.test(file) || ONLY_TESTS.has(manifest.name ?? '')
     const isBuild = /\/[^/]+[.]config[.]ts$/.test(file)
     return [...importedPackages(readFileSync(file, 'utf8'))]
       .filter((name) => !listed.has(name))

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
-import type { TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
-import { aTenant, type Tenant } from '../../apps/standalone/test/support/video-steps.ts'
+import { asSuperuser } from '../../e2e/support/database.ts'
+import type { TestPlatform } from '../../e2e/support/test-platform.ts'
+import { aTenant, type Tenant } from '../../e2e/support/video-steps.ts'
 import { type LoadGenerator, percentiles } from '../load-order.ts'
 
 const VIDEOS = 2_000

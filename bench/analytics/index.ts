@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
-import { startTestPlatform, type TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
+import { asSuperuser } from '../../e2e/support/database.ts'
+import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { startFilledPlatform } from '../overload/filled-platform.ts'

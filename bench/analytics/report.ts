@@ -1,6 +1,6 @@
-import { asSuperuser } from '../../apps/standalone/test/support/database.ts'
-import type { TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
-import { aTenant, type Tenant } from '../../apps/standalone/test/support/video-steps.ts'
+import { asSuperuser } from '../../e2e/support/database.ts'
+import type { TestPlatform } from '../../e2e/support/test-platform.ts'
+import { aTenant, type Tenant } from '../../e2e/support/video-steps.ts'
 import { median, medianRatio } from '../ratio.ts'
 
 const FEW_VIEWS = 10_000

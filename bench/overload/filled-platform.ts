@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startSourceServer } from '../../apps/standalone/test/support/source-server.ts'
-import { makeSource } from '../../apps/standalone/test/support/sources.ts'
-import { startTestPlatform, type TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
-import { aTenant, aUser, settled, upload } from '../../apps/standalone/test/support/video-steps.ts'
+import { startSourceServer } from '../../e2e/support/source-server.ts'
+import { makeSource } from '../../e2e/support/sources.ts'
+import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
+import { aTenant, aUser, settled, upload } from '../../e2e/support/video-steps.ts'
 
 /** A video and the keys of its organisation. */
 export interface Filled {

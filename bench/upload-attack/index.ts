@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { startTestPlatform, type TestPlatform } from '../../apps/standalone/test/support/test-platform.ts'
-import { uploadByForm, uploadByTus } from '../../apps/standalone/test/support/timed-uploads.ts'
-import { aTenant } from '../../apps/standalone/test/support/video-steps.ts'
+import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
+import { uploadByForm, uploadByTus } from '../../e2e/support/timed-uploads.ts'
+import { aTenant } from '../../e2e/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { startAttack } from './hostile.ts'
 

@@ -137,9 +137,3 @@ export async function ffmpegsBelow(pid: number): Promise<number[]> {
     .filter((one) => one.isFfmpeg)
     .map((one) => one.pid)
 }
-
-/** Returns whether a process is alive. Zombies do not count. */
-export async function isAlive(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  return stat !== '' && stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z'
-}

@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { findFfmpeg, sandboxFor } from '@vitascope/media'
 import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
-import { waitFor } from '@vitascope/testing'
+import { isAlive, waitFor } from '@vitascope/testing'
 import { makeFakeFfmpeg } from './fixture.ts'
 import { makePdf, nestedForms, plainPage, slowPages } from './pdf.ts'
-import { endProcesses, isAlive, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { endProcesses, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 import { anAsk } from './stand-in-worker.ts'
 
@@ -185,7 +185,7 @@ describe('rejects with 4002, without a retry,', () => {
         throw new Error(`${name}: ${error.message}`)
       })
     }
-    expect(await isAlive(worker.pid)).toBe(true)
+    expect(isAlive(worker.pid)).toBe(true)
     await expectSlides(await create(twoPages()), 2)
   })
   test('a file above the size limit before it is fetched', async () => {
@@ -328,7 +328,7 @@ describe('during rendering', () => {
     const child = await drawing(worker)
     worker.kill('SIGKILL')
     await worker.exited
-    await patiently(async () => !(await isAlive(child)), { describe: 'the renderer to be gone' })
+    await patiently(() => !isAlive(child), { describe: 'the renderer to be gone' })
     await startWorker(service)
     await expectSlides(jobId, 12)
     expect((await caller.job(jobId)).attempt).toBe(2)
@@ -384,7 +384,7 @@ describe('during rendering', () => {
     const jobId = await create(slow())
     const child = await drawing(worker)
     await caller.jobs.cancelJob({ jobId }, caller.call)
-    await patiently(async () => !(await isAlive(child)), { describe: 'the renderer to be gone' })
+    await patiently(() => !isAlive(child), { describe: 'the renderer to be gone' })
     await expectNothing(jobId)
     expect(await around.objects(`upload/${jobId}`)).toHaveLength(1)
   })

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { findFfmpeg } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
-import { waitFor } from '@vitascope/testing'
+import { isAlive, waitFor } from '@vitascope/testing'
 import { makeFakeFfmpeg, makeVideo, makeVideoToCopy } from './fixture.ts'
-import { endProcesses, ffmpegsBelow, isAlive, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
+import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
 
 let around: Surroundings
@@ -179,7 +179,7 @@ describe('during an encode', () => {
     const ffmpeg = await encodingOf(jobId, worker)
     worker.kill('SIGKILL')
     await worker.exited
-    await waitFor(async () => !(await isAlive(ffmpeg)), { timeout: 10_000, describe: 'ffmpeg to be gone' })
+    await waitFor(() => !isAlive(ffmpeg), { timeout: 10_000, describe: 'ffmpeg to be gone' })
     await startWorkerProcess(around, service.address)
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(2)
@@ -216,7 +216,7 @@ describe('during an encode', () => {
     const ffmpeg = await encodingOf(jobId, worker)
     worker.kill('SIGTERM')
     expect(await worker.exited).toBe(0)
-    expect(await isAlive(ffmpeg)).toBe(false)
+    expect(isAlive(ffmpeg)).toBe(false)
     await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(1)
@@ -274,7 +274,7 @@ describe('during an encode', () => {
     const jobId = await create('/long.mp4')
     const ffmpeg = await encodingOf(jobId, worker)
     await caller.jobs.cancelJob({ jobId }, caller.call)
-    await waitFor(async () => !(await isAlive(ffmpeg)), { describe: 'ffmpeg to be gone' })
+    await waitFor(() => !isAlive(ffmpeg), { describe: 'ffmpeg to be gone' })
     for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/9${jobId}`]) {
       await waitFor(async () => (await around.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
     }

@@ -2,11 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { isAlive, waitFor } from '@vitascope/testing'
 import { readStandaloneConfig } from '../src/config.ts'
 import { type DataFolder, openDataFolder } from '../src/data-folder.ts'
 import { startDatabase } from '../src/database.ts'
-import { isAlive } from './support/nemesis.ts'
 
 let path: string
 let folder: DataFolder

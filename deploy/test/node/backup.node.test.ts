@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1CronJob, V1Pod } from '@kubernetes/client-node'
-import { settled, upload, type VideoRecord } from '../../../apps/standalone/test/support/video-steps.ts'
+import { settled, upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
 import { emptyTheOutside } from './support/outside.ts'

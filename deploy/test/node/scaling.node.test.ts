@@ -1,7 +1,7 @@
 import { beforeAll, expect, jest, test } from '@jest/globals'
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { aTenant, type Tenant } from '../../../apps/standalone/test/support/video-steps.ts'
+import { aTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
 import { startLoad } from './support/load.ts'

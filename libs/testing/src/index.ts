@@ -1,4 +1,4 @@
-export { freePort } from '@vitascope/embedded-postgres'
+export { freePort, isAlive } from '@vitascope/embedded-postgres'
 export { browserArguments, browserPath } from './browser.ts'
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 export { type FreshDatabase, freshDatabase } from './fresh-database.ts'

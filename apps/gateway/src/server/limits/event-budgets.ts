@@ -67,7 +67,7 @@ const MAX_CHARGED = 150_000
 
 /**
  * Bytes of tables and indexes in analytics, as upper bounds of measurements
- * (apps/standalone/test/event-growth.test.ts): rows of the event itself, of its view, of its
+ * (e2e/event-growth.test.ts): rows of the event itself, of its view, of its
  * viewer, and of the daily counts by language.
  */
 const BYTES = { event: 180, interval: 8, view: 850, viewer: 340, counts: 1_300 }

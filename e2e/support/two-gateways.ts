@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { freePort, waitFor } from '@vitascope/testing'
-import { superviseChild } from '../../src/child.ts'
-import { createLogPrinter } from '../../src/log-printer.ts'
+import { superviseChild } from '../../apps/standalone/src/child.ts'
+import { createLogPrinter } from '../../apps/standalone/src/log-printer.ts'
 import { startTestPlatform, type TestPlatform } from './test-platform.ts'
 
-const GATEWAY = join(import.meta.dirname, '../../../gateway/src/main.ts')
+const GATEWAY = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
 
 /**
  * The platform with a second gateway, which is also restarted when it dies. `pid` knows it as

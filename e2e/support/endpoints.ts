@@ -8,7 +8,7 @@ export interface Endpoint {
 }
 
 export async function readEndpoints(): Promise<Endpoint[]> {
-  const text = await readFile(new URL('../../../../docs/endpoints.csv', import.meta.url), 'utf8')
+  const text = await readFile(new URL('../../docs/endpoints.csv', import.meta.url), 'utf8')
   return text
     .trim()
     .split('\n')

@@ -43,12 +43,3 @@ export function ffmpegsOf(ancestor: number | undefined): number[] {
   const family = new Set(below(ancestor))
   return processes.filter((p) => family.has(p.pid) && p.name === 'ffmpeg').map((p) => p.pid)
 }
-
-/** Returns whether a process is alive. Zombies do not count. */
-export function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
-}

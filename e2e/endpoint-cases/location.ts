@@ -17,7 +17,7 @@ async function importPostcodes({ platform }: Fixture, content: string): Promise<
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-postcodes-'))
   try {
     await writeFile(join(folder, 'places.txt'), content)
-    const tool = join(import.meta.dirname, '../../../../tools/import-postcodes.ts')
+    const tool = join(import.meta.dirname, '../../tools/import-postcodes.ts')
     const { stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', tool, join(folder, 'places.txt')], {
       env: { PATH: process.env['PATH'], VITASCOPE_DATA_DIR: platform.dataDir },
       encoding: 'utf8',

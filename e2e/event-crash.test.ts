@@ -24,7 +24,7 @@ const MAX_IN_FLIGHT = 400
 const COMES_BACK_MS = 15_000
 /** Of a request that gets no answer: with twice the time before each, a minute in all. */
 const TRIES = 12
-const RECONCILE = join(import.meta.dirname, '../../../tools/reconcile.ts')
+const RECONCILE = join(import.meta.dirname, '../tools/reconcile.ts')
 
 let folder: string
 let platform: TestPlatform

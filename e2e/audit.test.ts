@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { isAlive, waitFor } from '@vitascope/testing'
 import { asSuperuser } from './support/database.ts'
-import { isAlive, kill } from './support/nemesis.ts'
+import { kill } from './support/nemesis.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, type Tenant } from './support/video-steps.ts'
 

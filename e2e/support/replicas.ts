@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { freePort, waitFor } from '@vitascope/testing'
-import { type Child, superviseChild } from '../../src/child.ts'
-import { createLogPrinter } from '../../src/log-printer.ts'
+import { type Child, superviseChild } from '../../apps/standalone/src/child.ts'
+import { createLogPrinter } from '../../apps/standalone/src/log-printer.ts'
 import { type Api, createApi } from './api.ts'
 import { settingsOf } from './process-settings.ts'
 import { startRoundRobin } from './round-robin.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './test-platform.ts'
 
-const APPS = join(import.meta.dirname, '../../..')
+const APPS = join(import.meta.dirname, '../../apps')
 const BEHIND = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
 const REPLICATED = [...BEHIND, 'worker', 'delivery', 'gateway'] as const
 

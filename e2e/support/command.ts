@@ -11,7 +11,7 @@ export interface CommandEnd {
 
 /** Runs the program of `npm run NAME` with only these Vitascope settings. */
 export async function runTool(name: string, args: readonly string[], env: Record<string, string>): Promise<CommandEnd> {
-  const tool = fileURLToPath(new URL(`../../../../tools/${name}.ts`, import.meta.url))
+  const tool = fileURLToPath(new URL(`../../tools/${name}.ts`, import.meta.url))
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('VITASCOPE_')))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', tool, ...args], {
     env: { ...inherited, ...env },
