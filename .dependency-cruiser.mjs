@@ -36,7 +36,20 @@ export default {
       { path: '^apps/', pathNot: '^apps/$1/' },
     ),
     forbidden('lib-to-app', 'Libs are shared by apps, so they import none.', { path: '^libs/' }, { path: '^apps/' }),
-    forbidden('no-imports-of-tools', 'Tools import the product, never the reverse.', { path: '^(apps|libs)/' }, { path: '^tools/' }),
+    forbidden('no-imports-of-tools', 'Tools import the product, never the reverse.', { path: '^(apps|libs|deploy)/' }, { path: '^tools/' }),
+    forbidden(
+      'tools-to-tests',
+      'Tests use tools, never the reverse. What both need is in tools/lib.',
+      { path: '^tools/' },
+      { path: '^(test|e2e|bench)/' },
+    ),
+    forbidden(
+      'tests-to-tools',
+      'Of the tools, tests and benchmarks import only tools/lib.',
+      { path: '^(test|e2e|bench)/' },
+      { path: '^tools/', pathNot: '^tools/lib/' },
+    ),
+    forbidden('tools-lib', 'tools/lib imports no other tool.', { path: '^tools/lib/' }, { path: '^tools/', pathNot: '^tools/lib/' }),
     ...Object.entries(libs).map(([lib, allowed]) =>
       forbidden(
         `imports-of-${lib}`,
@@ -97,7 +110,7 @@ export default {
       'no-imports-of-tests',
       'Tests import the product, never the reverse.',
       { path: '^(apps|libs)/', pathNot: tests },
-      { path: '[.]test[.]ts$|^e2e/' },
+      { path: '[.]test[.]ts$|^(e2e|test)/' },
     ),
     forbidden('unresolvable', 'The import cannot be resolved.', {}, { couldNotResolve: true }),
   ],

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-const folders = ['apps', 'libs', 'e2e', 'tools', 'test', 'bench', 'deploy'].filter((folder) =>
-  existsSync(join(import.meta.dirname, folder)),
-)
+const folders = ['apps', 'libs', 'e2e', 'tools', 'test', 'bench'].filter((folder) => existsSync(join(import.meta.dirname, folder)))
 const long = process.env.VITASCOPE_LONG_TESTS === '1'
 const cluster = process.env.VITASCOPE_TEST_CLUSTER !== undefined
 

@@ -1,5 +1,5 @@
+import { root, runCommand } from './lib/run-command.ts'
 import { outboundProblems } from './outbound.ts'
-import { root, runCommand } from './run-command.ts'
 import { unlistedImports } from './workspace-imports.ts'
 
 /**
@@ -9,7 +9,7 @@ import { unlistedImports } from './workspace-imports.ts'
  */
 export async function boundaryProblems(): Promise<string[]> {
   const cruises = [
-    await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'e2e', 'tools']),
+    await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'e2e', 'test', 'tools', 'deploy', 'bench']),
     await cruise('.dependency-cruiser-folders.mjs', ['apps']),
   ]
   return [...cruises.flat(), ...unlistedImports(root), ...outboundProblems(root)]

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
 import { chartForms, commonForm } from './chart-forms.ts'
-import { isProgram, root } from './run-command.ts'
+import { isProgram, root } from './lib/run-command.ts'
 
 /** A setting of the chart, or a group of settings. */
 export interface ChartSetting {

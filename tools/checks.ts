@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
 import { chartDrift } from './chart-documents.ts'
+import { type CommandResult, root, runCommand } from './lib/run-command.ts'
 import { openApiProblems } from './openapi-lint.ts'
 import { proseProblems } from './prose.ts'
-import { type CommandResult, root, runCommand } from './run-command.ts'
 
 /** A check of the checkout. It returns the problem, or the reason why there is nothing to check. */
 export interface Check {

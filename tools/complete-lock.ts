@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './run-command.ts'
+import { root } from './lib/run-command.ts'
 
 /** The parts of an entry of package-lock.json that this file reads or writes. */
 export interface LockEntry {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { freshDatabase } from '@vitascope/testing'
 import pg from 'pg'
-import { root } from './run-command.ts'
+import { root } from './lib/run-command.ts'
 
 /**
  * Sequences that end below 2^53 - 1, and columns of 32 bits or fewer that hold their numbers, each

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { targetsOf } from '../apps/gateway/src/server/route/route-index.ts'
 import { routes } from '../apps/gateway/src/table.ts'
-import { isProgram, root } from './run-command.ts'
+import { isProgram, root } from './lib/run-command.ts'
 
 /** A row of docs/endpoints.csv. */
 interface Endpoint {

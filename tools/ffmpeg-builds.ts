@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findFfmpeg } from '@vitascope/media'
-import { root, runCommand } from './run-command.ts'
-import { takeOutOfZip } from './zip.ts'
+import { root, runCommand } from './lib/run-command.ts'
+import { takeOutOfZip } from './lib/zip.ts'
 
 /**
  * Returns the path of the ffmpeg of a supported build, with ffprobe in the same folder. Installs

@@ -7,8 +7,8 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { readStandaloneConfig } from '../apps/standalone/src/config.ts'
 import { createLogPrinter } from '../apps/standalone/src/log-printer.ts'
 import { startPlatform } from '../apps/standalone/src/platform.ts'
-import { generate } from './generate.ts'
-import { root, runCommand } from './run-command.ts'
+import { generate } from './lib/generate.ts'
+import { root, runCommand } from './lib/run-command.ts'
 
 // npm run fuzz [-- --examples 10 --seed 1 --path '^/tag']: schemathesis calls every operation of
 // the served API document with the system key, with valid and invalid requests. It fails on a 5xx

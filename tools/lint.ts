@@ -1,5 +1,5 @@
 import { lintChecks, runChecks } from './checks.ts'
-import { generate } from './generate.ts'
+import { generate } from './lib/generate.ts'
 
 await generate((line) => console.log(line))
 const results = await runChecks(lintChecks)

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { root } from './lib/run-command.ts'
 import { migrationProblems } from './migration-rules.ts'
-import { root } from './run-command.ts'
 
 /** The last migration of each folder in version 0.1.0. No database is older. */
 const FIRST_VERSION: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, runCommand } from './run-command.ts'
+import { root, runCommand } from './lib/run-command.ts'
 
 const SOURCE = join(root, 'tools', 'openapi-lint')
 const DOCUMENT = join(root, 'docs', 'openapi.json')

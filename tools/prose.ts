@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './run-command.ts'
+import { root } from './lib/run-command.ts'
 
 /** Words that `docs/glossary.md` and plain technical English have better ones for, each with what to write. */
 const WORDS: readonly [RegExp, string][] = [
@@ -32,7 +32,16 @@ export function proseProblems(): string[] {
 }
 
 function codeFiles(): string[] {
-  const folders = ['apps/*/src/*.ts', 'apps/*/test/*.ts', 'libs/*.ts', 'e2e/*.ts', 'deploy/*.ts', 'tools/*.ts', 'proto/vitascope/*.proto']
+  const folders = [
+    'apps/*/src/*.ts',
+    'apps/*/test/*.ts',
+    'libs/*.ts',
+    'e2e/*.ts',
+    'deploy/*.ts',
+    'test/*.ts',
+    'tools/*.ts',
+    'proto/vitascope/*.proto',
+  ]
   const present = git(['ls-files', ...folders]).filter((file) => existsSync(join(root, file)))
   return present.filter((file) => file !== 'tools/prose.ts')
 }

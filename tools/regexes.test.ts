@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { parseSync } from '@swc/core'
-import { root } from './run-command.ts'
+import { root } from './lib/run-command.ts'
 
 /** 64 KiB, longer than any field except a caption file, which is parsed line by line. */
 const LENGTH = 65_536

@@ -1,6 +1,6 @@
 // `npm start`: generates missing artefacts, then runs the platform in this process.
 import { main } from '../apps/standalone/src/main.ts'
-import { generate } from './generate.ts'
+import { generate } from './lib/generate.ts'
 
 const began = Date.now()
 await generate()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { findFfmpeg, SUPPORTED_BUILDS } from '@vitascope/media'
 import { provideBuild } from './ffmpeg-builds.ts'
-import { root } from './run-command.ts'
+import { root } from './lib/run-command.ts'
 
 /**
  * npm run test:ffmpeg [-- NAME …]: runs the tests that depend on the ffmpeg build, with each

@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generate } from './generate.ts'
-import { runJest, testFiles } from './jest-run.ts'
+import { generate } from './lib/generate.ts'
+import { runJest, testFiles } from './lib/jest-run.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const files = testFiles({ long: false, filters: [`^${folder}/`] })

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type CheckResult, contractChecks, lintChecks, runChecks } from './checks.ts'
-import { generate } from './generate.ts'
-import { isUnitTest, type JestCounts, runJest, testFiles, watchTests } from './jest-run.ts'
-import { root } from './run-command.ts'
-import { provideTestPrograms } from './test-programs.ts'
+import { generate } from './lib/generate.ts'
+import { isUnitTest, type JestCounts, runJest, testFiles, watchTests } from './lib/jest-run.ts'
+import { root } from './lib/run-command.ts'
+import { provideTestPrograms } from './lib/test-programs.ts'
 
 /**
  * npm test                              all checks, then all tests

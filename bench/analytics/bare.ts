@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { from as copyFrom } from 'pg-copy-streams'
+import * as copyStreams from 'pg-copy-streams'
 import { COLUMNS } from '../../apps/analytics/src/event/event-line.ts'
 
 const ROWS_AT_ONCE = 5_000
@@ -35,7 +35,7 @@ export async function copyRate(url: string, videoIds: readonly string[], seconds
   let rows = 0
   let text = lines(videoIds)
   while (performance.now() - started < seconds * 1_000) {
-    const copying = pipeline(Readable.from([text]), client.query(copyFrom(`copy public.bare_event (${COLUMNS}) from stdin`)))
+    const copying = pipeline(Readable.from([text]), client.query(copyStreams.from(`copy public.bare_event (${COLUMNS}) from stdin`)))
     text = lines(videoIds)
     await copying
     rows += ROWS_AT_ONCE

@@ -7,7 +7,7 @@ import type { V1Job, V1JobStatus } from '@kubernetes/client-node'
 
 /**
  * The part of the Kubernetes API that the executor calls, with its error behaviour.
- * deploy/test/cluster uses the real API.
+ * test/chart/cluster uses the real API.
  */
 export interface StandInKubernetes {
   /** Path of the kubeconfig. */

@@ -1,3 +1,0 @@
-module vitascope/deploy/cluster/images/pause
-
-go 1.24.0

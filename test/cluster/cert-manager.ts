@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+import { moduleFolder } from '../../tools/lib/go-module.ts'
+import { runCommand } from '../../tools/lib/run-command.ts'
+import { type Place, start } from './control-plane.ts'
+import { provideGoProgram } from './go-program.ts'
+import { kubeconfigOf } from './keys.ts'
+import { stopProgram } from './program.ts'
+
+const NAME = 'cert-manager'
+/** Kinds that the certificate controllers watch. The ACME controllers have their own kinds. */
+const KINDS = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers']
+
+/**
+ * Builds the controllers of cert-manager, of the version in cert-manager/go.mod, unless they exist.
+ * The build uses three minutes of CPU time. Returns their path.
+ */
+export function provideCertManager(): Promise<string> {
+  return provideGoProgram({ name: NAME, source: join(import.meta.dirname, NAME) })
+}
+
+/**
+ * Installs the CRDs of cert-manager in a cluster, and starts its controllers next to it as
+ * administrator. There are no webhooks: every object that the schemas accept is valid. Secrets of
+ * ClusterIssuers are read from the namespace `cert-manager`, which this function does not create.
+ */
+export async function startCertManager(place: Place): Promise<void> {
+  const command = await provideCertManager()
+  const folder = await moduleFolder('github.com/cert-manager/cert-manager', join(import.meta.dirname, NAME))
+  const kubeconfig = kubeconfigOf(place.folder, 'admin')
+  const files = KINDS.flatMap((kind) => ['-f', join(folder, 'deploy/crds', `cert-manager.io_${kind}.yaml`)])
+  for (const args of [
+    ['apply', '--server-side', ...files],
+    ['wait', '--for=condition=Established', '--timeout=30s', ...files],
+  ]) {
+    const { code, output } = await runCommand(join(place.programs, 'kubectl'), args, { KUBECONFIG: kubeconfig, HOME: place.folder })
+    if (code !== 0) throw new Error(`kubectl ${args[0]}: ${output}`)
+  }
+  start(place, { name: NAME, command, args: [`--kubeconfig=${kubeconfig}`] })
+}
+
+export function stopCertManager({ folder }: Place): Promise<void> {
+  return stopProgram(folder, NAME)
+}

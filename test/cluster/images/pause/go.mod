@@ -1,0 +1,3 @@
+module vitascope/test/cluster/images/pause
+
+go 1.24.0

@@ -1,0 +1,27 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root } from '../../tools/lib/run-command.ts'
+import { startApiAlone } from './api-alone.ts'
+import { stopControlPlane } from './control-plane.ts'
+import { hasNode, startWithNode, stopWithNode } from './with-node.ts'
+
+// npm run cluster -- up [--node] | down: starts a Kubernetes cluster for manual tests, which runs
+// until `down`.
+const folder = join(root, '.cache/cluster')
+const place = join(folder, 'place.json')
+const [what, how] = process.argv.slice(2)
+
+if (what === 'up' && (how === undefined || how === '--node')) {
+  if (existsSync(place)) throw new Error(`there is one already: npm run cluster -- down ends it (${folder})`)
+  const cluster = how === '--node' ? await startWithNode(folder) : await startApiAlone(folder)
+  mkdirSync(dirname(place), { recursive: true })
+  writeFileSync(place, JSON.stringify(cluster.place))
+  console.log(`export KUBECONFIG=${cluster.kubeconfig} PATH=${cluster.place.programs}:$PATH VITASCOPE_TEST_CLUSTER=${place}`)
+} else if (what === 'down' && how === undefined) {
+  if (hasNode(folder)) await stopWithNode(folder)
+  else await stopControlPlane(folder)
+  rmSync(folder, { recursive: true, force: true })
+} else {
+  console.error('usage: npm run cluster -- up [--node] | down')
+  process.exitCode = 2
+}

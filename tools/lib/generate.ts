@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { root, runCommand } from './run-command.ts'
+
+/** An artefact that is generated from sources. It is regenerated when their content changes. */
+interface Made {
+  name: string
+  /** Files and folders. */
+  from: string[]
+  to: string
+  /** Generates into an empty folder. */
+  make: (folder: string) => Promise<void>
+}
+
+const everything: Made[] = [
+  {
+    name: 'code of the protos',
+    from: ['proto', 'buf.yaml', 'buf.gen.yaml', 'package-lock.json'],
+    to: 'libs/proto/src/gen',
+    make: async (folder) => {
+      // buf writes the paths of buf.gen.yaml below the output folder.
+      await must('buf', ['generate', '-o', join(folder, 'all')])
+      const out = join(folder, 'all/libs/proto/src/gen')
+      for (const name of readdirSync(out)) renameSync(join(out, name), join(folder, name))
+      rmSync(join(folder, 'all'), { recursive: true })
+      await must('buf', ['build', '--as-file-descriptor-set', '-o', join(folder, 'descriptors.binpb')])
+    },
+  },
+  {
+    name: 'player page',
+    from: [
+      'apps/web/src',
+      'apps/web/public',
+      'apps/web/index.html',
+      'apps/web/upload.html',
+      'apps/web/vite.config.ts',
+      'apps/web/package.json',
+      'package-lock.json',
+    ],
+    to: 'apps/web/dist',
+    make: (folder) => must('vite', ['build', 'apps/web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
+  },
+]
+
+/**
+ * Generates artefacts that are not committed, if they are missing or outdated. `say` receives a
+ * line for each.
+ */
+export async function generate(say: (line: string) => void = () => {}): Promise<void> {
+  for (const made of everything) {
+    const wanted = contentHash(made.from)
+    if (readStamp(made.to) === wanted) continue
+    const start = Date.now()
+    await remake(made, wanted)
+    say(`made the ${made.name} (${((Date.now() - start) / 1000).toFixed(1)} s)`)
+  }
+}
+
+/**
+ * Generates into a temporary folder and replaces the target by renames, so that a program that
+ * reads the old files is disturbed only briefly.
+ */
+async function remake({ to, make }: Made, stamp: string): Promise<void> {
+  const target = join(root, to)
+  const fresh = join(root, '.cache', `made-${process.pid}`)
+  const old = join(root, '.cache', `old-${process.pid}`)
+  try {
+    rmSync(fresh, { recursive: true, force: true })
+    mkdirSync(fresh, { recursive: true })
+    await make(fresh)
+    writeFileSync(join(fresh, '.stamp'), stamp)
+    if (existsSync(target)) renameSync(target, old)
+    mkdirSync(dirname(target), { recursive: true })
+    renameSync(fresh, target)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+    rmSync(old, { recursive: true, force: true })
+  }
+}
+
+async function must(command: string, args: string[]): Promise<void> {
+  const { code, output } = await runCommand(command, args)
+  if (code !== 0) throw new Error(`${command} ${args[0]} failed:\n${output}`)
+}
+
+function readStamp(folder: string): string | undefined {
+  const file = join(root, folder, '.stamp')
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+function contentHash(paths: readonly string[]): string {
+  const hash = createHash('sha256').update(process.version)
+  for (const file of paths.flatMap((path) => filesOf(join(root, path))))
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0')
+  return hash.digest('hex')
+}
+
+function filesOf(path: string): string[] {
+  if (!existsSync(path)) return []
+  try {
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return [path]
+    throw error
+  }
+}

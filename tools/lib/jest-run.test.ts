@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals'
+import { countTests, isUnitTest, type JestReport, testFiles } from './jest-run.ts'
+
+const aFile = (name: string, status: string, tests: string[]) => ({
+  name,
+  status,
+  message: '',
+  assertionResults: tests.map((state, at) => ({ fullName: `test ${at}`, status: state })),
+})
+
+test('counts tests, and a file that could not be loaded as one that failed', () => {
+  const report: JestReport = {
+    testResults: [
+      aFile('/a.test.ts', 'passed', ['passed', 'pending']),
+      aFile('/b.test.ts', 'failed', ['passed', 'failed']),
+      aFile('/c.test.ts', 'failed', []),
+    ],
+  }
+  const counts = countTests(report, ['/a.test.ts', '/b.test.ts', '/c.test.ts'])
+  expect(counts).toMatchObject({ passed: 2, failed: 2, skipped: 1, notRun: [] })
+  expect(counts.failures).toHaveLength(2)
+})
+
+test('a test file that Jest passed over is named', () => {
+  const report: JestReport = { testResults: [aFile('/a.test.ts', 'passed', ['passed']), aFile('/empty.test.ts', 'passed', [])] }
+  expect(countTests(report, ['/a.test.ts', '/empty.test.ts', '/lost.test.ts']).notRun).toEqual(['/empty.test.ts', '/lost.test.ts'])
+})
+
+test('a file that passed when it was run again, alone, is named', () => {
+  const report: JestReport = { testResults: [aFile('/a.test.ts', 'passed', ['passed']), aFile('/b.test.ts', 'failed', ['failed'])] }
+  expect(countTests(report, ['/a.test.ts', '/b.test.ts'], ['/a.test.ts', '/b.test.ts']).passedAlone).toEqual([
+    expect.stringMatching(/a[.]test[.]ts$/),
+  ])
+})
+
+test('long tests are found only when they are asked for, and filters narrow', () => {
+  const usual = testFiles({ long: false, filters: [] })
+  expect(usual.some((file) => file.endsWith('tools/lib/jest-run.test.ts'))).toBe(true)
+  expect(usual.some((file) => file.endsWith('.long.test.ts'))).toBe(false)
+  expect(testFiles({ long: true, filters: [] }).length).toBeGreaterThanOrEqual(usual.length)
+  expect(testFiles({ long: false, filters: ['tools/lib/jest-run'] })).toHaveLength(1)
+  for (const on of ['cluster', 'node'] as const) {
+    const found = testFiles({ long: false, on, filters: [] })
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.every((file) => file.endsWith(`.${on}.test.ts`))).toBe(true)
+    expect(usual.filter((file) => found.includes(file))).toEqual([])
+  }
+})
+
+test('unit tests are the tests next to the code that start no process', () => {
+  const units = testFiles({ long: false, filters: [] }).filter(isUnitTest)
+  expect(units.length).toBeGreaterThan(100)
+  expect(units.filter((file) => file.endsWith('libs/errors/src/domain-error.test.ts'))).toHaveLength(1)
+  expect(units.filter((file) => file.endsWith('libs/queue/src/create-queue.test.ts'))).toEqual([])
+  expect(units.filter((file) => file.includes('/test/'))).toEqual([])
+})
