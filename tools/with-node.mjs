@@ -14,7 +14,10 @@ const wanted = createHash('sha256')
   .digest('hex')
 const installed = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
 
-if (installed !== wanted) {
+// complete-lock repairs a lock file that cannot be installed yet.
+const needsPackages = !process.argv[2]?.endsWith('complete-lock.ts')
+
+if (needsPackages && installed !== wanted) {
   process.stderr.write('Installing packages (the first time takes half a minute) …\n')
   const npm = process.env.npm_execpath
   const [command, ...first] = npm ? [process.execPath, npm] : ['npm']

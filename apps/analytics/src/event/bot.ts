@@ -1,13 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { createIsbotFromList, list } from 'isbot'
 
 /**
- * Lower-case parts of user agents that identify crawlers, link previews and monitors. Tools that
- * are used to write players and tests, such as curl and headless browsers, are not included: their
- * events count.
+ * User agents of tools for writing players and tests. Their events count, so patterns of `isbot`
+ * that match one of them are left out.
  */
-const PARTS: readonly string[] = JSON.parse(readFileSync(new URL('./bots.json', import.meta.url), 'utf8'))
+const TOOLS = ['curl/8.5.0', 'node', 'HeadlessChrome/140.0.0.0', 'python-requests/2.32.3', 'okhttp/5.1.0']
 
-export function isBot(userAgent: string): boolean {
-  const agent = userAgent.toLowerCase()
-  return PARTS.some((part) => agent.includes(part))
-}
+/**
+ * Returns whether a user agent is that of a crawler, a link preview or a monitor. An empty one
+ * is not.
+ */
+export const isBot: (userAgent: string) => boolean = createIsbotFromList(
+  list.filter((pattern) => !TOOLS.some((agent) => new RegExp(pattern, 'i').test(agent))),
+)
