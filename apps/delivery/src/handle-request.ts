@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { isDomainError } from '@vitascope/errors'
 
 import { type AddressRules, clientAddress, type TokenKeys, type TokenVerdict, verifyVideoToken } from '@vitascope/security'
-import type { ObjectStorage, SigningBucket } from '@vitascope/storage'
+import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { addedTo, placeOf, withVariants } from './added/added-renditions.ts'
 import { admit, type PlaybackPolicy } from './admission.ts'
@@ -26,8 +26,8 @@ export interface DeliveryParts {
    * occupy a storage connection.
    */
   reads: Pick<ObjectStorage, 'open'>
-  /** The bucket to redirect to; undefined if files are sent. */
-  bucket: SigningBucket | undefined
+  /** Signs URLs of the bucket to redirect to; undefined if files are sent. */
+  presign: PresignUrl | undefined
   captionTexts: CaptionTexts
   preview: PreviewFiles
   tokenKeys: TokenKeys
@@ -99,7 +99,7 @@ interface ServedFile {
 }
 
 async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: PlaybackPolicy) {
-  const { storage, reads, bucket, captionTexts: texts, preview } = parts
+  const { storage, reads, presign, captionTexts: texts, preview } = parts
   const { request, response, open, signal } = what
   const { prefix, file } = placeOf(what.file, what.prefix, added)
   const jobId = previewJob(prefix)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { presignedUrl, type SigningBucket } from '@vitascope/storage'
+import type { PresignUrl } from '@vitascope/storage'
 import { protectiveHeaders, typeOf } from './response/serve-object.ts'
 
 /** Validity of a presigned URL. It cannot be revoked earlier, even if the video changes. */
@@ -16,7 +16,12 @@ export function isRedirected(name: string): boolean {
 }
 
 /** Redirects an admitted client to the object in the bucket. The bucket handles ranges and conditional requests. */
-export function redirectToBucket(request: IncomingMessage, response: ServerResponse, bucket: SigningBucket, name: string): void {
+export async function redirectToBucket(
+  request: IncomingMessage,
+  response: ServerResponse,
+  presign: PresignUrl,
+  name: string,
+): Promise<void> {
   const now = new Date(Math.floor(Date.now() / 1000 / SAME_SECONDS) * SAME_SECONDS * 1000)
   // A bucket has an origin of its own, and cannot send a content security policy.
   const { 'Content-Disposition': disposition } = protectiveHeaders(name)
@@ -28,7 +33,7 @@ export function redirectToBucket(request: IncomingMessage, response: ServerRespo
   // A signature is valid for one method only.
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET'
   const headers = {
-    Location: presignedUrl(bucket, { method, name, now, seconds: OPEN_SECONDS, answer }),
+    Location: await presign({ method, name, now, seconds: OPEN_SECONDS, answer }),
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'no-referrer',
   }

@@ -9,7 +9,7 @@ import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { clientAddress, widestGroup } from '@vitascope/security'
-import { openStorage } from '@vitascope/storage'
+import { createUrlSigner, openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
@@ -40,7 +40,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     policies: createPolicyCache(channel.client(PlaybackPolicyServiceService)),
     storage,
     reads: 's3' in config.objects ? createStorageReads(storage, config.storageReads, metrics) : storage,
-    bucket: config.s3Mode === 'redirect' && 's3' in config.objects ? config.objects.s3 : undefined,
+    presign: config.s3Mode === 'redirect' && 's3' in config.objects ? createUrlSigner(config.objects.s3) : undefined,
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
     tokenKeys: config.tokenKeys,

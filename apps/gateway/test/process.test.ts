@@ -141,7 +141,7 @@ test('names every bad setting, and ends', async () => {
   expect(await once(child, 'exit')).toEqual([2, null])
   for (const problem of [
     'VITASCOPE_PORT must be an integer',
-    'VITASCOPE_LIMITS: keys is no limit',
+    'VITASCOPE_LIMITS: keys is unknown',
     'VITASCOPE_LIMITS: key must be an integer',
     'VITASCOPE_AUTH_ADDRESS is missing',
     'VITASCOPE_SIGNING_KEY_FILE is missing',

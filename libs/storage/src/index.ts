@@ -24,6 +24,6 @@ export { openStorage } from './open-storage.ts'
 /** Reads for slow clients. */
 export { createPiecewiseReads, DEFAULT_PIECEWISE_BOUNDS, type PiecewiseBounds, type PiecewiseReads } from './piecewise-reads.ts'
 /** Temporary URLs of objects in a bucket. */
-export { presignedUrl, type SignedRequest, type SigningBucket } from './presigned-url.ts'
+export { createUrlSigner, type PresignUrl, type SignedRequest, type SigningBucket } from './presigned-url.ts'
 /** A bucket of an S3 store. */
 export { openS3Storage, type S3Options } from './s3-client.ts'

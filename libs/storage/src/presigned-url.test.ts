@@ -1,16 +1,30 @@
 import { expect, test } from '@jest/globals'
-import { presignedUrl } from './presigned-url.ts'
+import { createUrlSigner } from './presigned-url.ts'
 
 const keys = { region: 'us-east-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
 const request = { method: 'GET', name: 'test.txt', now: new Date('2013-05-24T00:00:00.999Z'), seconds: 86_400, answer: {} } as const
 
-test('the example of the signature’s own documentation comes out', () => {
-  const url = presignedUrl({ ...keys, endpoint: 'https://s3.amazonaws.com', bucket: 'examplebucket', virtualHost: true }, request)
+test('a presigned URL has the time, the lifetime and the response headers of the request, and one signature for one time', async () => {
+  const sign = createUrlSigner({ ...keys, endpoint: 'https://s3.amazonaws.com', bucket: 'examplebucket', virtualHost: true })
+  const answer = { 'response-content-type': "text/plain; a='b c'" }
+  const url = await sign({ ...request, answer })
   expect(url.split('?')[0]).toBe('https://examplebucket.s3.amazonaws.com/test.txt')
-  expect(new URL(url).searchParams.get('X-Amz-Signature')).toBe('aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404')
+  expect(url).not.toMatch(/['+ ]/)
+  expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
+    'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+    'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD',
+    'X-Amz-Credential': `${keys.accessKeyId}/20130524/us-east-1/s3/aws4_request`,
+    'X-Amz-Date': '20130524T000000Z',
+    'X-Amz-Expires': '86400',
+    'X-Amz-SignedHeaders': 'host',
+    'X-Amz-Signature': expect.stringMatching(/^[0-9a-f]{64}$/),
+    ...answer,
+  })
+  expect(await sign({ ...request, answer })).toBe(url)
+  expect(await sign({ ...request, method: 'HEAD', answer })).not.toBe(url)
 })
 
-test('the bucket is in the path where it is no part of the host', () => {
-  const url = presignedUrl({ ...keys, endpoint: 'http://objects:9000/', bucket: 'videos' }, { ...request, name: 'media/1/a.mp4' })
-  expect(url.split('?')[0]).toBe('http://objects:9000/videos/media/1/a.mp4')
+test('the bucket is in the path if it is not a part of the host name', async () => {
+  const sign = createUrlSigner({ ...keys, endpoint: 'http://objects:9000/', bucket: 'videos' })
+  expect((await sign({ ...request, name: 'media/1/a.mp4' })).split('?')[0]).toBe('http://objects:9000/videos/media/1/a.mp4')
 })

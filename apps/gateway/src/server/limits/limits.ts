@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /**
  * Cost class of a request: a cheap read, a write, or the start of long work. Player events
  * (`event`) have a separate budget, because a school behind one address is not one caller.
@@ -42,8 +44,14 @@ export const DEFAULT_LIMITS: Limits = {
   ...{ media: 2_000, media_at_once: 3_000, unknown: 20 },
 }
 
-const NUMBERS = ['key', 'address', 'failed', 'events', 'views', 'event_mb', 'media', 'media_at_once', 'unknown', 'burst'] as const
-const COSTS = ['read', 'write', 'work'] as const
+const whole = z.int().min(1).max(1_000_000)
+const { cost: defaultCost, ...defaultNumbers } = DEFAULT_LIMITS
+
+/** All limits. A missing one has its default. */
+const schema = z.strictObject({
+  ...mapValues(defaultNumbers, (value) => whole.default(value)),
+  cost: z.strictObject(mapValues(defaultCost, (value) => whole.default(value))).prefault({}),
+})
 
 /**
  * Parses `default`, `off`, or a JSON object with some of the numbers, such as `{"key": 200, "cost":
@@ -52,53 +60,44 @@ const COSTS = ['read', 'write', 'work'] as const
 export function parseLimits(text: string): { limits: Limits | 'off'; problems?: never } | { problems: string[]; limits?: never } {
   if (text === 'off') return { limits: 'off' }
   if (text === 'default') return { limits: DEFAULT_LIMITS }
-  const given = parseObject(text)
-  if (!given) return { problems: ['must be default, off, or a JSON object such as {"key": 200}'] }
-  const cost = given['cost'] === undefined ? {} : asObject(given['cost'])
-  const problems = [
-    ...unknownNames(given, [...NUMBERS, 'cost']).map((name) => `${name} is no limit (there are ${NUMBERS.join(', ')} and cost)`),
-    ...(cost
-      ? unknownNames(cost, COSTS).map((name) => `cost.${name} is no cost class (there are ${COSTS.join(', ')})`)
-      : ['cost must be an object']),
-    ...[...badNumbers(given, NUMBERS), ...badNumbers(cost ?? {}, COSTS).map((name) => `cost.${name}`)].map(
-      (name) => `${name} must be an integer from 1 to 1000000`,
-    ),
-  ]
-  if (problems.length > 0) return { problems }
-  const dear = tooDear({ ...DEFAULT_LIMITS, ...given, cost: { ...DEFAULT_LIMITS.cost, ...cost } } as Limits)
-  if (dear.length > 0) return { problems: dear }
-  // The checks above ensure that each name is a limit and each value a whole number.
-  return { limits: { ...DEFAULT_LIMITS, ...given, cost: { ...DEFAULT_LIMITS.cost, ...cost } } as Limits }
+  const parsed = schema.safeParse(parseJson(text))
+  if (!parsed.success) return { problems: parsed.error.issues.flatMap(problemsOf) }
+  const problems = tooExpensive(parsed.data)
+  return problems.length > 0 ? { problems } : { limits: parsed.data }
 }
 
 /**
  * Returns a message for each cost that exceeds a whole budget. Such a request could never succeed.
  */
-function tooDear({ key, address, burst, cost }: Limits): string[] {
+function tooExpensive({ key, address, burst, cost }: Limits): string[] {
   const capacity = Math.min(key, address) * burst
-  return COSTS.filter((name) => cost[name] > capacity).map(
-    (name) => `cost.${name} must not be above ${capacity}, the smallest budget (rate × burst)`,
-  )
+  return Object.entries(cost)
+    .filter(([, points]) => points > capacity)
+    .map(([name]) => `cost.${name} must not be above ${capacity}, the smallest budget (rate × burst)`)
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+function problemsOf(issue: z.core.$ZodIssue): string[] {
+  const { path } = issue
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(path.length === 0 ? DEFAULT_LIMITS : DEFAULT_LIMITS.cost).join(', ')
+    return issue.keys.map((key) => `${[...path, key].join('.')} is unknown; known are ${known}`)
+  }
+  if (path.length === 0) return ['must be default, off, or a JSON object such as {"key": 200}']
+  return [`${path.join('.')} must be ${issue.path.length === 1 && path[0] === 'cost' ? 'an object' : 'an integer from 1 to 1000000'}`]
+}
+
+function parseJson(text: string): unknown {
   try {
-    return asObject(JSON.parse(text))
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-function asObject(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-}
-
-function unknownNames(given: Record<string, unknown>, known: readonly string[]): string[] {
-  return Object.keys(given).filter((name) => !known.includes(name))
-}
-
-function badNumbers(given: Record<string, unknown>, names: readonly string[]): string[] {
-  return names.filter(
-    (name) => given[name] !== undefined && !(Number.isInteger(given[name]) && Number(given[name]) >= 1 && Number(given[name]) <= 1e6),
-  )
+function mapValues<Names extends string, Value>(
+  values: Readonly<Record<Names, number>>,
+  map: (value: number) => Value,
+): Record<Names, Value> {
+  // Object.entries keeps the names.
+  return Object.fromEntries(Object.entries<number>(values).map(([name, value]) => [name, map(value)])) as Record<Names, Value>
 }
