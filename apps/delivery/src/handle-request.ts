@@ -112,7 +112,7 @@ async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, add
     return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await preview.objectOf(jobId, file)
-  if (bucket && isRedirected(name)) return redirectToBucket(request, response, bucket, name)
+  if (presign && isRedirected(name)) return redirectToBucket(request, response, presign, name)
   // HEAD reads no bytes.
   const source = request.method === 'HEAD' ? storage : reads
   return serveObject(request, response, { storage: source, name, open }, signal)
