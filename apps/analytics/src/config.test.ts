@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { readConfig, readDatabaseConfig } from './config.ts'
+import { readDatabaseConfig } from '@vitascope/config'
+import { readConfig } from './config.ts'
 
 const env = {
   VITASCOPE_ANALYTICS_DATABASE_URL: 'postgres://u:p@127.0.0.1/vitascope',
@@ -19,6 +20,8 @@ test('every setting that is missing or bad is named at once', () => {
 
 test('migrations and the comparison need the database alone', () => {
   const { VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl } = env
-  expect(readDatabaseConfig({ VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl })
-  expect(() => readDatabaseConfig({ VITASCOPE_ANALYTICS_DATABASE_URL: 'mysql://x' })).toThrow('VITASCOPE_ANALYTICS_DATABASE_URL')
+  expect(readDatabaseConfig({ VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl }, 'ANALYTICS')).toEqual({ databaseUrl })
+  expect(() => readDatabaseConfig({ VITASCOPE_ANALYTICS_DATABASE_URL: 'mysql://x' }, 'ANALYTICS')).toThrow(
+    'VITASCOPE_ANALYTICS_DATABASE_URL',
+  )
 })

@@ -1,7 +1,6 @@
+import { readDatabaseConfig } from '@vitascope/config'
 import { openPostgres } from '@vitascope/postgres'
 import { createLogger } from '@vitascope/telemetry'
-import { readDatabaseConfig } from './config.ts'
-import { SCHEMA } from './migrate.ts'
 import { RECONCILE_STATEMENT_MS, type Reconciliation, reconcile } from './reconcile/reconcile.ts'
 
 /**
@@ -9,8 +8,8 @@ import { RECONCILE_STATEMENT_MS, type Reconciliation, reconcile } from './reconc
  * child process of the service, it sends the result to the service instead.
  */
 const log = createLogger({ service: 'analytics-reconcile' })
-const { databaseUrl } = readDatabaseConfig(process.env)
-const db = openPostgres({ url: databaseUrl, schema: SCHEMA, log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
+const { databaseUrl } = readDatabaseConfig(process.env, 'ANALYTICS')
+const db = openPostgres({ url: databaseUrl, schema: 'analytics', log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
 // The service has received the result or has exited.
 process.once('disconnect', () => process.exit())
 try {

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createGrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
-import { createRetention, openPostgres, watchFailovers } from '@vitascope/postgres'
-import { every, everyAfterDelay, type RunningService } from '@vitascope/process'
+import { createRetention } from '@vitascope/postgres'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
-import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
+import type { Logger } from '@vitascope/telemetry'
 import type { AnalyticsConfig } from './config.ts'
 import { eventHandlers } from './event/event-rpc.ts'
 import { createEventStore } from './event/event-store.ts'
@@ -20,7 +19,6 @@ import { exportHandlers } from './export/export-rpc.ts'
 import { createExportStore } from './export/export-store.ts'
 import { insightHandlers } from './insight/insight-rpc.ts'
 import { createInsightStore } from './insight/insight-store.ts'
-import { SCHEMA } from './migrate.ts'
 import { createComparisonStore } from './reconcile/comparison-store.ts'
 import { createNightly, watchComparisons } from './reconcile/nightly.ts'
 import { reconcileApart } from './reconcile/reconcile-apart.ts'
@@ -35,14 +33,6 @@ import { watchMerge } from './view/merge-metrics.ts'
 import { watchGrowth } from './view/organisation-growth.ts'
 import { createViewCache } from './view/view-cache.ts'
 
-/** A running analytics service. */
-export interface RunningAnalytics extends RunningService {
-  /** `HOST:PORT` as bound. */
-  address: string
-  metricsPort: number
-}
-
-const READY_EVERY_MS = 2_000
 /** Reports show accepted events within 5 s. */
 const MERGE_EVERY_MS = 1_000
 const DRAIN_EVERY_MS = 1_000
@@ -52,13 +42,14 @@ const RETENTION_EVERY_MS = 60_000
 const NIGHT_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 
-export async function startAnalytics(config: AnalyticsConfig, log: Logger): Promise<RunningAnalytics> {
-  const metrics = createMetrics('analytics')
-  const identity = openIdentity(config.tls, { log, metrics })
-  const principals = openPrincipalKeys('analytics', config.principalKeys, { log, metrics })
-  const failovers = watchFailovers({ log, metrics })
-  const db = openPostgres({ url: config.databaseUrl, schema: SCHEMA, log, failovers })
-  const catalogue = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
+export function startAnalytics(config: AnalyticsConfig, log: Logger): Promise<RunningGrpcService> {
+  return startGrpcService({ name: 'analytics', config, log }, (base) => assemble(config, base))
+}
+
+async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<ServiceParts> {
+  const { log, metrics, server } = base
+  const db = base.openDatabase()
+  const catalogue = base.openChannel('catalogue', config.catalogueAddress)
   const videos = createVideoDirectory({ catalogue: catalogue.client(VideoSummaryServiceService), store: createVideoStore(db), log })
   const writer = randomUUID()
   const events = createEventStore(db, writer)
@@ -74,20 +65,11 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
   const nightly = createNightly({ comparisons, compare: (signal) => reconcileApart(config.databaseUrl, signal), log })
   watchComparisons(comparisons, metrics)
 
-  const server = createGrpcServer({ principals, identity, serve: config.serve, log, metrics })
   server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, views: createStoredViews(db), rejected, metrics }))
   server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
   server.implement(InsightServiceService, insightHandlers({ insights, videos }))
   server.implement(ExportServiceService, exportHandlers({ rows: createExportStore(db) }))
 
-  const metricsServer = await serveMetrics(metrics, config.metricsListen, log, server.isServing)
-  const address = await server.listen(config.listen)
-  server.setServing(await db.ping())
-  const stopping = new AbortController()
-  const health = async (signal: AbortSignal) => {
-    const answers = await db.ping()
-    if (!signal.aborted) server.setServing(answers)
-  }
   const mergeSome = createMerger(db, { recent })
   const merge = async (signal: AbortSignal) => {
     while (!signal.aborted) {
@@ -102,29 +84,19 @@ export async function startAnalytics(config: AnalyticsConfig, log: Logger): Prom
     await visitors.renew()
   }
   const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.forgetSilent }]
-  const loops = [
-    everyAfterDelay(health, READY_EVERY_MS, log, stopping.signal),
-    every(lookAhead, AHEAD_EVERY_MS, log, stopping.signal),
-    every(intake.drain, DRAIN_EVERY_MS, log, stopping.signal),
-    everyAfterDelay(merge, MERGE_EVERY_MS, log, stopping.signal),
-    everyAfterDelay(videos.saveLearned, LEARNED_EVERY_MS, log, stopping.signal),
-    everyAfterDelay(createRetention({ tables, metrics, log }), RETENTION_EVERY_MS, log, stopping.signal),
-    everyAfterDelay(nightly, NIGHT_EVERY_MS, log, stopping.signal),
-  ]
-  log.info({ address, metrics_port: metricsServer.port }, 'listening')
-
   return {
-    address,
-    metricsPort: metricsServer.port,
-    async stop(drainMs) {
-      stopping.abort()
-      await server.drain(drainMs)
-      await Promise.all([intake.close(), ...loops])
+    db,
+    loops: [
+      { run: lookAhead, everyMs: AHEAD_EVERY_MS },
+      { run: intake.drain, everyMs: DRAIN_EVERY_MS },
+      { run: merge, everyMs: MERGE_EVERY_MS, isDelayed: true },
+      { run: videos.saveLearned, everyMs: LEARNED_EVERY_MS, isDelayed: true },
+      { run: createRetention({ tables, metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
+      { run: nightly, everyMs: NIGHT_EVERY_MS, isDelayed: true },
+    ],
+    async finish() {
+      await intake.close()
       await spool?.close()
-      catalogue.close()
-      identity?.close()
-      principals.close()
-      await Promise.all([db.close(), metricsServer.close()])
     },
   }
 }

@@ -9,12 +9,11 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { freePort, initDatabase, startPostgres } from '@vitascope/embedded-postgres'
 import { openChannel, serviceCall } from '@vitascope/grpc'
-import { type Db, openPostgres } from '@vitascope/postgres'
+import { type Db, migrate, openPostgres } from '@vitascope/postgres'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { testLog, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
-import { migrateAnalytics, SCHEMA } from '../src/migrate.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { anEvent, as, startCatalogue } from './test-analytics.ts'
 
@@ -24,6 +23,7 @@ const SENDERS = 8
 const EVENTS_A_SECOND = 500
 const A_REQUEST = 10
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 let folder: string
 let scene: Awaited<ReturnType<typeof openScene>>
@@ -42,8 +42,8 @@ async function openScene() {
   await initDatabase(dir, {})
   const [databasePort, port] = [await freePort(), await freePort()]
   let postgres = await startPostgres({ dir, port: databasePort })
-  await migrateAnalytics(postgres.url, testLog)
-  const db = openPostgres({ url: postgres.url, schema: SCHEMA, log: testLog })
+  await migrate({ url: postgres.url, schema: 'analytics', folder: MIGRATIONS, log: testLog })
+  const db = openPostgres({ url: postgres.url, schema: 'analytics', log: testLog })
   const catalogue = await startCatalogue()
   const start = () =>
     spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {

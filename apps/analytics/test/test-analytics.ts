@@ -13,7 +13,6 @@ import { type VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/
 import { createMetrics } from '@vitascope/telemetry'
 import { freshDatabase, testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
-import { SCHEMA } from '../src/migrate.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { startAnalytics } from '../src/service.ts'
 import { mergeRound } from '../src/view/merge.ts'
@@ -22,8 +21,8 @@ const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** A database of one test file with the schema of analytics. */
 export async function analyticsDatabase() {
-  const database = await freshDatabase({ migrations: MIGRATIONS, schema: SCHEMA })
-  const db = openPostgres({ url: database.url, schema: SCHEMA, log: testLog })
+  const database = await freshDatabase({ migrations: MIGRATIONS, schema: 'analytics' })
+  const db = openPostgres({ url: database.url, schema: 'analytics', log: testLog })
   return {
     url: database.url,
     db,
@@ -79,7 +78,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
     const service = await startAnalytics(
       {
         listen: '127.0.0.1:0',
-        metricsListen: { host: '127.0.0.1', port: 0 },
+        metricsListen: '127.0.0.1:0',
         databaseUrl: databaseUrl ?? database.url,
         principalKeys: testKeyFiles('analytics'),
         catalogueAddress: catalogue.address,

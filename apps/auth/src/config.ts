@@ -1,19 +1,11 @@
-import { type Reader, readDatabaseUrl, readEnvironment, readGrpcServerSettings, readPrincipalKeys, readTls } from '@vitascope/config'
-import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
+import { type Reader, readDatabaseUrl, readEnvironment } from '@vitascope/config'
 import { masterKeysProblem } from '@vitascope/security'
+import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import type { SystemKeySource } from './installation.ts'
 import { isConfiguredForm } from './key/key-value.ts'
 
 /** The settings of the auth service. */
-export interface AuthConfig {
-  listen: string
-  metricsListen: string
-  serve?: ServeSettings
-  /** TLS between services; undefined for plain text. */
-  tls?: TlsSettings | undefined
-  databaseUrl: string
-  /** The key that signs this service's calls, and the keys that verify calls of other services. */
-  principalKeys: PrincipalKeySettings
+export interface AuthConfig extends GrpcServiceConfig {
   /** Path of the file with the keys from which lookup hashes and encryption keys are derived. */
   masterKeyFile: string
   systemKey: SystemKeySource
@@ -25,12 +17,7 @@ export interface AuthConfig {
 export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
   const read = readEnvironment(env)
   const config = {
-    listen: read.address('VITASCOPE_AUTH_LISTEN', '127.0.0.1:0'),
-    metricsListen: read.address('VITASCOPE_AUTH_METRICS_LISTEN', '127.0.0.1:0'),
-    serve: readGrpcServerSettings(read, 'AUTH'),
-    tls: readTls(read),
-    databaseUrl: readDatabaseUrl(read, 'AUTH'),
-    principalKeys: readPrincipalKeys(read, { isServer: true }),
+    ...readGrpcServiceConfig(read, 'AUTH'),
     masterKeyFile: readMasterKeyFile(read),
     systemKey: { value: read.secret('VITASCOPE_SYSTEM_KEY'), file: read.optional('VITASCOPE_NEW_SYSTEM_KEY_FILE') },
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
@@ -41,14 +28,6 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
   }
   read.check()
   return config
-}
-
-/** Reads the settings of the migrations. Throws `ConfigError`. */
-export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
-  const read = readEnvironment(env)
-  const databaseUrl = readDatabaseUrl(read, 'AUTH')
-  read.check()
-  return { databaseUrl }
 }
 
 /** Reads the settings of the command that re-encrypts secrets. Throws `ConfigError`. */

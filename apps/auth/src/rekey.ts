@@ -6,7 +6,6 @@ import { fixedMasterKeys } from '@vitascope/security'
 import { createLogger } from '@vitascope/telemetry'
 import { readRekeyConfig } from './config.ts'
 import { createKeyCipher } from './key/key-encryption.ts'
-import { SCHEMA } from './migrate.ts'
 import { type Reencrypted, reencryptAuth } from './reencrypt.ts'
 
 // Command `node apps/auth/src/rekey.ts`: encrypts auth's secrets with the first key of
@@ -16,7 +15,7 @@ process.exitCode = await run()
 async function run(): Promise<number> {
   try {
     const { databaseUrl, masterKeyFile, systemKey } = readRekeyConfig(process.env)
-    const db = openPostgres({ url: databaseUrl, schema: SCHEMA, log: createLogger({ service: 'auth-rekey', level: 'fatal' }), poolSize: 1 })
+    const db = openPostgres({ url: databaseUrl, schema: 'auth', log: createLogger({ service: 'auth-rekey', level: 'fatal' }), poolSize: 1 })
     try {
       const { problem } = await reencryptAuth(
         { db, box: createKeyCipher(fixedMasterKeys(readFileSync(masterKeyFile, 'utf8'))), systemKey },

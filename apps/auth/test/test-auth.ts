@@ -8,11 +8,11 @@ import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
+import type { RunningGrpcService } from '@vitascope/service'
 import { freshDatabase, masterKeyFile, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import type { AuthConfig } from '../src/config.ts'
-import { SCHEMA } from '../src/migrate.ts'
-import { type AuthService, startAuth } from '../src/service.ts'
+import { startAuth } from '../src/service.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 export const SYSTEM_KEY = 'the-system-key-of-these-tests'
@@ -24,8 +24,8 @@ export interface TestDatabase {
 }
 
 export async function openTestDatabase(): Promise<TestDatabase> {
-  const { url, drop } = await freshDatabase({ migrations: MIGRATIONS, schema: SCHEMA })
-  const db = openPostgres({ url, schema: SCHEMA, log: testLog })
+  const { url, drop } = await freshDatabase({ migrations: MIGRATIONS, schema: 'auth' })
+  const db = openPostgres({ url, schema: 'auth', log: testLog })
   return {
     url,
     db,
@@ -37,7 +37,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
 }
 
 export interface TestAuth {
-  service: AuthService
+  service: RunningGrpcService
   organisations: Client<typeof OrganisationServiceService>
   users: Client<typeof UserServiceService>
   apiKeys: Client<typeof ApiKeyServiceService>

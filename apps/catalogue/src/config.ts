@@ -1,29 +1,12 @@
-import {
-  hostAndPort,
-  type Reader,
-  readDatabaseUrl,
-  readEnvironment,
-  readGrpcServerSettings,
-  readPrincipalKeys,
-  readTls,
-} from '@vitascope/config'
+import { type Reader, readDatabaseUrl, readEnvironment } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
-import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
 import { masterKeysProblem, parseTokenKeys, type TokenKeys } from '@vitascope/security'
+import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import { parseSender } from './notification/mail/mail-address.ts'
 import type { MailSettings } from './notification/mail/mail-transport.ts'
 import type { ReconcileTimes } from './publishing/job/reconcile.ts'
 
-export interface CatalogueConfig {
-  /** `HOST:PORT`; port 0 selects any free port. */
-  listen: string
-  metricsListen: { host: string; port: number }
-  serve?: ServeSettings
-  /** TLS between services; undefined for plain text. */
-  tls?: TlsSettings | undefined
-  databaseUrl: string
-  /** The key that signs this service's calls, and the keys that verify calls of other services. */
-  principalKeys: PrincipalKeySettings
+export interface CatalogueConfig extends GrpcServiceConfig {
   /** Path of the file with the keys that encrypt secrets. */
   masterKeyFile: string
   tokenKeys: TokenKeys
@@ -43,12 +26,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const read = readEnvironment(env)
   const publicUrl = (read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:']) ?? 'http://localhost:8080').replace(/(?<!\/)\/+$/, '')
   const config = {
-    listen: read.address('VITASCOPE_CATALOGUE_LISTEN', '127.0.0.1:0'),
-    metricsListen: hostAndPort(read.address('VITASCOPE_CATALOGUE_METRICS_LISTEN', '127.0.0.1:0')),
-    serve: readGrpcServerSettings(read, 'CATALOGUE'),
-    tls: readTls(read),
-    databaseUrl: readDatabaseUrl(read, 'CATALOGUE'),
-    principalKeys: readPrincipalKeys(read, { isServer: true }),
+    ...readGrpcServiceConfig(read, 'CATALOGUE'),
     masterKeyFile: readMasterKeyFile(read),
     tokenKeys: tokenKeys(read),
     encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
@@ -75,13 +53,6 @@ function readMasterKeyFile(read: Reader): string {
   const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE'))
   if (problem !== undefined) read.refuse(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
   return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
-}
-
-export function readMigrationConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
-  const read = readEnvironment(env)
-  const config = { databaseUrl: readDatabaseUrl(read, 'CATALOGUE') }
-  read.check()
-  return config
 }
 
 function tokenKeys(read: Reader): TokenKeys {

@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { ConfigError } from '@vitascope/config'
+import { ConfigError, readDatabaseConfig } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { openPostgres } from '@vitascope/postgres'
 import { createLogger } from '@vitascope/telemetry'
-import { readMigrationConfig } from './config.ts'
 import { ImportRefused, importGeonames } from './location/geonames-import.ts'
 
 // Command `node apps/catalogue/src/import-postcodes.ts [--skip-bad] FILE`: imports a GeoNames postal
@@ -21,7 +20,7 @@ async function run(): Promise<number> {
   if (!options) return fail(USAGE, 2)
   const { file, skip } = options
   try {
-    const { databaseUrl } = readMigrationConfig(process.env)
+    const { databaseUrl } = readDatabaseConfig(process.env, 'CATALOGUE')
     const log = createLogger({ service: 'catalogue-import' })
     const db = openPostgres({ url: databaseUrl, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: LONG_MS })
     try {

@@ -1,7 +1,10 @@
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readDatabaseConfig } from '@vitascope/config'
 import { migrateCommand } from '@vitascope/postgres'
-import { readMigrationConfig } from './config.ts'
 
-/** Applies the catalogue's database migrations, then exits. */
-const folder = join(import.meta.dirname, '../migrations')
-await migrateCommand({ schema: 'catalogue', folder, readUrl: () => readMigrationConfig(process.env).databaseUrl })
+// Migrates the schema of this service and exits. It runs before the service, with a role that owns the schema.
+await migrateCommand({
+  schema: 'catalogue',
+  folder: fileURLToPath(new URL('../migrations', import.meta.url)),
+  readUrl: () => readDatabaseConfig(process.env, 'CATALOGUE').databaseUrl,
+})

@@ -1,8 +1,6 @@
 import { createCaptionReader } from '@vitascope/captions'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
-import { createGrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
-import { commonRetention, createOutbox, createRetention, type Db, openPostgres, watchFailovers } from '@vitascope/postgres'
-import { every, type RunningService } from '@vitascope/process'
+import { commonRetention, createOutbox, createRetention, type Db } from '@vitascope/postgres'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -30,7 +28,8 @@ import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { openMasterKeys } from '@vitascope/security'
-import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
+import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
+import type { Logger, Metrics } from '@vitascope/telemetry'
 import { captionHandlers } from './caption/caption-rpc.ts'
 import { createSourceReader } from './caption/caption-source.ts'
 import { createCaptionStore } from './caption/caption-store.ts'
@@ -112,15 +111,8 @@ import { videoSummaryHandlers } from './video-summary/video-summary-rpc.ts'
 import { createVideoSummaryStore } from './video-summary/video-summary-store.ts'
 
 /** A running catalogue service. */
-export interface RunningCatalogue extends RunningService {
-  /** `HOST:PORT` as bound. */
-  address: string
-  metricsPort: number
-}
-
 /** Roughly five minutes of failed attempts. After that the reconciler decides what happens to the job. */
 const SEND_ATTEMPTS = 20
-const READY_EVERY_MS = 2_000
 /** Interval of the failover check. It reads a table of one or two rows. */
 const FAILOVER_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 60_000
@@ -132,33 +124,27 @@ const SPOKEN_EVERY_MS = 500
 /** For one media, of which 250,000 characters are read. This takes one or two seconds on a busy machine. */
 const SEARCH_INDEX_TIMEOUT_MS = 30_000
 
-export async function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningCatalogue> {
-  const metrics = createMetrics('catalogue')
-  const identity = openIdentity(config.tls, { log, metrics })
+export function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningGrpcService> {
+  const options = { name: 'catalogue', config, log, dense: ['video_search_serial'] }
+  return startGrpcService(options, (base) => assemble(config, base))
+}
+
+function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
+  const { log, metrics } = base
   const masterKeys = openMasterKeys(config.masterKeyFile, (error) =>
     log.error({ err: error }, 'loading changed master keys failed; using the previous ones'),
   )
-  const principals = openPrincipalKeys('catalogue', config.principalKeys, { log, metrics })
   const perOrganisation = createPerOrganisationTransactions()
-  const failovers = watchFailovers({ log, metrics, dense: ['video_search_serial'] })
-  const db = perOrganisation.db(openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers }))
+  const db = perOrganisation.db(base.openDatabase())
   // A message holds a connection while it is sent, so the outbox has a pool of its own and calls do
   // not wait for it.
-  const outboxDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, failovers })
+  const outboxDb = base.openDatabase()
   // Indexing large captions is slow. It runs one media at a time on a pool of its own.
-  const searchIndexDb = openPostgres({
-    url: config.databaseUrl,
-    schema: 'catalogue',
-    log,
-    poolSize: 1,
-    statementTimeoutMs: SEARCH_INDEX_TIMEOUT_MS,
-    failovers,
-  })
+  const searchIndexDb = base.openDatabase({ poolSize: 1, statementTimeoutMs: SEARCH_INDEX_TIMEOUT_MS })
   // Webhooks and mails: many short transactions on a pool of their own.
-  const notificationDb = openPostgres({ url: config.databaseUrl, schema: 'catalogue', log, poolSize: 2, failovers })
-  const encodingChannel = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
-  const authChannel = openChannel(config.authAddress, { service: 'auth', principals, identity })
-  const encoding = encodingChannel.client(EncodingJobServiceService)
+  const notificationDb = base.openDatabase({ poolSize: 2 })
+  const auth = base.openChannel('auth', config.authAddress)
+  const encoding = base.openChannel('encoding', config.encodingAddress).client(EncodingJobServiceService)
 
   const handlers = {
     ...sendToEncodingHandlers(encoding, () => jobs, log),
@@ -175,11 +161,11 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const spoken = createCaptionSearchIndexer(searchIndexDb, log)
   const policies = createPlaybackPolicyStore(db)
   const replicas = createOrganisationStore(db)
-  const organisations = createOrganisations(replicas, organisationsOfAuth(authChannel.client(OrganisationServiceService)))
+  const organisations = createOrganisations(replicas, organisationsOfAuth(auth.client(OrganisationServiceService)))
   const folders = createFolderStore(db)
   const tokens = createVideoTokens(db, videos, config.tokenKeys, masterKeys)
 
-  const server = perOrganisation.server(createGrpcServer({ principals, identity, serve: config.serve, log, metrics }))
+  const server = perOrganisation.server(base.server)
   server.implement(
     VideoServiceService,
     videoHandlers({ videos, lists: createVideoPages(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
@@ -225,7 +211,7 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
   const sender = createWebhookSender({ store: createSendingStore(notificationDb), box, policy, log })
   const mails = createMailStore(notificationDb)
   const send = mailTransport(config.mail, log)
-  const findRecipient = recipientsOf(authChannel.client(UserServiceService))
+  const findRecipient = recipientsOf(auth.client(UserServiceService))
   const mailer = send && createMailer({ store: mails, send, findRecipient, publicUrl: config.publicUrl, log })
   server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
   const forms = { forms: createContactFormStore(db), submissions: createSubmissionStore(db) }
@@ -242,11 +228,6 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
     'Usages of organisations that were not what their rows come to',
   )
   const usageCheck = createUsageCheck(searchIndexDb, log, () => differences.inc())
-  const metricsServer = await serveMetrics(metrics, config.metricsListen, log, server.isServing)
-  const address = await server.listen(config.listen)
-  outbox.start()
-  sender.start()
-  const stopping = new AbortController()
   const { everyMs, ...times } = config.reconcile
   const tables = [
     ...commonRetention(db),
@@ -262,33 +243,24 @@ export async function startCatalogue(config: CatalogueConfig, log: Logger): Prom
       reconcileJobs({ staleJobs: staleSlideJobs, jobs: slideJobs, encoding, log, ...of }, signal),
   ]
   const afterFailover = createAfterFailover({ db, rounds, resultSeconds: times.resultSeconds, log })
-  const loops = [
-    ...rounds.map((round) => every((signal) => round(times, signal).then(() => {}), everyMs, log, stopping.signal)),
-    every(afterFailover, FAILOVER_EVERY_MS, log, stopping.signal),
-    every(spoken.renew, SPOKEN_EVERY_MS, log, stopping.signal),
-    every(async () => server.setServing(await db.ping()), READY_EVERY_MS, log, stopping.signal),
-    every(videoSweep.run, SWEEP_EVERY_MS, log, stopping.signal),
-    every(createRetention({ tables, metrics, log }), SWEEP_EVERY_MS, log, stopping.signal),
-    every(usageCheck.run, USAGE_EVERY_MS, log, stopping.signal),
-    every(deliveries.trim, TRIM_EVERY_MS, log, stopping.signal),
-    ...(mailer ? [every(mailer.run, MAIL_EVERY_MS, log, stopping.signal)] : []),
-  ]
-  log.info({ address, metrics_port: metricsServer.port }, 'listening')
-
   return {
-    address,
-    metricsPort: metricsServer.port,
-    async stop(drainMs) {
-      stopping.abort()
-      await server.drain(drainMs)
-      await Promise.all([outbox.stop(), sender.stop(), captionReader.close(), ...loops])
-      encodingChannel.close()
-      authChannel.close()
-      identity?.close()
-      principals.close()
-      masterKeys.close()
-      await Promise.all([db.close(), outboxDb.close(), searchIndexDb.close(), notificationDb.close(), metricsServer.close()])
+    db,
+    start() {
+      outbox.start()
+      sender.start()
     },
+    loops: [
+      ...rounds.map((round) => ({ run: (signal: AbortSignal) => round(times, signal).then(() => {}), everyMs })),
+      { run: afterFailover, everyMs: FAILOVER_EVERY_MS },
+      { run: spoken.renew, everyMs: SPOKEN_EVERY_MS },
+      { run: videoSweep.run, everyMs: SWEEP_EVERY_MS },
+      { run: createRetention({ tables, metrics, log }), everyMs: SWEEP_EVERY_MS },
+      { run: usageCheck.run, everyMs: USAGE_EVERY_MS },
+      { run: deliveries.trim, everyMs: TRIM_EVERY_MS },
+      ...(mailer ? [{ run: mailer.run, everyMs: MAIL_EVERY_MS }] : []),
+    ],
+    finish: () => Promise.all([outbox.stop(), sender.stop(), captionReader.close()]),
+    close: () => masterKeys.close(),
   }
 }
 

@@ -7,9 +7,10 @@ import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { UploadVideoRequest, Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
+import type { RunningGrpcService } from '@vitascope/service'
 import { freePort, testLog } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
-import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { startCatalogue } from '../src/service.ts'
 import { aSet } from './builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { serviceConfig } from './service-config.ts'
@@ -18,7 +19,7 @@ import { authStandIn, encodingStandIn } from './stand-ins.ts'
 /** The service under test, with fakes of the other services. */
 export interface Fixture {
   database: CatalogueDatabase
-  service: RunningCatalogue
+  service: RunningGrpcService
   encoding: ReturnType<typeof encodingStandIn>
   auth: Awaited<ReturnType<typeof authStandIn>>
   ask: ReturnType<typeof clients>

@@ -4,10 +4,11 @@ import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { Presentation, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
+import type { RunningGrpcService } from '@vitascope/service'
 import { freePort, testLog, waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import type { readConfig } from '../src/config.ts'
-import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { startCatalogue } from '../src/service.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { serviceConfig } from './service-config.ts'
 import { authStandIn, encodingStandIn } from './stand-ins.ts'
@@ -15,7 +16,7 @@ import { authStandIn, encodingStandIn } from './stand-ins.ts'
 type Config = ReturnType<typeof readConfig>
 
 let database: CatalogueDatabase
-let service: RunningCatalogue
+let service: RunningGrpcService
 let encoding: ReturnType<typeof encodingStandIn>
 let auth: Awaited<ReturnType<typeof authStandIn>>
 let request: ReturnType<typeof clients>

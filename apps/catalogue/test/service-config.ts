@@ -9,7 +9,7 @@ export function serviceConfig(
 ): CatalogueConfig {
   return {
     listen: '127.0.0.1:0',
-    metricsListen: { host: '127.0.0.1', port: 0 },
+    metricsListen: '127.0.0.1:0',
     principalKeys: testKeyFiles('catalogue'),
     masterKeyFile: masterKeyFile('a master key of these tests, long enough'),
     tokenKeys: parseTokenKeys(makeTokenKeys()),

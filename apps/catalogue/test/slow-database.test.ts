@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import { ListVideosRequest, UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import type { RunningGrpcService } from '@vitascope/service'
 import { type FaultProxy, freePort, startFaultProxy, testLog, waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
-import { type RunningCatalogue, startCatalogue } from '../src/service.ts'
+import { startCatalogue } from '../src/service.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { serviceConfig } from './service-config.ts'
 import { authStandIn, encodingStandIn } from './stand-ins.ts'
@@ -18,7 +19,7 @@ const CALM_MS = 50_000
 
 let database: CatalogueDatabase
 let proxy: FaultProxy
-let service: RunningCatalogue
+let service: RunningGrpcService
 let encoding: ReturnType<typeof encodingStandIn>
 let auth: Awaited<ReturnType<typeof authStandIn>>
 let channel: ReturnType<typeof openChannel>

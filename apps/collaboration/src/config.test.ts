@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { readConfig, readMigrationConfig } from './config.ts'
+import { readDatabaseConfig } from '@vitascope/config'
+import { readConfig } from './config.ts'
 
 const env = {
   VITASCOPE_COLLABORATION_DATABASE_URL: 'postgres://u:p@127.0.0.1/vitascope',
@@ -12,7 +13,7 @@ const env = {
 test('every setting that is missing or bad is named at once', () => {
   expect(readConfig({ ...env, VITASCOPE_COLLABORATION_METRICS_LISTEN: '[::1]:9' })).toMatchObject({
     listen: '127.0.0.1:0',
-    metricsListen: { host: '::1', port: 9 },
+    metricsListen: '[::1]:9',
     databaseUrl: env.VITASCOPE_COLLABORATION_DATABASE_URL,
     catalogueAddress: '127.0.0.1:2',
   })
@@ -24,6 +25,8 @@ test('every setting that is missing or bad is named at once', () => {
 
 test('migrations need the database alone', () => {
   const { VITASCOPE_COLLABORATION_DATABASE_URL: databaseUrl } = env
-  expect(readMigrationConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl })
-  expect(() => readMigrationConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: 'mysql://x' })).toThrow('VITASCOPE_COLLABORATION_DATABASE_URL')
+  expect(readDatabaseConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: databaseUrl }, 'COLLABORATION')).toEqual({ databaseUrl })
+  expect(() => readDatabaseConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: 'mysql://x' }, 'COLLABORATION')).toThrow(
+    'VITASCOPE_COLLABORATION_DATABASE_URL',
+  )
 })

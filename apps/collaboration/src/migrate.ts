@@ -1,15 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import { migrate, migrateCommand } from '@vitascope/postgres'
-import type { Logger } from '@vitascope/telemetry'
-import { readMigrationConfig } from './config.ts'
+import { readDatabaseConfig } from '@vitascope/config'
+import { migrateCommand } from '@vitascope/postgres'
 
-export const SCHEMA = 'collaboration'
-
-const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url))
-
-/** Applies the migrations of the collaboration schema. */
-export function migrateCollaboration(databaseUrl: string, log: Logger): Promise<void> {
-  return migrate({ url: databaseUrl, schema: SCHEMA, folder: FOLDER, log })
-}
-
-if (import.meta.main) await migrateCommand({ schema: SCHEMA, folder: FOLDER, readUrl: () => readMigrationConfig(process.env).databaseUrl })
+// Migrates the schema of this service and exits. It runs before the service, with a role that owns the schema.
+await migrateCommand({
+  schema: 'collaboration',
+  folder: fileURLToPath(new URL('../migrations', import.meta.url)),
+  readUrl: () => readDatabaseConfig(process.env, 'COLLABORATION').databaseUrl,
+})

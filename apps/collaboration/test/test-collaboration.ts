@@ -11,15 +11,14 @@ import { freshDatabase, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { createClipStore } from '../src/entry/clip-store.ts'
 import { createEntryStore } from '../src/entry/entry-store.ts'
-import { SCHEMA } from '../src/migrate.ts'
 import { startCollaboration } from '../src/service.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** A database of one test file with the stores on it. */
 export async function collaborationDatabase() {
-  const database = await freshDatabase({ migrations: MIGRATIONS, schema: SCHEMA })
-  const db = openPostgres({ url: database.url, schema: SCHEMA, log: testLog })
+  const database = await freshDatabase({ migrations: MIGRATIONS, schema: 'collaboration' })
+  const db = openPostgres({ url: database.url, schema: 'collaboration', log: testLog })
   return {
     url: database.url,
     db,
@@ -97,7 +96,7 @@ export async function openFixture() {
   const service = await startCollaboration(
     {
       listen: '127.0.0.1:0',
-      metricsListen: { host: '127.0.0.1', port: 0 },
+      metricsListen: '127.0.0.1:0',
       databaseUrl: database.url,
       principalKeys: testKeyFiles('collaboration'),
       authAddress: neighbours.address,

@@ -1,29 +1,12 @@
 import { join } from 'node:path'
-import {
-  type ObjectStoreSettings,
-  readDatabaseUrl,
-  readEnvironment,
-  readGrpcServerSettings,
-  readObjectStore,
-  readPrincipalKeys,
-  readTls,
-} from '@vitascope/config'
+import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
-
-import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
+import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import { type KubernetesSettings, readExecutor } from './kubernetes/executor-config.ts'
 import type { SourceLimits } from './source/fetch-source.ts'
 
 /** Settings of the service. */
-export interface EncodingConfig {
-  /** `HOST:PORT` of its gRPC server. */
-  listen: string
-  serve?: ServeSettings
-  /** TLS between services. Undefined for plain text. */
-  tls?: TlsSettings | undefined
-  databaseUrl: string
-  /** The key that signs its calls, and the keys that verify the calls of other services. */
-  principalKeys: PrincipalKeySettings
+export interface EncodingConfig extends GrpcServiceConfig {
   /** Signs upload links and upload policies, and encrypts stored responses that contain a link. */
   uploadSigningKey: string
   /** `HOST:PORT` of the catalogue, which receives the reports. */
@@ -32,8 +15,6 @@ export interface EncodingConfig {
   uploadListen: string
   /** Seconds without activity after which a resumable upload is removed. */
   uploadKeptSeconds: number
-  /** `HOST:PORT` of `/metrics`. */
-  metricsListen: string
   /** Settings of the object store. */
   objects: ObjectStoreSettings
   /** Folder for sources during their download. */
@@ -76,16 +57,11 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
   const read = readEnvironment(env)
   const objects = readObjectStore(read)
   const config: EncodingConfig = {
-    listen: read.address('VITASCOPE_ENCODING_LISTEN', '127.0.0.1:0'),
-    serve: readGrpcServerSettings(read, 'ENCODING'),
-    tls: readTls(read),
-    databaseUrl: readDatabaseUrl(read, 'ENCODING'),
-    principalKeys: readPrincipalKeys(read, { isServer: true }),
+    ...readGrpcServiceConfig(read, 'ENCODING'),
     uploadSigningKey: read.secretFile('VITASCOPE_UPLOAD_SIGNING_KEY_FILE'),
     catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
     uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', '127.0.0.1:0'),
     uploadKeptSeconds: read.int('VITASCOPE_UPLOAD_KEPT_SECONDS', 86_400, { min: 1, max: 30 * 86_400 }),
-    metricsListen: read.address('VITASCOPE_ENCODING_METRICS_LISTEN', '127.0.0.1:0'),
     objects,
     scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), 'fetch'),
     source: {
@@ -114,14 +90,6 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
   if (config.uploadSigningKey !== '' && config.uploadSigningKey.length < 32) {
     read.refuse('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must hold 32 characters or more')
   }
-  read.check()
-  return config
-}
-
-/** Reads the settings of the migration step, which needs only the database. */
-export function readMigrateConfig(env: NodeJS.ProcessEnv): { databaseUrl: string } {
-  const read = readEnvironment(env)
-  const config = { databaseUrl: readDatabaseUrl(read, 'ENCODING') }
   read.check()
   return config
 }

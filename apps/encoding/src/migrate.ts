@@ -1,8 +1,10 @@
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readDatabaseConfig } from '@vitascope/config'
 import { migrateCommand } from '@vitascope/postgres'
-import { readMigrateConfig } from './config.ts'
 
-// Migrates the schema `encoding` and exits. Run it before the service starts, with a role that owns
-// the schema.
-const folder = join(import.meta.dirname, '../migrations')
-await migrateCommand({ schema: 'encoding', folder, readUrl: () => readMigrateConfig(process.env).databaseUrl })
+// Migrates the schema of this service and exits. It runs before the service, with a role that owns the schema.
+await migrateCommand({
+  schema: 'encoding',
+  folder: fileURLToPath(new URL('../migrations', import.meta.url)),
+  readUrl: () => readDatabaseConfig(process.env, 'ENCODING').databaseUrl,
+})

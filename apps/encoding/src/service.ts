@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { hostAndPort } from '@vitascope/config'
 import { sourcePolicy } from '@vitascope/fetch'
-import { createGrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
-import { commonRetention, createOutbox, createRetention, openPostgres, watchFailovers } from '@vitascope/postgres'
-import { every, everyAfterDelay } from '@vitascope/process'
+import { commonRetention, createOutbox, createRetention } from '@vitascope/postgres'
 import { JobServiceService as CatalogueJobService } from '@vitascope/proto/catalogue/v1/job'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -15,8 +12,9 @@ import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { createQueue } from '@vitascope/queue'
 import { fixedMasterKeys, sealedJson } from '@vitascope/security'
+import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
 import { openStorage } from '@vitascope/storage'
-import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import type { Logger } from '@vitascope/telemetry'
 import { endReports } from './callback/end-report.ts'
 import { playableReports } from './callback/playable-report.ts'
 import { createProgressReporter } from './callback/progress-reporter.ts'
@@ -50,46 +48,46 @@ import { createUploadStore } from './upload/upload-store.ts'
 import { workHandlers } from './work/work-rpc.ts'
 import { sweepWorkers } from './work/worker-store.ts'
 
-export interface RunningEncoding {
-  /** `HOST:PORT` of its gRPC server. */
-  address: string
+export interface RunningEncoding extends RunningGrpcService {
   /** `HOST:PORT` of the HTTP server for uploads. */
   uploadAddress: string
-  /** Port of `/metrics`. */
-  metricsPort: number
-  stop(drainMs?: number): Promise<void>
 }
 
 /** Maximum number of connections for rpcs, downloads and the reconciler. */
 const POOL_SIZE = 6
-const HEALTH_MS = 2_000
 const RETENTION_EVERY_MS = 60_000
-const UPLOAD_SWEEP_MS = 600_000
-const UPLOAD_FINISH_MS = 5_000
+const UPLOAD_SWEEP_EVERY_MS = 600_000
+const UPLOAD_FINISH_EVERY_MS = 5_000
 /** Interval of the failover check, which reads a table of one or two rows. */
-const FAILOVER_MS = 1_000
+const FAILOVER_EVERY_MS = 1_000
 /** Number of lease durations after which no worker uses lost state any more. */
 const FAILOVER_LEASES = 2
 
 export async function startEncoding(config: EncodingConfig, log: Logger): Promise<RunningEncoding> {
+  let uploadAddress = ''
+  const service = await startGrpcService({ name: 'encoding', config, log }, async (base) => {
+    const { uploadListener, ...parts } = await assemble(config, base)
+    uploadAddress = uploadListener.address
+    return parts
+  })
+  return { ...service, uploadAddress }
+}
+
+async function assemble(
+  config: EncodingConfig,
+  base: ServiceBase,
+): Promise<ServiceParts & { uploadListener: Awaited<ReturnType<typeof listenForUploads>> }> {
   const { timing, source } = config
-  const metrics = createMetrics('encoding')
-  const identity = openIdentity(config.tls, { log, metrics })
-  const principals = openPrincipalKeys('encoding', config.principalKeys, { log, metrics })
+  const { log, metrics, identity, principals, server, stopping } = base
   const reach = crashAt(config.crashAt)
-  const stopping = new AbortController()
-  const failovers = watchFailovers({ log, metrics })
   const count = crashCount(config.crashAt, 'commit')
-  const open = (poolSize?: number) => {
-    const own = openPostgres({ url: config.databaseUrl, schema: 'encoding', log, failovers, ...(poolSize && { poolSize }) })
-    return dyingAtCommit(own, count)
-  }
+  const open = (poolSize?: number) => dyingAtCommit(base.openDatabase(poolSize ? { poolSize } : {}), count)
   const db = open(POOL_SIZE)
   // A separate pool: each lane of the outbox holds a connection while it sends, and rpcs must not
   // wait for these.
   const outboxDb = open()
   const storage = await openStorage(config.objects)
-  const catalogue = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
+  const catalogue = base.openChannel('catalogue', config.catalogueAddress)
   const jobs = catalogue.client(CatalogueJobService)
 
   const queue = createQueue(db)
@@ -140,10 +138,9 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
     lowPriorityMaxWaitSeconds: timing.lowPriorityMaxWaitSeconds,
   })
   const afterFailover = createAfterFailover({ db, queue, intake, jobs, storage, log, graceMs: FAILOVER_LEASES * timing.leaseMs })
-  const executor = await openExecutor(config, { db, queue, steps, log, metrics }, stopping.signal)
+  const executor = await openExecutor(config, { db, queue, steps, log, metrics }, stopping)
   observeJobs(metrics, db, queue, log)
 
-  const server = createGrpcServer({ principals, identity, serve: config.serve, log, metrics })
   server.implement(JobServiceService, jobHandlers({ db, jobs: intake }))
   server.implement(
     WorkServiceService,
@@ -158,7 +155,7 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
       renewRun: (jobId) => endRunOf(db.query, jobId),
       reach,
       log,
-      stopping: stopping.signal,
+      stopping,
     }),
     // Workers process untrusted input, so no other service accepts their calls.
     { callers: ['worker'] },
@@ -179,21 +176,6 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
     ],
     log,
   })
-  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, server.isServing)
-  const address = await server.listen(config.listen)
-  fetcher.start()
-  outbox.start()
-  reconciler.start()
-  executor?.start()
-  const settling = every(afterFailover, FAILOVER_MS, log, stopping.signal)
-  const sweeping = every((signal) => sweepUnclaimed({ uploads, storage }, signal), UPLOAD_SWEEP_MS, log, stopping.signal)
-  const finishing = every(
-    (signal) => finishUploads({ uploads: tusUploads, videos, quota, log }, signal),
-    UPLOAD_FINISH_MS,
-    log,
-    stopping.signal,
-  )
-  const health = setInterval(() => db.ping().then((alive) => stopping.signal.aborted || server.setServing(alive)), HEALTH_MS)
   const tables = [
     ...commonRetention(db),
     ...uploadRetention({ uploads, tusUploads, storage, quota }),
@@ -201,35 +183,23 @@ export async function startEncoding(config: EncodingConfig, log: Logger): Promis
     { table: 'worker', remove: (limit: number) => sweepWorkers(db.query, limit) },
     { table: 'chunk_run', remove: (limit: number) => sweepRuns(db.query, limit), limit: 500 },
   ]
-  const retention = everyAfterDelay(createRetention({ tables, metrics, log }), RETENTION_EVERY_MS, log, stopping.signal)
-  log.info({ address, metrics_port: page.port }, 'listening')
-
   return {
-    address,
-    uploadAddress: uploadListener.address,
-    metricsPort: page.port,
-    async stop(drainMs) {
-      stopping.abort()
-      clearInterval(health)
-      server.setServing(false)
-      await Promise.all([
-        fetcher.stop(),
-        reconciler.stop(),
-        executor?.stop(),
-        settling,
-        retention,
-        sweeping,
-        finishing,
-        uploadListener.stop(),
-        server.drain(drainMs),
-      ])
-      await Promise.all([outbox.stop(), reporter.stop()])
-      catalogue.close()
-      identity?.close()
-      principals.close()
-      await page.close()
-      await Promise.all([db.close(), outboxDb.close()])
+    db,
+    uploadListener,
+    start() {
+      fetcher.start()
+      outbox.start()
+      reconciler.start()
+      executor?.start()
     },
+    loops: [
+      { run: afterFailover, everyMs: FAILOVER_EVERY_MS },
+      { run: (signal) => sweepUnclaimed({ uploads, storage }, signal), everyMs: UPLOAD_SWEEP_EVERY_MS },
+      { run: (signal) => finishUploads({ uploads: tusUploads, videos, quota, log }, signal), everyMs: UPLOAD_FINISH_EVERY_MS },
+      { run: createRetention({ tables, metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
+    ],
+    drain: () => Promise.all([fetcher.stop(), reconciler.stop(), executor?.stop(), uploadListener.stop()]),
+    finish: () => Promise.all([outbox.stop(), reporter.stop()]),
   }
 }
 

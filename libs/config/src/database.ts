@@ -1,4 +1,4 @@
-import type { Reader } from './read-environment.ts'
+import { type Reader, readEnvironment } from './read-environment.ts'
 
 /** Reads `VITASCOPE_<SERVICE>_DATABASE_URL`, or the file that its `_FILE` variant names. Required. */
 export function readDatabaseUrl(read: Reader, service: string): string {
@@ -6,4 +6,12 @@ export function readDatabaseUrl(read: Reader, service: string): string {
   const url = read.secretUrl(name, ['postgres:', 'postgresql:'])
   if (url === undefined) read.refuse(`${name} is missing`)
   return url ?? ''
+}
+
+/** Reads the settings of a command that only needs the database of a service, such as its migrations. Throws `ConfigError`. */
+export function readDatabaseConfig(env: NodeJS.ProcessEnv, service: string): { databaseUrl: string } {
+  const read = readEnvironment(env)
+  const databaseUrl = readDatabaseUrl(read, service)
+  read.check()
+  return { databaseUrl }
 }

@@ -1,4 +1,4 @@
-export { readDatabaseUrl } from './database.ts'
+export { readDatabaseConfig, readDatabaseUrl } from './database.ts'
 /** Parts of an address. */
 export { hostAndPort } from './host-and-port.ts'
 /** Storage of objects. */

@@ -1,13 +1,14 @@
-import { readDatabaseConfig as analyticsDatabase, readConfig as readAnalytics } from '../../../apps/analytics/src/config.ts'
-import { readMigrateConfig as authDatabase, readAuthConfig } from '../../../apps/auth/src/config.ts'
-import { readMigrationConfig as catalogueDatabase, readConfig as readCatalogue } from '../../../apps/catalogue/src/config.ts'
-import { readMigrationConfig as collaborationDatabase, readConfig as readCollaboration } from '../../../apps/collaboration/src/config.ts'
+import { readConfig as readAnalytics } from '../../../apps/analytics/src/config.ts'
+import { readAuthConfig } from '../../../apps/auth/src/config.ts'
+import { readConfig as readCatalogue } from '../../../apps/catalogue/src/config.ts'
+import { readConfig as readCollaboration } from '../../../apps/collaboration/src/config.ts'
 import { readDeliveryConfig } from '../../../apps/delivery/src/config.ts'
-import { readMigrateConfig as encodingDatabase, readConfig as readEncoding } from '../../../apps/encoding/src/config.ts'
+import { readConfig as readEncoding } from '../../../apps/encoding/src/config.ts'
 import { readGrantConfig } from '../../../apps/encoding/src/objects/grant-config.ts'
 import { readWorkerConfig } from '../../../apps/encoding/src/worker/config.ts'
 import { readGatewayConfig } from '../../../apps/gateway/src/config.ts'
 import { readStandaloneConfig } from '../../../apps/standalone/src/config.ts'
+import { readDatabaseConfig } from '../../../libs/config/src/index.ts'
 
 /**
  * Functions that read the settings of each process, by its name in the compose file. The chart has
@@ -25,11 +26,11 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   backup: readStandaloneConfig,
   restore: readStandaloneConfig,
   'object-rights': readGrantConfig,
-  'auth-migrate': authDatabase,
-  'catalogue-migrate': catalogueDatabase,
-  'encoding-migrate': encodingDatabase,
-  'collaboration-migrate': collaborationDatabase,
-  'analytics-migrate': analyticsDatabase,
+  'auth-migrate': (env) => readDatabaseConfig(env, 'AUTH'),
+  'catalogue-migrate': (env) => readDatabaseConfig(env, 'CATALOGUE'),
+  'encoding-migrate': (env) => readDatabaseConfig(env, 'ENCODING'),
+  'collaboration-migrate': (env) => readDatabaseConfig(env, 'COLLABORATION'),
+  'analytics-migrate': (env) => readDatabaseConfig(env, 'ANALYTICS'),
 }
 
 /** Settings that every process reads besides its own (libs/process). */

@@ -14,7 +14,7 @@ export async function startScaleCatalogue(databaseUrl: string) {
   const service = await startCatalogue(
     {
       listen: '127.0.0.1:0',
-      metricsListen: { host: '127.0.0.1', port: 0 },
+      metricsListen: '127.0.0.1:0',
       databaseUrl,
       principalKeys: testKeyFiles('catalogue'),
       masterKeyFile: masterKeyFile('a master key of these tests, long enough'),

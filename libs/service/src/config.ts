@@ -1,0 +1,28 @@
+import { type Reader, readDatabaseUrl, readGrpcServerSettings, readPrincipalKeys, readTls } from '@vitascope/config'
+import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
+
+/** The settings that every gRPC service has. */
+export interface GrpcServiceConfig {
+  /** `HOST:PORT` of the gRPC server; port 0 selects any free port. */
+  listen: string
+  /** `HOST:PORT` of `/metrics`, `/healthz` and `/readyz`. */
+  metricsListen: string
+  serve?: ServeSettings
+  /** TLS between services; undefined for plain text. */
+  tls?: TlsSettings | undefined
+  databaseUrl: string
+  /** The key that signs this service's calls, and the keys that verify calls of other services. */
+  principalKeys: PrincipalKeySettings
+}
+
+/** Reads the common settings of a service. `service` is its name in settings, such as `CATALOGUE`. */
+export function readGrpcServiceConfig(read: Reader, service: string): GrpcServiceConfig {
+  return {
+    listen: read.address(`VITASCOPE_${service}_LISTEN`, '127.0.0.1:0'),
+    metricsListen: read.address(`VITASCOPE_${service}_METRICS_LISTEN`, '127.0.0.1:0'),
+    serve: readGrpcServerSettings(read, service),
+    tls: readTls(read),
+    databaseUrl: readDatabaseUrl(read, service),
+    principalKeys: readPrincipalKeys(read, { isServer: true }),
+  }
+}

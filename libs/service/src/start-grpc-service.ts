@@ -1,0 +1,145 @@
+import { hostAndPort } from '@vitascope/config'
+import { type Channel, createGrpcServer, type GrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
+import { type Db, openPostgres, type PostgresOptions, watchFailovers } from '@vitascope/postgres'
+import { every, everyAfterDelay, type RunningService } from '@vitascope/process'
+import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
+import type { GrpcServiceConfig } from './config.ts'
+
+/*
+ * The life of a gRPC service.
+ *
+ * Start:
+ *  1. Metrics, keys and pools are opened, and `assemble` creates the service from them.
+ *  2. The page of metrics and health listens, then the gRPC server. Health reports NOT_SERVING.
+ *  3. `prepare` waits for what calls need.
+ *  4. `start` starts background work.
+ *  5. Health follows the database from now on, and the loops run. The service is ready.
+ *
+ * Stop, in which each step ends before the next one begins:
+ *  1. The signal `stopping` aborts. Health reports NOT_SERVING, so clients send no new calls.
+ *  2. New calls are rejected. Running calls have the time to drain to end and are cancelled then. At
+ *     the same time `drain` ends other incoming work, and each loop ends its round.
+ *  3. `finish` completes what the calls left: outboxes, queues, batches.
+ *  4. Channels to other services and the keys close.
+ *  5. The page of metrics and the pools close.
+ *
+ * A failed start is stopped in the same order.
+ */
+
+/** What a service is assembled from. The skeleton closes all of it. */
+export interface ServiceBase {
+  log: Logger
+  metrics: Metrics
+  identity: ReturnType<typeof openIdentity>
+  principals: ReturnType<typeof openPrincipalKeys>
+  server: GrpcServer
+  /** Aborts when the service begins to stop. */
+  stopping: AbortSignal
+  /** Opens a pool for the service's schema. */
+  openDatabase(options?: Pick<PostgresOptions, 'poolSize' | 'statementTimeoutMs'>): Db
+  /** Opens a channel to the service of this name. */
+  openChannel(service: string, address: string): Channel
+}
+
+/** The parts of a service that its skeleton runs. */
+export interface ServiceParts {
+  /** Health reports SERVING while this database responds. */
+  db: Pick<Db, 'ping'>
+  loops: readonly Loop[]
+  prepare?(): Promise<void>
+  start?(): void
+  drain?(drainMs: number | undefined): Promise<unknown>
+  finish?(): Promise<unknown>
+  /** Closes what the service opened itself, together with the keys. */
+  close?(): void
+}
+
+/** A task that runs until the service stops. */
+export interface Loop {
+  run(signal: AbortSignal): Promise<void>
+  /** The pause after each round. */
+  everyMs: number
+  /** Whether there is a pause before the first round too. False by default. */
+  isDelayed?: boolean
+}
+
+export interface RunningGrpcService extends RunningService {
+  /** `HOST:PORT` as bound. */
+  address: string
+  metricsPort: number
+}
+
+const HEALTH_EVERY_MS = 2_000
+
+/** Starts a gRPC service. `dense` names the sequences of its schema that generate no ids. */
+export async function startGrpcService(
+  options: { name: string; config: GrpcServiceConfig; log: Logger; dense?: readonly string[] },
+  assemble: (base: ServiceBase) => ServiceParts | Promise<ServiceParts>,
+): Promise<RunningGrpcService> {
+  const { name, config, log, dense = [] } = options
+  const metrics = createMetrics(name)
+  const identity = openIdentity(config.tls, { log, metrics })
+  const principals = openPrincipalKeys(name, config.principalKeys, { log, metrics })
+  const failovers = watchFailovers({ log, metrics, dense })
+  const server = createGrpcServer({ principals, identity, serve: config.serve, log, metrics })
+  const stopping = new AbortController()
+  const pools: Db[] = []
+  const channels: Channel[] = []
+  let parts: ServiceParts | undefined
+  let loops: Promise<void>[] = []
+  let page: Awaited<ReturnType<typeof serveMetrics>> | undefined
+
+  const base: ServiceBase = {
+    ...{ log, metrics, identity, principals, server, stopping: stopping.signal },
+    openDatabase(more) {
+      const pool = openPostgres({ url: config.databaseUrl, schema: name, log, failovers, ...more })
+      pools.push(pool)
+      return pool
+    },
+    openChannel(service, address) {
+      const channel = openChannel(address, { service, principals, identity })
+      channels.push(channel)
+      return channel
+    },
+  }
+
+  const start = async (): Promise<Pick<RunningGrpcService, 'address' | 'metricsPort'>> => {
+    const { db, ...created } = await assemble(base)
+    parts = { db, ...created }
+    page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, server.isServing)
+    const address = await server.listen(config.listen)
+    server.setServing(false)
+    await created.prepare?.()
+    created.start?.()
+    const checkHealth = async () => {
+      const isAlive = await db.ping()
+      if (!stopping.signal.aborted) server.setServing(isAlive)
+    }
+    await checkHealth()
+    const health: Loop = { run: checkHealth, everyMs: HEALTH_EVERY_MS, isDelayed: true }
+    loops = [health, ...created.loops].map(({ run, everyMs, isDelayed }) =>
+      (isDelayed ? everyAfterDelay : every)(run, everyMs, log, stopping.signal),
+    )
+    log.info({ address, metrics_port: page.port }, 'listening')
+    return { address, metricsPort: page.port }
+  }
+
+  const stop = async (drainMs?: number) => {
+    stopping.abort()
+    server.setServing(false)
+    await Promise.all([server.drain(drainMs), parts?.drain?.(drainMs), ...loops])
+    await parts?.finish?.()
+    for (const channel of channels) channel.close()
+    identity?.close()
+    principals.close()
+    parts?.close?.()
+    await Promise.all([page?.close(), ...pools.map((pool) => pool.close())])
+  }
+
+  try {
+    return { ...(await start()), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

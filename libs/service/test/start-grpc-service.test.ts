@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openChannel, serviceCall } from '@vitascope/grpc'
+import type { Db } from '@vitascope/postgres'
+import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
+import { type FreshDatabase, freshDatabase, testLog, waitFor } from '@vitascope/testing'
+import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
+import { type ServiceParts, startGrpcService } from '../src/index.ts'
+
+let database: FreshDatabase
+const noMigrations = mkdtempSync(join(tmpdir(), 'vitascope-service-'))
+beforeAll(async () => {
+  database = await freshDatabase({ migrations: noMigrations, schema: 'catalogue' })
+})
+afterAll(async () => {
+  await database?.drop()
+  rmSync(noMigrations, { recursive: true })
+})
+
+/** Starts a service whose parts record their steps. A call runs until the test ends it. */
+async function startRecorded(more: Partial<ServiceParts> = {}) {
+  const steps: string[] = []
+  const calls: (() => void)[] = []
+  const record = (step: string) => async () => void steps.push(step)
+  const config = {
+    listen: '127.0.0.1:0',
+    metricsListen: '127.0.0.1:0',
+    databaseUrl: database.url,
+    principalKeys: testKeyFiles('catalogue'),
+  }
+  let db: Db | undefined
+  const service = await startGrpcService({ name: 'catalogue', config, log: testLog }, ({ server, openDatabase, stopping }) => {
+    db = openDatabase()
+    stopping.addEventListener('abort', record('stopping'))
+    server.implement(IdServiceService, {
+      async nextId() {
+        steps.push('call')
+        await new Promise<void>((resolve) => calls.push(resolve))
+        steps.push('end of call')
+        return { id: '1' }
+      },
+      randomId: async () => ({ id: '1' }),
+    })
+    return {
+      db,
+      prepare: record('prepare'),
+      start: () => void steps.push('start'),
+      loops: [{ run: record('loop'), everyMs: 60_000 }],
+      async finish() {
+        steps.push(`finish, database ${(await db?.ping()) ? 'open' : 'closed'}`)
+      },
+      close: () => void steps.push('close'),
+      ...more,
+    }
+  })
+  return { service, steps, calls, ping: () => db?.ping() }
+}
+
+const readiness = async (port: number) => (await fetch(`http://127.0.0.1:${port}/readyz`)).status
+
+test('prepares, starts background work and loops, and is ready then', async () => {
+  const { service, steps } = await startRecorded()
+  expect(steps).toEqual(['prepare', 'start', 'loop'])
+  expect(await readiness(service.metricsPort)).toBe(200)
+  await service.stop()
+})
+
+test('is not ready while its database does not respond', async () => {
+  const { service } = await startRecorded({ db: { ping: async () => false } })
+  expect(await readiness(service.metricsPort)).toBe(503)
+  await service.stop()
+})
+
+test('stops in order: running calls and loops end, then work is finished, then the pools close', async () => {
+  const { service, steps, calls, ping } = await startRecorded()
+  const channel = openChannel(service.address, { service: 'catalogue', principals: testPrincipals() })
+  const call = channel.client(IdServiceService).nextId({}, serviceCall('encoding', ''))
+  await waitFor(async () => calls.length === 1, { describe: 'the call to run' })
+  steps.length = 0
+  const stopped = service.stop(5_000)
+  expect(await readiness(service.metricsPort)).toBe(503)
+  calls[0]?.()
+  await call
+  await stopped
+  expect(steps).toEqual(['stopping', 'end of call', 'finish, database open', 'close'])
+  expect(await ping()).toBe(false)
+  channel.close()
+})
+
+test('a failed start finishes and closes what was opened', async () => {
+  const steps: string[] = []
+  const failed = startRecorded({
+    prepare: async () => {
+      throw new Error('no installation')
+    },
+    finish: async () => steps.push('finish'),
+    close: () => void steps.push('close'),
+  })
+  await expect(failed).rejects.toThrow('no installation')
+  expect(steps).toEqual(['finish', 'close'])
+})
