@@ -17,7 +17,7 @@ const env = {
   VITASCOPE_OF_ANOTHER_SERVICE: 'x',
 }
 
-test('what must be there is enough', () => {
+test('the required settings are sufficient, and the others have defaults', () => {
   expect(readAuthConfig(env)).toEqual({
     listen: '127.0.0.1:0',
     metricsListen: '127.0.0.1:0',
@@ -32,7 +32,7 @@ test('what must be there is enough', () => {
   })
 })
 
-test('every bad setting is named, and no secret is', () => {
+test('every invalid setting is reported at once, without secret values', () => {
   const bad = {
     ...env,
     VITASCOPE_SYSTEM_KEY: 'too short',

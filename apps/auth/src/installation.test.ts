@@ -35,7 +35,7 @@ const written = () => readFileSync(join(folder, 'system-key'), 'utf8').trim()
 const A = 'configured-value-number-A'
 const B = 'configured-value-number-B'
 
-test('the first start, by two replicas at once and again later, makes one organisation, one system user and one key', async () => {
+test('concurrent and repeated first starts create one organisation, one system user and one key', async () => {
   await Promise.all([start(A), start(A)])
   await start(A)
   const { db } = database
@@ -55,7 +55,7 @@ test('the first start, by two replicas at once and again later, makes one organi
   expect(next?.organisation_id).toBe('2')
 })
 
-test('without a value the first start makes a key and writes it where only its owner reads it', async () => {
+test('without a configured value, the first start creates a key and writes it to a file that only the owner can read', async () => {
   await Promise.all([start(), start()])
   const value = written()
   expect(isKeyValue(value)).toBe(true)
@@ -65,7 +65,7 @@ test('without a value the first start makes a key and writes it where only its o
   expect(written()).toBe(value)
 })
 
-test('a key that could not be written down is not made', async () => {
+test('no key is created when it cannot be written to the file', async () => {
   await expect(start(undefined, { file: undefined })).rejects.toThrow('VITASCOPE_NEW_SYSTEM_KEY_FILE is missing')
   await expect(start(undefined, { file: join(folder, 'nowhere', 'system-key') })).rejects.toThrow()
   expect(await database.db.query('select from api_key')).toHaveLength(0)
@@ -73,7 +73,7 @@ test('a key that could not be written down is not made', async () => {
   expect(await find(written())).toBeDefined()
 })
 
-test('another value replaces the key; none leaves it', async () => {
+test('a new configured value replaces the key, and a missing value keeps it', async () => {
   await start()
   const made = written()
   await start(A)
@@ -88,7 +88,7 @@ test('another value replaces the key; none leaves it', async () => {
   expect(await database.db.query('select from api_key')).toHaveLength(1)
 })
 
-test('a key that was revoked or regenerated does not come back with a restart, and another value helps out', async () => {
+test('a restart does not restore a revoked or regenerated key, but another configured value creates a new one', async () => {
   await start(A)
   const keys = createApiKeyStore(database.db, box)
   await keys.revoke({ value: A, within: undefined }, () => undefined, never)
@@ -111,7 +111,7 @@ test('the key of another user cannot become the system key', async () => {
   expect(await find(A)).toBeDefined()
 })
 
-test('another master key is refused by name before it can do harm', async () => {
+test('a different master key is rejected at startup, before anything changes', async () => {
   await start(A)
   const other = createKeyCipher(fixedMasterKeys('another master key, long enough too'))
   await expect(start(B, { box: other })).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE')

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { bad, startAuth } from './auth-setup.ts'
+import { invalidFields, startAuth } from './auth-setup.ts'
 import { service } from './test-auth.ts'
 
 const fixture = await startAuth()
 const { auth, uploader } = fixture
 afterAll(fixture.close)
 
-test('a number never changes, and a level may', async () => {
+test('the number of a resource never changes, and its access level can change', async () => {
   const list = async () => (await auth.accessList.listResources({}, uploader())).resources
   const before = await list()
   expect(before.map(({ aclId }) => aclId)).toEqual([1, 2, 3])
@@ -19,7 +19,10 @@ test('a number never changes, and a level may', async () => {
   ])
 })
 
-test.each([['Video::get'], ['video'], ['video::'], ['a::b::c'], ['__proto__'], ['a\0::get'], ['']])('%j is no resource', async (name) => {
-  const resources = [{ aclId: 0, name, openToUsers: true }]
-  await expect(auth.accessList.registerResources({ resources }, service())).rejects.toEqual(bad('resources'))
-})
+test.each([['Video::get'], ['video'], ['video::'], ['a::b::c'], ['__proto__'], ['a\0::get'], ['']])(
+  'the resource name %j is rejected',
+  async (name) => {
+    const resources = [{ aclId: 0, name, openToUsers: true }]
+    await expect(auth.accessList.registerResources({ resources }, service())).rejects.toEqual(invalidFields('resources'))
+  },
+)

@@ -4,7 +4,7 @@ import { deleteInBatches } from '@vitascope/postgres'
 import { AuditEntry, AuditOutcome, ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'
 import { auditRetention, conditions, createAuditStore, walking } from '../src/audit/audit-store.ts'
 import { minIdOf } from '../src/audit/entry-id.ts'
-import { bad, refused, startAuth } from './auth-setup.ts'
+import { errorWith, invalidFields, startAuth } from './auth-setup.ts'
 import { as, service } from './test-auth.ts'
 
 const { auth, database, org, system, close } = await startAuth()
@@ -14,7 +14,7 @@ afterAll(close)
 const NOW = Date.now()
 let made = 0
 
-/** Ids stand in the order of the calls. */
+/** Returns an entry. Its id is greater than the ids of earlier calls with the same time. */
 function anEntry(more: Partial<AuditEntry> = {}, ms = NOW): AuditEntry {
   const entryId = `${minIdOf(new Date(ms)).slice(0, 13)}-7000-8000-${(++made).toString(16).padStart(12, '0')}`
   return AuditEntry.fromPartial({
@@ -32,7 +32,7 @@ const append = (entries: AuditEntry[], outcomes: AuditOutcome[] = []) => auth.au
 const list = (more: Partial<ListEntriesRequest> = {}, call = system) => auth.audit.listEntries(ListEntriesRequest.fromPartial(more), call)
 
 describe('appending', () => {
-  test('the same again changes nothing, and both go together', async () => {
+  test('repeated entries and outcomes change nothing, and both are stored in one call', async () => {
     const entry = anEntry({ object: '/again' })
     await append([entry], [anOutcome(entry, 200, '12')])
     await append([{ ...entry, action: 'video::post' }, anEntry({ object: '/again' })], [anOutcome(entry, 404)])
@@ -43,17 +43,17 @@ describe('appending', () => {
     ])
   })
 
-  test('is for services, of whole entries, and of few enough', async () => {
+  test('is limited to services, valid entries and 1,000 entries per call', async () => {
     await expect(auth.audit.appendEntries({ entries: [anEntry()], outcomes: [] }, as('system'))).rejects.toEqual(
-      refused('forbidden', 'SERVICE_ONLY'),
+      errorWith('forbidden', 'SERVICE_ONLY'),
     )
-    await expect(append([anEntry({ entryId: 'x' })])).rejects.toEqual(bad('entries'))
-    await expect(append([anEntry({ userId: 'x' })])).rejects.toEqual(bad('entries'))
-    await expect(append([anEntry({ object: 'a\0b' })])).rejects.toEqual(bad('entries'))
+    await expect(append([anEntry({ entryId: 'x' })])).rejects.toEqual(invalidFields('entries'))
+    await expect(append([anEntry({ userId: 'x' })])).rejects.toEqual(invalidFields('entries'))
+    await expect(append([anEntry({ object: 'a\0b' })])).rejects.toEqual(invalidFields('entries'))
     await expect(append([], [anOutcome(anEntry({ entryId: '00000000-0000-0000-0000-000000000000' }), 200)])).rejects.toEqual(
-      bad('outcomes'),
+      invalidFields('outcomes'),
     )
-    await expect(append(Array.from({ length: 1_001 }, () => anEntry()))).rejects.toEqual(bad('entries'))
+    await expect(append(Array.from({ length: 1_001 }, () => anEntry()))).rejects.toEqual(invalidFields('entries'))
   })
 })
 
@@ -67,16 +67,16 @@ describe('the log', () => {
     'truncate audit_outcome',
     'delete from PARTITION where true',
     `update PARTITION set action = 'x'`,
-  ])('is append-only: %s is refused', async (statement) => {
+  ])('is append-only: %s is rejected', async (statement) => {
     const before = await db.query('select count(*) from audit_entry')
     const [part] = await db.query<{ name: string }>('select tableoid::regclass::text as name from audit_entry limit 1')
     await expect(db.query(statement.replace('PARTITION', part?.name ?? ''))).rejects.toThrow(/append-only|permission denied/)
     expect(await db.query('select count(*) from audit_entry')).toEqual(before)
   })
 
-  test('takes entries of weeks for which there is no partition, and drops weeks that are older than they are kept', async () => {
+  test('stores entries of weeks without a partition, and drops weeks that are past the retention', async () => {
     const day = 86_400_000
-    // The partition of all that was there before the log was partitioned; then there is none for these entries.
+    // Without the partition of entries from before the log was partitioned, these entries have none.
     const firsts = await db.query<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('audit_entry'::regclass, 'audit_outcome'::regclass)
          and inhrelid::regclass::text like '%before%'`,
@@ -97,7 +97,7 @@ describe('the log', () => {
 })
 
 describe('a list', () => {
-  test('leaves out what was refused, and keeps what is not known', async () => {
+  test('omits rejected requests and includes requests without an outcome', async () => {
     const statuses = [undefined, 200, 201, 302, 400, 403, 404, 409, 429, 499, 500, 503]
     const entries = statuses.map((status) => anEntry({ object: '/ends', requestId: `${status}` }))
     await append(
@@ -108,7 +108,7 @@ describe('a list', () => {
     expect(shown).toEqual(['503', '500', '302', '201', '200', 'undefined'])
   })
 
-  test('shows super users what keys of their organisation wrote, and uploaders nothing', async () => {
+  test('shows a super user the entries of its own organisation, and is forbidden for uploaders', async () => {
     await append([
       anEntry({ object: '/whose' }),
       anEntry({ object: '/whose', organisationId: org.two }),
@@ -118,11 +118,11 @@ describe('a list', () => {
     const own = as('standard', org.two)
     expect((await list({ object: '/whose' }, own)).entries.map(({ organisationId }) => organisationId)).toEqual([org.two])
     expect((await list({ userId: '7' }, own)).entries.every(({ organisationId }) => organisationId === org.two)).toBe(true)
-    await expect(list({ organisationId: org.one }, own)).rejects.toEqual(refused('forbidden', 'FOREIGN_ORGANISATION'))
-    await expect(list({}, as('uploader', org.two))).rejects.toEqual(refused('forbidden', 'SUPER_USER_ONLY'))
+    await expect(list({ organisationId: org.one }, own)).rejects.toEqual(errorWith('forbidden', 'FOREIGN_ORGANISATION'))
+    await expect(list({}, as('uploader', org.two))).rejects.toEqual(errorWith('forbidden', 'SUPER_USER_ONLY'))
   })
 
-  test('goes on where a call has looked at as much as it may, whatever the filter', async () => {
+  test('continues after the scan limit of one call, for any filter', async () => {
     const store = createAuditStore(db, 3)
     const { signal } = serviceCall('test', '')
     const entries = Array.from({ length: 10 }, (_, index) => anEntry({ object: '/bounded', userId: index % 5 === 0 ? '8' : '9' }))
@@ -141,8 +141,8 @@ describe('a list', () => {
     expect(sizes).toEqual([0, 1, 0, 1])
   })
 
-  test('reads no more of a large log than an index leads to, for every combination of filters', async () => {
-    // Makes the partition of the rows below.
+  test('reads a large log through an index only, for every combination of filters', async () => {
+    // This entry creates the partition of the rows below.
     await append([anEntry({ object: '/early' }, 0x0190_0000_0000)])
     await db.query(
       `insert into audit_entry (entry_id, organisation_id, user_id, key_start, action, object, request_id, address)

@@ -3,7 +3,10 @@ import type { Call } from '@vitascope/grpc'
 import { User, UserType } from '@vitascope/proto/auth/v1/user'
 import { as, openTestDatabase, service, startTestAuth } from './test-auth.ts'
 
-/** A started service with two organisations: one has an uploader and a super user, the other a super user; each has a key. */
+/**
+ * Starts the service with two organisations. The first has an uploader and a super user, the second
+ * has a super user. Each user has a key.
+ */
 export async function startAuth() {
   const database = await openTestDatabase()
   const auth = await startTestAuth(database.url)
@@ -16,11 +19,11 @@ export async function startAuth() {
   async function aUser(more: Partial<User> = {}, password?: string, call: Call = system): Promise<User> {
     const email = `ann${++count}@example.org`
     const user = User.fromPartial({ organisationId: org.one, firstName: 'Ann', lastName: 'Lee', email, ...more })
-    return there((await auth.users.createUser({ user, password }, call)).user)
+    return requireValue((await auth.users.createUser({ user, password }, call)).user)
   }
   async function aKey(userId: string, more: { resources?: string[]; expireTime?: Date } = {}, call: Call = system) {
     const wanted = { userId, applicationName: 'a test', resources: ['video::get'], expireTime: undefined, ...more }
-    return there((await auth.apiKeys.createApiKey(wanted, call)).apiKey)
+    return requireValue((await auth.apiKeys.createApiKey(wanted, call)).apiKey)
   }
 
   const resources = [
@@ -60,19 +63,20 @@ export async function startAuth() {
   }
 }
 
-/** The first page of a list, as long as there may be. */
+/** Requests the first page of a list, with the maximum size. */
 export const page = { pageSize: 0, pageToken: '', skip: 0 }
 
-export function refused(kind: string, reason: string) {
+/** Matches an error of this kind and reason. */
+export function errorWith(kind: string, reason: string) {
   return expect.objectContaining({ kind, reason })
 }
 
-/** A refusal that names these fields and no other, in this order. */
-export function bad(...fields: string[]) {
+/** Matches an error with exactly these invalid fields, in this order. */
+export function invalidFields(...fields: string[]) {
   return expect.objectContaining({ reason: 'INVALID_INPUT', fields: fields.map((field) => expect.objectContaining({ field })) })
 }
 
-function there<T>(thing: T | undefined): T {
-  if (thing === undefined) throw new Error('the answer is empty')
+function requireValue<T>(thing: T | undefined): T {
+  if (thing === undefined) throw new Error('the response is empty')
   return thing
 }

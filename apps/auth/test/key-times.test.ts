@@ -24,7 +24,7 @@ describe('the time of the last use', () => {
   const usedTime = async (id: string) =>
     (await db.query<{ last_used_time: Date }>('select last_used_time from api_key_use where api_key_id = $1', [id]))[0]?.last_used_time
 
-  test('is written once a minute for a key, by however many replicas', async () => {
+  test('is written at most once a minute per key, for any number of replicas', async () => {
     const { apiKeyId } = await aKey(users.uploader)
     let now = new Date('2030-01-01T00:00:00Z')
     const replicas = [createLastUsed({ db, log: testLog, now: () => now }), createLastUsed({ db, log: testLog, now: () => now })]
@@ -44,11 +44,11 @@ describe('the time of the last use', () => {
     expect(written).toEqual(new Date('2030-01-01T00:01:01Z'))
   })
 
-  test('is no query of the call that uses the key, and is there after a stop', async () => {
+  test('is not written during the call that uses the key, and is written when the service stops', async () => {
     const { apiKeyId, value } = await aKey(users.uploader)
     const other = await startTestAuth(database.url)
     await db.transaction(async (tx) => {
-      // A call that wrote the time would wait for this lock, and the lock for the call.
+      // A call that writes the time would wait for this lock until the test times out.
       await tx.query('lock table api_key_use in share mode')
       await other.apiKeys.authenticate({ key: value }, { ...system, principal: { kind: 'service', service: 'test' } })
     })
@@ -58,7 +58,7 @@ describe('the time of the last use', () => {
     expect(shown.apiKey?.lastUsedTime).toEqual(await usedTime(apiKeyId))
   })
 
-  test('of a write that failed is kept for the next one', async () => {
+  test('is kept for the next write when a write fails', async () => {
     const { apiKeyId } = await aKey(users.uploader)
     let away = true
     const failing = {
@@ -74,12 +74,12 @@ describe('the time of the last use', () => {
   })
 })
 
-describe('the warning of expiry', () => {
+describe('the expiry warning', () => {
   const box = createKeyCipher(fixedMasterKeys(readFileSync(aConfig('').masterKeyFile, 'utf8')))
   const outbox = createOutbox({ db, handlers: {}, log: testLog })
   const events = () => db.query<{ payload: AddEventRequest }>(`select payload from outbox where topic = 'event' order by outbox_id`)
 
-  test('is one event for each working key that expires within 7 days, also when replicas look at once', async () => {
+  test('is one event per valid key that expires within 7 days, also when replicas check at the same time', async () => {
     const user = await aUser()
     const soon = await aKey(user.userId, { expireTime: inDays(6.9) })
     await aKey(user.userId, { expireTime: inDays(7.1) })
@@ -104,19 +104,19 @@ describe('the warning of expiry', () => {
     await db.query(`delete from outbox where topic = 'event'`)
   })
 
-  test('reaches the catalogue, and a catalogue that is away gets it when it is back', async () => {
-    const taken: AddEventRequest[] = []
+  test('is delivered to the catalogue, also when the catalogue was unavailable before', async () => {
+    const received: AddEventRequest[] = []
     const catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
     catalogue.implement(EventServiceService, {
       async addEvent(request) {
-        taken.push(request)
+        received.push(request)
         return {}
       },
     })
     const { apiKeyId } = await aKey(users.uploader, { expireTime: inDays(3) })
     // The auth service of the fixture has no catalogue, so its notifications stay in the outbox.
     const other = await startTestAuth(database.url, { catalogueAddress: await catalogue.listen('127.0.0.1:0') })
-    await waitFor(() => taken.some(({ objectKey }) => objectKey === `key:${apiKeyId}`), {
+    await waitFor(() => received.some(({ objectKey }) => objectKey === `key:${apiKeyId}`), {
       timeout: 30_000,
       describe: 'the event to arrive',
     })
@@ -125,7 +125,7 @@ describe('the warning of expiry', () => {
   })
 })
 
-test('a user that is deleted takes its keys along', async () => {
+test('deleting a user deletes its keys', async () => {
   const user = await aUser()
   const keys = [await aKey(user.userId), await aKey(user.userId)]
   for (const { value } of keys) expect((await authenticate(value)).userId).toBe(user.userId)

@@ -1,21 +1,21 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
-import { bad, page, refused, startAuth } from './auth-setup.ts'
+import { errorWith, invalidFields, page, startAuth } from './auth-setup.ts'
 import { as, SYSTEM_KEY, service, withIdempotency } from './test-auth.ts'
 
 const fixture = await startAuth()
 const { auth, database, system, org, users, keys, anOrganisation, aUser, aKey, authenticate, standard } = fixture
 afterAll(fixture.close)
 
-test('the system key holds every resource, also those registered later', async () => {
+test('the system key has every resource, including resources that are registered later', async () => {
   expect(await authenticate(SYSTEM_KEY)).toMatchObject({ organisationId: '1', userType: UserType.USER_TYPE_SYSTEM })
   await auth.accessList.registerResources({ resources: [{ aclId: 0, name: 'later::get', openToUsers: false }] }, service())
   const { resources } = await authenticate(SYSTEM_KEY)
   expect(resources).toEqual(['user::post', 'video::get', 'video::post', 'later::get'])
 })
 
-test('a key says who calls with it, and its first use makes an invited user active', async () => {
+test('a key identifies its user, and its first use activates an invited user', async () => {
   const user = await aUser()
   expect(user.status).toBe(UserStatus.USER_STATUS_INVITED)
   const key = await aKey(user.userId, { resources: ['video::post', 'video::get', 'video::post'] })
@@ -31,36 +31,36 @@ test('a key says who calls with it, and its first use makes an invited user acti
   expect((await auth.users.getUser({ userId: user.userId }, system)).user?.status).toBe(UserStatus.USER_STATUS_ACTIVE)
 })
 
-test('a regenerated key has a new value and all else of the old one', async () => {
+test('regenerating a key changes its value and nothing else', async () => {
   const expireTime = new Date(Date.now() + 3_600_000)
   const old = await aKey((await aUser()).userId, { expireTime })
   const { apiKey: replaced } = await auth.apiKeys.regenerateApiKey({ key: old.value }, system)
   expect(replaced).toEqual({ ...old, value: replaced?.value })
   expect(replaced?.value).not.toBe(old.value)
-  await expect(authenticate(old.value)).rejects.toEqual(refused('unauthenticated', 'KEY_UNKNOWN'))
+  await expect(authenticate(old.value)).rejects.toEqual(errorWith('unauthenticated', 'KEY_UNKNOWN'))
   expect(await authenticate(replaced?.value ?? '')).toMatchObject({ apiKeyId: old.apiKeyId, expireTime })
-  await expect(auth.apiKeys.regenerateApiKey({ key: old.value }, system)).rejects.toEqual(refused('not_found', 'API_KEY_NOT_FOUND'))
+  await expect(auth.apiKeys.regenerateApiKey({ key: old.value }, system)).rejects.toEqual(errorWith('not_found', 'API_KEY_NOT_FOUND'))
 })
 
-test('a revoked key stays revoked, and the second time there is none', async () => {
+test('a revoked key stays revoked, and revoking it again fails with not found', async () => {
   const { value, userId } = await aKey((await aUser()).userId)
   await auth.apiKeys.revokeApiKey({ key: value }, standard())
-  await expect(authenticate(value)).rejects.toEqual(refused('unauthenticated', 'KEY_REVOKED'))
-  const gone = refused('not_found', 'API_KEY_NOT_FOUND')
+  await expect(authenticate(value)).rejects.toEqual(errorWith('unauthenticated', 'KEY_REVOKED'))
+  const gone = errorWith('not_found', 'API_KEY_NOT_FOUND')
   await expect(auth.apiKeys.revokeApiKey({ key: value }, standard())).rejects.toEqual(gone)
   await expect(auth.apiKeys.regenerateApiKey({ key: value }, system)).rejects.toEqual(gone)
   await expect(auth.apiKeys.getApiKey({ key: value }, system)).rejects.toEqual(gone)
   expect((await auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: userId }, ...page }, system)).apiKeys).toEqual([])
 })
 
-test('an expired key is refused but still listed', async () => {
+test('an expired key is rejected but still listed', async () => {
   const { value, apiKeyId, userId } = await aKey((await aUser()).userId, { expireTime: new Date(Date.now() + 60_000) })
   await database.db.query('update api_key set expire_time = now() where api_key_id = $1', [apiKeyId])
-  await expect(authenticate(value)).rejects.toEqual(refused('unauthenticated', 'KEY_EXPIRED'))
+  await expect(authenticate(value)).rejects.toEqual(errorWith('unauthenticated', 'KEY_EXPIRED'))
   expect((await auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: userId }, ...page }, system)).apiKeys).toHaveLength(1)
 })
 
-test('a refusal never repeats the key', async () => {
+test('an error never contains the key', async () => {
   const value = `${keys.uploader.slice(0, -6)}000000`
   const errors = await Promise.all(
     [
@@ -73,26 +73,26 @@ test('a refusal never repeats the key', async () => {
   expect(errors.join()).not.toContain(value.slice(0, 12))
 })
 
-test('callers that are not system read the key that they call with and no other', async () => {
+test('callers other than system users can read only their own key', async () => {
   const { apiKeyId, value } = await aKey(users.uploader)
   const own = as('uploader', org.one, users.uploader, apiKeyId)
   expect((await auth.apiKeys.getApiKey({ key: value }, own)).apiKey).toMatchObject({ apiKeyId, value, resources: ['video::get'] })
   for (const key of [keys.uploader, keys.foreign, 'junk', `vs_${'0'.repeat(38)}`]) {
-    await expect(auth.apiKeys.getApiKey({ key }, own)).rejects.toEqual(refused('forbidden', 'OWN_KEY_ONLY'))
+    await expect(auth.apiKeys.getApiKey({ key }, own)).rejects.toEqual(errorWith('forbidden', 'OWN_KEY_ONLY'))
   }
   expect((await auth.apiKeys.getApiKey({ key: keys.foreign }, system)).apiKey?.userId).toBe(users.foreign)
 })
 
-test('a grant names every bad field at once', async () => {
+test('creating a key reports every invalid field at once', async () => {
   const wanted = { userId: users.uploader, applicationName: ' ', resources: ['user::post', 'no::such', 'a\0b'], expireTime: new Date(0) }
-  await expect(auth.apiKeys.createApiKey(wanted, system)).rejects.toEqual(bad('application_name', 'resources', 'expiry_date'))
+  await expect(auth.apiKeys.createApiKey(wanted, system)).rejects.toEqual(invalidFields('application_name', 'resources', 'expiry_date'))
   const closed = aKey(users.uploader, { resources: ['user::post'] })
   await expect(closed).rejects.toMatchObject({ fields: [{ field: 'resources', message: expect.stringContaining('user::post') }] })
-  await expect(aKey('99999')).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
-  await expect(aKey('x'.repeat(100_000))).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+  await expect(aKey('99999')).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
+  await expect(aKey('x'.repeat(100_000))).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
 })
 
-test('a key of a super user may hold what is closed to uploaders, and loses it when the user becomes one', async () => {
+test("a super user's key may have resources that are closed to uploaders, and loses them when the user becomes an uploader", async () => {
   const user = await aUser({ userType: UserType.USER_TYPE_STANDARD })
   const { value } = await aKey(user.userId, { resources: ['user::post', 'video::get'] })
   expect((await authenticate(value)).resources).toEqual(['user::post', 'video::get'])
@@ -101,7 +101,7 @@ test('a key of a super user may hold what is closed to uploaders, and loses it w
   expect(await authenticate(value)).toMatchObject({ userType: UserType.USER_TYPE_UPLOADER, resources: ['video::get'] })
 })
 
-test('a list is read page by page and holds the values', async () => {
+test('a list returns the keys page by page, with their values', async () => {
   const user = await aUser({ organisationId: org.two })
   const made = [await aKey(user.userId), await aKey(user.userId), await aKey(user.userId)]
   const owner = { $case: 'userId', value: user.userId } as const
@@ -114,10 +114,10 @@ test('a list is read page by page and holds the values', async () => {
   const all = await auth.apiKeys.listApiKeys({ owner: { $case: 'organisationId', value: org.two }, ...page }, system)
   expect(all.apiKeys.map((key) => key.userId)).toEqual([users.foreign, user.userId, user.userId, user.userId])
   const missing = auth.apiKeys.listApiKeys({ owner: { $case: 'organisationId', value: '999' }, ...page }, system)
-  await expect(missing).rejects.toEqual(refused('not_found', 'ORGANISATION_NOT_FOUND'))
+  await expect(missing).rejects.toEqual(errorWith('not_found', 'ORGANISATION_NOT_FOUND'))
 })
 
-test('an inactive organisation stops its keys until it is active again', async () => {
+test('the keys of an inactive organisation are rejected until it is active again', async () => {
   const organisationId = await anOrganisation('Sleeping')
   const { value } = await aKey((await aUser({ organisationId })).userId)
   const set = (status: OrganisationStatus) =>
@@ -126,12 +126,12 @@ test('an inactive organisation stops its keys until it is active again', async (
       system,
     )
   await set(OrganisationStatus.ORGANISATION_STATUS_INACTIVE)
-  await expect(authenticate(value)).rejects.toEqual(refused('forbidden', 'ORGANISATION_INACTIVE'))
+  await expect(authenticate(value)).rejects.toEqual(errorWith('forbidden', 'ORGANISATION_INACTIVE'))
   await set(OrganisationStatus.ORGANISATION_STATUS_ACTIVE)
   expect(await authenticate(value)).toMatchObject({ organisationId })
 })
 
-test('a retry with the same idempotency key gets the same key, and none is made twice', async () => {
+test('a retry with the same idempotency key returns the same key and creates no second one', async () => {
   const call = withIdempotency(system, 'a1')
   const user = await aUser()
   const one = await aKey(user.userId, {}, call)
@@ -140,7 +140,7 @@ test('a retry with the same idempotency key gets the same key, and none is made 
   expect(apiKeys).toEqual([one])
 })
 
-test('no table holds a key or a password in the clear', async () => {
+test('no table contains a key or a password in plain text', async () => {
   const password = 'correct horse battery'
   const user = await aUser({}, password)
   const issued = [SYSTEM_KEY, password, ...Object.values(keys)]

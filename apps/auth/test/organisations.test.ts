@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
-import { bad, page, refused, startAuth } from './auth-setup.ts'
+import { errorWith, invalidFields, page, startAuth } from './auth-setup.ts'
 import { withIdempotency } from './test-auth.ts'
 
 const fixture = await startAuth()
@@ -10,7 +10,7 @@ afterAll(fixture.close)
 const update = (organisation: Partial<Organisation>, updateMask: string[]) =>
   auth.organisations.updateOrganisation({ organisation: Organisation.fromPartial(organisation), updateMask }, system)
 
-test('an update changes what its mask names, clears what it names and leaves out, and counts on', async () => {
+test('an update changes the fields in its mask, clears those without a value, and increments the revision', async () => {
   const organisationId = await anOrganisation('Growing')
   const full = {
     name: 'Grown',
@@ -28,7 +28,7 @@ test('an update changes what its mask names, clears what it names and leaves out
   expect((await auth.organisations.getOrganisation({ organisationId }, system)).organisation).toEqual(second)
 })
 
-test('every bad field is named at once', async () => {
+test('every invalid field is reported at once', async () => {
   const organisation = {
     organisationId: org.one,
     name: ' ',
@@ -39,7 +39,7 @@ test('every bad field is named at once', async () => {
   }
   const mask = ['name', 'status', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota']
   await expect(update(organisation, mask)).rejects.toEqual(
-    bad(
+    invalidFields(
       'name',
       'status',
       'default_setting_id',
@@ -52,20 +52,20 @@ test('every bad field is named at once', async () => {
     ),
   )
   await expect(update({ organisationId: org.one, allowedIps: Array(257).fill('10.0.0.1') }, ['allowed_ips'])).rejects.toEqual(
-    bad('allowed_ips'),
+    invalidFields('allowed_ips'),
   )
-  await expect(update({ organisationId: org.one }, ['revision'])).rejects.toEqual(bad('revision'))
-  await expect(anOrganisation('')).rejects.toEqual(bad('name'))
-  await expect(update({ organisationId: '99999', name: '' }, ['name'])).rejects.toEqual(refused('not_found', 'ORGANISATION_NOT_FOUND'))
+  await expect(update({ organisationId: org.one }, ['revision'])).rejects.toEqual(invalidFields('revision'))
+  await expect(anOrganisation('')).rejects.toEqual(invalidFields('name'))
+  await expect(update({ organisationId: '99999', name: '' }, ['name'])).rejects.toEqual(errorWith('not_found', 'ORGANISATION_NOT_FOUND'))
 })
 
-test('the organisation of the system stays active', async () => {
+test('the system organisation cannot become inactive', async () => {
   await expect(update({ organisationId: '1', status: OrganisationStatus.ORGANISATION_STATUS_INACTIVE }, ['status'])).rejects.toEqual(
-    refused('refused', 'SYSTEM_ORGANISATION'),
+    errorWith('refused', 'SYSTEM_ORGANISATION'),
   )
 })
 
-test('a list leads on by its token and leaves inactive ones out when asked', async () => {
+test('a list continues at its page token, and omits inactive organisations on request', async () => {
   const organisationId = await anOrganisation('Asleep')
   await update({ organisationId, status: OrganisationStatus.ORGANISATION_STATUS_INACTIVE }, ['status'])
   const ids: string[] = []
@@ -81,7 +81,7 @@ test('a list leads on by its token and leaves inactive ones out when asked', asy
   expect(organisations.map((organisation) => organisation.organisationId)).toEqual(ids.filter((id) => id !== organisationId))
 })
 
-test('a retry of a creation makes no second organisation', async () => {
+test('a retried creation creates no second organisation', async () => {
   const call = withIdempotency(system, 'd1')
   const one = await auth.organisations.createOrganisation({ name: 'Once' }, call)
   expect(await auth.organisations.createOrganisation({ name: 'Once' }, call)).toEqual(one)

@@ -4,7 +4,7 @@ import { ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'
 import { Organisation } from '@vitascope/proto/auth/v1/organisation'
 import { ThirdPartyTokenAttribute } from '@vitascope/proto/auth/v1/third_party_token'
 import { User, UserType } from '@vitascope/proto/auth/v1/user'
-import { page, refused, startAuth } from './auth-setup.ts'
+import { errorWith, page, startAuth } from './auth-setup.ts'
 import { as, by, SYSTEM_KEY } from './test-auth.ts'
 
 const fixture = await startAuth()
@@ -12,10 +12,10 @@ const { auth, database, system, org, users, keys, aUser, aKey, authenticate, sta
 afterAll(fixture.close)
 
 const guest = () => by({ kind: 'guest' })
-const keyRequired = refused('unauthenticated', 'KEY_REQUIRED')
-const systemOnly = refused('forbidden', 'SYSTEM_ONLY')
-const superUserOnly = refused('forbidden', 'SUPER_USER_ONLY')
-const serviceOnly = refused('forbidden', 'SERVICE_ONLY')
+const keyRequired = errorWith('unauthenticated', 'KEY_REQUIRED')
+const systemOnly = errorWith('forbidden', 'SYSTEM_ONLY')
+const superUserOnly = errorWith('forbidden', 'SUPER_USER_ONLY')
+const serviceOnly = errorWith('forbidden', 'SERVICE_ONLY')
 const anyUser = () => User.fromPartial({ userId: users.foreign, organisationId: org.one, firstName: 'X', lastName: 'Y', email: 'x@y' })
 
 const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; uploader: unknown; standard: unknown }][] = [
@@ -43,7 +43,7 @@ const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; upload
   [
     'listEntries of another organisation',
     (c) => auth.audit.listEntries(ListEntriesRequest.fromPartial({ organisationId: org.two }), c),
-    { ...all(superUserOnly), standard: refused('forbidden', 'FOREIGN_ORGANISATION') },
+    { ...all(superUserOnly), standard: errorWith('forbidden', 'FOREIGN_ORGANISATION') },
   ],
   ['createApiKey', (c) => aKey(users.standard, {}, c), all(systemOnly)],
   ['listApiKeys', (c) => auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: users.uploader }, ...page }, c), all(systemOnly)],
@@ -53,12 +53,12 @@ const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; upload
   [
     'listUsers',
     (c) => auth.users.listUsers({ organisationId: org.two, ...page }, c),
-    { ...all(superUserOnly), standard: refused('forbidden', 'FOREIGN_ORGANISATION') },
+    { ...all(superUserOnly), standard: errorWith('forbidden', 'FOREIGN_ORGANISATION') },
   ],
   [
     'createUser in another organisation',
     (c) => auth.users.createUser({ user: { ...anyUser(), organisationId: org.two } }, c),
-    { ...all(superUserOnly), standard: refused('forbidden', 'FOREIGN_ORGANISATION') },
+    { ...all(superUserOnly), standard: errorWith('forbidden', 'FOREIGN_ORGANISATION') },
   ],
   [
     'createUser of type system',
@@ -68,19 +68,19 @@ const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; upload
   [
     'updateUser of another organisation',
     (c) => auth.users.updateUser({ user: anyUser(), updateMask: ['first_name'] }, c),
-    { ...all(superUserOnly), standard: refused('not_found', 'USER_NOT_FOUND') },
+    { ...all(superUserOnly), standard: errorWith('not_found', 'USER_NOT_FOUND') },
   ],
   [
     'revokeApiKey of another organisation',
     (c) => auth.apiKeys.revokeApiKey({ key: keys.foreign }, c),
-    { ...all(superUserOnly), standard: refused('not_found', 'API_KEY_NOT_FOUND') },
+    { ...all(superUserOnly), standard: errorWith('not_found', 'API_KEY_NOT_FOUND') },
   ],
 ]
 function all(refusal: unknown) {
   return { guest: keyRequired, uploader: refusal, standard: refusal }
 }
 
-test.each(calls)('%s is refused to those who may not, and changes nothing', async (_, work, expected) => {
+test.each(calls)('%s is rejected for callers without permission, and changes nothing', async (_, work, expected) => {
   const before = await state()
   await expect(work(guest())).rejects.toEqual(expected.guest)
   await expect(work(uploader())).rejects.toEqual(expected.uploader)
@@ -95,7 +95,7 @@ async function state() {
   return rows
 }
 
-test('a foreign user or organisation answers exactly like one that is not', async () => {
+test('a foreign user or organisation gives the same error as a missing one', async () => {
   const answer = (work: Promise<unknown>, id: string) =>
     work.then(
       () => 'there',
@@ -116,17 +116,17 @@ test('a foreign user or organisation answers exactly like one that is not', asyn
   }
 })
 
-test('everyone sees their own organisation, an uploader itself alone, a super user its organisation', async () => {
+test('a user reads its own organisation, an uploader only itself, and a super user the users of its organisation', async () => {
   expect((await auth.organisations.getOrganisation({ organisationId: org.one }, uploader())).organisation?.name).toBe('One')
   expect((await auth.users.getUser({ userId: users.uploader }, uploader())).user?.userId).toBe(users.uploader)
-  await expect(auth.users.getUser({ userId: users.standard }, uploader())).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+  await expect(auth.users.getUser({ userId: users.standard }, uploader())).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
   expect((await auth.users.getUser({ userId: users.uploader }, standard())).user?.userId).toBe(users.uploader)
   const { users: listed } = await auth.users.listUsers({ organisationId: org.one, ...page }, standard())
   expect(listed.map((user) => user.userId)).toEqual(expect.arrayContaining([users.uploader, users.standard]))
   expect(new Set(listed.map((user) => user.organisationId))).toEqual(new Set([org.one]))
 })
 
-test('a super user in the organisation of the system has no power over system users', async () => {
+test('a super user in the system organisation cannot change system users', async () => {
   const superUser = await aUser({ organisationId: '1', userType: UserType.USER_TYPE_STANDARD })
   const call = as('standard', '1', superUser.userId)
   const { user: first } = await auth.users.getUserByEmail({ email: 'SYSTEM@localhost' }, system)
@@ -138,11 +138,11 @@ test('a super user in the organisation of the system has no power over system us
   expect(await authenticate(SYSTEM_KEY)).toMatchObject({ organisationId: '1' })
 })
 
-test('no user changes their own rights, and every user with the right changes their own name', async () => {
+test('users cannot change their own rights, but super users can change their own name', async () => {
   const own = standard()
   const user = User.fromPartial({ userId: users.standard, userType: UserType.USER_TYPE_SYSTEM, firstName: 'Eve' })
   for (const field of ['user_type', 'status']) {
-    await expect(auth.users.updateUser({ user, updateMask: [field] }, own)).rejects.toEqual(refused('forbidden', 'OWN_RIGHTS'))
+    await expect(auth.users.updateUser({ user, updateMask: [field] }, own)).rejects.toEqual(errorWith('forbidden', 'OWN_RIGHTS'))
   }
   expect((await auth.users.updateUser({ user, updateMask: ['first_name'] }, own)).user).toMatchObject({
     firstName: 'Eve',

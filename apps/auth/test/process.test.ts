@@ -37,14 +37,14 @@ function run(file: string) {
   const output = { text: '' }
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output.text += data.toString()))
   const ended = once(child, 'exit').then(([code]) => code as number | null)
-  return { child, said: output, ended }
+  return { child, output, ended }
 }
 
-test('the process migrates, starts, answers, stops at SIGTERM, and its log holds no secret', async () => {
+test('the process migrates, starts, responds and stops at SIGTERM, and logs no secret', async () => {
   writeFileSync(join(folder, 'master-key'), 'a master key of this test, long enough')
   expect(await run('migrate.ts').ended).toBe(0)
 
-  const { child, said: output, ended } = run('main.ts')
+  const { child, output, ended } = run('main.ts')
   const address = await waitFor(() => /"address":"([^"]+)"/.exec(output.text)?.[1], { describe: () => `an address in: ${output.text}` })
   const channel = openChannel(address, { service: 'auth', principals: testPrincipals() })
   const apiKeys = channel.client(ApiKeyServiceService)
@@ -59,7 +59,7 @@ test('the process migrates, starts, answers, stops at SIGTERM, and its log holds
   await users.createUser({ user, password }, as('system'))
   const junk = `${key.slice(0, -6)}000000`
   await expect(apiKeys.authenticate({ key: junk }, service())).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
-  // A fault: logged with its cause.
+  // An internal error is logged with its cause.
   await database.db.query('alter table api_key rename to api_key_gone')
   await expect(apiKeys.authenticate({ key }, service())).rejects.toThrow('INTERNAL')
   await database.db.query('alter table api_key_gone rename to api_key')

@@ -24,7 +24,7 @@ const file = join(folder, 'master-key')
 const values = Array.from({ length: KEYS }, makeKeyValue)
 let database: TestDatabase
 let auth: TestAuth
-let reading: { stop(): Promise<{ reads: number; failures: unknown[] }> }
+let readers: { stop(): Promise<{ reads: number; failures: unknown[] }> }
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -42,7 +42,7 @@ beforeAll(async () => {
      overriding system value values (77, 1, 's', 'c', 'u', 'a', $1, $2)`,
     ['token', 'other_data'].map((column) => box.seal(Buffer.from('{}'), boundTo('77', column as 'token'))),
   )
-  reading = readAllTheTime()
+  readers = authenticateContinuously()
 }, 60_000)
 afterAll(async () => {
   await auth.stop()
@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** As an editor does it: no reader sees half of the file. */
+/** Replaces the file atomically, as an editor does, so that no reader sees a partial file. */
 function replace(text: string): void {
   writeFileSync(`${file}.new`, text)
   renameSync(`${file}.new`, file)
@@ -59,7 +59,7 @@ function replace(text: string): void {
 const startAuth = () => startTestAuth(database.url, { masterKeyFile: file, systemKey: { value: SYSTEM_KEY, file: undefined } })
 
 /** Authenticates with one key after another, some of them the system key, until it is stopped. */
-function readAllTheTime() {
+function authenticateContinuously() {
   let stopped = false
   const [failures, done] = [[] as unknown[], { reads: 0 }]
   const loop = (async () => {
@@ -80,13 +80,13 @@ function readAllTheTime() {
   }
 }
 
-function rekey(env: Record<string, string> = {}): { child: ChildProcess; ended: Promise<{ code: number | null; said: string }> } {
+function rekey(env: Record<string, string> = {}): { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> } {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', REKEY], {
     env: { PATH: process.env['PATH'], VITASCOPE_AUTH_DATABASE_URL: database.url, VITASCOPE_MASTER_KEY_FILE: file, ...env },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()))
-  return { child, ended: once(child, 'close').then(([code]) => ({ code: code as number | null, said: output })) }
+  return { child, ended: once(child, 'close').then(([code]) => ({ code: code as number | null, output })) }
 }
 
 const countOfNew = async () => {
@@ -94,8 +94,8 @@ const countOfNew = async () => {
   return row?.keys ?? 0
 }
 
-test('the master key is replaced while auth runs: a killed run goes on where it was, and the old key can be removed', async () => {
-  // Auth reads the file again by itself.
+test('the master key is replaced while auth runs: a killed run is resumed, and the old key can be removed', async () => {
+  // Auth reloads the file without a restart.
   replace(`2:${NEW}\n1:${OLD}`)
   await waitFor(
     async () => {
@@ -116,9 +116,9 @@ test('the master key is replaced while auth runs: a killed run goes on where it 
   expect(between).toBeLessThan(KEYS)
 
   const again = await rekey().ended
-  expect(again).toEqual({ code: 0, said: expect.stringContaining('all secrets are encrypted with the first master key') })
-  expect(again.said).toContain('third_party_token: 1 rows')
-  const { reads, failures } = await reading.stop()
+  expect(again).toEqual({ code: 0, output: expect.stringContaining('all secrets are encrypted with the first master key') })
+  expect(again.output).toContain('third_party_token: 1 rows')
+  const { reads, failures } = await readers.stop()
   expect(failures).toEqual([])
   expect(reads).toBeGreaterThan(50)
 
@@ -130,9 +130,9 @@ test('the master key is replaced while auth runs: a killed run goes on where it 
   }
   const { thirdPartyToken } = await auth.thirdPartyTokens.getThirdPartyToken({ thirdPartyTokenId: '77' }, as('system'))
   expect(thirdPartyToken?.token).toBe('{}')
-  // Nothing is left to do, and the key of before is of no use.
-  expect((await rekey().ended).said).toContain('api_key: 0 rows')
+  // A further run changes nothing, and the old key is rejected.
+  expect((await rekey().ended).output).toContain('api_key: 0 rows')
   replace(OLD)
   await expect(startAuth()).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE does not hold the master key')
-  expect(await rekey().ended).toEqual({ code: 1, said: expect.stringContaining('add the key that encrypted them') })
+  expect(await rekey().ended).toEqual({ code: 1, output: expect.stringContaining('add the key that encrypted them') })
 }, 120_000)

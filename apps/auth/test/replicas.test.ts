@@ -36,13 +36,13 @@ async function anOrganisationWithAKey({ organisations, users, apiKeys }: TestAut
   return { organisationId, userId, key: key?.value ?? '', apiKeyId: key?.apiKeyId ?? '' }
 }
 
-test('whatever changes a key is heard on every replica within a second', async () => {
+test('every replica is notified of any change of a key', async () => {
   const [one, two] = [await start(), await start()]
-  const hangUp = new AbortController()
+  const controller = new AbortController()
   const received = [one, two].map(({ apiKeys }) => {
     const ids: string[][] = []
     const ended = (async () => {
-      for await (const { apiKeyIds } of apiKeys.watchRevocations({}, { ...service(), signal: hangUp.signal })) ids.push(apiKeyIds)
+      for await (const { apiKeyIds } of apiKeys.watchRevocations({}, { ...service(), signal: controller.signal })) ids.push(apiKeyIds)
     })().catch(() => undefined)
     return { ids, ended }
   })
@@ -78,9 +78,12 @@ test('whatever changes a key is heard on every replica within a second', async (
   for (const [id, change] of changes) {
     for (const { ids } of received) ids.length = 0
     await change()
-    await waitFor(() => received.every(({ ids }) => ids.flat().includes(id)), { timeout: 10_000, describe: () => `${change} to be heard` })
+    await waitFor(() => received.every(({ ids }) => ids.flat().includes(id)), {
+      timeout: 10_000,
+      describe: () => `${change} to be reported`,
+    })
   }
-  hangUp.abort()
+  controller.abort()
   await Promise.all(received.map(({ ended }) => ended))
 })
 
@@ -124,7 +127,7 @@ test('the catalogue is notified of every organisation, also after an outage', as
   await catalogue.drain(100)
 })
 
-test('one that starts before its database calls no key malformed, and knows the configured one once it is there', async () => {
+test('until its database is reachable, a replica reports no key as malformed; then it accepts the configured key', async () => {
   const at = new URL(database.url)
   const proxy = await startFaultProxy(at.host)
   proxy.lose = () => true

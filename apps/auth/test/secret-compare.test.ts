@@ -8,17 +8,17 @@ import { fixedMasterKeys } from '@vitascope/security'
 import { authenticate } from '../src/api-key/authenticate.ts'
 import { createKeyCipher, sameBytes } from '../src/key/key-encryption.ts'
 
-describe('the time of a comparison does not depend on the secret', () => {
+describe('the comparison time does not depend on the secret', () => {
   const SAMPLES = 5_000
   const MAX_T = 4.5
-  /** Noise of a busy machine is as often on one side as on the other; a leak shows each time. */
+  /** Noise of a busy machine affects both sides equally often. A leak shows in every try. */
   const TRIES = 3
 
   const secret = randomBytes(32)
   const nearly = flipped(secret, secret.length - 1)
   const notAtAll = flipped(secret, 0)
 
-  test('of bytes that begin alike, and of bytes that do not', async () => {
+  test('for byte strings with and without a common prefix', async () => {
     expect(
       await lowestT(
         () => sameBytes(nearly, secret),
@@ -27,7 +27,7 @@ describe('the time of a comparison does not depend on the secret', () => {
     ).toBeLessThan(MAX_T)
   })
 
-  test('of a key that begins like the configured one, and of a key that does not', async () => {
+  test('for keys with and without a common prefix with the configured key', async () => {
     const box = createKeyCipher(fixedMasterKeys('the master key of these tests, long'))
     const configured = 'configured-key-of-the-tests-0001'
     const lookup = box.lookup(configured)
@@ -45,11 +45,11 @@ describe('the time of a comparison does not depend on the secret', () => {
     expect(t).toBeLessThan(MAX_T)
   })
 
-  test('and a comparison that ends at the first difference would be found out', async () => {
+  test('and a comparison that stops at the first difference is detected', async () => {
     const [long, nearlyLong, notAtAllLong] = [0, 4_095, 0].map((at, index) =>
       index === 0 ? Buffer.alloc(4_096) : flipped(Buffer.alloc(4_096), at),
     )
-    if (!long || !nearlyLong || !notAtAllLong) throw new Error('three buffers were made')
+    if (!long || !nearlyLong || !notAtAllLong) throw new Error('a buffer is missing')
     const leaky = (one: Buffer) => one.every((byte, index) => byte === long[index])
     expect(
       await lowestT(
@@ -65,7 +65,10 @@ describe('the time of a comparison does not depend on the secret', () => {
     return lowest
   }
 
-  /** Welch's t of the two, taken in turns that chance decides, without the slowest tenth: those are pauses of the machine. */
+  /**
+   * Returns Welch's t of the two functions, called in random order. The slowest tenth is excluded,
+   * because it consists of pauses of the machine.
+   */
   async function measure(one: () => unknown, other: () => unknown): Promise<number> {
     for (let warm = 0; warm < 1_000; warm++) await Promise.all([one(), other()])
     const taken: [number[], number[]] = [[], []]
@@ -101,9 +104,9 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return other
 }
 
-describe('nothing in the sources compares a secret by === or !==', () => {
+describe('no source file compares a secret with === or !==', () => {
   const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-  /** Named like a secret, and none. */
+  /** Files that compare a value that is named like a secret but is not one. */
   const NO_SECRETS: Readonly<Record<string, string>> = {
     'apps/catalogue/src/publishing/encoding-format/start-renditions.ts': 'the key of a rendition',
     'apps/catalogue/src/notification/webhook/sending-store.ts': 'the key of a lane',
@@ -135,24 +138,24 @@ describe('nothing in the sources compares a secret by === or !==', () => {
     ["password !== 'x'", 0],
     ['key.length === 32', 0],
     ['rule.tokenRequired === true', 0],
-  ])('%s: %i', (source, count) => {
+  ])('%s has %i findings', (source, count) => {
     expect(findings(source)).toHaveLength(count)
   })
 
-  test('in any app or lib', () => {
+  test('in any app or library', () => {
     const found = ['apps', 'libs'].flatMap((kind) =>
       readdirSync(join(ROOT, kind)).flatMap((name) => sourcesBelow(join(ROOT, kind, name, 'src')).map((file) => relative(ROOT, file))),
     )
     expect(found.length).toBeGreaterThan(200)
     const bad = found.flatMap((file) => findings(readFileSync(join(ROOT, file), 'utf8')).map((text) => `${file}: ${text}`))
     expect(bad.filter((text) => NO_SECRETS[text.split(': ', 1)[0] ?? ''] === undefined)).toEqual([])
-    // An exception that excepts nothing any more goes.
+    // An exception without a match must be removed.
     for (const file of Object.keys(NO_SECRETS))
       expect(bad.some((text) => text.startsWith(`${file}: `)) ? file : `nothing in ${file}`).toBe(file)
   })
 })
 
-/** TypeScript that is ours: not generated, and no tests. */
+/** Returns the TypeScript files of a folder, without generated files and tests. */
 function sourcesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.test\.ts$/.test(entry.name))

@@ -84,7 +84,7 @@ export function service(): Call {
   return serviceCall('test', randomUUID())
 }
 
-/** A call by a user; the key's id is none that exists. */
+/** Returns a call by a user. No key has the default key id. */
 export function as(userType: UserKind, organisationId = '1', userId = '999999', keyId = '0'): Call {
   return by({ kind: 'user', keyId, userId, organisationId, userType })
 }
@@ -93,7 +93,7 @@ export function by(principal: Principal): Call {
   return { ...service(), principal }
 }
 
-/** A retry of one request, when used again. */
+/** Adds an idempotency key to a call. Calls with the same key are retries of one request. */
 export function withIdempotency(call: Call, key: string): Call {
   return { ...call, idempotency: { key: key.repeat(64).slice(0, 64), fingerprint: 'f'.repeat(64) } }
 }

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { ThirdPartyTokenAttribute as Attribute, ThirdPartyToken } from '@vitascope/proto/auth/v1/third_party_token'
-import { bad, refused, startAuth } from './auth-setup.ts'
+import { errorWith, invalidFields, startAuth } from './auth-setup.ts'
 import { as, by, startTestAuth, withIdempotency } from './test-auth.ts'
 
 const { auth, database, org, users, aUser, system, standard, uploader, close } = await startAuth()
@@ -18,9 +18,9 @@ const update = (thirdPartyTokenId: string, more: Partial<ThirdPartyToken>, updat
     call,
   )
 const remove = (thirdPartyTokenId: string, call = system) => auth.thirdPartyTokens.deleteThirdPartyToken({ thirdPartyTokenId }, call)
-const nothing = refused('not_found', 'THIRD_PARTY_TOKEN_NOT_FOUND')
+const nothing = errorWith('not_found', 'THIRD_PARTY_TOKEN_NOT_FOUND')
 
-test('secrets stand encrypted, each bound to its row and column, and go with the deletion', async () => {
+test('secrets are stored encrypted and bound to their row and column, and are erased with the record', async () => {
   const [token, otherDataJson] = ['a-very-secret-token', '{"refresh":"a-very-secret-refresh"}']
   const [one, two] = [await create({ token, otherDataJson }), await create({ token: 'another' })]
   expect(await get(one)).toMatchObject({ token, otherDataJson })
@@ -41,14 +41,14 @@ test('secrets stand encrypted, each bound to its row and column, and go with the
   ])
 })
 
-test('what was stored opens after a restart, by the same master key', async () => {
+test('a stored secret can be decrypted after a restart with the same master key', async () => {
   const id = await create({ token: 'kept' })
   const other = await startTestAuth(database.url)
   expect((await other.thirdPartyTokens.getThirdPartyToken({ thirdPartyTokenId: id }, system)).thirdPartyToken?.token).toBe('kept')
   await other.stop()
 })
 
-test('a deleted record is found by nothing, and the second deletion finds none', async () => {
+test('a deleted record is not found, and cannot be deleted again', async () => {
   const id = await create({ serviceName: 'gone' }, standard())
   await remove(id, uploader())
   const find = (attribute: Attribute, value: string) => auth.thirdPartyTokens.findThirdPartyToken({ attribute, value }, system)
@@ -63,39 +63,39 @@ test('a deleted record is found by nothing, and the second deletion finds none',
   }
 })
 
-test('reading is for the system, and writing for users in their own organisation', async () => {
+test('only system users can read records, and other users can write those of their own organisation', async () => {
   const id = await create({ token: 'secret' })
   const foreign = as('standard', org.two, users.foreign)
   const guest = by({ kind: 'guest' })
-  await expect(get(id, standard())).rejects.toEqual(refused('forbidden', 'SYSTEM_ONLY'))
+  await expect(get(id, standard())).rejects.toEqual(errorWith('forbidden', 'SYSTEM_ONLY'))
   const find = { attribute: Attribute.THIRD_PARTY_TOKEN_ATTRIBUTE_ID, value: id }
-  await expect(auth.thirdPartyTokens.findThirdPartyToken(find, standard())).rejects.toEqual(refused('forbidden', 'SYSTEM_ONLY'))
+  await expect(auth.thirdPartyTokens.findThirdPartyToken(find, standard())).rejects.toEqual(errorWith('forbidden', 'SYSTEM_ONLY'))
   for (const call of [foreign]) {
-    await expect(create({}, call)).rejects.toEqual(refused('forbidden', 'FOREIGN_ORGANISATION'))
+    await expect(create({}, call)).rejects.toEqual(errorWith('forbidden', 'FOREIGN_ORGANISATION'))
     await expect(update(id, { token: 'x' }, ['token'], call)).rejects.toEqual(nothing)
     await expect(remove(id, call)).rejects.toEqual(nothing)
   }
   await expect(update(id, { organisationId: org.two }, ['organisation_id'], uploader())).rejects.toEqual(
-    refused('forbidden', 'FOREIGN_ORGANISATION'),
+    errorWith('forbidden', 'FOREIGN_ORGANISATION'),
   )
   for (const work of [get(id, guest), create({}, guest), update(id, {}, [], guest), remove(id, guest)]) {
-    await expect(work).rejects.toEqual(refused('unauthenticated', 'KEY_REQUIRED'))
+    await expect(work).rejects.toEqual(errorWith('unauthenticated', 'KEY_REQUIRED'))
   }
   await update(id, { token: 'new' }, ['token'], uploader())
   expect(await get(id)).toMatchObject({ token: 'new', organisationId: org.one })
 })
 
-test('a user must be of the organisation, and one that was deleted since stays named', async () => {
-  await expect(create({ userId: users.foreign })).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+test('a user must belong to the organisation, and a deleted user stays referenced', async () => {
+  await expect(create({ userId: users.foreign })).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
   const user = await aUser()
   const id = await create({ userId: user.userId })
-  await expect(update(id, { userId: users.foreign }, ['user_id'])).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+  await expect(update(id, { userId: users.foreign }, ['user_id'])).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
   await auth.users.deleteUser({ userId: user.userId }, system)
   await update(id, { token: 'x' }, ['token'])
   expect(await get(id)).toMatchObject({ userId: user.userId, token: 'x' })
 })
 
-test('every bad field is named at once', async () => {
+test('every invalid field is reported at once', async () => {
   const long = 'x'.repeat(256)
   const wrong = {
     serviceName: long,
@@ -107,20 +107,20 @@ test('every bad field is named at once', async () => {
     userId: 'x',
   }
   await expect(create(wrong)).rejects.toEqual(
-    bad('service_name', 'called_by', 'username', 'token', 'auth_url', 'other_data_json', 'user_id'),
+    invalidFields('service_name', 'called_by', 'username', 'token', 'auth_url', 'other_data_json', 'user_id'),
   )
-  await expect(create({ organisationId: '' })).rejects.toEqual(bad('organisation_id'))
-  await expect(update('1', {}, ['deleted', 'create_time'])).rejects.toEqual(bad('deleted', 'create_time'))
+  await expect(create({ organisationId: '' })).rejects.toEqual(invalidFields('organisation_id'))
+  await expect(update('1', {}, ['deleted', 'create_time'])).rejects.toEqual(invalidFields('deleted', 'create_time'))
   const find = { attribute: Attribute.THIRD_PARTY_TOKEN_ATTRIBUTE_UNSPECIFIED, value: 'x' }
-  await expect(auth.thirdPartyTokens.findThirdPartyToken(find, system)).rejects.toEqual(bad('attribute'))
+  await expect(auth.thirdPartyTokens.findThirdPartyToken(find, system)).rejects.toEqual(invalidFields('attribute'))
 })
 
-test('a retry with the same idempotency key makes no second record', async () => {
+test('a retry with the same idempotency key creates no second record', async () => {
   const call = withIdempotency(system, 'f0')
   expect(await create({ token: 'once' }, call)).toBe(await create({ token: 'once' }, call))
 })
 
-test('each look-up reads an index to its first row', async () => {
+test('each search reads the first row of an index', async () => {
   await db.query(
     `insert into third_party_token (organisation_id, service_name, called_by, username, auth_url, user_id)
      select $1::bigint, 's' || n % 10, 'c' || n % 10, 'u' || n % 10, 'https://a.example/' || n % 10, n % 10 from generate_series(1, 20000) n`,

@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
-import { bad, refused, startAuth } from './auth-setup.ts'
+import { errorWith, invalidFields, startAuth } from './auth-setup.ts'
 import { service, withIdempotency } from './test-auth.ts'
 
 const fixture = await startAuth()
 const { auth, system, org, users, aUser, aKey, authenticate, standard } = fixture
 afterAll(fixture.close)
 
-test('a user is what was sent, and what it may not choose is not', async () => {
+test('a created user has the fields that were sent, except those that only the service sets', async () => {
   const sent = {
     userId: '77',
     organisationId: org.one,
@@ -30,7 +30,7 @@ test('a user is what was sent, and what it may not choose is not', async () => {
   expect(made.userId).not.toBe('77')
   expect(made.createTime?.getTime()).toBeGreaterThan(Date.now() - 60_000)
   expect((await auth.users.getUserByEmail({ email: 'zofie@EXAMPLE.org' }, system)).user).toEqual(made)
-  await expect(aUser({ email: 'ZOFIE@example.org' })).rejects.toEqual(refused('exists', 'EMAIL_TAKEN'))
+  await expect(aUser({ email: 'ZOFIE@example.org' })).rejects.toEqual(errorWith('exists', 'EMAIL_TAKEN'))
 })
 
 test.each([
@@ -38,16 +38,16 @@ test.each([
   ['a password', {}, 'long enough', UserStatus.USER_STATUS_ACTIVE],
   ['a password and invited', { status: UserStatus.USER_STATUS_INVITED }, 'long enough', UserStatus.USER_STATUS_ACTIVE],
   ['active', { status: UserStatus.USER_STATUS_ACTIVE }, undefined, UserStatus.USER_STATUS_ACTIVE],
-])('with %s its status follows', async (_, more, password, status) => {
+])('a user created with %s has the matching status', async (_, more, password, status) => {
   expect((await aUser(more, password)).status).toBe(status)
 })
 
-test('a system caller names the inviter', async () => {
+test('a system caller can set the inviter', async () => {
   expect((await aUser({ invitedByUserId: users.foreign })).invitedByUserId).toBe(users.foreign)
-  await expect(aUser({ invitedByUserId: '99999' })).rejects.toEqual(bad('invited_by_user_id'))
+  await expect(aUser({ invitedByUserId: '99999' })).rejects.toEqual(invalidFields('invited_by_user_id'))
 })
 
-test('every bad field is named at once', async () => {
+test('every invalid field is reported at once', async () => {
   const user = User.fromPartial({
     organisationId: '',
     firstName: '',
@@ -57,50 +57,50 @@ test('every bad field is named at once', async () => {
     invitedByUserId: 'x',
   })
   await expect(auth.users.createUser({ user, password: 'short' }, system)).rejects.toEqual(
-    bad('organisation_id', 'first_name', 'last_name', 'email', 'telephone_land', 'password', 'invited_by_user_id'),
+    invalidFields('organisation_id', 'first_name', 'last_name', 'email', 'telephone_land', 'password', 'invited_by_user_id'),
   )
   const updateMask = ['first_name', 'last_name', 'email', 'user_type', 'status', 'telephone_land', 'password']
   await expect(auth.users.updateUser({ user: { ...user, userId: users.uploader }, updateMask }, system)).rejects.toEqual(
-    bad('first_name', 'last_name', 'email', 'telephone_land', 'user_type', 'status', 'password'),
+    invalidFields('first_name', 'last_name', 'email', 'telephone_land', 'user_type', 'status', 'password'),
   )
-  await expect(aUser({ organisationId: '99999' })).rejects.toEqual(refused('not_found', 'ORGANISATION_NOT_FOUND'))
+  await expect(aUser({ organisationId: '99999' })).rejects.toEqual(errorWith('not_found', 'ORGANISATION_NOT_FOUND'))
 })
 
-test('an update changes what its mask names and nothing else', async () => {
+test('an update changes the fields in its mask and nothing else', async () => {
   const before = await aUser({ telephoneLand: '1' })
   const user = { ...before, firstName: 'New', lastName: 'New', email: 'new@example.org', organisationId: org.two }
   const after = (await auth.users.updateUser({ user, updateMask: ['first_name', 'telephone_land'] }, standard())).user
   expect(after).toEqual({ ...before, firstName: 'New', updateTime: after?.updateTime })
   expect((await auth.users.updateUser({ user, updateMask: [] }, standard())).user).toEqual(after)
-  await expect(auth.users.updateUser({ user, updateMask: ['organisation_id'] }, system)).rejects.toEqual(bad('organisation_id'))
+  await expect(auth.users.updateUser({ user, updateMask: ['organisation_id'] }, system)).rejects.toEqual(invalidFields('organisation_id'))
 })
 
-test('a deleted user is gone with its keys, and its address is free', async () => {
+test('deleting a user deletes its keys and frees its email address', async () => {
   const user = await aUser()
   const { value } = await aKey(user.userId)
   await auth.users.deleteUser({ userId: user.userId }, system)
-  await expect(authenticate(value)).rejects.toEqual(refused('unauthenticated', 'KEY_UNKNOWN'))
-  await expect(auth.users.deleteUser({ userId: user.userId }, system)).rejects.toEqual(refused('not_found', 'USER_NOT_FOUND'))
+  await expect(authenticate(value)).rejects.toEqual(errorWith('unauthenticated', 'KEY_UNKNOWN'))
+  await expect(auth.users.deleteUser({ userId: user.userId }, system)).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
   expect((await aUser({ email: user.email })).userId).not.toBe(user.userId)
 })
 
-test('the last system user stays what it is', async () => {
+test('the last system user cannot be deleted or demoted', async () => {
   const { user } = await auth.users.getUserByEmail({ email: 'system@localhost' }, system)
-  const last = refused('refused', 'LAST_SYSTEM_USER')
+  const last = errorWith('refused', 'LAST_SYSTEM_USER')
   await expect(auth.users.deleteUser({ userId: user?.userId ?? '' }, system)).rejects.toEqual(last)
   const demoted = User.fromPartial({ userId: user?.userId ?? '', userType: UserType.USER_TYPE_STANDARD })
   await expect(auth.users.updateUser({ user: demoted, updateMask: ['user_type'] }, system)).rejects.toEqual(last)
 })
 
-test('a retry of a creation makes no second user', async () => {
+test('a retried creation creates no second user', async () => {
   const call = withIdempotency(system, 'c1')
   const one = await aUser({ email: 'once@example.org' }, undefined, call)
   expect(await aUser({ email: 'once@example.org' }, undefined, call)).toEqual(one)
   const other = { ...call, idempotency: { key: call.idempotency?.key ?? '', fingerprint: '0'.repeat(64) } }
-  await expect(aUser({}, undefined, other)).rejects.toEqual(refused('refused', 'IDEMPOTENCY_MISMATCH'))
+  await expect(aUser({}, undefined, other)).rejects.toEqual(errorWith('refused', 'IDEMPOTENCY_MISMATCH'))
 })
 
-test('services read many users in one call, without the missing ones', async () => {
+test('services read many users in one call, and missing users are omitted', async () => {
   const summaries = async (userIds: string[]) => (await auth.users.listUserSummaries({ userIds }, service())).summaries
   const gone = (await aUser()).userId
   await auth.users.deleteUser({ userId: gone }, system)
@@ -112,5 +112,5 @@ test('services read many users in one call, without the missing ones', async () 
   ])
   const ids = Array.from({ length: 1_000 }, (_, nth) => String(1_000_000 + nth))
   for (const count of [0, 999, 1_000]) expect(await summaries(ids.slice(0, count))).toEqual([])
-  await expect(summaries([...ids, '1'])).rejects.toEqual(bad('user_ids'))
+  await expect(summaries([...ids, '1'])).rejects.toEqual(invalidFields('user_ids'))
 })

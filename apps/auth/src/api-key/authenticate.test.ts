@@ -42,13 +42,13 @@ function anAuthentication(state: Partial<KeyState> = {}, configured?: string, is
   return { value, seen, authentication }
 }
 
-test('a working key says who calls', async () => {
+test('a valid key identifies its user and organisation', async () => {
   const { authentication, value, seen } = anAuthentication()
   expect(await authenticate(authentication, value, call)).toMatchObject({ apiKeyId: '1', userId: '2', organisationId: '3' })
   expect(seen.activated).toEqual([])
 })
 
-test('the first success of an invited user makes it active', async () => {
+test('the first successful authentication of an invited user activates the user', async () => {
   const { authentication, value, seen } = anAuthentication({ userInvited: true })
   await authenticate(authentication, value, call)
   expect(seen.activated).toEqual(['2'])
@@ -58,18 +58,18 @@ test.each([
   ['KEY_REVOKED', 'unauthenticated', { revoked: true, expired: true }],
   ['KEY_EXPIRED', 'unauthenticated', { expired: true, organisationActive: false }],
   ['ORGANISATION_INACTIVE', 'forbidden', { organisationActive: false, userInvited: true }],
-])('%s refuses and activates nobody', async (reason, kind, state) => {
+])('%s rejects the key and activates no user', async (reason, kind, state) => {
   const { authentication, value, seen } = anAuthentication(state)
   await expect(authenticate(authentication, value, call)).rejects.toMatchObject({ kind, reason })
   expect(seen.activated).toEqual([])
 })
 
-test('an unregistered key is unknown', async () => {
+test('an unregistered key is rejected with KEY_UNKNOWN', async () => {
   const { authentication } = anAuthentication()
   await expect(authenticate(authentication, makeKeyValue(), call)).rejects.toMatchObject({ reason: 'KEY_UNKNOWN' })
 })
 
-test('a thousand pieces of junk cost no look-up', async () => {
+test('a thousand malformed keys cause no lookup', async () => {
   const { authentication, value, seen } = anAuthentication({}, CONFIGURED)
   const junk = [
     ...Array.from({ length: 990 }, (_, i) => randomBytes(i % 100).toString(i % 2 ? 'base64url' : 'latin1')),
@@ -88,12 +88,12 @@ test('a thousand pieces of junk cost no look-up', async () => {
   expect(seen.lookups).toBe(0)
 })
 
-test('the configured system key is known although it has another form', async () => {
+test('the configured system key is accepted although it has another format', async () => {
   const { authentication } = anAuthentication({}, CONFIGURED)
   expect(await authenticate(authentication, CONFIGURED, call)).toMatchObject({ apiKeyId: '1' })
 })
 
-test('while the configured key is unknown, no other form is called malformed', async () => {
+test('while the configured system key is not yet read, a key of another format is unavailable, not malformed', async () => {
   const { authentication, value, seen } = anAuthentication({}, undefined, false)
   await expect(authenticate(authentication, CONFIGURED, call)).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 1 })
   await expect(authenticate(authentication, 'junk', call)).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
@@ -101,7 +101,7 @@ test('while the configured key is unknown, no other form is called malformed', a
   expect(await authenticate(authentication, value, call)).toMatchObject({ apiKeyId: '1' })
 })
 
-test('only services ask', async () => {
+test('only services may authenticate keys', async () => {
   const { authentication, value } = anAuthentication()
   const user = { kind: 'user' as const, keyId: '1', userId: '2', organisationId: '3', userType: 'system' as const }
   await expect(authenticate(authentication, value, { ...call, principal: user })).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })

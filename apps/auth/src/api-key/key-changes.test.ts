@@ -6,7 +6,7 @@ import { createKeyChanges, type KeyChanges } from './key-changes.ts'
 
 let database: TestDatabase
 let changes: KeyChanges
-let hangUp: AbortController
+let controller: AbortController
 beforeAll(async () => {
   database = await openTestDatabase()
   await database.db.query(`insert into organisation (name) values ('one')`)
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  hangUp = new AbortController()
+  controller = new AbortController()
   changes = createKeyChanges({ url: database.url, log: testLog, heartbeatMs: 50 })
   await changes.start()
 })
@@ -26,23 +26,23 @@ afterEach(() => changes.stop())
 /** Collects the messages of a watch until it ends. */
 function watch() {
   const seen: string[][] = []
-  let stand: () => void = () => undefined
-  const standing = new Promise<void>((resolve) => {
-    stand = resolve
+  let markStarted: () => void = () => undefined
+  const started = new Promise<void>((resolve) => {
+    markStarted = resolve
   })
   const ended = (async () => {
-    for await (const ids of changes.watch(hangUp.signal)) {
+    for await (const ids of changes.watch(controller.signal)) {
       seen.push(ids)
-      stand()
+      markStarted()
     }
   })().then(
     () => 'ended',
     (error: { reason: string }) => error.reason,
   )
-  return { seen, standing, ended }
+  return { seen, started, ended }
 }
 
-test('every watch begins with an empty message and hears each change at its commit, however many keys it has', async () => {
+test('every watch starts with an empty message and receives the ids of all changed keys at commit', async () => {
   const one = watch()
   const two = watch()
   await waitFor(() => one.seen.length === 1 && two.seen.length === 1)
@@ -50,12 +50,12 @@ test('every watch begins with an empty message and hears each change at its comm
   await database.db.transaction(async ({ query }) => announceKeys(query, 'user_id = $1', [1]))
   await waitFor(() => one.seen.flat().length === 1000 && two.seen.flat().length === 1000, { timeout: 1_000 })
   expect(new Set(one.seen.flat()).size).toBe(1000)
-  hangUp.abort()
+  controller.abort()
   expect(await one.ended).toBe('ended')
   expect(await two.ended).toBe('ended')
 })
 
-test('a change that is rolled back is not heard', async () => {
+test('a rolled-back change is not reported', async () => {
   const { seen } = watch()
   const failing = database.db.transaction(async ({ query }) => {
     await announceKeys(query, 'api_key_id = 1', [])
@@ -65,10 +65,10 @@ test('a change that is rolled back is not heard', async () => {
   await announceKeys(database.db.query, 'api_key_id = 2', [])
   await waitFor(() => seen.length === 2)
   expect(seen).toEqual([[], ['2']])
-  hangUp.abort()
+  controller.abort()
 })
 
-test('when the connection falls every watch ends, and a new one hears again', async () => {
+test('when the connection is lost, every watch ends and a new watch receives changes again', async () => {
   const { seen, ended } = watch()
   await waitFor(() => seen.length === 1)
   await database.db.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vitascope-auth-listen'
@@ -76,15 +76,15 @@ test('when the connection falls every watch ends, and a new one hears again', as
   expect(await ended).toBe('KEY_CHANGES_LOST')
   const again = await waitFor(async () => {
     const next = watch()
-    const isActive = await Promise.race([next.ended.then(() => false), next.standing.then(() => true)])
+    const isActive = await Promise.race([next.ended.then(() => false), next.started.then(() => true)])
     return isActive ? next : undefined
   })
   await announceKeys(database.db.query, 'api_key_id = 7', [])
   await waitFor(() => again.seen.flat().includes('7'), { timeout: 1_000 })
-  hangUp.abort()
+  controller.abort()
 })
 
-test('a stop ends every watch', async () => {
+test('stopping ends every watch', async () => {
   const { seen, ended } = watch()
   await waitFor(() => seen.length === 1)
   await changes.stop()

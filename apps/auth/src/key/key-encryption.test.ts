@@ -5,7 +5,7 @@ import { createKeyCipher, sameBytes } from './key-encryption.ts'
 const box = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
 const bound = Buffer.from('row 1')
 
-test('what was sealed opens again, and no two sealings are alike', () => {
+test('sealed values can be opened, and sealing the same value twice gives different bytes', () => {
   const one = box.seal(Buffer.from('secret'), bound)
   const two = box.seal(Buffer.from('secret'), bound)
   expect(one.equals(two)).toBe(false)
@@ -13,7 +13,7 @@ test('what was sealed opens again, and no two sealings are alike', () => {
   expect(box.open(two, bound).toString()).toBe('secret')
 })
 
-test('it does not open changed, in another row, or under another master key', () => {
+test('opening fails for changed bytes, another row and another master key', () => {
   const sealed = box.seal(Buffer.from('secret'), bound)
   for (let i = 0; i < sealed.length; i++) {
     const changed = Buffer.from(sealed)
@@ -24,7 +24,7 @@ test('it does not open changed, in another row, or under another master key', ()
   expect(() => createKeyCipher(fixedMasterKeys('another master key, long enough too')).open(sealed, bound)).toThrow()
 })
 
-test('a look-up is the same each time, and another under another master key', () => {
+test('the lookup hash of a key is stable, and differs under another master key', () => {
   const other = createKeyCipher(fixedMasterKeys('another master key, long enough too'))
   expect(sameBytes(box.lookup('a'), box.lookup('a'))).toBe(true)
   expect(sameBytes(box.lookup('a'), box.lookup('b'))).toBe(false)
@@ -32,7 +32,7 @@ test('a look-up is the same each time, and another under another master key', ()
   expect(sameBytes(box.check(), other.check())).toBe(false)
 })
 
-test('values and look-ups of a key that is still in the file are found, and new ones are of the first key', () => {
+test('values and hashes of an older master key in the file are found, and new ones use the first master key', () => {
   const secrets = ['the first master key of this test, long', 'the second master key of this test, long']
   const before = createKeyCipher(fixedMasterKeys(`${secrets[0]}`))
   const both = createKeyCipher(fixedMasterKeys(`2:${secrets[1]}\n1:${secrets[0]}`))

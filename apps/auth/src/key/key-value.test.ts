@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { isConfiguredForm, isKeyValue, makeKeyValue } from './key-value.ts'
 
-test('a key has the form that it is known by, and no two are alike', () => {
+test('generated keys are unique and have the expected format', () => {
   const keys = Array.from({ length: 500 }, makeKeyValue)
   expect(new Set(keys).size).toBe(500)
   for (const key of keys) {
@@ -10,7 +10,7 @@ test('a key has the form that it is known by, and no two are alike', () => {
   }
 })
 
-test('a change of any one character is noticed', () => {
+test('changing any single character invalidates the key', () => {
   const key = makeKeyValue()
   for (let i = 3; i < key.length; i++) {
     const other = key[i] === 'a' ? 'b' : 'a'
@@ -19,7 +19,7 @@ test('a change of any one character is noticed', () => {
 })
 
 test.each(['', 'vs_', 'x', `vs_${'0'.repeat(38)}!`, `VS_${makeKeyValue().slice(3)}`, `${makeKeyValue()}\n`, 'vs_'.repeat(30_000)])(
-  'junk %# is no key',
+  'malformed value %# is not a key',
   (text) => {
     expect(isKeyValue(text)).toBe(false)
   },
@@ -31,6 +31,6 @@ test.each([
   ['aA0_-'.repeat(25), true],
   ['a'.repeat(129), false],
   ['a b'.repeat(10), false],
-])('%s may be configured: %s', (text, right) => {
+])('%s is allowed as the configured key: %s', (text, right) => {
   expect(isConfiguredForm(text)).toBe(right)
 })

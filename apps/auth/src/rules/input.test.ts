@@ -12,7 +12,7 @@ test.each([
   ['😀'.repeat(101), 'must have 1 to 100 characters'],
   ['a\0b', 'must be well-formed Unicode without NUL'],
   ['a\ud800', 'must be well-formed Unicode without NUL'],
-])('a text %j is judged: %s', (text, problem) => {
+])('validating the text %j returns %s', (text, problem) => {
   expect(textProblem(text, { min: 1, max: 100 })).toBe(problem)
 })
 
@@ -38,7 +38,7 @@ test.each([
   '<a@b>',
   `a@${'b'.repeat(64)}`,
   `${'a'.repeat(64)}@${'b.'.repeat(100)}org`,
-])('%j is no email address', (text) => {
+])('%j is not an email address', (text) => {
   expect(emailProblem(text)).toBeDefined()
 })
 
@@ -55,11 +55,11 @@ test.each([
   ['１', false],
   ['1'.repeat(400), false],
   ['', false],
-])('%j as an id: %s', (text, right) => {
+])('%j is an id: %s', (text, right) => {
   expect(isId(text)).toBe(right)
 })
 
-test('every bad field is named at once', () => {
+test('every invalid field is reported at once', () => {
   const input = inspection()
   input.note('name', 'must not be blank')
   input.note('email', undefined)
@@ -72,7 +72,7 @@ test('every bad field is named at once', () => {
   )
 })
 
-test('a mask that names what cannot be changed is refused', () => {
+test('a mask with a field that cannot be changed is rejected', () => {
   expect(maskOf(['name', 'name'], ['name'])).toEqual(new Set(['name']))
   expect(() => maskOf(['user_id', '__proto__'], ['name'])).toThrow(
     expect.objectContaining({

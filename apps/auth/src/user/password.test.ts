@@ -4,7 +4,7 @@ import { createPasswordHasher } from './password.ts'
 
 const never = new AbortController().signal
 
-test('a password is stored as argon2id with a salt of its own', async () => {
+test('a password is stored as an argon2id hash with its own salt', async () => {
   const hash = createPasswordHasher()
   const [one, two] = await Promise.all([hash('correct horse', never), hash('correct horse', never)])
   expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -34,7 +34,7 @@ function heldHasher() {
   return { hash, seen, settle, releaseAll }
 }
 
-test('runs two of 200 passwords at once, queues eight and rejects the others without waiting', async () => {
+test('two of 200 concurrent passwords are hashed at once, eight wait, and the others are rejected immediately', async () => {
   const { hash, seen, settle, releaseAll } = heldHasher()
   const refused: unknown[] = []
   const all = Array.from({ length: 200 }, (_, i) => hash(`p${i}`, never).catch((error: unknown) => void refused.push(error)))
@@ -46,7 +46,7 @@ test('runs two of 200 passwords at once, queues eight and rejects the others wit
   expect(seen.most).toBe(2)
 })
 
-test('a caller that disconnects leaves the queue, and its place is free', async () => {
+test('a caller that disconnects leaves the queue and frees its place', async () => {
   const { hash, settle, releaseAll } = heldHasher()
   const gone = new AbortController()
   const first = [hash('a', never), hash('b', never)]
@@ -59,7 +59,7 @@ test('a caller that disconnects leaves the queue, and its place is free', async 
   expect(await Promise.all([...first, ...rest])).toHaveLength(10)
 })
 
-test('a failed hash releases its place', async () => {
+test('a failed hash frees its place', async () => {
   const hash = createPasswordHasher(async () => {
     throw new Error('no memory')
   })

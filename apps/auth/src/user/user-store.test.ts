@@ -33,7 +33,7 @@ function aUser(more: Partial<NewUser> = {}): NewUser {
 const within = undefined
 const allowed = () => undefined
 
-test('one of ten at once gets an email address, whatever its case', async () => {
+test('of ten concurrent users with the same email address in different case, one is created', async () => {
   const tries = Array.from({ length: 10 }, (_, i) =>
     users.create(aUser({ email: i % 2 ? 'Same@Example.org' : 'same@example.ORG' }), call).then(
       () => 'made',
@@ -43,7 +43,7 @@ test('one of ten at once gets an email address, whatever its case', async () => 
   expect((await Promise.all(tries)).sort()).toEqual([...Array(9).fill('EMAIL_TAKEN'), 'made'])
 })
 
-test('of two system users that delete and demote each other at once, one stays', async () => {
+test('when two system users delete and demote each other at the same time, one remains', async () => {
   for (let round = 0; round < 5; round++) {
     const made = [await users.create(aUser({ userType: 'system' }), call), await users.create(aUser({ userType: 'system' }), call)]
     const [one, two] = made.map((user) => user.userId)
@@ -57,14 +57,14 @@ test('of two system users that delete and demote each other at once, one stays',
   }
 })
 
-test('a user of another organisation is not there', async () => {
+test('a user of another organisation is not found', async () => {
   const { userId } = await users.create(aUser(), call)
   expect(await users.find({ userId, within: '3' }, signal)).toBeUndefined()
   expect(await users.update({ userId, within: '3' }, { firstName: 'X' }, allowed, signal)).toBeUndefined()
   expect(await users.find({ userId, within: '2' }, signal)).toMatchObject({ firstName: 'Ann' })
 })
 
-test('an update keeps what it does not name, the password too', async () => {
+test('an update keeps the fields that it does not name, including the password', async () => {
   const { userId } = await users.create(aUser({ passwordHash: 'h1', telephoneLand: '123' }), call)
   const updated = await users.update({ userId, within }, { lastName: 'Ray' }, allowed, signal)
   expect(updated).toMatchObject({ firstName: 'Ann', lastName: 'Ray', telephoneLand: '123' })
@@ -72,7 +72,7 @@ test('an update keeps what it does not name, the password too', async () => {
   expect(await database.db.query('select password_hash from users where user_id = $1', [userId])).toEqual([{ password_hash: 'h1' }])
 })
 
-test('a list of no organisation is none, one of an empty organisation is empty', async () => {
+test('listing returns undefined for an unknown organisation and an empty list for one without users', async () => {
   const page = { size: 10, after: '0', skip: 0 }
   expect(await users.list('99', page, signal)).toBeUndefined()
   expect(await users.list('3', page, signal)).toEqual([])
