@@ -10,7 +10,7 @@ const env = {
   VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:2',
 }
 
-test('every setting that is missing or bad is named at once', () => {
+test('every missing or invalid setting is reported at once', () => {
   expect(readConfig({ ...env, VITASCOPE_COLLABORATION_METRICS_LISTEN: '[::1]:9' })).toMatchObject({
     listen: '127.0.0.1:0',
     metricsListen: '[::1]:9',
@@ -23,7 +23,7 @@ test('every setting that is missing or bad is named at once', () => {
   }
 })
 
-test('migrations need the database alone', () => {
+test('migrations require only the database URL', () => {
   const { VITASCOPE_COLLABORATION_DATABASE_URL: databaseUrl } = env
   expect(readDatabaseConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: databaseUrl }, 'COLLABORATION')).toEqual({ databaseUrl })
   expect(() => readDatabaseConfig({ VITASCOPE_COLLABORATION_DATABASE_URL: 'mysql://x' }, 'COLLABORATION')).toThrow(

@@ -7,15 +7,15 @@ import { createEntrySweep } from '../src/entry/entry-sweep.ts'
 import { as, by, openFixture, repeatable } from './test-collaboration.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
-let request: typeof fixture.ask
+let clients: typeof fixture.clients
 beforeAll(async () => {
   fixture = await openFixture()
-  request = fixture.ask
+  clients = fixture.clients
 })
 afterAll(() => fixture.close())
 beforeEach(() => {
-  fixture.neighbours.asked.splice(0)
-  fixture.neighbours.before = async () => {}
+  fixture.dependencies.requests.splice(0)
+  fixture.dependencies.beforeResponse = async () => {}
 })
 
 const user = as('uploader')
@@ -25,38 +25,38 @@ const page = { pageSize: 0, pageToken: '', skip: 0 }
 const times = { timeStart: 1, timeFinish: 2, type: 'video' }
 
 async function anEntry(videoId = fixture.aVideo(), userId = fixture.aUser(), call = user): Promise<Entry> {
-  return there((await request.entries.createEntry({ videoId, userId }, call)).entry)
+  return requireValue((await clients.entries.createEntry({ videoId, userId }, call)).entry)
 }
 async function aClip({ collaborationId }: Entry, more: Partial<Clip> = {}, call = user): Promise<Clip> {
-  return there((await request.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times, ...more }) }, call)).clip)
+  return requireValue((await clients.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times, ...more }) }, call)).clip)
 }
-function there<T>(thing: T | undefined): T {
-  if (thing === undefined) throw new Error('the answer is empty')
+function requireValue<T>(thing: T | undefined): T {
+  if (thing === undefined) throw new Error('the response is empty')
   return thing
 }
 const change = (collaborationId: string, fields: Partial<Entry>, updateMask: string[], call = user) =>
-  request.entries.updateEntry({ entry: Entry.fromPartial({ collaborationId, ...fields }), updateMask }, call)
+  clients.entries.updateEntry({ entry: Entry.fromPartial({ collaborationId, ...fields }), updateMask }, call)
 const notFound = (noun: string) => ({ kind: 'not_found', reason: `${noun}_NOT_FOUND` })
 
-/** Every call that names an entry or one of its clips. */
+/** Returns every call that names an entry or one of its clips. */
 const callsOf = ({ collaborationId }: { collaborationId: string }, clipId: string, call = user): [string, () => Promise<unknown>][] => [
-  ['COLLABORATION', () => request.entries.getEntry({ collaborationId }, call)],
+  ['COLLABORATION', () => clients.entries.getEntry({ collaborationId }, call)],
   ['COLLABORATION', () => change(collaborationId, { email: 'a@b' }, ['email'], call)],
-  ['COLLABORATION', () => request.entries.deleteEntry({ collaborationId }, call)],
-  ['COLLABORATION', () => request.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times }) }, call)],
-  ['COLLABORATION', () => request.clips.orderClips({ collaborationId, clipIds: [clipId] }, call)],
-  ['CLIP', () => request.clips.getClip({ clipId }, call)],
-  ['CLIP', () => request.clips.updateClip({ clip: Clip.fromPartial({ clipId, title: 'x' }), updateMask: ['title'] }, call)],
-  ['CLIP', () => request.clips.deleteClip({ clipId }, call)],
+  ['COLLABORATION', () => clients.entries.deleteEntry({ collaborationId }, call)],
+  ['COLLABORATION', () => clients.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times }) }, call)],
+  ['COLLABORATION', () => clients.clips.orderClips({ collaborationId, clipIds: [clipId] }, call)],
+  ['CLIP', () => clients.clips.getClip({ clipId }, call)],
+  ['CLIP', () => clients.clips.updateClip({ clip: Clip.fromPartial({ clipId, title: 'x' }), updateMask: ['title'] }, call)],
+  ['CLIP', () => clients.clips.deleteClip({ clipId }, call)],
 ]
 
 describe('an entry', () => {
-  test('shows what auth knows of its user', async () => {
+  test('has the email address and type of its user from auth', async () => {
     const [uploader, standard] = [fixture.aUser(), fixture.aUser('1', UserType.USER_TYPE_STANDARD)]
     const videoId = fixture.aVideo()
     const entry = await anEntry(videoId, uploader)
     const shown = { videoId, organisationId: '1', userId: uploader, createdByUserId: '900', clips: [] }
-    const got = (await request.entries.getEntry(entry, user)).entry
+    const got = (await clients.entries.getEntry(entry, user)).entry
     expect(got).toMatchObject({ ...shown, email: `User${uploader}@example.org`, uploaderAccount: true })
     const { entry: now, previous } = await change(entry.collaborationId, { userId: standard }, ['user_id'])
     expect(previous).toEqual(got)
@@ -64,43 +64,43 @@ describe('an entry', () => {
     expect((await change(entry.collaborationId, { email: 'own@example.org' }, ['email'])).entry).toMatchObject({ email: 'own@example.org' })
     const last = (await change(entry.collaborationId, { email: '' }, ['email'])).entry
     expect(last).toMatchObject({ userId: standard, email: `User${standard}@example.org` })
-    expect((await request.entries.deleteEntry(entry, user)).entry).toEqual(last)
+    expect((await clients.entries.deleteEntry(entry, user)).entry).toEqual(last)
   })
-  test('has a user of the video’s organisation; the system may leave it out', async () => {
+  test('requires a user of the video’s organisation, which only system callers may omit', async () => {
     const videoId = fixture.aVideo()
     for (const userId of [fixture.aUser('2'), '123456', 'x']) {
       for (const call of [user, system]) await expect(anEntry(videoId, userId, call)).rejects.toMatchObject(notFound('USER'))
     }
     await expect(anEntry(videoId, '')).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'user_id' }] })
-    const nobodys = await anEntry(videoId, '', system)
-    expect((await request.entries.getEntry(nobodys, user)).entry).toMatchObject({ userId: '', email: '', uploaderAccount: false })
-    await expect(change(nobodys.collaborationId, { userId: fixture.aUser('2') }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
-    await expect(change(nobodys.collaborationId, { userId: '' }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
+    const withoutUser = await anEntry(videoId, '', system)
+    expect((await clients.entries.getEntry(withoutUser, user)).entry).toMatchObject({ userId: '', email: '', uploaderAccount: false })
+    await expect(change(withoutUser.collaborationId, { userId: fixture.aUser('2') }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
+    await expect(change(withoutUser.collaborationId, { userId: '' }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
   })
-  test('is made once with an idempotency key, also when the retry comes after the video is gone', async () => {
+  test('is created once per idempotency key, also when the video was deleted before the retry', async () => {
     const [videoId, userId] = [fixture.aVideo(), fixture.aUser()]
     const call = { ...user, ...repeatable('an entry of a service') }
     const first = await anEntry(videoId, userId, call)
-    fixture.neighbours.videos.delete(videoId)
+    fixture.dependencies.videos.delete(videoId)
     expect(await anEntry(videoId, userId, call)).toEqual(first)
   })
-  test('is found by the address of its user or its own, the newest first, and only while its user is there', async () => {
+  test('is found by its own or its user’s email address, newest first, and only while its user exists', async () => {
     const videoId = fixture.aVideo()
     const [one, two] = [fixture.aUser(), fixture.aUser()]
     const [first, second] = [await anEntry(videoId, one), await anEntry(videoId, two)]
-    const found = async (email: string) => (await request.entries.getEntryByEmail({ videoId, email }, user)).entry?.collaborationId
+    const found = async (email: string) => (await clients.entries.getEntryByEmail({ videoId, email }, user)).entry?.collaborationId
     expect(await found(`uSER${one}@example.org`)).toBe(first.collaborationId)
     await change(second.collaborationId, { email: `User${one}@example.org` }, ['email'])
     expect(await found(`User${one}@example.org`)).toBe(second.collaborationId)
     expect(await found(`User${two}@example.org`)).toBe(second.collaborationId)
-    fixture.neighbours.users.delete(two)
+    fixture.dependencies.users.delete(two)
     expect(await found(`User${one}@example.org`)).toBe(first.collaborationId)
     for (const email of [`User${two}@example.org`, '', 'x', 'a\0', '%'])
       await expect(found(email)).rejects.toMatchObject(notFound('COLLABORATION'))
-    const video = request.entries.getEntryByEmail({ videoId, email: `User${one}@example.org` }, stranger)
+    const video = clients.entries.getEntryByEmail({ videoId, email: `User${one}@example.org` }, stranger)
     await expect(video).rejects.toMatchObject(notFound('VIDEO'))
   })
-  test('takes fields of its mask only', async () => {
+  test('accepts only the fields that its mask allows', async () => {
     const { collaborationId } = await anEntry()
     await expect(change(collaborationId, {}, ['organisation_id', 'clips'])).rejects.toMatchObject({
       fields: [{ field: 'update_mask' }, { field: 'update_mask' }],
@@ -112,27 +112,27 @@ describe('an entry', () => {
 })
 
 describe('a list', () => {
-  test('asks each neighbour once, however many entries it has', async () => {
+  test('sends one request to each dependency, for any number of entries', async () => {
     const videoId = fixture.aVideo()
     for (let count = 0; count < 25; count++) await anEntry(videoId)
-    fixture.neighbours.asked.splice(0)
-    const { entries, nextPageToken } = await request.entries.listEntries({ videoId, ...page }, user)
+    fixture.dependencies.requests.splice(0)
+    const { entries, nextPageToken } = await clients.entries.listEntries({ videoId, ...page }, user)
     expect([entries.length, nextPageToken]).toEqual([25, ''])
     expect(entries.every(({ email, uploaderAccount }) => email !== '' && uploaderAccount)).toBe(true)
-    expect(fixture.neighbours.asked.map(({ method, ids }) => [method, ids.length])).toEqual([
+    expect(fixture.dependencies.requests.map(({ method, ids }) => [method, ids.length])).toEqual([
       ['videos', 1],
       ['users', 25],
     ])
   })
-  test('leaves out entries whose user is gone', async () => {
+  test('omits entries whose user was deleted', async () => {
     const videoId = fixture.aVideo()
     const [left, stays] = [fixture.aUser(), fixture.aUser()]
     for (const userId of [left, stays, '']) await anEntry(videoId, userId, system)
-    fixture.neighbours.users.delete(left)
-    const { entries } = await request.entries.listEntries({ videoId, ...page }, user)
+    fixture.dependencies.users.delete(left)
+    const { entries } = await clients.entries.listEntries({ videoId, ...page }, user)
     expect(entries.map(({ userId }) => userId)).toEqual([stays, ''])
   })
-  test('of the largest entries there may be comes in pages that fit into messages', async () => {
+  test('of the largest possible entries is split into pages that fit into messages', async () => {
     const videoId = fixture.aVideo()
     const first = await anEntry(videoId)
     for (let count = 1; count < 4; count++) await anEntry(videoId)
@@ -145,20 +145,20 @@ describe('a list', () => {
     let pages = 0
     let listed = 0
     for (let pageToken = ''; pageToken !== '' || pages === 0; pages++) {
-      const { entries, nextPageToken } = await request.entries.listEntries({ videoId, ...page, pageToken }, user)
+      const { entries, nextPageToken } = await clients.entries.listEntries({ videoId, ...page, pageToken }, user)
       listed += entries.length
       pageToken = nextPageToken
     }
     expect([listed, pages]).toEqual([4, 4])
     expect((await change(first.collaborationId, { email: 'a@b' }, ['email'])).previous?.clips).toHaveLength(200)
-    const clips = (await request.entries.getEntry(first, user)).entry?.clips ?? []
+    const clips = (await clients.entries.getEntry(first, user)).entry?.clips ?? []
     const clipIds = clips.map(({ clipId }) => clipId).toReversed()
-    expect((await request.clips.orderClips({ collaborationId: first.collaborationId, clipIds }, user)).clips).toHaveLength(200)
+    expect((await clients.clips.orderClips({ collaborationId: first.collaborationId, clipIds }, user)).clips).toHaveLength(200)
   })
 })
 
 describe('a clip', () => {
-  test('lies within its video, where the end of that is known', async () => {
+  test('must lie within its video if the duration is known', async () => {
     const [short, unknown] = [await anEntry(fixture.aVideo('1', 12.48)), await anEntry(fixture.aVideo('1', 'unknown'))]
     for (const [timeStart, timeFinish] of [
       [0, 0],
@@ -170,8 +170,8 @@ describe('a clip', () => {
     await expect(aClip(short, { timeFinish: 13 })).rejects.toMatchObject({ fields: [{ field: 'time_finish' }] })
     const { clipId } = await aClip(unknown, { timeFinish: 2_147_483_647 })
     const update = (fields: Partial<Clip>, updateMask: string[]) =>
-      request.clips.updateClip({ clip: Clip.fromPartial({ clipId, ...fields }), updateMask }, user)
-    fixture.neighbours.videos.set(unknown.videoId, {
+      clients.clips.updateClip({ clip: Clip.fromPartial({ clipId, ...fields }), updateMask }, user)
+    fixture.dependencies.videos.set(unknown.videoId, {
       videoId: unknown.videoId,
       organisationId: '1',
       durationSeconds: 5,
@@ -182,17 +182,17 @@ describe('a clip', () => {
     await expect(update({ timeStart: 3 }, ['time_start'])).rejects.toMatchObject({ fields: [{ field: 'time_start' }] })
     expect((await update({ timeStart: 4, timeFinish: 5 }, ['time_start', 'time_finish'])).clip).toMatchObject({ timeStart: 4 })
   })
-  test('never has a title, a place or an id of its maker’s choice', async () => {
+  test('cannot be created with a chosen title, position or id', async () => {
     const entry = await anEntry()
     const made = await aClip(entry, { title: 'x', position: 9, clipId: '1', createTime: new Date(0) })
     expect(made).toMatchObject({ title: '', position: 0, createTime: expect.any(Date) })
     expect([made.clipId === '1', made.createTime?.getTime() === 0]).toEqual([false, false])
-    expect(await request.clips.getClip(made, user)).toEqual({ clip: made, videoId: entry.videoId, userId: entry.userId })
+    expect(await clients.clips.getClip(made, user)).toEqual({ clip: made, videoId: entry.videoId, userId: entry.userId })
   })
   test('is ordered by a permutation and nothing else', async () => {
     const entry = await anEntry()
     const [one, two] = [await aClip(entry), await aClip(entry)]
-    const order = (clipIds: string[]) => request.clips.orderClips({ collaborationId: entry.collaborationId, clipIds }, user)
+    const order = (clipIds: string[]) => clients.clips.orderClips({ collaborationId: entry.collaborationId, clipIds }, user)
     for (const clipIds of [[], [one.clipId], [one.clipId, one.clipId], [one.clipId, 'x'], Array<string>(100_000).fill('1')]) {
       await expect(order(clipIds)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'order' }] })
     }
@@ -206,20 +206,20 @@ describe('a clip', () => {
   })
 })
 
-describe('who may', () => {
-  test('other organisations find nothing, as if nothing were there, and change nothing', async () => {
+describe('permissions', () => {
+  test('other organisations find and change nothing, as if the entry did not exist', async () => {
     const entry = await anEntry()
     const { clipId } = await aClip(entry)
-    const before = (await request.entries.getEntry(entry, user)).entry
+    const before = (await clients.entries.getEntry(entry, user)).entry
     for (const [noun, foreign] of callsOf(entry, clipId, stranger)) await expect(foreign()).rejects.toMatchObject(notFound(noun))
     for (const [noun, missing] of callsOf({ collaborationId: '9007199254740991' }, '9007199254740991')) {
       await expect(missing()).rejects.toMatchObject(notFound(noun))
     }
-    await expect(request.entries.listEntries({ ...entry, ...page }, stranger)).rejects.toMatchObject(notFound('VIDEO'))
+    await expect(clients.entries.listEntries({ ...entry, ...page }, stranger)).rejects.toMatchObject(notFound('VIDEO'))
     await expect(anEntry(entry.videoId, fixture.aUser('2'), stranger)).rejects.toMatchObject(notFound('VIDEO'))
-    expect((await request.entries.getEntry(entry, system)).entry).toEqual(before)
+    expect((await clients.entries.getEntry(entry, system)).entry).toEqual(before)
   })
-  test('guests and services do nothing', async () => {
+  test('guests and services are rejected', async () => {
     const entry = await anEntry()
     const { clipId } = await aClip(entry)
     for (const [principal, kind] of [
@@ -228,28 +228,28 @@ describe('who may', () => {
     ] as const) {
       const call = by(principal)
       for (const [, one] of callsOf(entry, clipId, call)) await expect(one()).rejects.toMatchObject({ kind })
-      await expect(request.entries.listEntries({ ...entry, ...page }, call)).rejects.toMatchObject({ kind })
+      await expect(clients.entries.listEntries({ ...entry, ...page }, call)).rejects.toMatchObject({ kind })
       await expect(anEntry(entry.videoId, entry.userId, call)).rejects.toMatchObject({ kind })
     }
   })
 })
 
-describe('the neighbours', () => {
-  test.each(['video', 'user'])('without its %s an entry is not there, and is swept', async (what) => {
+describe('the dependencies', () => {
+  test.each(['video', 'user'])('make an entry not found when its %s was deleted, until the sweep removes it', async (what) => {
     const [entry, kept] = [await anEntry(), await anEntry()]
     const { clipId } = await aClip(entry)
-    if (what === 'video') fixture.neighbours.videos.delete(entry.videoId)
-    else fixture.neighbours.users.delete(entry.userId)
+    if (what === 'video') fixture.dependencies.videos.delete(entry.videoId)
+    else fixture.dependencies.users.delete(entry.userId)
     for (const call of [user, system]) {
       for (const [noun, one] of callsOf(entry, clipId, call)) await expect(one()).rejects.toMatchObject(notFound(noun))
     }
-    const { neighbours, entries } = fixture
+    const { dependencies, entries } = fixture
     const summaries = {
-      videos: { find: async () => new Map(neighbours.videos), require: async () => Promise.reject(new Error('not asked')) },
+      videos: { find: async () => new Map(dependencies.videos), require: async () => Promise.reject(new Error('not requested')) },
       users: {
-        find: async () => new Map(neighbours.users),
+        find: async () => new Map(dependencies.users),
         findByEmail: async () => undefined,
-        require: async () => Promise.reject(new Error('not asked')),
+        require: async () => Promise.reject(new Error('not requested')),
       },
     }
     const away = { ...summaries, users: { ...summaries.users, find: () => Promise.reject(new Error('away')) } }
@@ -259,54 +259,54 @@ describe('the neighbours', () => {
     const sweep = createEntrySweep(entries, summaries, testLog)
     for (let round = 0; round < 2; round++) await sweep.run(signal)
     expect(await entries.find({ scope: null, ...entry })).toBeUndefined()
-    expect((await request.entries.getEntry(kept, user)).entry).toMatchObject({ collaborationId: kept.collaborationId })
+    expect((await clients.entries.getEntry(kept, user)).entry).toMatchObject({ collaborationId: kept.collaborationId })
   })
-  test('are asked in the name of the service, with the caller’s request, deadline and hang-up', async () => {
+  test('receive the identity of the service, and the caller’s request id, deadline and cancellation', async () => {
     const entry = await anEntry()
-    fixture.neighbours.asked.splice(0)
-    // A read has 2 s of its own; on the way a deadline is what is left of it.
+    fixture.dependencies.requests.splice(0)
+    // A read has a timeout of 2 s. The dependency receives the remaining time.
     const deadline = new Date(Date.now() + 1_000)
-    await request.entries.getEntry(entry, { ...user, deadline })
-    expect(fixture.neighbours.asked).toHaveLength(2)
-    for (const { call } of fixture.neighbours.asked) {
+    await clients.entries.getEntry(entry, { ...user, deadline })
+    expect(fixture.dependencies.requests).toHaveLength(2)
+    for (const { call } of fixture.dependencies.requests) {
       expect(call).toMatchObject({ principal: { kind: 'service', service: 'collaboration' }, requestId: 'the-request' })
       expect(call.deadline?.getTime()).toBeLessThan(deadline.getTime() + 500)
     }
-    let hungUp = 0
-    fixture.neighbours.before = (call) =>
+    let cancelled = 0
+    fixture.dependencies.beforeResponse = (call) =>
       new Promise((resolve) => {
         call.signal.addEventListener('abort', () => {
-          hungUp++
+          cancelled++
           resolve()
         })
       })
-    const hangUp = new AbortController()
-    fixture.neighbours.asked.splice(0)
-    const asking = request.entries.getEntry(entry, { ...user, signal: hangUp.signal })
-    asking.catch(() => {})
-    await waitFor(() => fixture.neighbours.asked.length === 2)
-    hangUp.abort()
-    await expect(asking).rejects.toMatchObject({ name: 'AbortError' })
-    await waitFor(() => hungUp === 2)
+    const controller = new AbortController()
+    fixture.dependencies.requests.splice(0)
+    const pending = clients.entries.getEntry(entry, { ...user, signal: controller.signal })
+    pending.catch(() => {})
+    await waitFor(() => fixture.dependencies.requests.length === 2)
+    controller.abort()
+    await expect(pending).rejects.toMatchObject({ name: 'AbortError' })
+    await waitFor(() => cancelled === 2)
   })
-  test('that do not answer in time make the call unavailable, and nothing is done', async () => {
+  test('make the call unavailable when they time out, and nothing is changed', async () => {
     const entry = await anEntry()
-    fixture.neighbours.before = () => new Promise(() => {})
+    fixture.dependencies.beforeResponse = () => new Promise(() => {})
     const deadline = new Date(Date.now() + 300)
-    await expect(request.entries.deleteEntry(entry, { ...user, deadline })).rejects.toMatchObject({ kind: 'unavailable' })
-    fixture.neighbours.before = async () => {}
-    expect((await request.entries.getEntry(entry, user)).entry).toMatchObject({ collaborationId: entry.collaborationId })
+    await expect(clients.entries.deleteEntry(entry, { ...user, deadline })).rejects.toMatchObject({ kind: 'unavailable' })
+    fixture.dependencies.beforeResponse = async () => {}
+    expect((await clients.entries.getEntry(entry, user)).entry).toMatchObject({ collaborationId: entry.collaborationId })
   })
 })
 
-// Last: the neighbours stay away.
-test('with its neighbours away every call is unavailable, and nothing is done', async () => {
+// This test must be the last one, because it stops the dependencies.
+test('while its dependencies are down, every call is unavailable and changes nothing', async () => {
   const entry = await anEntry()
   const { clipId } = await aClip(entry)
   const before = await fixture.entries.find({ scope: null, ...entry })
-  await fixture.neighbours.stop()
+  await fixture.dependencies.stop()
   for (const [, one] of callsOf(entry, clipId)) await expect(one()).rejects.toMatchObject({ kind: 'unavailable' })
-  await expect(request.entries.listEntries({ ...entry, ...page }, user)).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(clients.entries.listEntries({ ...entry, ...page }, user)).rejects.toMatchObject({ kind: 'unavailable' })
   await expect(anEntry(entry.videoId, entry.userId)).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await fixture.entries.find({ scope: null, ...entry })).toEqual(before)
 })

@@ -7,7 +7,7 @@ import { openPostgres } from '@vitascope/postgres'
 import { type FreshDatabase, freshDatabase, testLog, waitFor } from '@vitascope/testing'
 
 const MIGRATE = fileURLToPath(new URL('../src/migrate.ts', import.meta.url))
-/** Of all databases of the server: no other run may have it. */
+/** Roles are shared by all databases of the server, so each run has its own. */
 const ROLE = `late_${randomBytes(6).toString('hex')}`
 
 const NONE = fileURLToPath(new URL('.', import.meta.url))
@@ -28,17 +28,17 @@ function migrate(url: string, ...args: string[]) {
   })
   let output = ''
   child.stdout.on('data', (data: Buffer) => (output += data))
-  return { said: () => output, code: once(child, 'exit').then(([code]) => code as number | null) }
+  return { output: () => output, code: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
-test('waits for a database that does not let it in yet, and of two at once both end well', async () => {
+test('two concurrent migrations wait until the database accepts their role, and both succeed', async () => {
   const admin = openPostgres({ url: fresh.url, schema: 'public', log: testLog })
   const url = new URL(fresh.url)
   url.username = ROLE
   const impatient = migrate(url.href)
   expect(await impatient.code).toBe(1)
   const both = [migrate(url.href, '--wait'), migrate(url.href, '--wait')]
-  await waitFor(() => both.every(({ said: output }) => output().includes('waiting for the database')))
+  await waitFor(() => both.every(({ output }) => output().includes('waiting for the database')))
   await admin.query(`create role ${ROLE} login superuser`)
   expect(await Promise.all(both.map(({ code }) => code))).toEqual([0, 0])
   expect(
@@ -50,9 +50,9 @@ test('waits for a database that does not let it in yet, and of two at once both 
   await admin.close()
 }, 60_000)
 
-test('settings and arguments that are wrong are said in a line', async () => {
+test('invalid settings and arguments are reported in one line', async () => {
   const typo = migrate(fresh.url, '--wiat')
-  expect([await typo.code, typo.said()]).toEqual([1, expect.stringContaining('--wiat')])
+  expect([await typo.code, typo.output()]).toEqual([1, expect.stringContaining('--wiat')])
   const bad = migrate('mysql://db', '--wait')
-  expect([await bad.code, bad.said()]).toEqual([1, expect.stringContaining('VITASCOPE_COLLABORATION_DATABASE_URL must be')])
+  expect([await bad.code, bad.output()]).toEqual([1, expect.stringContaining('VITASCOPE_COLLABORATION_DATABASE_URL must be')])
 }, 60_000)

@@ -15,7 +15,7 @@ import { startCollaboration } from '../src/service.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** A database of one test file with the stores on it. */
+/** Creates the database of a test file and its stores. */
 export async function collaborationDatabase() {
   const database = await freshDatabase({ migrations: MIGRATIONS, schema: 'collaboration' })
   const db = openPostgres({ url: database.url, schema: 'collaboration', log: testLog })
@@ -31,41 +31,41 @@ export async function collaborationDatabase() {
   }
 }
 
-/** Replaces auth and the catalogue. Their data are in two maps, and every request is recorded. */
-export async function startNeighbours(listen = '127.0.0.1:0') {
-  const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('neighbours') })
+/** Replaces auth and the catalogue. Their data is in two maps, and every request is recorded. */
+export async function startDependencies(listen = '127.0.0.1:0') {
+  const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('dependencies') })
   const videos = new Map<string, VideoSummary>()
   const users = new Map<string, UserSummary>()
-  const requested: { method: string; ids: readonly string[]; call: Call }[] = []
-  const nowhere = async (): Promise<never> => {
-    throw new DomainError('not_found', 'NOTHING_HERE', 'a stand-in has nothing')
+  const requests: { method: string; ids: readonly string[]; call: Call }[] = []
+  const notImplemented = async (): Promise<never> => {
+    throw new DomainError('not_found', 'NOTHING_HERE', 'the test server has no such method')
   }
-  const neighbours = {
+  const dependencies = {
     address: '',
     videos,
     users,
-    asked: requested,
-    /** What every question waits for first. */
-    before: async (_call: Call) => {},
+    requests,
+    /** Each request awaits this function before the response. */
+    beforeResponse: async (_call: Call) => {},
     stop: () => server.drain(100),
   }
   server.implement(VideoSummaryServiceService, {
     async listVideoSummaries({ videoIds }, call) {
-      requested.push({ method: 'videos', ids: videoIds, call })
-      await neighbours.before(call)
+      requests.push({ method: 'videos', ids: videoIds, call })
+      await dependencies.beforeResponse(call)
       return { summaries: videoIds.flatMap((id) => videos.get(id) ?? []) }
     },
   })
   server.implement(UserServiceService, {
     async listUserSummaries({ userIds }, call) {
-      requested.push({ method: 'users', ids: userIds, call })
-      await neighbours.before(call)
+      requests.push({ method: 'users', ids: userIds, call })
+      await dependencies.beforeResponse(call)
       return { summaries: userIds.flatMap((id) => users.get(id) ?? []) }
     },
     async getUserByEmail({ email }, call) {
-      requested.push({ method: 'email', ids: [email], call })
+      requests.push({ method: 'email', ids: [email], call })
       const found = [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase())
-      if (!found) throw new DomainError('not_found', 'USER_NOT_FOUND', 'nobody')
+      if (!found) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no such user')
       return {
         user: {
           ...found,
@@ -79,28 +79,28 @@ export async function startNeighbours(listen = '127.0.0.1:0') {
         },
       }
     },
-    getUser: nowhere,
-    listUsers: nowhere,
-    createUser: nowhere,
-    updateUser: nowhere,
-    deleteUser: nowhere,
+    getUser: notImplemented,
+    listUsers: notImplemented,
+    createUser: notImplemented,
+    updateUser: notImplemented,
+    deleteUser: notImplemented,
   })
-  neighbours.address = await server.listen(listen)
-  return neighbours
+  dependencies.address = await server.listen(listen)
+  return dependencies
 }
 
-/** The started service with a database and neighbours of its own. */
+/** Starts the service with its own database and dependencies. */
 export async function openFixture() {
   const database = await collaborationDatabase()
-  const neighbours = await startNeighbours()
+  const dependencies = await startDependencies()
   const service = await startCollaboration(
     {
       listen: '127.0.0.1:0',
       metricsListen: '127.0.0.1:0',
       databaseUrl: database.url,
       principalKeys: testKeyFiles('collaboration'),
-      authAddress: neighbours.address,
-      catalogueAddress: neighbours.address,
+      authAddress: dependencies.address,
+      catalogueAddress: dependencies.address,
     },
     testLog,
   )
@@ -109,29 +109,29 @@ export async function openFixture() {
   return {
     ...database,
     service,
-    neighbours,
-    ask: { entries: channel.client(EntryServiceService), clips: channel.client(ClipServiceService) },
+    dependencies,
+    clients: { entries: channel.client(EntryServiceService), clips: channel.client(ClipServiceService) },
     aVideo(organisationId = '1', duration: number | 'unknown' = 12.48): string {
       const durationSeconds = duration === 'unknown' ? undefined : duration
       const videoId = String(4_611_686_018_427_000_000n + BigInt(++made))
-      neighbours.videos.set(videoId, { videoId, organisationId, durationSeconds, texts: undefined, languages: [] })
+      dependencies.videos.set(videoId, { videoId, organisationId, durationSeconds, texts: undefined, languages: [] })
       return videoId
     },
     aUser(organisationId = '1', userType: UserType = UserType.USER_TYPE_UPLOADER): string {
       const userId = String(++made)
-      neighbours.users.set(userId, { userId, organisationId, email: `User${userId}@example.org`, userType })
+      dependencies.users.set(userId, { userId, organisationId, email: `User${userId}@example.org`, userType })
       return userId
     },
     async close() {
       channel.close()
       await service.stop()
-      await neighbours.stop()
+      await dependencies.stop()
       await database.close()
     },
   }
 }
 
-/** A call by a user. */
+/** Returns a call by a user. */
 export function as(userType: UserKind, organisationId = '1', more: Partial<Call> = {}): Call {
   return { ...by({ kind: 'user', keyId: '1', userId: '900', organisationId, userType }), ...more }
 }
@@ -140,7 +140,7 @@ export function by(principal: Principal): Call {
   return { ...serviceCall('test', 'the-request'), principal }
 }
 
-/** A retry of one request, when used again. */
+/** Returns an idempotency key. Calls with the same key are retries of one request. */
 export function repeatable(name: string, fingerprint = 'f') {
   return { idempotency: { key: Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64), fingerprint: fingerprint.repeat(64) } }
 }

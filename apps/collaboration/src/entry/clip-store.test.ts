@@ -8,25 +8,25 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 const signal = new AbortController().signal
-const anew = () => ({ idempotency: undefined, signal })
+const newCall = () => ({ idempotency: undefined, signal })
 const fields = { title: '', comments: 'x', timeStart: 1, timeFinish: 2, type: 'video', preview: false }
 
 async function anEntry(clips = 0) {
-  const { collaborationId } = await fixture.entries.create({ videoId: '5', organisationId: '1', userId: '7', byUserId: '8' }, anew())
+  const { collaborationId } = await fixture.entries.create({ videoId: '5', organisationId: '1', userId: '7', byUserId: '8' }, newCall())
   const key = { scope: '1', collaborationId }
   const ids: string[] = []
-  for (let count = 0; count < clips; count++) ids.push((await fixture.clips.create(key, fields, anew())).clipId)
+  for (let count = 0; count < clips; count++) ids.push((await fixture.clips.create(key, fields, newCall())).clipId)
   await fixture.db.query('update entry set video_id = entry_id where entry_id = $1', [collaborationId])
   return { key, ids }
 }
 type Key = Awaited<ReturnType<typeof anEntry>>['key']
-const places = async (key: Key) => ((await fixture.entries.find(key))?.clips ?? []).map(({ clipId, position }) => [clipId, position])
+const positions = async (key: Key) => ((await fixture.entries.find(key))?.clips ?? []).map(({ clipId, position }) => [clipId, position])
 const inOrder = (ids: (string | undefined)[]) => ids.map((clipId, position) => [clipId, position])
 
 describe('a clip', () => {
-  test('is appended last, and is found with the references of its entry', async () => {
+  test('is appended as the last one, and is found with the references of its entry', async () => {
     const { key, ids } = await anEntry(2)
-    const clip = await fixture.clips.create(key, { ...fields, preview: true }, anew())
+    const clip = await fixture.clips.create(key, { ...fields, preview: true }, newCall())
     expect(clip).toEqual({
       ...fields,
       preview: true,
@@ -36,32 +36,32 @@ describe('a clip', () => {
       createTime: expect.any(Date),
     })
     expect(await fixture.clips.find({ scope: '1', clipId: clip.clipId })).toEqual({ clip, videoId: key.collaborationId, userId: '7' })
-    expect(await places(key)).toEqual(inOrder([...ids, clip.clipId]))
+    expect(await positions(key)).toEqual(inOrder([...ids, clip.clipId]))
   })
-  test('with an idempotency key is made once, and the retry gets the first answer', async () => {
+  test('is created once per idempotency key, and a retry returns the first response', async () => {
     const { key } = await anEntry()
     const call = { ...repeatable('a clip'), signal }
     const first = await fixture.clips.create(key, fields, call)
     expect([await fixture.clips.create(key, fields, call), await fixture.clips.createdBefore(call)]).toEqual([first, first])
-    expect(await places(key)).toEqual(inOrder([first.clipId]))
+    expect(await positions(key)).toEqual(inOrder([first.clipId]))
   })
-  test('answers its change with what it was', async () => {
+  test('is returned with its previous state when it is updated', async () => {
     const { ids } = await anEntry(1)
     const change = { title: 'T', comments: 'C', timeStart: 3, timeFinish: 4, type: 'audio', preview: true }
     const { clip, previous } = await fixture.clips.update({ scope: null, clipId: ids[0] ?? '' }, () => change)
     expect([previous, clip]).toEqual([expect.objectContaining(fields), { ...previous, ...change }])
   })
-  test('leaves no gap when it goes', async () => {
+  test('leaves no gap in the positions when it is deleted', async () => {
     const { key, ids } = await anEntry(4)
     expect(await fixture.clips.remove({ scope: '1', clipId: ids[1] ?? '' })).toMatchObject({ clipId: ids[1], position: 1 })
-    expect(await places(key)).toEqual(inOrder([ids[0], ids[2], ids[3]]))
-    await fixture.clips.create(key, fields, anew())
-    expect((await places(key)).map(([, place]) => place)).toEqual([0, 1, 2, 3])
+    expect(await positions(key)).toEqual(inOrder([ids[0], ids[2], ids[3]]))
+    await fixture.clips.create(key, fields, newCall())
+    expect((await positions(key)).map(([, place]) => place)).toEqual([0, 1, 2, 3])
   })
-  test('of another organisation is not found, nor is what is no id', async () => {
+  test('is not found in another organisation or by an invalid id', async () => {
     const { key, ids } = await anEntry(1)
     const foreign = { ...key, scope: '2' }
-    await expect(fixture.clips.create(foreign, fields, anew())).rejects.toMatchObject({ reason: 'COLLABORATION_NOT_FOUND' })
+    await expect(fixture.clips.create(foreign, fields, newCall())).rejects.toMatchObject({ reason: 'COLLABORATION_NOT_FOUND' })
     await expect(fixture.clips.order(foreign, ids)).rejects.toMatchObject({ reason: 'COLLABORATION_NOT_FOUND' })
     for (const [scope, clipId] of [
       ['2', ids[0] ?? ''],
@@ -75,44 +75,44 @@ describe('a clip', () => {
       await expect(fixture.clips.update({ scope, clipId }, (now) => now)).rejects.toMatchObject(refused)
       await expect(fixture.clips.remove({ scope, clipId })).rejects.toMatchObject(refused)
     }
-    expect(await places(key)).toEqual(inOrder(ids))
+    expect(await positions(key)).toEqual(inOrder(ids))
   })
 })
 
 describe('the clips of an entry', () => {
-  test('take the order that is sent', async () => {
+  test('are stored in the requested order', async () => {
     const { key, ids } = await anEntry(3)
     const [one = '', two = '', three = ''] = ids
     const before = (await fixture.entries.find(key))?.clips
     const { clips, previous } = await fixture.clips.order(key, [three, one, two])
     expect(previous).toEqual(before)
     expect((await fixture.entries.find(key))?.clips).toEqual(clips)
-    expect(await places(key)).toEqual(inOrder([three, one, two]))
+    expect(await positions(key)).toEqual(inOrder([three, one, two]))
     await expect(fixture.clips.order(key, [one, two])).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'order' }] })
-    expect(await places(key)).toEqual(inOrder([three, one, two]))
+    expect(await positions(key)).toEqual(inOrder([three, one, two]))
   })
-  test('are 200 at most, however many want the last place', async () => {
+  test('are limited to 200, also with concurrent creations', async () => {
     const { key } = await anEntry(199)
-    const raced = await Promise.allSettled(Array.from({ length: 8 }, () => fixture.clips.create(key, fields, anew())))
+    const raced = await Promise.allSettled(Array.from({ length: 8 }, () => fixture.clips.create(key, fields, newCall())))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    await expect(fixture.clips.create(key, fields, anew())).rejects.toMatchObject({ kind: 'refused', reason: 'CLIPS_FULL' })
-    const ids = (await places(key)).map(([clipId]) => String(clipId))
+    await expect(fixture.clips.create(key, fields, newCall())).rejects.toMatchObject({ kind: 'refused', reason: 'CLIPS_FULL' })
+    const ids = (await positions(key)).map(([clipId]) => String(clipId))
     expect((await fixture.clips.order(key, ids.toReversed())).clips).toHaveLength(200)
-    expect(await places(key)).toEqual(inOrder(ids.toReversed()))
+    expect(await positions(key)).toEqual(inOrder(ids.toReversed()))
   })
-  test('keep places without gap or double whatever happens at once, and nothing is a fault', async () => {
+  test('have positions without gaps or duplicates after concurrent changes, none of which fails unexpectedly', async () => {
     for (let round = 0; round < 5; round++) {
       const { key, ids } = await anEntry(6)
       const results = await Promise.allSettled([
         ...ids.slice(0, 3).map((clipId) => fixture.clips.remove({ scope: '1', clipId })),
         ...ids.map((clipId) => fixture.clips.update({ scope: '1', clipId }, (now) => ({ ...now, title: 'now' }))),
-        ...Array.from({ length: 4 }, () => fixture.clips.create(key, fields, anew())),
+        ...Array.from({ length: 4 }, () => fixture.clips.create(key, fields, newCall())),
         fixture.clips.order(key, ids.toReversed()),
         ...(round === 4 ? [fixture.entries.remove(key)] : []),
       ])
       const faults = results.flatMap((one) => (one.status === 'rejected' ? [String((one.reason as { kind?: string }).kind)] : []))
       expect(faults.filter((kind) => kind !== 'not_found' && kind !== 'invalid')).toEqual([])
-      const now = (await places(key)).map(([, place]) => place)
+      const now = (await positions(key)).map(([, place]) => place)
       expect(now).toEqual(now.map((_, place) => place))
     }
   })

@@ -11,27 +11,27 @@ describe('a clip', () => {
     ['title', 255],
     ['comments', 2_000],
     ['type', 50],
-  ] as const)('has a %s of %i characters at most', (field, most) => {
+  ] as const)('has a %s of at most %i characters', (field, most) => {
     for (const length of [most - 1, most]) expect(checkClip({ ...good, [field]: '🎬'.repeat(length) }, all, 10)).toBeDefined()
     expect(() => checkClip({ ...good, [field]: 'x'.repeat(most + 1) }, all, 10)).toThrow(refused(field))
     expect(() => checkClip({ ...good, [field]: 'a\0' }, all, 10)).toThrow(refused(field))
     expect(() => checkClip({ ...good, [field]: '\ud800' }, all, 10)).toThrow(refused(field))
   })
-  test('has a type that is not blank, and every bad field is named', () => {
+  test('must have a type that is not blank, and every invalid field is reported', () => {
     expect(() => checkClip({ ...good, type: ' ', title: 'x'.repeat(256), timeStart: -1 }, all, 10)).toThrow(
       refused('title', 'type', 'time_start'),
     )
   })
 })
 
-describe('its times', () => {
+describe('the times of a clip', () => {
   test.each([
     [0, 0, 10],
     [0, 10, 10],
     [10, 10, 10],
     [0, 12, 12.48],
     [0, 2_147_483_647, undefined],
-  ])('may be %i to %i of %p seconds', (timeStart, timeFinish, duration) => {
+  ])('may be %i to %i in a video of %p seconds', (timeStart, timeFinish, duration) => {
     expect(checkClip({ ...good, timeStart, timeFinish }, all, duration)).toBeDefined()
   })
   test.each([
@@ -43,17 +43,17 @@ describe('its times', () => {
     [0.5, 4, 10, 'time_start'],
     [0, 2_147_483_648, undefined, 'time_finish'],
     [0, Number.NaN, undefined, 'time_finish'],
-  ])('are not %p to %p of %p seconds', (timeStart, timeFinish, duration, field) => {
+  ])('must not be %p to %p in a video of %p seconds', (timeStart, timeFinish, duration, field) => {
     expect(() => checkClip({ ...good, timeStart, timeFinish }, all, duration)).toThrow(refused(field))
   })
-  test('are validated only where one of them changes, and the error names that one', () => {
+  test('are validated only when one of them changes, and the error names the changed one', () => {
     expect(checkClip(good, new Set(['title']), 1)).toBe(good)
     expect(() => checkClip(good, new Set(['time_start']), 1)).toThrow(refused('time_start'))
     expect(() => checkClip({ ...good, timeStart: 8 }, new Set(['time_start']), 10)).toThrow(refused('time_start'))
   })
 })
 
-test('a change takes what the mask names', () => {
+test('an update changes the fields in its mask only', () => {
   const input: ClipFields = { title: 'T', comments: 'C', timeStart: 1, timeFinish: 2, type: 'audio', preview: true }
   expect(mergeClip(good, input, all)).toEqual(input)
   expect(mergeClip(good, input, new Set(['title', 'time_finish']))).toEqual({ ...good, title: 'T', timeFinish: 2 })
@@ -64,7 +64,7 @@ describe('an order', () => {
   const clips = ['1', '2', '3'].map(
     (clipId, position): Clip => ({ ...good, clipId, collaborationId: '9', position, createTime: new Date(0) }),
   )
-  test('gives each clip its place', () => {
+  test('sets the position of each clip', () => {
     expect(orderClips(clips, ['3', '1', '2']).map(({ clipId, position }) => [clipId, position])).toEqual([
       ['3', 0],
       ['1', 1],
@@ -73,7 +73,7 @@ describe('an order', () => {
     expect(orderClips([], [])).toEqual([])
   })
   test.each([[[]], [['1', '2']], [['1', '2', '2']], [['1', '2', '3', '3']], [['1', '2', '4']], [['1', '2', '3', '4']]])(
-    'is not %j',
+    'cannot be %j',
     (clipIds) => {
       expect(() => orderClips(clips, clipIds)).toThrow(refused('order'))
     },

@@ -28,7 +28,7 @@ async function pages(pageSize: number, weight: number, skip = 0): Promise<number
   }
 }
 
-test('a page has the rows that are wanted', async () => {
+test('a page has the requested number of rows', async () => {
   expect(await pages(0, 1)).toEqual([100])
   expect(await pages(1_000, 1)).toEqual([100])
   expect(await pages(40, 1)).toEqual([40, 40, 20])
@@ -36,13 +36,13 @@ test('a page has the rows that are wanted', async () => {
   expect(await pages(10, 1, 100)).toEqual([0])
 })
 
-test('a page of large entries ends before it is too large for a message', async () => {
+test('a page of large entries ends before its message becomes too large', async () => {
   expect(await pages(0, 1024 * 1024)).toEqual([...Array(33).fill(3), 1])
   expect(await pages(0, 2 * 1024 * 1024)).toEqual(Array(100).fill(1))
   expect(await pages(0, 30 * 1024 * 1024)).toEqual(Array(100).fill(1))
 })
 
-test('what no list answered is no place', async () => {
+test('an invalid page token, page size or skip is rejected', async () => {
   const token = (id: unknown) => Buffer.from(JSON.stringify([id])).toString('base64url')
   for (const pageToken of ['x', token('-1'), token('a'), token(5)]) {
     await expect(readEntryPage({ pageSize: 0, pageToken, skip: 0 }, read, () => 1)).rejects.toMatchObject({

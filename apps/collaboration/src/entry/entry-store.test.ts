@@ -9,26 +9,26 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 const signal = new AbortController().signal
-const anew = () => ({ idempotency: undefined, signal })
+const newCall = () => ({ idempotency: undefined, signal })
 let video = 4_611_686_018_427_000_000n
 const aVideo = () => String(++video)
-const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = anew()) =>
+const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = newCall()) =>
   fixture.entries.create({ videoId: aVideo(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
 const all = { scope: null, after: '0', limit: 1_000, skip: 0 }
 const missing = { kind: 'not_found', reason: 'COLLABORATION_NOT_FOUND' }
 
 describe('an entry', () => {
-  test('is what was stored, with its clips in their order', async () => {
+  test('is found as it was created, with its clips in order', async () => {
     const made = await create()
     const key = { scope: '1', collaborationId: made.collaborationId }
     const clip = { title: '', comments: 'A remark: "é"\n', timeStart: 0, timeFinish: 1, type: 'video', preview: true }
-    const [first, second] = [await fixture.clips.create(key, clip, anew()), await fixture.clips.create(key, clip, anew())]
+    const [first, second] = [await fixture.clips.create(key, clip, newCall()), await fixture.clips.create(key, clip, newCall())]
     expect(await fixture.entries.find(key)).toEqual({ ...made, clips: [first, second] })
     expect(await fixture.entries.findHead(key)).toEqual(made)
     expect(made).toMatchObject({ userId: '7', email: '', createdByUserId: '8', lastModifiedByUserId: '8', updateTime: made.createTime })
     expect(await create({ userId: '' })).toMatchObject({ userId: '' })
   })
-  test('with an idempotency key is made once, and the retry gets the first answer', async () => {
+  test('is created once per idempotency key, and a retry returns the first response', async () => {
     const call = { ...repeatable('an entry'), signal }
     expect(await fixture.entries.createdBefore(call)).toBeUndefined()
     const first = await create({}, call)
@@ -38,7 +38,7 @@ describe('an entry', () => {
       reason: 'IDEMPOTENCY_MISMATCH',
     })
   })
-  test('answers its change with what it was', async () => {
+  test('is returned with its previous state when it is updated', async () => {
     const { collaborationId, ...made } = await create()
     const key = { scope: null, collaborationId }
     const { entry, previous } = await fixture.entries.update(key, '9', () => ({ userId: '10', email: 'a@b' }))
@@ -52,13 +52,13 @@ describe('an entry', () => {
     const clip = await fixture.clips.create(
       key,
       { title: '', comments: '', timeStart: 0, timeFinish: 0, type: 'video', preview: false },
-      anew(),
+      newCall(),
     )
     expect((await fixture.entries.remove(key)).clips).toEqual([clip])
     expect(await fixture.clips.find({ scope: null, clipId: clip.clipId })).toBeUndefined()
     await expect(fixture.entries.remove(key)).rejects.toMatchObject(missing)
   })
-  test.each(['2', '1'])('is not found outside of its organisation, nor by what is no id (as %s)', async (scope) => {
+  test.each(['2', '1'])('is not found outside its organisation or by an invalid id (organisation %s)', async (scope) => {
     const { collaborationId, videoId } = await create()
     for (const id of [...(scope === '2' ? [collaborationId] : []), '9007199254740991', 'x', '', '0', '9'.repeat(19), '9'.repeat(30)]) {
       const key = { scope, collaborationId: id }
@@ -72,7 +72,7 @@ describe('an entry', () => {
 })
 
 describe('the entries of a video', () => {
-  test('are listed oldest first, from a place on', async () => {
+  test('are listed oldest first, after a given entry', async () => {
     const videoId = aVideo()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await create({ videoId })).collaborationId)
@@ -81,7 +81,7 @@ describe('the entries of a video', () => {
     expect(await listed({ scope: '1', after: ids[0], limit: 1 })).toEqual([ids[1]])
     expect(await listed({ skip: 2 })).toEqual([ids[2]])
   })
-  test('are found by an address or a user, newest first', async () => {
+  test('are found by an email address or a user, newest first', async () => {
     const videoId = aVideo()
     const [first, second] = [(await create({ videoId })).collaborationId, (await create({ videoId, userId: '8' })).collaborationId]
     await fixture.entries.update({ scope: null, collaborationId: first }, '9', () => ({ userId: '7', email: 'Some.One@example.org' }))
@@ -92,7 +92,7 @@ describe('the entries of a video', () => {
     expect(await found('some.one@example.org', '8')).toEqual([second, first])
     expect(await found('x')).toEqual([])
   })
-  test('are 100 at most, however many want the last place', async () => {
+  test('are limited to 100, also with concurrent creations', async () => {
     const videoId = aVideo()
     for (let count = 0; count < 99; count++) await create({ videoId })
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => create({ videoId })))
