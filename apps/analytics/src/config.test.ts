@@ -9,7 +9,7 @@ const env = {
   VITASCOPE_CATALOGUE_ADDRESS: '127.0.0.1:2',
 }
 
-test('every setting that is missing or bad is named at once', () => {
+test('every missing or invalid setting is reported at once', () => {
   expect(readConfig(env)).toMatchObject({ listen: '127.0.0.1:0', spool: undefined, retentionDays: 90, catalogueAddress: '127.0.0.1:2' })
   expect(readConfig({ ...env, VITASCOPE_ANALYTICS_SPOOL_DIR: '/s' }).spool).toEqual({ folder: '/s', maxBytes: 268_435_456 })
   const problems = () => readConfig({ VITASCOPE_ANALYTICS_LISTEN: 'nowhere', VITASCOPE_ANALYTICS_RETENTION_DAYS: '1' })
@@ -18,7 +18,7 @@ test('every setting that is missing or bad is named at once', () => {
   }
 })
 
-test('migrations and the comparison need the database alone', () => {
+test('migrations and the comparison require only the database URL', () => {
   const { VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl } = env
   expect(readDatabaseConfig({ VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl }, 'ANALYTICS')).toEqual({ databaseUrl })
   expect(() => readDatabaseConfig({ VITASCOPE_ANALYTICS_DATABASE_URL: 'mysql://x' }, 'ANALYTICS')).toThrow(

@@ -1,12 +1,15 @@
-/** What a viewer did, as a test intends it; times in seconds. The counts are those of the contract's words, seen naively. */
+/**
+ * A view as a test plans it, with times in seconds. The functions of this file compute the counts
+ * directly from their definitions.
+ */
 export interface IntendedView {
   viewId: string
   videoId: string
   duration: number
   viewer: string
-  /** The furthest point, where neither the intervals nor the end tell of it. */
+  /** The furthest point, if it does not follow from the intervals and the end. */
   furthest?: number
-  /** When the player was shown, milliseconds since 1970. */
+  /** Time at which the player was loaded, in milliseconds since 1970. */
   startMs: number
   played: boolean
   ended: boolean
@@ -15,7 +18,7 @@ export interface IntendedView {
   language: string
   subtitle: string
   quality: { startupMs: number | undefined; stalls: number; stalledMs: number; error: string } | undefined
-  /** When it played, each on some day. */
+  /** Times of the events that were sent while it played, in milliseconds since 1970. */
   playedMs: readonly number[]
 }
 
@@ -23,13 +26,13 @@ export const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 const mean = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length)
 
-/** Points lie on whole milliseconds and edges on halves: what is nearer than this is the same. */
+/** Points are whole milliseconds and edges are half milliseconds, so closer values are equal. */
 const SAME = 1e-6
 const furthest = (view: IntendedView) => view.furthest ?? (view.ended ? view.duration : Math.max(0, ...view.watched.map(([, to]) => to)))
 const overlaps = (parts: IntendedView['watched'], from: number, to: number) =>
   parts.some(([a, b]) => a < b && a < to - SAME && b > from + SAME)
 
-/** The content of an event, and the length that its video had then. The length is 0 while it is not known. */
+/** The content of an event, and the length of its video at that time. The length is 0 while it is unknown. */
 export interface SentEvent {
   duration: number
   ended: boolean
@@ -37,7 +40,10 @@ export interface SentEvent {
   rewatched: IntendedView['watched']
 }
 
-/** What events tell of a view that is seen as one of a video of a given length: of another length, they tell of whole cells, and the end is its. */
+/**
+ * Returns the watched parts of a view of a video with this duration. Parts of events with another
+ * length are rounded to whole cells, and end at the end of that length.
+ */
 export function seenAs(
   duration: number,
   received: readonly SentEvent[],
@@ -63,7 +69,7 @@ function wholeCells(from: number, to: number, duration: number): readonly [numbe
   return [Math.floor(from / length + SAME) * length, Math.min(Math.ceil(to / length - SAME) * length, duration)]
 }
 
-/** The counters of some views. */
+/** Returns the counts of views. */
 export function countsOf(views: readonly IntendedView[]) {
   const played = views.filter((view) => view.played)
   return {
@@ -74,7 +80,7 @@ export function countsOf(views: readonly IntendedView[]) {
   }
 }
 
-/** Views that any moment of each of the buckets of 5 % was watched by, and whose furthest point lies in it. */
+/** Returns, for each bucket of 5 %, the views that watched a part of it, and the views whose furthest point is in it. */
 export function bucketsOf(views: readonly IntendedView[]) {
   const played = views.filter((view) => view.played)
   const buckets = Array.from({ length: 20 }, (_, nth) => nth)
@@ -100,7 +106,7 @@ const cellsOf = (duration: number) =>
     to: Math.min((nth + 1) * cellSeconds(duration), duration),
   }))
 
-/** Seconds, of distinct cells touched. */
+/** Returns the total length of the distinct cells that were watched. */
 const viewedSeconds = ({ duration, watched }: IntendedView) =>
   sum(cellsOf(duration).flatMap(({ from, to }) => (overlaps(watched, from, to) ? [to - from] : [])))
 
@@ -134,14 +140,14 @@ export function qualityOf(views: readonly IntendedView[]) {
   }
 }
 
-/** By the day on which they played. */
+/** Returns the number of viewers per day on which they played. */
 export function viewersOf(views: readonly IntendedView[]): { day: string; uniqueViewers: number }[] {
   const seen = new Set(views.flatMap(({ viewer, playedMs }) => playedMs.map((ms) => `${dayOf(ms)} ${viewer}`)))
   const days = [...seen].map((one) => one.slice(0, 10))
   return [...new Set(days)].sort().map((day) => ({ day, uniqueViewers: days.filter((one) => one === day).length }))
 }
 
-/** The views of each day, the oldest first. */
+/** Returns the views of each day, the oldest day first. */
 export function byDay(views: readonly IntendedView[]): { day: string; views: IntendedView[] }[] {
   return [...Map.groupBy(views, ({ startMs }) => dayOf(startMs))].sort().map(([day, some]) => ({ day, views: some }))
 }

@@ -27,7 +27,7 @@ async function countsOf(videoId: string, call = user) {
   return (await fixture.reports.getVideo({ organisationId: '', videoId, period: ever }, call)).counts
 }
 
-test('rows that events add are counted by organisation and day, and shown by a metric', async () => {
+test('new events and views are counted per organisation and day, and exposed as a metric', async () => {
   const videoId = fixture.catalogue.aVideo(100, '88')
   const [one, other] = [anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })]
   await fixture.send([one, one, other])
@@ -60,14 +60,14 @@ describe('an event', () => {
     ['subtitle: must have', () => ({ subtitle: 'x'.repeat(36) })],
     ['qoe: stalls', () => ({ quality: { stalls: -1, stalledMs: 0, error: '' } })],
     ['qoe: error', () => ({ quality: { stalls: 0, stalledMs: 0, error: 'x'.repeat(101) } })],
-  ])('is rejected because “%s”, and those beside it count', async (message, bend) => {
+  ])('is rejected with “%s”, and the other events of the request count', async (message, alter) => {
     const [good, other] = [anEvent(view()), anEvent(view())]
-    const answer = await fixture.send([good, { ...other, ...bend(other) }, { ...good, viewId: randomUUID() }])
+    const answer = await fixture.send([good, { ...other, ...alter(other) }, { ...good, viewId: randomUUID() }])
     expect(answer).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
     expect(await countsOf(good.videoId)).toMatchObject({ playerLoads: 2 })
     expect(await countsOf(other.videoId)).toEqual(counts(0))
   })
-  test('that counts only when its view is stored is rejected by name when it is not', async () => {
+  test('that requires a known view is rejected when the view is not stored', async () => {
     const first = anEvent(view())
     const other = { ...first, viewId: randomUUID() }
     await fixture.send([first])
@@ -79,7 +79,7 @@ describe('an event', () => {
     })
     expect(await countsOf(first.videoId)).toMatchObject({ playerLoads: 1 })
   })
-  test('counts under a language of its video, or one of ISO 639, or none', async () => {
+  test('counts under a language of its video, a language of ISO 639 or none', async () => {
     const videoId = fixture.catalogue.aVideo(100, '77', ['pt-BR'])
     const sent = ['pt-BR', 'PT-br', 'pt-PT', 'deu', 'qqq', 'abcdefghij', ''].map((language) =>
       anEvent({ videoId, viewId: randomUUID(), language }),
@@ -94,17 +94,17 @@ describe('an event', () => {
       ['pt-BR', 2],
     ])
   })
-  test('of a bot is rejected, all of them', async () => {
+  test('of a bot is rejected', async () => {
     const event = anEvent(view())
     const answer = await fixture.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
     expect(answer).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
   })
-  test('that is far beyond the end counts as the end', async () => {
+  test('far beyond the end of the video counts up to the end', async () => {
     const event = anEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
     expect(await fixture.send([event])).toMatchObject({ accepted: 1 })
     expect(await countsOf(event.videoId)).toEqual(counts(1, 1, 1, 0))
   })
-  test('comes in requests of 1 to 100, from services alone', async () => {
+  test('is accepted in requests of 1 to 100 events, from services only', async () => {
     const event = anEvent(view())
     for (const many of [[], Array<Event>(101).fill(event)]) await expect(fixture.send(many)).rejects.toMatchObject({ kind: 'invalid' })
     const call = fixture.events.acceptEvents({ events: [event], userAgent: '', clientAddress: '' }, user)
@@ -112,7 +112,7 @@ describe('an event', () => {
     expect(await fixture.send(Array<Event>(100).fill(event))).toMatchObject({ accepted: 100 })
     expect(await countsOf(event.videoId)).toMatchObject({ playerLoads: 1 })
   })
-  test('comes with those of other players in one call, each of which has its own answer', async () => {
+  test('is accepted in a batch of requests, each of which has its own response', async () => {
     const [good, other] = [anEvent(view()), anEvent({ ...view(), viewId: 'x' })]
     const requests = [
       { events: [good, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.1' },
@@ -149,7 +149,7 @@ describe('an event', () => {
 })
 
 describe('a view', () => {
-  test('counts on the day of its first event, and moves when an earlier one comes late', async () => {
+  test('counts on the day of its first event, and moves when an earlier event arrives late', async () => {
     const now = Date.now()
     const [videoId, viewId] = [fixture.catalogue.aVideo(), randomUUID()]
     const days = async () => {
@@ -158,13 +158,13 @@ describe('a view', () => {
     }
     await fixture.send([anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
     expect(await days()).toEqual([{ day: dayOf(now), counts: counts(1, 1) }])
-    // The earliest that is taken: of yesterday, whatever the hour.
+    // Almost the earliest time that is accepted. It is yesterday at any hour.
     const early = now - DAY + 60_000
     await fixture.send([anEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
     expect(await days()).toEqual([{ day: dayOf(early), counts: counts(1, 1) }])
     expect((await fixture.reconcile()).differences).toEqual([])
   })
-  test('keeps the duration that its video had at its first event, in whatever order they come', async () => {
+  test('keeps the duration that its video had at its first event, in any order of events', async () => {
     const now = Date.now()
     const store = createEventStore(fixture.db)
     const received = (videoId: string, viewId: string) => {
@@ -184,7 +184,7 @@ describe('a view', () => {
         await fixture.settled()
       }
       const { counts: found, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
-      // The part that was watched of the longer one is cut off at the end of the first.
+      // The watched part beyond the first duration does not count.
       expect([found, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
     }
     expect((await fixture.reconcile()).differences).toEqual([])
@@ -192,7 +192,7 @@ describe('a view', () => {
 })
 
 describe('reports', () => {
-  test('are of the caller’s own organisation, and of its own videos', async () => {
+  test('are limited to the caller’s own organisation and its videos', async () => {
     const foreign = fixture.catalogue.aVideo(100, '2')
     const own = fixture.catalogue.aVideo()
     const requested = { organisationId: '2', period: ever }
@@ -216,7 +216,7 @@ describe('reports', () => {
       fixture.reports.getViews({ ...requested, organisationId: '1', videoIds: [] }, serviceCall('gateway', 'r')),
     ).rejects.toMatchObject({ kind: 'forbidden' })
   })
-  test('of too much are refused, and of all time are answered', async () => {
+  test('are rejected for too many videos, and cover any period', async () => {
     const requested = { organisationId: '1', period: { dateStart: '2012-01-01', dateEnd: '9999-12-31' } }
     const videoIds = Array.from({ length: 100_000 }, (_, nth) => String(nth + 1))
     await expect(fixture.reports.listDays({ ...requested, ...rest, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
@@ -226,7 +226,7 @@ describe('reports', () => {
     await expect(fixture.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
     expect((await fixture.reports.listDays({ ...requested, ...rest, videoIds: [] }, user)).nextPageToken).toBe('')
   })
-  test('page through videos, with what the catalogue calls them, and those that are gone', async () => {
+  test('list videos page by page with the catalogue’s titles, also after the videos were deleted', async () => {
     const call = as('standard', '9')
     const ids = Array.from({ length: 5 }, () => fixture.catalogue.aVideo(100, '9'))
     await fixture.send(ids.map((videoId) => anEvent({ videoId, viewId: randomUUID() })))
@@ -243,7 +243,7 @@ describe('reports', () => {
     expect(later.videos).toHaveLength(5)
     expect(later.videos[1]).toEqual(first.videos[0])
   })
-  test('tell of views going on now', async () => {
+  test('include the current views', async () => {
     const videoId = fixture.catalogue.aVideo(100, '8')
     await fixture.send([anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })])
     await fixture.settled()
@@ -252,7 +252,7 @@ describe('reports', () => {
       videos: [{ videoId, views: 2 }],
     })
   })
-  test('go out as NDJSON and as CSV that no spreadsheet runs', async () => {
+  test('are exported as NDJSON and as CSV without spreadsheet formulas', async () => {
     const videoId = fixture.catalogue.aVideo(100, '7', ['-1-1'])
     const watched = [{ fromSeconds: 0, toSeconds: 50 }]
     await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }), anEvent({ videoId, viewId: randomUUID() })])
@@ -278,20 +278,20 @@ describe('reports', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('holds neither address nor browser of who watched, in no table', async () => {
-    const who = { clientAddress: '198.51.100.77', userAgent: 'Browser-of-one-person/7.1' }
+describe('the stored data', () => {
+  test('contains neither address nor browser of a viewer in any table', async () => {
+    const viewer = { clientAddress: '198.51.100.77', userAgent: 'Browser-of-one-person/7.1' }
     const videoId = fixture.catalogue.aVideo()
     const received = (atMs: number) => anEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
     const now = Date.now()
-    await fixture.send([received(now), received(now - DAY + 60_000)], who)
+    await fixture.send([received(now), received(now - DAY + 60_000)], viewer)
     await fixture.settled()
     const tables = await fixture.db.query<{ name: string }>(
       `select c.oid::regclass::text as name from pg_class c where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace`,
     )
     expect(tables.length).toBeGreaterThan(10)
-    // Bytes are shown as hexadecimal digits.
-    const traces = Object.values(who)
+    // PostgreSQL prints bytes as hexadecimal digits.
+    const traces = Object.values(viewer)
       .flatMap((text) => [text.replaceAll('.', '[.]'), Buffer.from(text).toString('hex')])
       .join('|')
     for (const { name } of tables) {
@@ -301,7 +301,7 @@ describe('what is kept', () => {
     const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId, period: ever }, user)
     expect(days).toEqual([...new Set([dayOf(now - DAY + 60_000), dayOf(now)])].map((day) => ({ day, uniqueViewers: 1 })))
   })
-  test('is compared with the events, and every count that differs is reported', async () => {
+  test('is compared with the events, and every different count is reported', async () => {
     const videoId = fixture.catalogue.aVideo()
     await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
     await fixture.settled()

@@ -32,7 +32,7 @@ const DURATIONS = [12.48, 100, 1_000, 3_725.5]
 const LIVE_MS = 50_000
 const RUNS = Number(process.env['VITASCOPE_COUNT_RUNS'] ?? 12)
 
-/** A point of the video, often one where something turns. */
+/** A point of the video, often one next to a boundary of the counts. */
 const point = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.constantFrom(0, 49, 50, 51, 99, 100, 101, 949, 950, 951, 1_000))
 const interval = fc.tuple(point, point).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
 const aView = fc.record({
@@ -55,7 +55,7 @@ const aView = fc.record({
     }),
     { nil: undefined },
   ),
-  /** The length of a video is unknown, then known, then changed or unknown again. The changes are among its moments. */
+  /** The length of a video is unknown, then known, then changed or unknown again. It changes between events. */
   length: fc.option(
     fc.record({ known: fc.nat(), turns: fc.nat(), into: fc.constantFrom(0, 0.5, 2), again: fc.integer({ min: 0, max: 511 }) }),
     { nil: undefined },
@@ -66,15 +66,18 @@ type Drawn = typeof aView extends fc.Arbitrary<infer T> ? T : never
 
 const ms = (seconds: number) => Math.round(seconds * 1000) / 1000
 
-/** `lengths` of the video while the event comes, once for each; undefined: what the service knows by itself. */
-interface Telling {
+/**
+ * `lengths[n]` are the lengths of the video with which event `n` is stored, one event for each. If
+ * undefined, the events are sent to the service, which knows the length.
+ */
+interface PlannedView {
   view: IntendedView
   events: Event[]
   lengths: (readonly number[])[] | undefined
 }
 
-/** A view and the events that its player sends: single watched intervals and, at the end, all of them again. */
-function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: number): Telling {
+/** Returns a view and the events of its player: each watched interval and, at the end, all of them again. */
+function planView(drawn: Drawn, nth: number, videoIds: readonly string[], now: number): PlannedView {
   const duration = DURATIONS[drawn.video] ?? 1
   const videoId = videoIds[drawn.video] ?? ''
   const viewId = crypto.randomUUID()
@@ -105,7 +108,7 @@ function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: num
   }
   const { quality } = drawn
   if (quality) {
-    // What was measured grows: an earlier event knows less.
+    // Measurements accumulate, so an earlier event has smaller values.
     events.push(anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }))
     events.push(anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(5), quality }))
   }
@@ -129,7 +132,7 @@ function intend(drawn: Drawn, nth: number, videoIds: readonly string[], now: num
 
 const pairsOf = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds }) => [fromSeconds, toSeconds] as const)
 
-/** Events ordered by time, so that events sent together have the same video length. */
+/** Returns the lengths for each event. Events of the same time have the same lengths. */
 function lengthsOf(events: readonly Event[], duration: number, { known, turns, into, again }: NonNullable<Drawn['length']>): number[][] {
   const moments = [...new Set(events.map(({ atMs }) => atMs))].sort((a, b) => a - b)
   const from = known % moments.length
@@ -142,10 +145,13 @@ function lengthsOf(events: readonly Event[], duration: number, { known, turns, i
   })
 }
 
-/** Every event at least once, some often, in any order, in requests of any size, to any replica; acknowledgements are lost. */
-async function sendSomehow(received: readonly Telling[], random: () => number): Promise<void> {
-  for (const [viewer, theirs] of Map.groupBy(received, ({ view }) => view.viewer)) {
-    const events = theirs.flatMap((one) => one.events)
+/**
+ * Sends every event once or more, in random order, in requests of random size, to random replicas.
+ * Some requests are repeated as if their response was lost.
+ */
+async function sendRandomly(received: readonly PlannedView[], random: () => number): Promise<void> {
+  for (const [viewer, ofViewer] of Map.groupBy(received, ({ view }) => view.viewer)) {
+    const events = ofViewer.flatMap((one) => one.events)
     const twice = [...events, ...events.filter(() => random() < 0.4)]
     const shuffled = twice.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
     const sending: Promise<unknown>[] = []
@@ -155,7 +161,7 @@ async function sendSomehow(received: readonly Telling[], random: () => number): 
       sending.push(
         send().then(async (answer) => {
           expect(answer).toEqual({ accepted: some.length, rejected: [] })
-          // As if the answer had not come.
+          // Repeats the request as if the response was lost.
           if (random() < 0.2) await send()
         }),
       )
@@ -166,8 +172,8 @@ async function sendSomehow(received: readonly Telling[], random: () => number): 
   }
 }
 
-/** The same for those whose video changes: as if they had come while it had that length. */
-async function writeSomehow(received: readonly Telling[], organisationId: string, random: () => number): Promise<void> {
+/** Stores the events of videos whose length changes, as if the video had that length at the time of the event. */
+async function writeRandomly(received: readonly PlannedView[], organisationId: string, random: () => number): Promise<void> {
   const store = createEventStore(fixture.db, randomUUID())
   const kept = received.flatMap(({ view, events, lengths }) =>
     events.flatMap((event, place) =>
@@ -194,19 +200,19 @@ const TYPES: Record<string, number> = {
 }
 
 let organisations = 100
-test('whatever happens to events on their way, the counts are those of the views', async () => {
+test('the counts match the views for events that are shuffled, repeated and split over replicas', async () => {
   const from = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10)
   await fc.assert(
     fc.asyncProperty(plan, async ({ views: drawn, seed }) => {
       const organisationId = String(++organisations)
       const videoIds = DURATIONS.map((duration) => fixture.catalogue.aVideo(duration, organisationId))
       const now = Date.now()
-      const received = drawn.map((one, nth) => intend(one, nth, videoIds, now))
-      await sendSomehow(
+      const received = drawn.map((one, nth) => planView(one, nth, videoIds, now))
+      await sendRandomly(
         received.filter(({ lengths }) => !lengths),
         seeded(seed),
       )
-      await writeSomehow(
+      await writeRandomly(
         received.filter(({ lengths }) => lengths),
         organisationId,
         seeded(seed),
@@ -225,14 +231,14 @@ test('whatever happens to events on their way, the counts are those of the views
 /** Every view has just sent an event, whatever its start time. */
 async function expectLive({ organisationId, since }: { organisationId: string; since: number }, views: IntendedView[]): Promise<void> {
   const live = await fixture.insights.getRealtime({ organisationId }, as('standard', organisationId))
-  // On a machine so slow, the first of them are silent by now.
+  // On a slow machine the first views are no longer live.
   if (Date.now() - since > LIVE_MS) return
   const ofVideos = [...Map.groupBy(views, ({ videoId }) => videoId)].map(([videoId, some]) => ({ videoId, views: some.length }))
   expect(live.views).toBe(views.length)
   expect(new Set(live.videos.map((row) => JSON.stringify(row)))).toEqual(new Set(ofVideos.map((row) => JSON.stringify(row))))
 }
 
-/** A row for each day, video and language. */
+/** Expects an exported row for each day, video and language. */
 async function expectExport({ organisationId, from }: { organisationId: string; from: string }, views: IntendedView[]): Promise<void> {
   let text = ''
   const requested = { organisationId, period: { dateStart: from, dateEnd: '' }, format: 'EXPORT_FORMAT_NDJSON' as const }

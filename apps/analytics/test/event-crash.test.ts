@@ -17,27 +17,30 @@ import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { anEvent, as, startCatalogue } from './test-analytics.ts'
 
-/** Ten minutes in the long run. */
+/** The long tests run for ten minutes. */
 const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 15))
 const SENDERS = 8
-const EVENTS_A_SECOND = 500
-const A_REQUEST = 10
+const EVENTS_PER_SECOND = 500
+const EVENTS_PER_REQUEST = 10
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 let folder: string
-let scene: Awaited<ReturnType<typeof openScene>>
+let platform: Awaited<ReturnType<typeof startPlatform>>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vitascope-event-crash-'))
-  scene = await openScene()
+  platform = await startPlatform()
 }, 120_000)
 afterAll(async () => {
-  await scene?.close()
+  await platform?.close()
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }, 60_000)
 
-/** The service as a process of its own on a database of its own, each of which may be killed and comes back on the same address. */
-async function openScene() {
+/**
+ * Starts the service as a separate process with its own database. Both can be killed and restart on
+ * the same address.
+ */
+async function startPlatform() {
   const dir = join(folder, 'postgres')
   await initDatabase(dir, {})
   const [databasePort, port] = [await freePort(), await freePort()]
@@ -71,12 +74,12 @@ async function openScene() {
       await gone
       service = start()
     },
-    async killDatabase(awayMs: number) {
+    async killDatabase(downMs: number) {
       const { exited, pid } = postgres
       process.kill(pid ?? 0, 'SIGKILL')
       await exited
-      await delay(awayMs)
-      // The backends of the dead one hold its memory until they notice.
+      await delay(downMs)
+      // The backends of the killed server keep its shared memory until they exit.
       postgres = await waitFor(() => startPostgres({ dir, port: databasePort }), { timeout: 60_000, interval: 200, describe: 'PostgreSQL' })
     },
     async close() {
@@ -90,10 +93,10 @@ async function openScene() {
 }
 
 test(
-  'what was acknowledged is counted, once, however often service and database are killed',
+  'acknowledged events are counted exactly once while the service and the database are killed repeatedly',
   async () => {
-    await scene.ready()
-    const videoIds = Array.from({ length: 20 }, () => scene.catalogue.aVideo(100))
+    await platform.ready()
+    const videoIds = Array.from({ length: 20 }, () => platform.catalogue.aVideo(100))
     const sent = new Set<string>()
     const acknowledged = new Set<string>()
     const until = Date.now() + SECONDS * 1_000
@@ -101,7 +104,7 @@ test(
     const send = async (nth: number) => {
       for (let round = 0; Date.now() < until; round++) {
         const began = Date.now()
-        const events = Array.from({ length: A_REQUEST }, () =>
+        const events = Array.from({ length: EVENTS_PER_REQUEST }, () =>
           anEvent({
             videoId: videoIds[(nth + round) % videoIds.length] ?? '',
             viewId: randomUUID(),
@@ -109,24 +112,24 @@ test(
           }),
         )
         for (const { viewId } of events) sent.add(viewId)
-        // Some are sent again although they were acknowledged, and some that were not are given up.
+        // Some acknowledged events are sent again, and some unacknowledged events are not retried.
         for (let attempt = 0; attempt < 1 + (round % 3); attempt++) {
           const request = { events, userAgent: 'a browser', clientAddress: `192.0.2.${nth}` }
-          const answer = await scene.events.acceptEvents(request, serviceCall('gateway', 'r')).catch(() => undefined)
+          const answer = await platform.events.acceptEvents(request, serviceCall('gateway', 'r')).catch(() => undefined)
           if (answer?.accepted === events.length) for (const { viewId } of events) acknowledged.add(viewId)
           else await delay(50)
         }
-        await delay(Math.max(0, (1_000 * A_REQUEST * SENDERS) / EVENTS_A_SECOND - (Date.now() - began)))
+        await delay(Math.max(0, (1_000 * EVENTS_PER_REQUEST * SENDERS) / EVENTS_PER_SECOND - (Date.now() - began)))
       }
     }
     const nemesis = async () => {
       for (let round = 0; Date.now() < until; round++) {
         await delay(1_000 + Math.random() * 2_000)
         if (round % 2 === 0) {
-          await scene.killDatabase(500 + Math.random() * 1_500)
+          await platform.killDatabase(500 + Math.random() * 1_500)
           kills.database++
         } else {
-          await scene.killService()
+          await platform.killService()
           kills.service++
         }
       }
@@ -135,18 +138,18 @@ test(
     expect(kills.service > 0 && kills.database > 0).toBe(true)
     expect(acknowledged.size).toBeGreaterThan(0)
 
-    await scene.ready()
-    await waitFor(() => countedAll(scene.db, acknowledged), { timeout: 60_000, describe: 'what was acknowledged to be counted' })
-    const viewIds = (await scene.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id)
+    await platform.ready()
+    await waitFor(() => countedAll(platform.db, acknowledged), { timeout: 60_000, describe: 'acknowledged events to be counted' })
+    const viewIds = (await platform.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id)
     expect(viewIds.filter((id) => !sent.has(id))).toEqual([])
-    const { counts } = await scene.reports.getViews({ organisationId: '1', period: undefined, videoIds: [] }, as('system'))
+    const { counts } = await platform.reports.getViews({ organisationId: '1', period: undefined, videoIds: [] }, as('system'))
     expect(counts?.playerLoads).toBe(viewIds.length)
-    expect(await reconcile(scene.db)).toMatchObject({ differences: [], views: viewIds.length })
+    expect(await reconcile(platform.db)).toMatchObject({ differences: [], views: viewIds.length })
   },
   (SECONDS + 180) * 1_000,
 )
 
-/** The spool is empty when the service has come back and nothing is pending: what was acknowledged is then all there, or lost. */
+/** Returns whether no batch is pending and every acknowledged view is stored. */
 async function countedAll(db: Db, acknowledged: ReadonlySet<string>): Promise<boolean> {
   if ((await db.query('select 1 from pending_batch limit 1')).length > 0) return false
   const [row] = await db.query<{ missing: string }>(

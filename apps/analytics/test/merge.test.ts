@@ -25,7 +25,7 @@ const aView = (videoId: string) => {
   return keep({ ...anEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
 }
 
-/** Inserts beyond a number in one round are more than it can do in the time of a statement. */
+/** Returns a database on which a round with more than `maxInserts` inserts times out. */
 function slowDatabase(maxInserts: number): { db: Db; refused: () => number } {
   let refused = 0
   const slow =
@@ -41,7 +41,7 @@ function slowDatabase(maxInserts: number): { db: Db; refused: () => number } {
   return { db: { ...database.db, transaction }, refused: () => refused }
 }
 
-test('a round that is too much is tried with less, down to one insert, so that reports move', async () => {
+test('a round that times out is retried with fewer inserts, down to one, so that reports advance', async () => {
   const store = createEventStore(database.db)
   const inserts = 12
   for (let nth = 0; nth < inserts; nth++) {
@@ -58,7 +58,7 @@ test('a round that is too much is tried with less, down to one insert, so that r
   expect(day).toEqual({ plays: String(2 * inserts) })
 })
 
-test('rounds become as large as they were, once they succeed', async () => {
+test('the size of rounds grows back to the maximum when they succeed', async () => {
   const store = createEventStore(database.db)
   const requested: unknown[] = []
   let away = true

@@ -18,21 +18,21 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 beforeEach(() => fixture.db.query('delete from comparison'))
 
-/** The work of each replica per minute. `compare` replaces the comparison. */
+/** Creates the check that each replica runs per minute. `compare` replaces the comparison. */
 function replica(compare: (signal: AbortSignal) => Promise<Reconciliation>, log: Logger = testLog) {
   const comparisons = createComparisonStore(fixture.db)
   const metrics = createMetrics('analytics')
   watchComparisons(comparisons, metrics)
   const shown = async (name: string) => {
-    const [, figure] = new RegExp(`^vitascope_analytics_${name}\\{.*\\} (.*)$`, 'm').exec(await metrics.text()) ?? []
-    return figure === undefined ? undefined : Number(figure)
+    const [, value] = new RegExp(`^vitascope_analytics_${name}\\{.*\\} (.*)$`, 'm').exec(await metrics.text()) ?? []
+    return value === undefined ? undefined : Number(value)
   }
-  return { look: createNightly({ comparisons, compare, log }), shown }
+  return { check: createNightly({ comparisons, compare, log }), shown }
 }
 const midnightPasses = () => fixture.db.query(`update comparison set compare_time = compare_time - interval '1 day'`)
 const hourPasses = () => fixture.db.query(`update comparison set claim_time = claim_time - interval '61 minutes'`)
 
-test('after midnight one replica compares, once; all of them show what it found, and when', async () => {
+test('after midnight one replica compares once, and every replica exposes the result and its time', async () => {
   let runs = 0
   const ends: (() => void)[] = []
   const compare = async () => {
@@ -42,25 +42,25 @@ test('after midnight one replica compares, once; all of them show what it found,
   }
   const [one, other] = [replica(compare), replica(compare)]
   expect(await one.shown('last_comparison_timestamp_seconds')).toBeUndefined()
-  await one.look(signal)
-  await other.look(signal)
+  await one.check(signal)
+  await other.check(signal)
   expect(runs).toBe(0)
   expect(await one.shown('count_differences')).toBe(0)
 
   await midnightPasses()
   const before = (await one.shown('last_comparison_timestamp_seconds')) ?? 0
   expect(Date.now() / 1_000 - before).toBeGreaterThan(80_000)
-  const looks = [one, other, one].map(({ look }) => look(signal))
+  const checks = [one, other, one].map(({ check }) => check(signal))
   await waitFor(() => ends.length === 1)
   expect(await other.shown('last_comparison_timestamp_seconds')).toBe(before)
   for (const end of ends) end()
-  await Promise.all(looks)
+  await Promise.all(checks)
   expect(runs).toBe(1)
   expect([await one.shown('count_differences'), await other.shown('count_differences')]).toEqual([1, 1])
   expect(Date.now() / 1_000 - ((await other.shown('last_comparison_timestamp_seconds')) ?? 0)).toBeLessThan(3_600)
 
-  await one.look(signal)
-  await other.look(signal)
+  await one.check(signal)
+  await other.check(signal)
   expect(runs).toBe(1)
 })
 
@@ -75,20 +75,20 @@ test('a failed comparison is retried an hour later by any replica, and the last 
     return Promise.resolve(FOUND)
   }
   const [failing, healthy] = [replica(fails), replica(succeeds)]
-  await failing.look(signal)
+  await failing.check(signal)
   await midnightPasses()
   const before = await healthy.shown('last_comparison_timestamp_seconds')
-  await expect(failing.look(signal)).rejects.toThrow('the database is away')
-  await healthy.look(signal)
+  await expect(failing.check(signal)).rejects.toThrow('the database is away')
+  await healthy.check(signal)
   expect([runs, await healthy.shown('last_comparison_timestamp_seconds')]).toEqual([1, before])
 
   await hourPasses()
-  await healthy.look(signal)
+  await healthy.check(signal)
   expect(runs).toBe(2)
   expect(await failing.shown('last_comparison_timestamp_seconds')).toBeGreaterThan(before ?? 0)
 })
 
-test('the end of one whose place another has taken changes nothing', async () => {
+test('saving a comparison that another replica has claimed since changes nothing', async () => {
   const comparisons = createComparisonStore(fixture.db)
   await comparisons.claim()
   await midnightPasses()
@@ -96,14 +96,14 @@ test('the end of one whose place another has taken changes nothing', async () =>
   await hourPasses()
   const [late] = await fixture.db.query<Claim>('select claim_time::text as time from comparison')
   const second = await comparisons.claim()
-  if (!late || !second) throw new Error('nothing to do')
+  if (!late || !second) throw new Error('no claim')
   await comparisons.save(late, 7)
   expect((await comparisons.last())?.differences).toBe(0)
   await comparisons.save(second, 3)
   expect((await comparisons.last())?.differences).toBe(3)
 })
 
-test('it runs in a process of its own, and a difference is an error in the log', async () => {
+test('the comparison runs in a separate process and logs a difference as an error', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   await fixture.send([anEvent({ videoId, viewId: randomUUID() })])
   await fixture.settled()
@@ -113,15 +113,15 @@ test('it runs in a process of its own, and a difference is an error in the log',
   await fixture.db.query('update video_day set plays = 5 where video_id = $1', [videoId])
   const errors: unknown[] = []
   const log = { error: (what: unknown) => errors.push(what) } as unknown as Logger
-  const { look, shown } = replica((until) => reconcileApart(url, until), log)
-  await look(signal)
+  const { check, shown } = replica((until) => reconcileApart(url, until), log)
+  await check(signal)
   await midnightPasses()
-  await look(signal)
+  await check(signal)
   expect(await shown('count_differences')).toBe(1)
   expect(errors).toEqual([expect.objectContaining({ count: 1, differences: [expect.objectContaining({ table: 'video_day' })] })])
 })
 
-test('a process that ends without an answer, or is to stop, is a failure', async () => {
+test('a comparison fails when its process exits without a result or is stopped', async () => {
   await expect(reconcileApart('postgres://127.0.0.1:1/none', signal)).rejects.toThrow('ended with 1')
   await expect(reconcileApart(fixture.databaseUrl, AbortSignal.abort(new Error('stopping')))).rejects.toThrow()
 })

@@ -16,7 +16,7 @@ async function setReadOnly(on: boolean) {
     const [{ name } = { name: '' }] = await query<{ name: string }>('select current_database() as name')
     await query(`alter database ${name} set default_transaction_read_only = ${on ? 'on' : 'off'}`)
   })
-  // Its own as the last one.
+  // The own connection is terminated last.
   const ended = `select pg_terminate_backend(pid) from
     (select pid from pg_stat_activity where datname = current_database() order by pid = pg_backend_pid()) one`
   await expect(fixture.db.query(ended)).rejects.toMatchObject({ kind: 'unavailable' })
@@ -25,7 +25,7 @@ async function setReadOnly(on: boolean) {
   await waitFor(async () => (await shown()) === (on ? 'on' : 'off'), { timeout: 60_000, describe: 'new connections' })
 }
 
-test('while the database answers but takes no writes, events go to disk, and count when it takes them again', async () => {
+test('while the database is read-only, events are written to disk, and they count when it accepts writes again', async () => {
   const videoId = fixture.catalogue.aVideo()
   await fixture.send([anEvent({ videoId, viewId: randomUUID() })])
   await setReadOnly(true)

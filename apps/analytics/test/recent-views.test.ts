@@ -22,12 +22,12 @@ const by = { organisationId: '1', durationMs: 100_000, receivedMs: Date.now(), v
 const batchOf = (event: StoredEvent) => ({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
 const viewsOf = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
 
-test('a number that comes again from another replica counts what is in the database, and not what was lost', async () => {
+test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
   const [mine, theirs] = [randomUUID(), randomUUID()]
   const recent = createViewCache({ writer: mine })
   const [kept, lost, durable] = [received('1'), received('1'), received('1')]
   recent.keep(await createEventStore(database.db, mine).write(batchOf(kept)), [batchViews([kept])])
-  // The failover forgot the insert that had this number here.
+  // The failover lost an insert of this replica that had the same id.
   const batchId = await createEventStore(database.db, theirs).write(batchOf(durable))
   recent.keep(batchId, [batchViews([lost])])
   expect(await mergeRound(database.db, { recent })).toBe(2)
@@ -35,11 +35,11 @@ test('a number that comes again from another replica counts what is in the datab
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
 })
 
-test('what a process wrote itself it need not read', async () => {
+test('a process does not read a batch that it wrote itself', async () => {
   const writer = randomUUID()
   const recent = createViewCache({ writer })
-  const [written, atHand] = [received('2'), received('2')]
-  recent.keep(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([atHand])])
+  const [written, cached] = [received('2'), received('2')]
+  recent.keep(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([cached])])
   await mergeRound(database.db, { recent })
-  expect(await viewsOf()).toContain(atHand.viewId)
+  expect(await viewsOf()).toContain(cached.viewId)
 })

@@ -8,7 +8,7 @@ import { EVENTS } from '../src/view/partitions.ts'
 import { analyticsDatabase } from './test-analytics.ts'
 
 const MAIN = fileURLToPath(new URL('../src/reconcile-main.ts', import.meta.url))
-/** The counts of all these videos and days are more than twice that large. */
+/** The counts of all videos and days are more than twice as large. */
 const HEAP_MIB = 48
 const VIDEOS = 150
 const DAYS = 20
@@ -21,8 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** Prints what `npm run reconcile` does, with little memory. */
-function reconcileInLittle(): Promise<{ code: unknown; stdout: string; stderr: string }> {
+/** Runs the command of `npm run reconcile` with a small heap. */
+function reconcileWithSmallHeap(): Promise<{ code: unknown; stdout: string; stderr: string }> {
   const env = { ...process.env, VITASCOPE_ANALYTICS_DATABASE_URL: database.url }
   const args = ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MIB}`, MAIN]
   return new Promise((resolve) => {
@@ -32,7 +32,7 @@ function reconcileInLittle(): Promise<{ code: unknown; stdout: string; stderr: s
   })
 }
 
-test('the comparison holds the counts of one video at a time, and finds what differs before, in and behind those with events', async () => {
+test('the comparison keeps the counts of one video in memory, and finds differences of videos with and without events', async () => {
   const { query } = database.db
   const now = Date.now()
   const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - ago * DAY_MS))
@@ -54,7 +54,7 @@ test('the comparison holds the counts of one video at a time, and finds what dif
   while ((await mergeRound(database.db)) !== 0);
 
   const sums = `events of ${VIDEOS * DAYS} views since ${days.at(-1)}`
-  expect(await reconcileInLittle()).toMatchObject({ code: 0, stderr: '', stdout: `0 differences in ${VIDEOS * DAYS} ${sums}\n` })
+  expect(await reconcileWithSmallHeap()).toMatchObject({ code: 0, stderr: '', stdout: `0 differences in ${VIDEOS * DAYS} ${sums}\n` })
 
   const [day] = days
   await query('update video_heat set watched[1] = watched[1] + 1 where video_id = 1007 and day = $1', [day])
@@ -62,7 +62,7 @@ test('the comparison holds the counts of one video at a time, and finds what dif
   await query('update organisation_day set plays = plays - 1 where organisation_id = 2 and day = $1', [day])
   await query('insert into video_quality select 999, $1, 1, 0, 0, 0, 0, 0, 0', [day])
   await query('insert into video_quality select 2000, $1, 1, 0, 0, 0, 0, 0, 0', [day])
-  const { code, stdout } = await reconcileInLittle()
+  const { code, stdout } = await reconcileWithSmallHeap()
   expect(code).toBe(1)
   const lines = stdout.trimEnd().split('\n')
   expect(lines.pop()).toBe(`5 differences in ${VIDEOS * DAYS} ${sums}`)

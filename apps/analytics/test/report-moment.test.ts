@@ -13,24 +13,24 @@ afterAll(() => fixture.close())
 
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
 
-test('what a report says of a video is of one moment, whatever is merged between its statements', async () => {
+test('a report is consistent when views are merged readThenMerge its statements', async () => {
   const videoId = fixture.catalogue.aVideo(100)
-  const oneMoreView = async () => {
+  const addView = async () => {
     await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
     await fixture.settled()
   }
-  await oneMoreView()
-  /** Reads one after the other, and merges a view behind each. */
+  await addView()
+  /** Runs reads one after the other, and merges a view after each. */
   let before: Promise<unknown> = Promise.resolve()
-  const between = <T>(read: () => Promise<T>): Promise<T> => {
+  const readThenMerge = <T>(read: () => Promise<T>): Promise<T> => {
     const answer = before.then(read)
-    before = answer.then(oneMoreView)
+    before = answer.then(addView)
     return answer
   }
   const db: Db = {
     ...fixture.db,
-    query: (text, values) => between(() => fixture.db.query(text, values)),
-    reading: (look, signal) => between(() => fixture.db.reading(look, signal)),
+    query: (text, values) => readThenMerge(() => fixture.db.query(text, values)),
+    reading: (read, signal) => readThenMerge(() => fixture.db.reading(read, signal)),
   }
   const video = { videoId, organisationId: '1', durationMs: 100_000 }
   const known = async () => new Map([[videoId, video]])

@@ -19,7 +19,7 @@ import { anEvent, as, openFixture } from './test-analytics.ts'
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
   fixture = await openFixture()
-  // The partitions of all that was there before views and viewers were partitioned: without them weeks have their own.
+  // Without the partitions for data from before partitioning, each week has its own partition.
   const firsts = await fixture.db.query<{ name: string }>(
     `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('view'::regclass, 'viewer'::regclass) and inhrelid::regclass::text like '%before%'`,
   )
@@ -31,7 +31,7 @@ const DAY = 86_400_000
 const KEPT_DAYS = 30
 const now = Date.now()
 const user = as('standard')
-/** A round of retention as it is at `now`. */
+/** Runs one round of retention at the time `now`. */
 async function removeOld(db: Db = fixture.db, limit = 2_000): Promise<void> {
   const { signal } = new AbortController()
   for (const { remove } of analyticsRetention(db, KEPT_DAYS, () => now)) await deleteInBatches(remove, { limit, signal })
@@ -39,8 +39,8 @@ async function removeOld(db: Db = fixture.db, limit = 2_000): Promise<void> {
 const ever = { dateStart: '', dateEnd: '9999-12-31' }
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
 
-/** As if it had come at its time: what is so old would not be taken any more. */
-async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer: string, durationMs = 100_000): Promise<void> {
+/** Stores an event as if it was received at its time, because the service rejects events that old. */
+async function writePastEvent(videoId: string, viewId: string, daysAgo: number, viewer: string, durationMs = 100_000): Promise<void> {
   const atMs = Math.round(now - daysAgo * DAY)
   const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
   const received = {
@@ -57,7 +57,7 @@ async function tellThen(videoId: string, viewId: string, daysAgo: number, viewer
   await createEventStore(fixture.db).write({ lines: [toLine(event, dayOf(atMs))], days: [dayOf(atMs)] })
 }
 
-/** Everything that can be asked of a video and its organisation. */
+/** Returns every report of a video and its organisation. */
 async function allReports(videoId: string) {
   const requested = { organisationId: '1', period: ever }
   const ofVideo = { ...requested, videoId }
@@ -81,15 +81,15 @@ async function allReports(videoId: string) {
 }
 const viewIds = async () => new Set((await fixture.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id))
 
-test('when events, views and viewers of old days are gone, every report of these days is what it was', async () => {
+test('reports do not change when the events, views and viewers of old days are removed', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   const [old, across, young] = [randomUUID(), randomUUID(), randomUUID()]
-  await tellThen(videoId, old, 70, 'anna')
-  await tellThen(videoId, old, 69.9, 'anna')
-  await tellThen(videoId, randomUUID(), 70, 'bert')
-  await tellThen(videoId, across, 32, 'anna')
-  await tellThen(videoId, across, 28, 'anna')
-  await tellThen(videoId, young, 1, 'carl')
+  await writePastEvent(videoId, old, 70, 'anna')
+  await writePastEvent(videoId, old, 69.9, 'anna')
+  await writePastEvent(videoId, randomUUID(), 70, 'bert')
+  await writePastEvent(videoId, across, 32, 'anna')
+  await writePastEvent(videoId, across, 28, 'anna')
+  await writePastEvent(videoId, young, 1, 'carl')
   await fixture.settled()
   const before = await allReports(videoId)
   expect(before.views.counts).toMatchObject({ playerLoads: 4, videoPlays: 4 })
@@ -101,11 +101,11 @@ test('when events, views and viewers of old days are gone, every report of these
   // Weeks are removed whole.
   expect(await fixture.db.query('select 1 from viewer where day < $1', [dayOf(now - (KEPT_DAYS + 7) * DAY)])).toEqual([])
   expect(await allReports(videoId)).toEqual(before)
-  // Days whose events are gone are not compared, nor views that began on them.
+  // Days without events are not compared, nor are views that began on them.
   expect((await fixture.reconcile()).differences).toEqual([])
 
   // A view that began on a removed day stays the same view. A new view is counted in addition.
-  await tellThen(videoId, across, 0.5, 'anna')
+  await writePastEvent(videoId, across, 0.5, 'anna')
   await fixture.send([anEvent({ videoId, viewId: randomUUID(), atMs: now })])
   await fixture.settled()
   const after = await allReports(videoId)
@@ -115,20 +115,20 @@ test('when events, views and viewers of old days are gone, every report of these
   expect((await fixture.reconcile()).differences).toEqual([])
 })
 
-test('a view whose video was replaced meanwhile goes as a whole, when its last part is old', async () => {
+test('a view whose video was replaced is removed as a whole when its last part is old', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   const [across, gone] = [randomUUID(), randomUUID()]
   const firstDay = Math.floor(now / DAY) - KEPT_DAYS
-  /** Days since the first moment of the first partition of views that is kept. */
+  /** Days since the start of the first partition of views that is kept. */
   const cut = now / DAY - (firstDay - ((firstDay - 4) % 28))
   const minutes = 1 / 1_440
   for (const [viewId, shift] of [
     [across, 0],
     [gone, 10 * minutes],
   ] as const) {
-    await tellThen(videoId, viewId, cut + shift + 2 * minutes, 'anna', 0)
-    await tellThen(videoId, viewId, cut + shift + minutes, 'anna')
-    await tellThen(videoId, viewId, cut + shift - 2 * minutes, 'anna', 60_000)
+    await writePastEvent(videoId, viewId, cut + shift + 2 * minutes, 'anna', 0)
+    await writePastEvent(videoId, viewId, cut + shift + minutes, 'anna')
+    await writePastEvent(videoId, viewId, cut + shift - 2 * minutes, 'anna', 60_000)
   }
   await fixture.settled()
   const before = await allReports(videoId)
@@ -139,17 +139,17 @@ test('a view whose video was replaced meanwhile goes as a whole, when its last p
   expect((await fixture.reconcile()).differences).toEqual([])
 
   // A viewer that continues the view adds no second play.
-  await tellThen(videoId, across, 0.1, 'anna', 60_000)
+  await writePastEvent(videoId, across, 0.1, 'anna', 60_000)
   await fixture.settled()
   const { counts } = await fixture.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
   expect(counts).toEqual(before.video.counts)
   expect((await fixture.reconcile()).differences).toEqual([])
 })
 
-test('views are removed whole, however many go at once', async () => {
+test('all parts of a view are removed in one transaction, for any batch size', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   const views = [1, 2, 3, 4, 5].map(() => randomUUID())
-  for (const viewId of views) for (const length of [0, 60_000, 100_000]) await tellThen(videoId, viewId, 70, 'bert', length)
+  for (const viewId of views) for (const length of [0, 60_000, 100_000]) await writePastEvent(videoId, viewId, 70, 'bert', length)
   await fixture.settled()
   const whole: number[] = []
   const watched: Db = {
@@ -166,13 +166,13 @@ test('views are removed whole, however many go at once', async () => {
   expect(await fixture.db.query('select 1 from view where video_id = $1', [videoId])).toEqual([])
 })
 
-test('a day with events that are not counted yet is kept until they are', async () => {
+test('a day with uncounted events is kept until they are counted', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   const viewId = randomUUID()
   const locked = fixture.db.transaction(async ({ query }) => {
     // No merge runs at the same time.
     await query(`select pg_advisory_xact_lock(hashtext('vitascope analytics merge'))`)
-    await tellThen(videoId, viewId, 50, 'anna')
+    await writePastEvent(videoId, viewId, 50, 'anna')
     const stored = await fixture.db.query('select 1 from event where view_id = $1', [viewId])
     expect(stored).toHaveLength(1)
     await dropOldDays()
@@ -185,10 +185,10 @@ test('a day with events that are not counted yet is kept until they are', async 
   expect((await fixture.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)).counts).toMatchObject({ playerLoads: 1 })
 })
 
-test('what lay on disk for longer than views are kept is rejected, and counts no view once more', async () => {
+test('spooled events older than the retention are rejected, and count no view twice', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   const [gone, young] = [randomUUID(), randomUUID()]
-  await tellThen(videoId, gone, KEPT_DAYS + 30, 'anna')
+  await writePastEvent(videoId, gone, KEPT_DAYS + 30, 'anna')
   await fixture.settled()
   await removeOld()
   expect(await viewIds()).not.toContain(gone)

@@ -19,7 +19,7 @@ import { mergeRound } from '../src/view/merge.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** A database of one test file with the schema of analytics. */
+/** Creates the database of a test file with the schema of analytics. */
 export async function analyticsDatabase() {
   const database = await freshDatabase({ migrations: MIGRATIONS, schema: 'analytics' })
   const db = openPostgres({ url: database.url, schema: 'analytics', log: testLog })
@@ -33,20 +33,19 @@ export async function analyticsDatabase() {
   }
 }
 
-/** A call by a user; organisation 1 unless said otherwise. */
+/** Returns a call by a user, by default of organisation 1. */
 export function as(userType: UserKind, organisationId = '1'): Call {
   const principal = { kind: 'user' as const, keyId: '1', userId: '900', organisationId, userType }
   return { principal, requestId: 'r', signal: new AbortController().signal }
 }
 
-/** Replaces the catalogue. Its data are in a map. */
+/** Replaces the catalogue. Its data is in a map. */
 export async function startCatalogue() {
   const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
   const videos = new Map<string, VideoSummary>()
-  const catalogue = { address: '', videos, away: false, asked: 0, stop: () => server.drain(100) }
+  const catalogue = { address: '', videos, away: false, stop: () => server.drain(100) }
   server.implement(VideoSummaryServiceService, {
     async listVideoSummaries({ videoIds, withTexts }) {
-      catalogue.asked++
       if (catalogue.away) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
       const summaries = videoIds.flatMap((id) => videos.get(id) ?? [])
       return { summaries: withTexts ? summaries : summaries.map((summary) => ({ ...summary, texts: undefined })) }
@@ -59,7 +58,6 @@ export async function startCatalogue() {
     setAway: (away: boolean) => {
       catalogue.away = away
     },
-    asked: () => catalogue.asked,
     aVideo(durationSeconds: number | undefined = 100, organisationId = '1', languages: string[] = []): string {
       const videoId = String(++last * 1_000_003)
       const texts = { title: `Title ${last}`, mediaTitle: `Media ${last}`, description: `About ${last}`, language: 'en' }
@@ -69,7 +67,7 @@ export async function startCatalogue() {
   }
 }
 
-/** Replicas of the service on one database, with a catalogue. */
+/** Starts replicas of the service on one database, with a catalogue. */
 export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: number; databaseUrl?: string } = {}) {
   const database = await analyticsDatabase()
   const catalogue = await startCatalogue()
@@ -113,8 +111,8 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
     send: (events: Event[], { replica = 0, userAgent = 'a browser', clientAddress = '192.0.2.1' } = {}) =>
       (started[replica] ?? first).events.acceptEvents({ events, userAgent, clientAddress }, serviceCall('gateway', 'r')),
     /**
-     * Until everything that was accepted is in the counts; merges along with the replicas, so as not to wait for their clocks, unless it is to be
-     * they who do it, with what they have at hand.
+     * Waits until all accepted events are counted. It merges itself, in addition to the replicas, to
+     * avoid waiting for their timers. With `byReplicas`, only the replicas merge, with their caches.
      */
     settled: ({ byReplicas = false } = {}) =>
       waitFor(
@@ -134,7 +132,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
   }
 }
 
-/** An event with everything filled in. */
+/** Returns an event with all fields set. */
 export function anEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
   return {
     type: 'EVENT_TYPE_PROGRESS',

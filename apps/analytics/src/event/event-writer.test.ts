@@ -59,7 +59,7 @@ function slowIntake(more: { maxQueued?: number } = {}) {
 }
 
 describe('while the database is slow', () => {
-  test('so many events wait and no more; others are refused, unavailable, until there is room', async () => {
+  test('events wait up to the limit, and more are rejected as unavailable until the queue is shorter', async () => {
     const { intake, metrics, occupy, release, written } = slowIntake({ maxQueued: 10 })
     const sent = [...(await occupy()), intake.add(events(6))]
     await expect(intake.add(events(5))).rejects.toMatchObject(FULL)
@@ -74,7 +74,7 @@ describe('while the database is slow', () => {
     // one.
     expect(await metrics.text()).toMatch(/vitascope_analytics_batch_wait_seconds_count\S* 4\n/)
   })
-  test('twenty thousand wait, unless it is said otherwise', async () => {
+  test('the default limit is 20,000 waiting events', async () => {
     const { intake, occupy, release, written } = slowIntake()
     const sent = await occupy()
     sent.push(intake.add(Array<StoredEvent>(20_000).fill(events(1)[0] as StoredEvent)))

@@ -15,16 +15,16 @@ test.each([
   ['123', ''],
   ['-', ''],
   ['', ''],
-])('%j, which the video does not have, counts as %j', (sent, counted) => {
+])('%j, which is not a language of the video, is counted as %j', (sent, counted) => {
   expect(countedLanguage(sent, [])).toBe(counted)
   expect(countedLanguage(sent, ['nl'])).toBe(counted)
 })
 
-test.each(['pt-BR', 'PT-br', 'pt-br'])('a language of the video counts as the video has it: %j', (sent) => {
+test.each(['pt-BR', 'PT-br', 'pt-br'])('a language of the video is counted in the spelling of the video: %j', (sent) => {
   expect(countedLanguage(sent, ['en', 'pt-BR'])).toBe('pt-BR')
 })
 
-test('of all codes of three letters and less there are 800 languages at most', () => {
+test('all codes of two and three letters give fewer than 800 languages', () => {
   const letters = Array.from({ length: 26 }, (_, nth) => String.fromCharCode(97 + nth))
   const codes = letters.flatMap((a) => letters.flatMap((b) => [`${a}${b}`, ...letters.map((c) => `${a}${b}${c}`)]))
   const counted = new Set(codes.map((code) => countedLanguage(code, [])))

@@ -30,7 +30,7 @@ async function drained(spool: Spool) {
   return lines
 }
 
-test('returns the stored events in order, also to the next process, and is then empty', async () => {
+test('returns the stored events in order, also to a new process, and is then empty', async () => {
   const first = await open()
   await Promise.all([first.append(batch('a', 'ü\t{}')), first.append(batch('b')), first.append(batch('c'))])
   const next = await open()
@@ -41,7 +41,7 @@ test('returns the stored events in order, also to the next process, and is then 
 })
 
 test.each(['12 345', '6 1 2026-01-31,2026-02-01\nhello\n', '600 1 2026-01-31,2026-02-01\nhe'])(
-  'an end torn as %j costs nothing that stands before it or in later files',
+  'an incomplete record %j at the end of a file loses no event before it or in later files',
   async (tear) => {
     await (await open()).append(batch('a'))
     const [file] = await readdir(folder)
@@ -53,7 +53,7 @@ test.each(['12 345', '6 1 2026-01-31,2026-02-01\nhello\n', '600 1 2026-01-31,202
   },
 )
 
-test('refuses what does not fit, and takes again once it was emptied', async () => {
+test('rejects events that exceed its size, and accepts events again when it is empty', async () => {
   const spool = await open(100)
   await spool.append(batch('x'.repeat(40)))
   await expect(spool.append(batch('y'.repeat(40)))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5 })
@@ -63,7 +63,7 @@ test('refuses what does not fit, and takes again once it was emptied', async () 
   expect(await drained(spool)).toEqual([`${'y'.repeat(40)}\n`])
 })
 
-test('on a disk that is full refuses, and goes on in the same file when there is room again', async () => {
+test('rejects events while the disk is full, and continues in the same file afterwards', async () => {
   const disk = { full: false }
   const spool = await open(1_000_000, {
     async openFile(...args) {
@@ -89,7 +89,7 @@ test('on a disk that is full refuses, and goes on in the same file when there is
   expect(await drained(spool)).toEqual(['a\n', 'b\n'])
 })
 
-test('without its disk refuses, and takes again when it is back', async () => {
+test('rejects events while its folder is missing, and accepts them when it exists again', async () => {
   const spool = await open()
   await rm(folder, { recursive: true })
   for (const lost of ['x', 'y']) {

@@ -25,7 +25,7 @@ function replica(now = noon) {
 const saltDays = async () =>
   (await database.db.query<{ day: string }>('select day::text as day from salt order by day')).map(({ day }) => day)
 
-test('a visitor is one viewer all day at every replica, and another address or browser is another viewer', async () => {
+test('a visitor has the same id all day on every replica, and another address or browser has another id', async () => {
   const [one, other] = [replica(), replica()]
   await Promise.all([one.renew(), other.renew()])
   const [first, second] = await Promise.all([one.of(), other.of()])
@@ -38,14 +38,14 @@ test('a visitor is one viewer all day at every replica, and another address or b
   expect(await one.of({ address: '' })).toBeUndefined()
 })
 
-test('a visitor cannot be followed from one day to the next', async () => {
+test('a visitor has another id on each day', async () => {
   const { clock, of } = replica()
   const days: (string | undefined)[] = []
   for (let day = 0; day < 5; day++, clock.now += DAY) days.push(await of())
   expect(new Set(days).size).toBe(5)
 })
 
-test('an event that comes late is of the viewer of its own day', async () => {
+test('a late event has the visitor id of its own day', async () => {
   const { clock, of, renew } = replica()
   const yesterday = dayOf(noon)
   const then = await of()
@@ -56,7 +56,7 @@ test('an event that comes late is of the viewer of its own day', async () => {
   expect(await replica(clock.now).of({ day: yesterday })).toBe(then)
 })
 
-test('a salt is removed when no event of its day is accepted any more', async () => {
+test('a salt is removed when events of its day are no longer accepted', async () => {
   const { clock, of, renew } = replica()
   await renew()
   const kept = await of()

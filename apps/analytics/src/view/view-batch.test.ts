@@ -41,7 +41,7 @@ function output(events: readonly StoredEvent[], all = [batchViews(events)]) {
   }
 }
 
-test('events say the same in pieces, in any order and more than once', () => {
+test('split, shuffled and repeated events merge into the same views', () => {
   fc.assert(
     fc.property(
       fc.array(anEvent, { minLength: 1, maxLength: 12 }).chain((events) =>

@@ -16,7 +16,7 @@ const views = (count: number) => [
   ),
 ]
 
-test('a written view is returned once, by the number of its insert', () => {
+test('the views of a batch are returned once, by the id of the batch', () => {
   const recent = createViewCache({ writer })
   const [one, other] = [views(3), views(2)]
   recent.keep('7', one)
@@ -26,7 +26,7 @@ test('a written view is returned once, by the number of its insert', () => {
   expect(recent.take('7', writer)).toBe(one)
 })
 
-test('beyond the bound the oldest entries are removed, even without reads', () => {
+test('beyond the maximum, the oldest entries are removed, even without reads', () => {
   const recent = createViewCache({ writer, max: 10 })
   for (let batch = 1; batch <= 1_000; batch++) recent.keep(String(batch), views(4))
   expect(Array.from({ length: 1_000 }, (_, nth) => recent.take(String(nth + 1), writer)).filter((found) => found)).toHaveLength(2)
@@ -35,7 +35,7 @@ test('beyond the bound the oldest entries are removed, even without reads', () =
   expect(recent.take('1001', writer)).toBeUndefined()
 })
 
-test('an expired entry is removed when the next is stored', () => {
+test('an expired entry is removed when the next one is stored', () => {
   const clock = { now: 0 }
   const recent = createViewCache({ writer, now: () => clock.now })
   recent.keep('1', views(1))
@@ -47,7 +47,7 @@ test('an expired entry is removed when the next is stored', () => {
   expect(recent.take('2', writer)).toHaveLength(1)
 })
 
-test('an expired entry is not returned even when no other is stored after it', () => {
+test('an expired entry is not returned, even if no other is stored after it', () => {
   const clock = { now: 0 }
   const recent = createViewCache({ writer, now: () => clock.now })
   recent.keep('1', views(1))
@@ -60,14 +60,14 @@ test('an expired entry is not returned even when no other is stored after it', (
 
 test.each([
   ['another process', crypto.randomUUID()],
-  ['nobody says who', null],
-])('what has a number that %s wrote is not had', (_, other) => {
+  ['an unknown process', null],
+])('a batch that was written by %s is not returned', (_, other) => {
   const recent = createViewCache({ writer })
   recent.keep('1', views(1))
   expect(recent.take('1', other)).toBeUndefined()
 })
 
-test('a number that comes again is that of the later one, and the bound knows only that', () => {
+test('a repeated batch id replaces the entry, and the maximum counts only the new one', () => {
   const recent = createViewCache({ writer, max: 10 })
   const [first, again] = [views(6), views(6)]
   recent.keep('1', first)

@@ -23,7 +23,7 @@ const unknown = partOf(anEvent({ durationMs: 0, atMs: -1, watched: [0, 20_000] }
 const rest = partOf(anEvent({ type: EVENT_TYPE.ended, atMs: 40_000, watched: [20_000, 60_000] }))
 const seenWhole = { day: '1969-12-31', complete: true, bounced: false, sharePpm: 1e6, viewingMs: 60_000, furthestBucket: 20, heat: 60_000 }
 
-test('a view that began before the length was known is one of the video as long as it is, on the day of its first event', () => {
+test('a view that began with an unknown duration counts with the later duration, on the day of its first event', () => {
   for (const parts of [
     [unknown, rest],
     [rest, unknown],
@@ -31,12 +31,12 @@ test('a view that began before the length was known is one of the video as long 
     expect(countedAs(parts)).toEqual(seenWhole)
 })
 
-test('events with an unknown or different length do not change the view of the first length', () => {
+test('events with an unknown or different duration do not change a view of the first duration', () => {
   const gone = partOf(anEvent({ durationMs: 0, atMs: 50_000, watched: [59_000, 90_000], positionMs: 90_000 }))
   const longer = partOf(anEvent({ durationMs: 600_000, atMs: 45_000, watched: [0, 600_000] }))
   expect(countedAs([gone, longer, rest, unknown])).toEqual(seenWhole)
 })
 
-test('a view whose length was never known has watched so long, and no share', () => {
+test('a view of unknown duration has a viewing time, but no percentage', () => {
   expect(countedAs([unknown])).toMatchObject({ complete: false, sharePpm: 0, viewingMs: 20_000, heat: undefined })
 })
