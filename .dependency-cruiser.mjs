@@ -20,6 +20,7 @@ const libs = {
   storage: ['errors', 'telemetry'],
   fetch: ['concurrency', 'errors', 'telemetry'],
   media: ['errors', 'telemetry'],
+  platform: ['concurrency', 'config', 'embedded-postgres', 'security'],
   testing: ['[^/]+'],
 }
 
@@ -102,9 +103,9 @@ export default {
       { path: '^libs/testing/' },
     ),
     forbidden(
-      'embedded-postgres-only-in-standalone',
-      'Services get a database URL. Only standalone and the tests run a server.',
-      { path: '^(apps|libs)/', pathNot: [tests, '^apps/standalone/', '^libs/embedded-postgres/'] },
+      'embedded-postgres-only-on-one-machine',
+      'Services get a database URL. Only standalone, backup and the tests run a server.',
+      { path: '^(apps|libs)/', pathNot: [tests, '^apps/(backup|standalone)/', '^libs/(embedded-postgres|platform)/'] },
       { path: '^libs/embedded-postgres/' },
     ),
     forbidden(

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { freePort } from '@vitascope/embedded-postgres'
-import { readStandaloneConfig } from '../apps/standalone/src/config.ts'
-import { createLogPrinter } from '../apps/standalone/src/log-printer.ts'
+import { createLogPrinter, readPlatformConfig } from '@vitascope/platform'
 import { startPlatform } from '../apps/standalone/src/platform.ts'
 import { generate } from './lib/generate.ts'
 import { root, runCommand } from './lib/run-command.ts'
@@ -31,7 +30,7 @@ const schemathesis = await provide().catch((error: Error) => {
 })
 const folder = await mkdtemp(join(tmpdir(), 'vitascope-fuzz-'))
 const platform = await startPlatform(
-  readStandaloneConfig({
+  readPlatformConfig({
     VITASCOPE_PORT: String(await freePort()),
     VITASCOPE_OPS_PORT: String(await freePort()),
     VITASCOPE_DATA_DIR: folder,

@@ -22,7 +22,8 @@ const allowed: Record<string, RegExp[]> = {
     /^apps\/gateway\/src\/server\/http\/listen[.]ts$/,
     /^libs\/embedded-postgres\/src\/free-port[.]ts$/,
     /^libs\/security\/src\/address[.]ts$/,
-    /^apps\/standalone\/src\/(data-folder|platform)[.]ts$/,
+    /^libs\/platform\/src\/data-folder[.]ts$/,
+    /^apps\/standalone\/src\/platform[.]ts$/,
   ],
   // The browser's fetch, and the supervisor's requests to its children on loopback.
   'fetch()': [/^apps\/web\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],

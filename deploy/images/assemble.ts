@@ -6,11 +6,8 @@ import { join } from 'node:path'
 
 /** The services; the web pages are already built. */
 export const APPS = ['analytics', 'auth', 'catalogue', 'collaboration', 'delivery', 'encoding', 'gateway']
-/**
- * Of `npm start`, which is for a single machine, a cluster only needs the backup and restore
- * commands.
- */
-const COMMANDS = ['standalone']
+/** Commands that operators run. */
+const COMMANDS = ['backup']
 /** Libraries for tests only. */
 const LEFT_OUT = ['testing']
 const NOT_RUN = /[.]test[.]ts$|-suite[.]ts$/

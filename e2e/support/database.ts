@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { STATEFUL } from '@vitascope/platform'
 import pg from 'pg'
-import { STATEFUL } from '../../apps/standalone/src/services.ts'
 import type { TestPlatform } from './test-platform.ts'
 
 /** Opens the platform's database as superuser, to check stored data. */

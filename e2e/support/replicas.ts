@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { createLogPrinter } from '@vitascope/platform'
 import { freePort, waitFor } from '@vitascope/testing'
 import { type Child, superviseChild } from '../../apps/standalone/src/child.ts'
-import { createLogPrinter } from '../../apps/standalone/src/log-printer.ts'
 import { type Api, createApi } from './api.ts'
 import { settingsOf } from './process-settings.ts'
 import { startRoundRobin } from './round-robin.ts'

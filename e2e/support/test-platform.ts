@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@vitascope/embedded-postgres'
-import { readStandaloneConfig } from '../../apps/standalone/src/config.ts'
-import { createLogPrinter } from '../../apps/standalone/src/log-printer.ts'
+import { createLogPrinter, readPlatformConfig } from '@vitascope/platform'
 import { type Platform, startPlatform } from '../../apps/standalone/src/platform.ts'
 import { type Api, createApi } from './api.ts'
 
@@ -28,7 +27,7 @@ export interface TestPlatform extends Platform {
 export async function startTestPlatform(env: Record<string, string> = {}, dataDir?: string): Promise<TestPlatform> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'vitascope-test-')))
   const printed: string[] = []
-  const config = readStandaloneConfig({
+  const config = readPlatformConfig({
     VITASCOPE_PORT: String(await freePort()),
     VITASCOPE_OPS_PORT: String(await freePort()),
     VITASCOPE_DATA_DIR: folder,

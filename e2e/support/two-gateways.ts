@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { createLogPrinter } from '@vitascope/platform'
 import { freePort, waitFor } from '@vitascope/testing'
 import { superviseChild } from '../../apps/standalone/src/child.ts'
-import { createLogPrinter } from '../../apps/standalone/src/log-printer.ts'
 import { startTestPlatform, type TestPlatform } from './test-platform.ts'
 
 const GATEWAY = join(import.meta.dirname, '../../apps/gateway/src/main.ts')

@@ -111,7 +111,7 @@ describe('what is assembled', () => {
   })
 
   test('has the command that backs up and restores', async () => {
-    const command = join(folder, 'apps/standalone/src/backup/main.ts')
+    const command = join(folder, 'apps/backup/src/main.ts')
     // Packages are installed later. Here they are those of the checkout.
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     const { status, stderr } = spawnSync(

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { backoff } from './backoff.ts'
-import type { LogPrinter } from './log-printer.ts'
-import { StartRefused } from './start-refused.ts'
+import { backoff, type LogPrinter, StartRefused } from '@vitascope/platform'
 
 /** How to run a service as a process. */
 export interface ChildSpec {

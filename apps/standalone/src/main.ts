@@ -2,10 +2,8 @@ import { rm } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { ConfigError } from '@vitascope/config'
 import { PostgresError } from '@vitascope/embedded-postgres'
-import { readStandaloneConfig, type StandaloneConfig } from './config.ts'
-import { createLogPrinter } from './log-printer.ts'
+import { createLogPrinter, type PlatformConfig, readPlatformConfig, StartRefused } from '@vitascope/platform'
 import { type Platform, readSystemKey, startPlatform } from './platform.ts'
-import { StartRefused } from './start-refused.ts'
 
 const STOP_LIMIT_MS = 9_500
 /**
@@ -30,7 +28,7 @@ export async function main(began = Date.now()): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
 
   try {
-    const config = readStandaloneConfig(process.env)
+    const config = readPlatformConfig(process.env)
     platform = await startPlatform(config, print)
     if (stopping) await platform.stop()
     else process.stdout.write(await readyTable(config, platform, Date.now() - began))
@@ -42,7 +40,7 @@ export async function main(began = Date.now()): Promise<void> {
   }
 }
 
-async function readyTable(config: StandaloneConfig, platform: Platform, ms: number): Promise<string> {
+async function readyTable(config: PlatformConfig, platform: Platform, ms: number): Promise<string> {
   const rows: [string, string][] = [
     ['API', `${platform.url}/v2`],
     ['Docs', `${platform.url}/docs`],

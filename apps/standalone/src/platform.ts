@@ -2,15 +2,18 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FfmpegNotFound, findFfmpeg } from '@vitascope/media'
+import {
+  type LogPrinter,
+  migrateAll,
+  openDataFolder,
+  type PlatformConfig,
+  STATEFUL,
+  StartRefused,
+  startDatabase,
+} from '@vitascope/platform'
 import { type Child, superviseChild } from './child.ts'
-import type { StandaloneConfig } from './config.ts'
-import { openDataFolder } from './data-folder.ts'
-import { startDatabase } from './database.ts'
-import type { LogPrinter } from './log-printer.ts'
 import { serveMetricsPage } from './metrics-page.ts'
-import { runToEnd } from './run-to-end.ts'
-import { planServices, STATEFUL } from './services.ts'
-import { StartRefused } from './start-refused.ts'
+import { planServices } from './services.ts'
 
 /** The whole platform, running on this machine. */
 export interface Platform {
@@ -29,7 +32,7 @@ const READY_MS = 120_000
  * Starts database, migrations and services. Waits until every service is ready and the gateway
  * reports that it reaches those that it calls.
  */
-export async function startPlatform(config: StandaloneConfig, print: LogPrinter): Promise<Platform> {
+export async function startPlatform(config: PlatformConfig, print: LogPrinter): Promise<Platform> {
   const undo: (() => Promise<void>)[] = []
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -48,7 +51,7 @@ export async function startPlatform(config: StandaloneConfig, print: LogPrinter)
     })
     undo.push(database.stop)
     const plan = await planServices(config, folder, database.urls)
-    await Promise.all(plan.migrations.map((spec) => runToEnd(spec, print)))
+    await migrateAll(config, database.urls, print)
     const metrics = await serveMetricsPage({ host: config.host, port: config.opsPort }, plan.metrics)
     undo.push(metrics.stop)
     const children = plan.services.map((spec) => superviseChild(spec, print))

@@ -1,20 +1,14 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@vitascope/embedded-postgres'
+import { type DataFolder, inheritedEnvironment, type PlatformConfig } from '@vitascope/platform'
 import type { ChildSpec } from './child.ts'
-import type { StandaloneConfig } from './config.ts'
-import type { DataFolder } from './data-folder.ts'
 
 const APPS = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Services with a schema. */
-export const STATEFUL = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
 
 export interface ServicePlan {
   /** In start order. All start at once and connect to each other when they are up. */
   services: ChildSpec[]
-  /** One process per schema, run to completion before the services start. */
-  migrations: ChildSpec[]
   /** `NAME URL` of each process's metrics. */
   metrics: string[]
   /** File to which auth writes the system key of a first start. */
@@ -25,11 +19,7 @@ export interface ServicePlan {
  * Returns the settings of each process: newly chosen addresses, its database login, and paths in
  * the data folder.
  */
-export async function planServices(
-  config: StandaloneConfig,
-  folder: DataFolder,
-  databaseUrls: Record<string, string>,
-): Promise<ServicePlan> {
+export async function planServices(config: PlatformConfig, folder: DataFolder, databaseUrls: Record<string, string>): Promise<ServicePlan> {
   const systemKeyFile = join(folder.path, 'system-key')
   const address: Record<string, string> = {}
   for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'delivery'])
@@ -42,7 +32,7 @@ export async function planServices(
     VITASCOPE_TOKEN_KEYS_FILE: folder.secrets.tokenKeys,
   }
   const shared = {
-    ...pick(process.env, ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS']),
+    ...inheritedEnvironment(),
     VITASCOPE_AUTH_ADDRESS: `${address['auth']}`,
     VITASCOPE_CATALOGUE_ADDRESS: `${address['catalogue']}`,
     VITASCOPE_ENCODING_ADDRESS: `${address['encoding']}`,
@@ -100,17 +90,5 @@ export async function planServices(
       VITASCOPE_ENCODING_UPLOAD_URL: `http://${uploadListen}`,
     }),
   ]
-  const migrations = services
-    .filter(({ name }) => STATEFUL.some((s) => s === name))
-    .map(({ name, env }) => ({ name, env, main: join(APPS, name, 'src/migrate.ts') }))
-  return { services, migrations, metrics, systemKeyFile }
-}
-
-function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = env[name]
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
+  return { services, metrics, systemKeyFile }
 }

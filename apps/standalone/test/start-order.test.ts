@@ -4,14 +4,18 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { freePort, type RunningPostgres, startPostgres } from '@vitascope/embedded-postgres'
+import {
+  createLogPrinter,
+  type DataFolder,
+  migrateAll,
+  openDataFolder,
+  readPlatformConfig,
+  STATEFUL,
+  startDatabase,
+} from '@vitascope/platform'
 import { seeded, waitFor } from '@vitascope/testing'
 import { type Child, superviseChild } from '../src/child.ts'
-import { readStandaloneConfig } from '../src/config.ts'
-import { type DataFolder, openDataFolder } from '../src/data-folder.ts'
-import { startDatabase } from '../src/database.ts'
-import { createLogPrinter } from '../src/log-printer.ts'
-import { runToEnd } from '../src/run-to-end.ts'
-import { planServices, type ServicePlan, STATEFUL } from '../src/services.ts'
+import { planServices, type ServicePlan } from '../src/services.ts'
 
 // Starts the processes like a cluster: independently, in any order, with a database that starts at any time.
 
@@ -37,7 +41,7 @@ let children: Child[] = []
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'vitascope-order-'))
-  const config = readStandaloneConfig({
+  const config = readPlatformConfig({
     VITASCOPE_PORT: String(await freePort()),
     VITASCOPE_DATA_DIR: dir,
     VITASCOPE_SYSTEM_KEY: 'system-key-of-the-tests-0001',
@@ -48,7 +52,7 @@ beforeAll(async () => {
   const password = (await readFile(folder.secrets.postgresPassword, 'utf8')).trim()
   database = { dir: join(folder.path, 'postgres'), port: Number(new URL(first.urls['auth'] ?? '').port), password }
   plan = await planServices(config, folder, first.urls)
-  await Promise.all(plan.migrations.map((spec) => runToEnd(spec, print)))
+  await migrateAll(config, first.urls, print)
   await first.stop()
 }, 120_000)
 afterEach(async () => {

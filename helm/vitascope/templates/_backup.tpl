@@ -30,7 +30,7 @@ spec:
     - name: {{ .name }}
       image: {{ include "vitascope.image" (dict "root" $root "image" "server") }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-      args: [apps/standalone/src/backup/main.ts, {{ .args | join ", " }}]
+      args: [apps/backup/src/main.ts, {{ .args | join ", " }}]
       env:
         - { name: VITASCOPE_LOG_LEVEL, value: {{ $root.Values.logLevel }} }
         # Empty; the pod has no data folder of `npm start`.

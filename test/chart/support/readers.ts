@@ -1,3 +1,5 @@
+import { readDatabaseConfig } from '@vitascope/config'
+import { readPlatformConfig } from '@vitascope/platform'
 import { readConfig as readAnalytics } from '../../../apps/analytics/src/config.ts'
 import { readAuthConfig } from '../../../apps/auth/src/config.ts'
 import { readConfig as readCatalogue } from '../../../apps/catalogue/src/config.ts'
@@ -7,8 +9,6 @@ import { readConfig as readEncoding } from '../../../apps/encoding/src/config.ts
 import { readGrantConfig } from '../../../apps/encoding/src/objects/grant-config.ts'
 import { readWorkerConfig } from '../../../apps/encoding/src/worker/config.ts'
 import { readGatewayConfig } from '../../../apps/gateway/src/config.ts'
-import { readStandaloneConfig } from '../../../apps/standalone/src/config.ts'
-import { readDatabaseConfig } from '../../../libs/config/src/index.ts'
 
 /**
  * Functions that read the settings of each process, by its name in the compose file. The chart has
@@ -23,8 +23,8 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   delivery: readDeliveryConfig,
   collaboration: readCollaboration,
   analytics: readAnalytics,
-  backup: readStandaloneConfig,
-  restore: readStandaloneConfig,
+  backup: readPlatformConfig,
+  restore: readPlatformConfig,
   'object-rights': readGrantConfig,
   'auth-migrate': (env) => readDatabaseConfig(env, 'AUTH'),
   'catalogue-migrate': (env) => readDatabaseConfig(env, 'CATALOGUE'),

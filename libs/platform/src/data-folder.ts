@@ -3,7 +3,7 @@ import { chmod, mkdir, open, readFile, rename, statfs } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { makeTokenKeys } from '@vitascope/security'
-import type { StandaloneConfig } from './config.ts'
+import type { PlatformConfig } from './config.ts'
 import { createPrincipalKeys, type PrincipalKeyFiles } from './principal-keys.ts'
 import { StartRefused } from './start-refused.ts'
 
@@ -23,7 +23,7 @@ const MIN_FREE_BYTES = 256 * 1024 * 1024
  * Creates the folder and its secrets if they are missing, and locks it. Throws if another process
  * uses it or its disk is full.
  */
-export async function openDataFolder(config: StandaloneConfig): Promise<DataFolder> {
+export async function openDataFolder(config: PlatformConfig): Promise<DataFolder> {
   const path = config.dataDir
   const guard = await explained(path, async () => {
     await mkdir(join(path, 'secrets'), { recursive: true, mode: 0o700 })

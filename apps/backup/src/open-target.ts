@@ -1,11 +1,7 @@
 import { chmod, copyFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type LogPrinter, migrateAll, openDataFolder, type PlatformConfig } from '@vitascope/platform'
 import { openFileStorage, openStorage, unsyncedDisk } from '@vitascope/storage'
-import type { StandaloneConfig } from '../config.ts'
-import { openDataFolder } from '../data-folder.ts'
-import type { LogPrinter } from '../log-printer.ts'
-import { runToEnd } from '../run-to-end.ts'
-import { planServices } from '../services.ts'
 import { type Manifest, paths } from './backup-folder.ts'
 import { syncAll } from './copy-objects.ts'
 import { isThere, objectStoreOf, secretFiles, startEmbedded } from './open-platform.ts'
@@ -17,7 +13,7 @@ import { needEmpty, type RestoreTarget } from './restore.ts'
  * that are stored in a folder. Throws `BackupRefused` if it is not empty.
  */
 export async function openTarget(
-  config: StandaloneConfig,
+  config: PlatformConfig,
   { manifest, folder }: { manifest: Manifest; folder: string },
   print: LogPrinter,
 ): Promise<RestoreTarget & { finish(): Promise<void>; close(): Promise<void> }> {
@@ -33,8 +29,7 @@ export async function openTarget(
   const { urls, close } = await startEmbedded(config, data, print)
   try {
     await needEmpty({ urls, storage }, where)
-    const { migrations } = await planServices(config, data, urls)
-    await Promise.all(migrations.map((spec) => runToEnd(spec, print)))
+    await migrateAll(config, urls, print)
   } catch (error) {
     await close()
     throw error
@@ -49,7 +44,7 @@ export async function openTarget(
  * Restores the secrets. Existing ones must equal those of the backup, because encrypted data would
  * be unreadable with others.
  */
-async function putSecrets(config: StandaloneConfig, manifest: Manifest, folder: string): Promise<void> {
+async function putSecrets(config: PlatformConfig, manifest: Manifest, folder: string): Promise<void> {
   const files = secretFiles(config)
   if (manifest.secrets.length === 0) {
     for (const [name, file] of Object.entries(files)) {

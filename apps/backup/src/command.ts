@@ -3,10 +3,8 @@ import { parseArgs } from 'node:util'
 import { ConfigError } from '@vitascope/config'
 import { PostgresError } from '@vitascope/embedded-postgres'
 import { isDomainError } from '@vitascope/errors'
+import { createLogPrinter, readPlatformConfig, StartRefused } from '@vitascope/platform'
 import { SnapshotRefused } from '@vitascope/postgres'
-import { readStandaloneConfig } from '../config.ts'
-import { createLogPrinter } from '../log-printer.ts'
-import { StartRefused } from '../start-refused.ts'
 import { backUp } from './backup.ts'
 import { readManifest } from './backup-folder.ts'
 import { openSource } from './open-platform.ts'
@@ -21,7 +19,7 @@ export function backupCommand(args: readonly string[]): Promise<number> {
     if (!values.to) return usage('npm run backup -- --to DIR [--without-secrets]')
     const folder = resolve(values.to)
     const print = createLogPrinter(process.stderr)
-    const source = await openSource(readStandaloneConfig(process.env), print, !values['without-secrets'])
+    const source = await openSource(readPlatformConfig(process.env), print, !values['without-secrets'])
     try {
       const { takenAt, missing } = await backUp(source, folder, say)
       for (const name of missing) say(`missing: ${name} is referenced by a row, but was not in storage before the backup either`)
@@ -41,7 +39,7 @@ export function restoreCommand(args: readonly string[]): Promise<number> {
     const folder = resolve(values.from)
     const manifest = await readManifest(folder)
     if (!manifest) throw new BackupRefused(`there is no complete backup in ${folder}`)
-    const config = readStandaloneConfig(process.env)
+    const config = readPlatformConfig(process.env)
     const target = await openTarget(config, { manifest, folder }, createLogPrinter(process.stderr))
     try {
       await restore(manifest, folder, target, say)

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Reader, readEnvironment } from '@vitascope/config'
 
 /** Settings of `npm start`. */
-export interface StandaloneConfig {
+export interface PlatformConfig {
   host: string
   port: number
   opsPort: number
@@ -98,7 +98,7 @@ function isJson(text: string): boolean {
   }
 }
 
-export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
+export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
   const read = readEnvironment(env)
   const host = read.text('VITASCOPE_HOST', '127.0.0.1')
   const port = read.int('VITASCOPE_PORT', 8080, { min: 1, max: 65535 })
@@ -106,7 +106,7 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
   if (systemKey !== undefined && !/^[A-Za-z0-9_-]{20,128}$/.test(systemKey)) {
     read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
   }
-  const config: StandaloneConfig = {
+  const config: PlatformConfig = {
     host,
     port,
     opsPort: read.int('VITASCOPE_OPS_PORT', 9090, { min: 1, max: 65535 }),

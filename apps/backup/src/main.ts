@@ -1,4 +1,4 @@
-// node apps/standalone/src/backup/main.ts backup --to DIR | restore --from DIR …: the same as `npm
+// node apps/backup/src/main.ts backup --to DIR | restore --from DIR …: the same as `npm
 // run backup` and `npm run restore`, for environments without npm such as the images.
 import { backupCommand, restoreCommand } from './command.ts'
 

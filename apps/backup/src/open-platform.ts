@@ -1,18 +1,22 @@
-import { access, readFile } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readEnvironment, readObjectStore } from '@vitascope/config'
+import {
+  type DataFolder,
+  type LogPrinter,
+  openDataFolder,
+  type PlatformConfig,
+  runningDatabaseUrl,
+  STATEFUL,
+  startDatabase,
+} from '@vitascope/platform'
 import { connectOnce } from '@vitascope/postgres'
 import { openStorage } from '@vitascope/storage'
-import type { StandaloneConfig } from '../config.ts'
-import { type DataFolder, openDataFolder } from '../data-folder.ts'
-import { startDatabase } from '../database.ts'
-import type { LogPrinter } from '../log-printer.ts'
-import { STATEFUL } from '../services.ts'
 import type { BackupSource } from './backup.ts'
 import { BackupRefused } from './refusal.ts'
 
 /** Returns the settings of the object store, as `npm start` passes them on. */
-export function objectStoreOf(config: StandaloneConfig) {
+export function objectStoreOf(config: PlatformConfig) {
   const read = readEnvironment({ VITASCOPE_STORAGE_DIR: join(config.dataDir, 'storage'), ...config.passedOn })
   const settings = readObjectStore(read)
   read.check()
@@ -20,7 +24,7 @@ export function objectStoreOf(config: StandaloneConfig) {
 }
 
 /** Returns the database URLs, with the configured one of a service where it is set. */
-export function ownUrls(config: StandaloneConfig, urls: Readonly<Record<string, string>>): Record<string, string> {
+export function ownUrls(config: PlatformConfig, urls: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     STATEFUL.map((service) => [service, config.passedOn[`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`] ?? urls[service] ?? '']),
   )
@@ -28,7 +32,7 @@ export function ownUrls(config: StandaloneConfig, urls: Readonly<Record<string, 
 
 /** Opens a platform for a backup, whether it runs or not. */
 export async function openSource(
-  config: StandaloneConfig,
+  config: PlatformConfig,
   print: LogPrinter,
   withSecrets: boolean,
 ): Promise<BackupSource & { close(): Promise<void> }> {
@@ -42,7 +46,7 @@ export async function openSource(
   }
 }
 
-async function openDatabases(config: StandaloneConfig, print: LogPrinter) {
+async function openDatabases(config: PlatformConfig, print: LogPrinter) {
   const everywhere = (url: string) => ownUrls(config, Object.fromEntries(STATEFUL.map((service) => [service, url])))
   if (config.databaseUrl !== undefined || Object.values(everywhere('')).every((url) => url !== '')) {
     return { urls: everywhere(config.databaseUrl ?? ''), close: async () => {} }
@@ -59,7 +63,7 @@ async function openDatabases(config: StandaloneConfig, print: LogPrinter) {
 /**
  * Starts the database of a locked data folder. It starts none if each service has a configured URL.
  */
-export async function startEmbedded(config: StandaloneConfig, folder: DataFolder, print: LogPrinter) {
+export async function startEmbedded(config: PlatformConfig, folder: DataFolder, print: LogPrinter) {
   const own = ownUrls(config, {})
   if (Object.values(own).every((url) => url !== '')) return { urls: own, close: () => folder.release() }
   try {
@@ -75,20 +79,16 @@ export async function startEmbedded(config: StandaloneConfig, folder: DataFolder
   }
 }
 
-/**
- * Returns the URL of a running embedded server. Its port is in the fourth line of the pid file
- * (PostgreSQL, storage-file-layout).
- */
+/** Returns the URL of the embedded server if it accepts connections. */
 async function runningUrl(dataDir: string): Promise<string | undefined> {
+  const url = await runningDatabaseUrl(dataDir)
+  if (url === undefined) return undefined
   try {
-    const port = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[3]
-    const password = (await readFile(join(dataDir, 'secrets', 'postgres-password'), 'utf8')).trim()
-    const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/vitascope`
     await (await connectOnce(url)).end()
     return url
   } catch (error) {
     // The pid file of a killed server remains.
-    if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return undefined
     throw error
   }
 }
@@ -97,7 +97,7 @@ async function runningUrl(dataDir: string): Promise<string | undefined> {
  * Returns the secret files by their names in `secrets/`. The password of the embedded database and
  * the principal keys are created again after a restore.
  */
-export function secretFiles({ dataDir, secretFiles: given }: StandaloneConfig): Record<string, string> {
+export function secretFiles({ dataDir, secretFiles: given }: PlatformConfig): Record<string, string> {
   const own = (name: string) => join(dataDir, 'secrets', name)
   return {
     'master-key': given.masterKey ?? own('master-key'),
@@ -107,7 +107,7 @@ export function secretFiles({ dataDir, secretFiles: given }: StandaloneConfig): 
   }
 }
 
-async function secretsOf(config: StandaloneConfig): Promise<Record<string, string>> {
+async function secretsOf(config: PlatformConfig): Promise<Record<string, string>> {
   const files = secretFiles(config)
   for (const [name, file] of Object.entries(files)) {
     if (await isThere(file)) continue

@@ -2,17 +2,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { type DataFolder, openDataFolder, readPlatformConfig, startDatabase } from '@vitascope/platform'
 import { isAlive, waitFor } from '@vitascope/testing'
-import { readStandaloneConfig } from '../src/config.ts'
-import { type DataFolder, openDataFolder } from '../src/data-folder.ts'
-import { startDatabase } from '../src/database.ts'
 
 let path: string
 let folder: DataFolder
 
 beforeEach(async () => {
   path = await mkdtemp(join(tmpdir(), 'vitascope-database-'))
-  folder = await openDataFolder(readStandaloneConfig({ VITASCOPE_DATA_DIR: path }))
+  folder = await openDataFolder(readPlatformConfig({ VITASCOPE_DATA_DIR: path }))
 })
 afterEach(async () => {
   await folder.release()

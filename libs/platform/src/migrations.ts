@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { PlatformConfig } from './config.ts'
+import type { LogPrinter } from './log-printer.ts'
+import { StartRefused } from './start-refused.ts'
+
+/** Services with a schema of their name. */
+export const STATEFUL = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
+
+const APPS = fileURLToPath(new URL('../../../apps/', import.meta.url))
+
+/**
+ * Applies the migrations of every service to its database, each in a process of its own. Rejects
+ * with `StartRefused` if one fails. `urls` has the database URL of each service.
+ */
+export async function migrateAll(config: PlatformConfig, urls: Readonly<Record<string, string>>, print: LogPrinter): Promise<void> {
+  const migrations = STATEFUL.map((name) => {
+    const env = { ...inheritedEnvironment(), [`VITASCOPE_${name.toUpperCase()}_DATABASE_URL`]: `${urls[name]}`, ...config.passedOn }
+    return runToEnd({ name, main: `${APPS}${name}/src/migrate.ts`, env }, print)
+  })
+  await Promise.all(migrations)
+}
+
+/** Returns the variables of this process that every process of the platform receives. */
+export function inheritedEnvironment(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** Runs a migration process to its end. Its output is printed afterwards. */
+function runToEnd({ name, main, env }: { name: string; main: string; env: Record<string, string> }, print: LogPrinter): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const said: string[] = []
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => said.push(...data.toString().trim().split('\n')))
+    child.once('error', reject)
+    child.once('close', (code) => {
+      for (const line of said) print.line(name, line)
+      if (code === 0) resolve()
+      else reject(new StartRefused(`the tables of ${name} could not be brought up to date: its messages are above`))
+    })
+  })
+}
