@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
+import { areaOf } from '@vitascope/storage'
 import { textLines } from './json-lines.ts'
 
 /**
@@ -12,8 +13,6 @@ export interface ReferencedObjects {
   end(): Promise<string[]>
 }
 
-/** Areas in which every name has a row. Objects elsewhere have no rows and are always included. */
-const REPORTED = /^(media|slides|source|tus|uploads|work)\//
 /** Maximum number of names in the list. */
 const MAX_MISSING = 1_000
 
@@ -41,7 +40,8 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   }
   return {
     async has(object) {
-      if (!REPORTED.test(object)) return true
+      // Objects outside of the areas have no rows and are always included.
+      if (areaOf(object) === undefined) return true
       if (!isBegun) await next()
       isBegun = true
       // In byte order, everything that a name covers directly follows it.

@@ -1,4 +1,5 @@
 import { PutBucketPolicyCommand } from '@aws-sdk/client-s3'
+import type { ObjectArea } from './object-areas.ts'
 import { openS3Client, type S3Options } from './s3-client.ts'
 
 /** Components that use a bucket, each with its own keys. */
@@ -11,8 +12,8 @@ export interface PolicyStatement {
   Resource: string[]
 }
 
-/** Prefixes of the objects that a worker creates. */
-const WORKER_PREFIXES = ['work', 'media', 'slides']
+/** Areas in which a worker creates objects. */
+const WORKER_AREAS: readonly ObjectArea[] = ['work', 'media', 'slides']
 
 /** Returns the rights of a component in a bucket as statements of an IAM policy. */
 export function bucketRightsOf(user: BucketUser, bucket: string): PolicyStatement[] {
@@ -26,7 +27,7 @@ export function bucketRightsOf(user: BucketUser, bucket: string): PolicyStatemen
   if (user === 'encoding') return [list, allow(['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'], [objects])]
   const read = [list, allow(['GetObject'], [objects])]
   if (user !== 'worker') return read
-  const workerObjects = WORKER_PREFIXES.map((prefix) => `arn:aws:s3:::${bucket}/${prefix}/*`)
+  const workerObjects = WORKER_AREAS.map((area) => `arn:aws:s3:::${bucket}/${area}/*`)
   return [...read, allow(['PutObject', 'AbortMultipartUpload'], workerObjects)]
 }
 

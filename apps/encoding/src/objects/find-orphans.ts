@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import type { ObjectStorage } from '@vitascope/storage'
+import { areaOf, OBJECT_AREAS, type ObjectStorage } from '@vitascope/storage'
 import { readPrefix } from './object-prefix.ts'
 
 /** An object, or a folder of objects, without a row. */
@@ -22,8 +22,6 @@ export interface ScanSummary {
   young: number
 }
 
-/** Areas in which every name has a row: that of a lease, of an upload, or of a resumable upload. */
-const AREAS = ['media', 'slides', 'source', 'tus', 'uploads', 'work']
 const AT_ONCE = 500
 
 /**
@@ -37,7 +35,7 @@ export async function* findOrphans(
   signal: AbortSignal,
 ): AsyncGenerator<Orphan> {
   let batch: Orphan[] = []
-  for (const area of AREAS) {
+  for (const area of OBJECT_AREAS) {
     for await (const { name, bytes, modified } of storage.list(area, signal)) {
       scanned.objects++
       scanned.bytes += bytes
@@ -66,8 +64,9 @@ export async function* findOrphans(
 /** Returns the key of an object's row, or undefined for a name that this service does not use. */
 function ownerOf(name: string): string | undefined {
   const parts = name.split('/')
-  if (parts[0] === 'uploads') return name
-  if (parts[0] === 'tus') return UUID.test(parts[1] ?? '') && parts.length > 2 ? `tus/${parts[1]}/` : undefined
+  const area = areaOf(name)
+  if (area === 'uploads') return name
+  if (area === 'tus') return UUID.test(parts[1] ?? '') && parts.length > 2 ? `tus/${parts[1]}/` : undefined
   const prefix = parts.slice(0, 3).join('/')
   return parts.length > 3 && readPrefix(prefix) ? `${prefix}/` : undefined
 }
@@ -84,7 +83,7 @@ async function* withoutRow(db: Db, batch: readonly Orphan[], graceMs: number, sc
      union all select 'tus/' || upload_id || '/' from tus_upload where upload_id = any($3)`,
     [
       names.map((name) => name.replace(/\/$/, '')),
-      names.filter((name) => name.startsWith('uploads/')),
+      names.filter((name) => areaOf(name) === 'uploads'),
       names.flatMap((name) => /^tus\/(.*)\/$/.exec(name)?.[1] ?? []),
     ],
   )

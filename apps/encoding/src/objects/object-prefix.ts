@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Db, Query, Transaction } from '@vitascope/postgres'
+import { areaOf } from '@vitascope/storage'
 import type { Job } from '../job/job.ts'
 import { NOT_HELD } from './sweep-hold.ts'
 
@@ -69,7 +70,7 @@ function newPrefix(place: Place, { kind, mediaId, jobId }: PlacedJob, fence: num
 }
 
 function placeOf(prefix: string): Place {
-  const [area] = prefix.split('/')
+  const area = areaOf(prefix)
   return area === 'source' || area === 'work' ? area : 'set'
 }
 

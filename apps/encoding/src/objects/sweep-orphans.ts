@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import type { ObjectStorage } from '@vitascope/storage'
+import { areaOf, type ObjectStorage } from '@vitascope/storage'
 import { findOrphans, type Orphan, type ScanSummary } from './find-orphans.ts'
 import { findMissingUploads } from './missing-uploads.ts'
 import { dropUnknownPrefixes } from './object-prefix.ts'
@@ -66,7 +66,8 @@ export async function sweepOrphans(
  */
 async function dropOrphan({ db, storage }: { db: Db; storage: ObjectStorage }, name: string, signal: AbortSignal): Promise<OrphanOutcome> {
   const prefix = name.replace(/\/$/, '')
-  if (name.startsWith('uploads/')) return (await storage.delete(name, signal)) ? 'removed' : 'known by now'
-  if (name.startsWith('tus/')) return (await storage.deletePrefix(prefix, signal)) > 0 ? 'removed' : 'known by now'
+  const area = areaOf(name)
+  if (area === 'uploads') return (await storage.delete(name, signal)) ? 'removed' : 'known by now'
+  if (area === 'tus') return (await storage.deletePrefix(prefix, signal)) > 0 ? 'removed' : 'known by now'
   return (await dropUnknownPrefixes(db.query, [prefix], 0)).length > 0 ? 'given up' : 'known by now'
 }
