@@ -11,7 +11,7 @@ export default {
       comment: 'Each folder can be understood from those that it imports.',
       severity: 'error',
       scope: 'folder',
-      from: { path: '^apps/(analytics|auth|backup|catalogue|collaboration|delivery|encoding|gateway|standalone|web)/src' },
+      from: { path: '^apps/(analytics|auth|backup|catalogue|cli|collaboration|delivery|encoding|gateway|standalone|web)/src' },
       to: { circular: true },
     },
   ],

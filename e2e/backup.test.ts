@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { runTool } from './support/command.ts'
+import { runCommand } from './support/command.ts'
 import { asSuperuser, loginsIn } from './support/database.ts'
 import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -45,9 +45,9 @@ afterAll(async () => {
 }, 60_000)
 
 const to = () => join(folder, 'backup')
-const backUp = () => runTool('backup', ['--to', to()], { VITASCOPE_DATA_DIR: platform.dataDir })
+const backUp = () => runCommand('backup', ['--to', to()], { VITASCOPE_DATA_DIR: platform.dataDir })
 const restoreInto = (dataDir: string, from = to(), more: Record<string, string> = {}) =>
-  runTool('restore', ['--from', from, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...more })
+  runCommand('restore', ['--from', from, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...more })
 const bytesOf = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const mp4Of = (uri: VideoRecord['uri']) => Object.values(uri.http).at(-1) ?? ''
 const named = (name: string) => join(folder, name)
@@ -150,7 +150,7 @@ test('a backup is restored into a database with one login per service, and made 
       join(named(name), 'secrets', key),
     ]),
   )
-  const again = await runTool('backup', ['--to', named('again')], {
+  const again = await runCommand('backup', ['--to', named('again')], {
     ...settings,
     ...secrets,
     VITASCOPE_STORAGE_DIR: join(named(name), 'storage'),
@@ -198,7 +198,7 @@ test.each([
 ])(
   '%s %j prints an error message',
   async (tool, args, code, sentence) => {
-    const end = await runTool(tool, args, { VITASCOPE_DATA_DIR: platform.dataDir })
+    const end = await runCommand(tool, args, { VITASCOPE_DATA_DIR: platform.dataDir })
     expect([end.code, end.stderr]).toEqual([code, expect.stringContaining(sentence)])
     expect(end.stderr.trim().split('\n')).toHaveLength(1)
   },

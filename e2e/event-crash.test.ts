@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { seeded, waitFor } from '@vitascope/testing'
+import { runCommand } from './support/command.ts'
 import { asSuperuser } from './support/database.ts'
 import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -24,7 +23,6 @@ const MAX_IN_FLIGHT = 400
 const COMES_BACK_MS = 15_000
 /** Of a request that gets no answer: with twice the time before each, a minute in all. */
 const TRIES = 12
-const RECONCILE = join(import.meta.dirname, '../tools/reconcile.ts')
 
 let folder: string
 let platform: TestPlatform
@@ -123,8 +121,7 @@ test(
     }
     await waitFor(counted, { timeout: 120_000, interval: 500, describe: `what was acknowledged to be counted (seed ${seed})` })
     expect([...(await stored())].filter((id) => !sent.has(id))).toEqual([])
-    const env = { ...process.env, VITASCOPE_DATA_DIR: platform.dataDir }
-    const { stdout } = await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', RECONCILE], { env })
+    const { stdout } = await runCommand('reconcile', [], { VITASCOPE_DATA_DIR: platform.dataDir })
     expect(stdout).toMatch(/^0 differences/m)
     process.stderr.write(
       `event crash run: ${JSON.stringify({ seed, kills, sent: sent.size, acknowledged: acknowledged.size, reconcile: stdout.trim() })}\n`,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ObjectStorage, openS3Storage } from '@vitascope/storage'
 import { s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
-import { runTool } from './support/command.ts'
+import { runCommand } from './support/command.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -72,13 +72,13 @@ withS3('with a bucket of an S3 store', () => {
     const made = await settled(platform.system, (await start()).id)
     expect(made.status.status).toBe('ok')
     const to = join(folder, 'backup')
-    const backup = await runTool('backup', ['--to', to], { VITASCOPE_DATA_DIR: platform.dataDir, ...bucketOf(store) })
+    const backup = await runCommand('backup', ['--to', to], { VITASCOPE_DATA_DIR: platform.dataDir, ...bucketOf(store) })
     expect([backup.code, backup.stderr]).toEqual([0, ''])
     const second = await startS3()
     const dataDir = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
     let other: TestPlatform | undefined
     try {
-      const restored = await runTool('restore', ['--from', to, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...bucketOf(second) })
+      const restored = await runCommand('restore', ['--from', to, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...bucketOf(second) })
       expect([restored.code, restored.stdout]).toEqual([0, expect.stringMatching(/is restored and verified/)])
       other = await startTestPlatform(bucketOf(second), dataDir)
       const again = await settled(other.withKey(tenant.key), made.video_id)

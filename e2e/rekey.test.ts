@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { runTool } from './support/command.ts'
+import { runCommand } from './support/command.ts'
 import { asSuperuser } from './support/database.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, type Tenant } from './support/video-steps.ts'
@@ -64,7 +64,7 @@ test('npm run rekey replaces the master key of a running platform, so that the o
   )
   expect(await versions()).toEqual(new Set([1, 2]))
 
-  const done = await runTool('rekey', [], { VITASCOPE_DATA_DIR: platform.dataDir, VITASCOPE_SYSTEM_KEY: SYSTEM_KEY })
+  const done = await runCommand('rekey', [], { VITASCOPE_DATA_DIR: platform.dataDir, VITASCOPE_SYSTEM_KEY: SYSTEM_KEY })
   expect([done.code, done.stderr]).toEqual([0, ''])
   expect(await versions()).toEqual(new Set([2]))
   expect(await tokenOf(first)).toBe('before')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { waitFor } from '@vitascope/testing'
-import { runTool } from '../../e2e/support/command.ts'
+import { runCommand } from '../../e2e/support/command.ts'
 import { asSuperuser } from '../../e2e/support/database.ts'
 import { objectProblems } from '../../e2e/support/object-problems.ts'
 import { startSourceServer } from '../../e2e/support/source-server.ts'
@@ -107,7 +107,7 @@ async function settle(dataDir: string, videos: number): Promise<void> {
 }
 
 async function tool(name: string, args: string[], dataDir: string): Promise<void> {
-  const { code, stdout, stderr } = await runTool(name, args, { VITASCOPE_DATA_DIR: dataDir })
+  const { code, stdout, stderr } = await runCommand(name, args, { VITASCOPE_DATA_DIR: dataDir })
   if (code !== 0) throw new Error(`${name} exited with ${code}: ${stderr}`)
   console.log(`  ${stdout.trim().split('\n').at(-1)}`)
 }

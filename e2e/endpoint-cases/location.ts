@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
+import { runCommand } from '../support/command.ts'
 import type { Fixture, NounRows, Refused, Row } from '../support/table-row.ts'
 
 interface PlacedVideo {
@@ -17,11 +17,7 @@ async function importPostcodes({ platform }: Fixture, content: string): Promise<
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-postcodes-'))
   try {
     await writeFile(join(folder, 'places.txt'), content)
-    const tool = join(import.meta.dirname, '../../tools/import-postcodes.ts')
-    const { stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', tool, join(folder, 'places.txt')], {
-      env: { PATH: process.env['PATH'], VITASCOPE_DATA_DIR: platform.dataDir },
-      encoding: 'utf8',
-    })
+    const { stdout, stderr } = await runCommand('import-postcodes', [join(folder, 'places.txt')], { VITASCOPE_DATA_DIR: platform.dataDir })
     return stdout + stderr
   } finally {
     await rm(folder, { recursive: true })

@@ -2,18 +2,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Result of a command of `npm run`. */
+/** Result of a command of the product. */
 export interface CommandEnd {
   code: number | null
   stdout: string
   stderr: string
 }
 
-/** Runs the program of `npm run NAME` with only these Vitascope settings. */
-export async function runTool(name: string, args: readonly string[], env: Record<string, string>): Promise<CommandEnd> {
-  const tool = fileURLToPath(new URL(`../../tools/${name}.ts`, import.meta.url))
+const CLI = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url))
+
+/** Runs a command of the product, as `npm run NAME` does, with only these Vitascope settings. */
+export async function runCommand(name: string, args: readonly string[], env: Record<string, string>): Promise<CommandEnd> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('VITASCOPE_')))
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', tool, ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CLI, name, ...args], {
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,4 +1,4 @@
-import { runTool } from './command.ts'
+import { runCommand } from './command.ts'
 
 /**
  * Returns the current objects without a row and rows without objects, by name. After a while there
@@ -6,7 +6,7 @@ import { runTool } from './command.ts'
  */
 export async function objectProblems(platform: { dataDir: string }, env: Record<string, string> = {}): Promise<string[]> {
   const args = ['--dry-run', '--json', '--older-than', '0']
-  const { code, stdout, stderr } = await runTool('sweep', args, { VITASCOPE_DATA_DIR: platform.dataDir, ...env })
+  const { code, stdout, stderr } = await runCommand('sweep', args, { VITASCOPE_DATA_DIR: platform.dataDir, ...env })
   if (code !== 0) throw new Error(`the sweep ended with ${code}: ${stderr}`)
   return stdout
     .trim()

@@ -1,0 +1,6 @@
+// npm run vitascope -- COMMAND [OPTIONS]: generates missing artefacts, then runs a command of the
+// product in this process. `npm run backup` and the like are the same.
+import { generate } from './lib/generate.ts'
+
+await generate()
+await import('../apps/cli/src/main.ts')
