@@ -17,11 +17,11 @@ test.each([
   ['a --> <script>&', 'a --&gt; &lt;script&gt;&amp;\n', 'a --&gt; &lt;script&gt;&amp;', 'a --> <script>&\n'],
   ['a\n\n<u>\n</u>b', 'a\n<u>\n</u>b\n', 'a<br/><br/><span tts:textDecoration="underline"><br/></span>b', 'a\n\n\nb\n'],
   ['a\u0001\ufffe\u{1f600}"', 'a\u0001\ufffe\u{1f600}"\n', 'a\u{1f600}&quot;', 'a\u0001\ufffe\u{1f600}"\n'],
-])('%j is written with balanced and escaped markup', (text, asVtt, asTtml, asText) => {
+])('writes %j with balanced and escaped markup', (text, asVtt, asTtml, asText) => {
   expect([vtt(text), ttml(text), plainText([{ beginMs: 0, endMs: 1, text }])]).toEqual([asVtt, asTtml, asText])
 })
 
-test('no captions make an empty file', () => {
+test('writes an empty file if there are no captions', () => {
   expect([writeVtt([]), plainText([])]).toEqual(['WEBVTT\n', ''])
   expect(writeVtt([], ['X: 1'])).toBe('WEBVTT\nX: 1\n')
 })

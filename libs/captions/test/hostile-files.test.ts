@@ -3,7 +3,7 @@ import { isDomainError } from '@vitascope/errors'
 import { decodeText, plainText, readCaptions } from '../src/index.ts'
 import { HOSTILE_FILES } from './hostile-files.ts'
 
-test.each(HOSTILE_FILES)('%s are read in 200 ms', (_, format, make) => {
+test.each(HOSTILE_FILES)('reads %s in 200 ms', (_, format, make) => {
   const bytes = Buffer.from(make())
   expect(bytes.length).toBeLessThanOrEqual(5 * 2 ** 20)
   const start = process.threadCpuUsage()

@@ -50,7 +50,7 @@ const PIECES = [
   ],
 ]
 
-test('of 1,000 hostile titles and texts each makes well-formed TTML that says the same', () => {
+test('1,000 hostile titles and texts produce well-formed TTML with the same text', () => {
   const random = seededRandom(11)
   const some = () =>
     Array.from({ length: 1 + Math.floor(random() * 12) }, () => PIECES[Math.floor(random() * PIECES.length)] ?? '').join('')
@@ -124,7 +124,7 @@ const NAUGHTY = [
   ],
 ]
 
-describe('a text goes through as it is', () => {
+describe('writing a text and reading it returns the same text', () => {
   const line = (text: string): CaptionLine => ({ beginMs: 1_000, endMs: 2_000, text })
   test.each(NAUGHTY)('%s', (text) => {
     expect(readCaptions(`1\n00:00:01,000 --> 00:00:02,000\n${text}\n`, 'srt')).toEqual([line(text)])

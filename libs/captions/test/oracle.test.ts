@@ -89,7 +89,7 @@ const FILES: [string, CaptionFormat, string, readonly CaptionLine[], string][] =
   ],
 ]
 
-test.each(FILES)('%s is read as ffmpeg reads it', async (_, format, demuxer, output, file) => {
+test.each(FILES)('reads %s as ffmpeg does', async (_, format, demuxer, output, file) => {
   const ours = readCaptions(file, format)
   expect(words(ours)).toEqual(words(output))
   expect(words(ours)).toEqual(words(await byFfmpeg(demuxer, file)))

@@ -21,7 +21,7 @@ function controlledBatcher(options: Omit<BatcherOptions<number, number>, 'write'
   return { batcher, batches, writing }
 }
 
-test('items of one event-loop turn are one batch, and each gets its own result', async () => {
+test('items of one event-loop turn form one batch, and each gets its own result', async () => {
   const { batcher, batches, writing } = controlledBatcher()
   const results = [1, 2, 3].map((item) => batcher.add(item))
   await nextTurn()
@@ -56,7 +56,7 @@ test('a failed write fails its own items only', async () => {
   expect(await written).toBe(4)
 })
 
-test('an item that finds the queue full is rejected at once, and there is space again when a write starts', async () => {
+test('an item is rejected at once while the queue is full, and accepted after the next write has started', async () => {
   const { batcher, batches, writing } = controlledBatcher({ maxQueued: 10 })
   const first = batcher.add(10)
   await expect(batcher.add(1)).rejects.toThrow('full')
@@ -73,7 +73,7 @@ test('an item that finds the queue full is rejected at once, and there is space 
   expect(batches).toEqual([[10], [10]])
 })
 
-test('flush waits for everything that was added, and does not fail with a write', async () => {
+test('flush waits for all added items, and does not fail when a write fails', async () => {
   const { batcher, writing } = controlledBatcher({ maxItems: 1 })
   const adds = Promise.allSettled([batcher.add(1), batcher.add(2)])
   let isFlushed = false
@@ -87,7 +87,7 @@ test('flush waits for everything that was added, and does not fail with a write'
   expect((await adds).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })
 
-test('each accepted item is written once, in order and within the bounds, whatever fails', async () => {
+test('each accepted item is written once, in order and within the bounds, even when writes fail', async () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('add' as const), item: fc.integer({ min: 1, max: 8 }) }) },
     fc.record({ kind: fc.constant('finish' as const), nth: fc.nat(3), fails: fc.boolean() }),

@@ -44,7 +44,7 @@ test('tasks of one key start in the order of their arrival', async () => {
   expect(started).toEqual(['a1', 'a2', 'a3'])
 })
 
-test('keys take turns: a key with many tasks holds one place of two while others wait', async () => {
+test('keys take turns: a key with many tasks uses one of two slots while others wait', async () => {
   const { add, finishAll, started } = controlledQueue({ concurrency: 2, maxQueuedPerKey: 4 })
   const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'b2', 'b3', 'c1'].map((name) => add(name))
   await finishAll()
@@ -52,7 +52,7 @@ test('keys take turns: a key with many tasks holds one place of two while others
   expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'b3', 'a5', 'a6'])
 })
 
-test('at most concurrencyPerKey tasks of one key run, and free places go to other keys', async () => {
+test('at most concurrencyPerKey tasks of one key run, and free slots go to other keys', async () => {
   const { add, finish, finishAll, started } = controlledQueue({ concurrency: 3, concurrencyPerKey: 1 })
   const all = ['a1', 'a2', 'b1', 'b2'].map((name) => add(name))
   expect(started).toEqual(['a1', 'b1'])
@@ -63,7 +63,7 @@ test('at most concurrencyPerKey tasks of one key run, and free places go to othe
   expect(started).toEqual(['a1', 'b1', 'b2', 'a2'])
 })
 
-test('a task that finds no room is rejected at once', async () => {
+test('a task is rejected at once when the queue is full', async () => {
   const { add, finishAll, rejected, started } = controlledQueue({ concurrency: 2, maxQueued: 10, maxQueuedPerKey: 4 })
   const names = [...Array.from({ length: 50 }, (_, index) => `a${index}`), 'b1', 'b2', 'b3', 'b4', 'c1', 'c2', 'd1']
   const all = names.map((name) => add(name))
@@ -74,7 +74,7 @@ test('a task that finds no room is rejected at once', async () => {
   expect(started).toHaveLength(12)
 })
 
-test('a task whose signal is aborted leaves the queue, and its place goes to the next one', async () => {
+test('a task leaves the queue when its signal is aborted, and the next task takes its slot', async () => {
   const { add, finish, finishAll, rejected, started } = controlledQueue({ concurrency: 1, maxQueued: 1 })
   const first = add('a1')
   const controller = new AbortController()
@@ -89,7 +89,7 @@ test('a task whose signal is aborted leaves the queue, and its place goes to the
   expect([started, rejected]).toEqual([['a1', 'c1'], []])
 })
 
-test('a task that fails releases its place', async () => {
+test('a task that fails releases its slot', async () => {
   const { queue } = controlledQueue({ concurrency: 1, maxQueued: 0 })
   for (let attempt = 0; attempt < 3; attempt++) {
     await expect(queue.run('a', () => Promise.reject(new Error('out of memory')))).rejects.toThrow('out of memory')

@@ -37,7 +37,7 @@ test('an error reaches all requests of its load and is not cached', async () => 
   expect(await next).toBe('A')
 })
 
-test('a value is fresh for its own time, and a stale one remains readable', async () => {
+test('a value is fresh for its time to live, and remains readable when it is stale', async () => {
   const { cache, clock, fill, loads, get } = controlledCache({ max: 10, ttlMs: (value) => (value === '' ? 1_000 : 30_000) })
   await fill('missing', '')
   await fill('found')
@@ -52,13 +52,13 @@ test('a value is fresh for its own time, and a stale one remains readable', asyn
   expect(loads.map(({ keys }) => keys)).toEqual(['found', 'missing'])
 })
 
-test('a value without a time to live is shared by its requests but not cached', async () => {
+test('a value without a time to live is shared by concurrent requests but not cached', async () => {
   const { cache, fill } = controlledCache({ max: 10, ttlMs: () => 0 })
   expect(await fill('a')).toBe('a')
   expect(cache.last('a')).toBeUndefined()
 })
 
-test('a value that was set is stale unless it has a time to live', async () => {
+test('a value added with set is stale unless it has a time to live', async () => {
   const { cache, get, loads } = controlledCache({ max: 10 })
   cache.set('a', 'old')
   cache.set('b', 'B', 10)
@@ -68,7 +68,7 @@ test('a value that was set is stale unless it has a time to live', async () => {
   expect(await request).toBe('new')
 })
 
-test('the least recently used value is evicted, while loads in flight are not', async () => {
+test('the least recently used value is evicted, loads in flight are not', async () => {
   const { cache, fill, get, loads } = controlledCache({ max: 2 })
   const running = get('a')
   for (const key of ['b', 'c', 'b', 'd']) await fill(key)
@@ -85,7 +85,7 @@ test('a cache bounded by size keeps no value that exceeds it', async () => {
   expect(['a', 'b', 'c'].map((key) => cache.last(key)?.value.length)).toEqual([undefined, 6, undefined])
 })
 
-test('missing keys evict no values, and a key is either found or missing', async () => {
+test('missing keys evict no values, and a key is cached either as found or as missing', async () => {
   const { cache, clock, fill } = controlledCache({ max: 2, maxMissing: 2, isMissing: (value) => value === '', ttlMs: () => 10 })
   await fill('a')
   for (const key of ['b', 'c', 'd', 'e']) await fill(key, '')
@@ -120,7 +120,7 @@ test('deleteWhere keeps the values that do not match', async () => {
   expect(cache.last('a')?.value).toBe('a')
 })
 
-test('getMany loads only what is neither fresh nor in flight, in batches', async () => {
+test('getMany loads only keys that are neither fresh nor in flight, in batches', async () => {
   const { cache, fill, get, loads } = controlledCache({ max: 10 })
   await fill('a', 'A')
   const running = get('b')
@@ -153,7 +153,7 @@ test('a failed batch of getMany fails its requests and is not cached', async () 
   expect(loads).toHaveLength(1)
 })
 
-test('a request never gets a value from before an invalidation, and a key has one current load', async () => {
+test('a request never gets a value from before an invalidation, and each key has at most one current load', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('get' as const), key: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ kind: fc.constant('finish' as const), nth: fc.nat(5), fails: fc.boolean() }),

@@ -23,7 +23,7 @@ const s3 = {
   VITASCOPE_S3_SECRET_KEY_FILE: secret,
 }
 
-test('objects lie in a folder unless a bucket is named', () => {
+test('objects are stored in a folder unless a bucket is configured', () => {
   expect(read({ VITASCOPE_STORAGE_DIR: '/data' })).toEqual({ folder: '/data' })
   const store = { endpoint: 'http://objects:9000', region: 'us-east-1', bucket: 'videos', accessKeyId: 'me', secretAccessKey: 'a secret' }
   expect(read({ ...s3, VITASCOPE_STORAGE_DIR: '/data' })).toEqual({ s3: { ...store, virtualHost: false } })
@@ -32,7 +32,7 @@ test('objects lie in a folder unless a bucket is named', () => {
   })
 })
 
-test('what is missing is named at once', () => {
+test('all missing settings are reported together', () => {
   expect(() => read({})).toThrow('VITASCOPE_STORAGE_DIR is missing')
   expect(() => read({ VITASCOPE_S3_BUCKET: 'videos' })).toThrow(
     /VITASCOPE_S3_ENDPOINT is missing\n.*VITASCOPE_S3_ACCESS_KEY_ID is missing\n.*VITASCOPE_S3_SECRET_KEY_FILE is missing/,
@@ -40,7 +40,7 @@ test('what is missing is named at once', () => {
   expect(() => read({ ...s3, VITASCOPE_S3_ENDPOINT: 'objects:9000' })).toThrow('VITASCOPE_S3_ENDPOINT must be a URL')
 })
 
-test('viewers are led to a bucket where that is said, and where there is one', () => {
+test('redirects to the bucket require the setting and a bucket', () => {
   const origin = (env: Record<string, string>) => {
     const reader = readEnvironment(env)
     const found = [readDeliveryByS3(reader), readRedirectOrigin(reader)]

@@ -17,7 +17,7 @@ const problemsOf = (env: NodeJS.ProcessEnv, read: (reader: Reader) => unknown): 
   }
 }
 
-test('values are read with their types, and defaults stand in for what is absent or empty', () => {
+test('values are parsed to their types, and defaults replace absent or empty ones', () => {
   const read = readEnvironment({
     A: ' text ',
     B: '7',
@@ -43,7 +43,7 @@ test('values are read with their types, and defaults stand in for what is absent
   expect(() => read.check()).not.toThrow()
 })
 
-test('every problem is named at once, each with its setting', () => {
+test('all problems are reported together, each with the name of its setting', () => {
   const problems = problemsOf({ B: '1e3', C: 'three', D: 'maybe', E: 'bad', F: 'no-port', G: 'ftp://x', KEY: '/no/such/file' }, (read) => {
     read.text('A')
     read.int('B', 1, { min: 0, max: 9 })
@@ -57,7 +57,7 @@ test('every problem is named at once, each with its setting', () => {
   expect(problems.map((problem) => problem.split(/[ :]/)[0])).toEqual(['A', 'B', 'C', 'D', 'E', 'F', 'G', 'KEY'])
 })
 
-test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is no whole number from 0 to 9', (text) => {
+test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is not a whole number from 0 to 9', (text) => {
   const problems = problemsOf({ N: text }, (read) => read.int('N', 5, { min: 0, max: 9 }))
   expect(problems).toHaveLength(text.trim() === '' ? 0 : 1)
 })
@@ -70,7 +70,7 @@ test('an unknown variable with the project prefix is rejected', () => {
   expect(problems).toEqual(['VITASCOPE_TYPO is not a setting'])
 })
 
-test('a secret is the content of its file; an empty one is refused, and its value is never shown', () => {
+test('a secret is read from its file, an empty file is rejected, and the value is never shown', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'))
   writeFileSync(join(folder, 'full'), 's3cret\n')
   writeFileSync(join(folder, 'empty'), '\n')
@@ -79,7 +79,7 @@ test('a secret is the content of its file; an empty one is refused, and its valu
   rmSync(folder, { recursive: true })
 })
 
-test('a secret comes from its value or its file, not from both, and is never shown', () => {
+test('a secret is read from its value or its file, not from both, and is never shown', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'))
   writeFileSync(join(folder, 'url'), 'redis://:s3cret@redis:6379\n')
   writeFileSync(join(folder, 'other'), 'mysql://:s3cret@db\n')

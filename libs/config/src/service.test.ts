@@ -11,7 +11,7 @@ const reading =
     return found
   }
 
-test('services speak plain text unless a folder of certificates is named', () => {
+test('services use plain text unless a folder of certificates is configured', () => {
   const tls = reading(readTls)
   expect(tls({})).toBeUndefined()
   expect(tls({ VITASCOPE_TLS_DIR: '/tls' })).toEqual({ folder: '/tls', callers: [] })
@@ -23,7 +23,7 @@ test('services speak plain text unless a folder of certificates is named', () =>
   expect(() => tls({ VITASCOPE_TLS_DIR: '/tls', VITASCOPE_TLS_CALLERS: '*' })).toThrow('VITASCOPE_TLS_CALLERS: "*"')
 })
 
-test('health has an address of its own only where one is named', () => {
+test('the health check has an address of its own only if one is configured', () => {
   const serve = reading((read) => readGrpcServerSettings(read, 'AUTH'))
   expect(serve({})).toEqual({ healthListen: undefined, connectionSeconds: 120, connectionGraceSeconds: 600, reflection: false })
   expect(serve({ VITASCOPE_GRPC_REFLECTION: '1' })).toMatchObject({ reflection: true })
@@ -31,7 +31,7 @@ test('health has an address of its own only where one is named', () => {
   expect(() => serve({ VITASCOPE_AUTH_HEALTH_LISTEN: '9090' })).toThrow('VITASCOPE_AUTH_HEALTH_LISTEN must be HOST:PORT')
 })
 
-test('a service that is called by HTTP is called as securely as the others', () => {
+test('a service that is called over HTTP uses TLS if the other services do', () => {
   const origin = reading((read) => readHttpOrigin(read, 'VITASCOPE_DELIVERY_URL'))
   expect(origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000/' })).toBe('http://delivery:4000')
   expect(origin({ VITASCOPE_DELIVERY_URL: 'https://delivery:4000', VITASCOPE_TLS_DIR: '/tls' })).toBe('https://delivery:4000')

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { freePort } from './free-port.ts'
 
-test('no port is given twice, also when many are asked for at once', async () => {
+test('concurrent requests never return the same port twice', async () => {
   // With random ports, two of this many would probably be the same.
   const ports = await Promise.all(Array.from({ length: 300 }, () => freePort()))
   expect(new Set(ports).size).toBe(300)

@@ -8,16 +8,21 @@ test.each([
     'DISK_FULL',
     'the disk that holds /data/pg is full',
   ],
-  ['a taken port', 'WARNING:  could not bind IPv4 address "127.0.0.1": Address already in use', 'PORT_IN_USE', 'port 5432'],
+  ['a port in use', 'WARNING:  could not bind IPv4 address "127.0.0.1": Address already in use', 'PORT_IN_USE', 'port 5432'],
   [
     'an older version',
     'DETAIL:  The data directory was initialized by PostgreSQL version 17, which is not compatible with this version 18.4.',
     'DATA_OF_ANOTHER_VERSION',
     'made by PostgreSQL 17; this is PostgreSQL 18.4',
   ],
-  ['a foreign folder', 'FATAL:  data directory "/data/pg" has wrong ownership', 'DATA_OF_ANOTHER_USER', 'cannot be read and written'],
+  [
+    'a folder of another user',
+    'FATAL:  data directory "/data/pg" has wrong ownership',
+    'DATA_OF_ANOTHER_USER',
+    'cannot be read and written',
+  ],
   ['anything else', 'FATAL:  something new', 'FAILED', 'something new'],
-])('%s is told as such', (_, line, problem, words) => {
+])('the error code shows %s', (_, line, problem, words) => {
   const error = explainFailure(['LOG:  starting', line], { dir: '/data/pg', port: 5432 })
   expect(error.problem).toBe(problem)
   expect(error.message).toContain(words)

@@ -42,20 +42,20 @@ async function call(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-test('a folder with a database is left as it is', async () => {
+test('a folder that already contains a database is not changed', async () => {
   const made = statSync(join(dir, 'PG_VERSION')).mtimeMs
   expect(await initDatabase(dir, { password: 'another' })).toBe(false)
   expect(statSync(join(dir, 'PG_VERSION')).mtimeMs).toBe(made)
 })
 
-test('a folder with other things in it is refused and left as it is', async () => {
+test('a folder that contains other files is rejected and not changed', async () => {
   const other = mkdtempSync(join(folder, 'other-'))
   writeFileSync(join(other, 'letter.txt'), 'dear reader')
   await expect(initDatabase(other)).rejects.toThrow('is not empty and holds no database')
   expect(readdirSync(other)).toEqual(['letter.txt'])
 })
 
-test('keeps its data over a stop and a start, on the port it is given, for loopback alone', async () => {
+test('keeps its data over a restart, and listens on the given port on loopback only', async () => {
   const first = await start()
   await call(first.url, 'create table kept as select 42 as answer')
   await first.stop()
@@ -69,7 +69,7 @@ test('keeps its data over a stop and a start, on the port it is given, for loopb
   expect(await call(second.url, 'show unix_socket_directories')).toEqual([''])
 })
 
-test('real data is written through to the disk, and only the password opens it', async () => {
+test('writes are synced to the disk by default, and a connection requires the password', async () => {
   const server = await start()
   expect(await call(server.url, 'show fsync')).toEqual(['on'])
   expect(await call(server.url, 'show synchronous_commit')).toEqual(['on'])
@@ -80,7 +80,7 @@ test('real data is written through to the disk, and only the password opens it',
   expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain(password)
 })
 
-test('kill -9 of the server is reported, the next start works, and every acknowledged row is there', async () => {
+test('after kill -9 of the server, the exit is reported, and the next start keeps every acknowledged row', async () => {
   const server = await start()
   await call(server.url, 'create table written (n int)')
   let acknowledged = 0
@@ -104,7 +104,7 @@ test('kill -9 of the server is reported, the next start works, and every acknowl
   expect([acknowledged, acknowledged + 1]).toContain(count)
 }, 60_000)
 
-test('a backend that does not notice the death of its server is ended before the next start', async () => {
+test('backends that outlive a killed server are stopped before the next start', async () => {
   const server = await start()
   const busy = call(server.url, "select count(*) from generate_series(1, 1e12::bigint) as n where n::text = ''")
   const failed = expect(busy).rejects.toThrow()
@@ -119,9 +119,9 @@ test('a backend that does not notice the death of its server is ended before the
 }, 60_000)
 
 test.each([
-  ['of a process that is gone', () => spawnSync('true').pid],
+  ['of a process that has ended', () => spawnSync('true').pid],
   ['of a living process of another program', () => process.pid],
-])('a stale postmaster.pid %s does not hinder the start', async (_, pidOf) => {
+])('starts despite a stale postmaster.pid %s', async (_, pidOf) => {
   const server = await start()
   const file = readFileSync(join(dir, 'postmaster.pid'), 'utf8')
   await server.stop({ immediate: true })
@@ -144,7 +144,7 @@ async function startElsewhere() {
   return { child, postgres: Number(String(line)) }
 }
 
-test('a server whose starter lives is left alone, and the refusal names both', async () => {
+test('a server is not stopped while the process that started it runs, and the error contains both process ids', async () => {
   const { child, postgres } = await startElsewhere()
   const refused = startPostgres({ dir, password })
   await expect(refused).rejects.toThrow(`${dir} is in use: process ${child.pid} runs PostgreSQL (process ${postgres}) on it`)
@@ -160,7 +160,7 @@ test('a server whose starter lives is left alone, and the refusal names both', a
   expect(await call(server.url, 'select 1')).toEqual([1])
 }, 60_000)
 
-test('a port that is taken is named', async () => {
+test('the error contains the port that is in use', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
@@ -171,7 +171,7 @@ test('a port that is taken is named', async () => {
   other.close()
 })
 
-test('an aborted start leaves no server', async () => {
+test('an aborted start leaves no running server', async () => {
   const log: string[] = []
   const stop = new AbortController()
   const starting = startPostgres({ dir, password, log: (line) => log.push(line) && stop.abort() }, stop.signal)
@@ -180,7 +180,7 @@ test('an aborted start leaves no server', async () => {
   expect(existsSync(join(dir, 'postmaster.pid'))).toBe(false)
 })
 
-test('a folder that is no database fails with the words of the server', async () => {
+test('a folder that is not a database fails with the output of the server', async () => {
   const empty = mkdtempSync(join(folder, 'empty-'))
   const failed = startPostgres({ dir: empty })
   await expect(failed).rejects.toThrow(PostgresError)

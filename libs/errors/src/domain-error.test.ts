@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { DomainError, invalid, isDomainError, notFound } from './domain-error.ts'
 
-test('bad input names every field', () => {
+test('an invalid-argument error contains every bad field', () => {
   const error = invalid([
     { field: 'url', message: 'is missing' },
     { field: 'limit', message: 'must be from 1 to 20' },
@@ -10,17 +10,17 @@ test('bad input names every field', () => {
   expect(invalid([{ field: 'url', message: 'is missing' }]).message).toBe('url: is missing')
 })
 
-test('the sentence names ten of many bad fields', () => {
+test('the message contains at most ten bad fields', () => {
   const fields = Array.from({ length: 12 }, (_, i) => ({ field: `f${i}`, message: 'is bad' }))
   expect(invalid(fields).message).toBe('bad fields: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 2 more')
   expect(invalid(fields).fields).toHaveLength(12)
 })
 
-test('a missing thing has a reason of its noun', () => {
+test('a not-found error has a reason derived from the noun', () => {
   expect(notFound('api key', '7')).toMatchObject({ kind: 'not_found', reason: 'API_KEY_NOT_FOUND', message: 'no api key 7' })
 })
 
-test('its cause goes along, and only it is a refusal', () => {
+test('an error keeps its cause, and only a DomainError is recognised as one', () => {
   const cause = new Error('why')
   expect(new DomainError('unavailable', 'AWAY', 'try again', { cause, retryAfter: 2 })).toMatchObject({ cause, retryAfter: 2, fields: [] })
   expect([isDomainError(notFound('video', '1')), isDomainError(cause)]).toEqual([true, false])

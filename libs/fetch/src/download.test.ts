@@ -80,9 +80,9 @@ test('a source is downloaded completely, with its hash and its progress', async 
 
 test.each([
   ['ETag', {}],
-  ['date, the ETag being weak', { etag: 'W/"v1"', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
+  ['date if the ETag is weak', { etag: 'W/"v1"', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
   ['date', { etag: '', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
-])('after a cut it goes on by the %s', async (_, version) => {
+])('a cut download is resumed by the %s', async (_, version) => {
   const origin = await source(sending({ ...version, cutAfter: 2_000_000 }), sending({ ...version, cutAfter: 1_000_000 }), sending(version))
   expect(await fetchFrom(origin)).toMatchObject({ bytes: 5_000_000, sha256 })
   expect((await readFile(target)).equals(bytes)).toBe(true)
@@ -95,8 +95,8 @@ test.each([
 test.each<[string, Answer, Answer]>([
   ['the source changed meanwhile', sending({ etag: '"old"', whole: randomBytes(6_000_000), cutAfter: 2_000_000 }), sending()],
   ['the source knows no ranges', sending({ cutAfter: 2_000_000 }), sending({ ranges: false })],
-  ['nothing names the version', sending({ etag: '', cutAfter: 2_000_000 }), sending({ etag: '' })],
-])('after a cut it begins again where %s', async (_, first, second) => {
+  ['there is no ETag and no date', sending({ etag: '', cutAfter: 2_000_000 }), sending({ etag: '' })],
+])('a cut download restarts if %s', async (_, first, second) => {
   const origin = await source(first, second)
   expect(await fetchFrom(origin)).toMatchObject({ bytes: 5_000_000, sha256 })
   expect((await readFile(target)).equals(bytes)).toBe(true)
@@ -104,7 +104,7 @@ test.each<[string, Answer, Answer]>([
 
 test.each<[string, Answer]>([
   [
-    'another range than was asked for',
+    'a range that was not requested',
     ({ headers }, response) => {
       const rest = bytes.length - Number(/\d+/.exec(headers.range ?? '')?.[0])
       response.writeHead(206, { 'content-range': `bytes 7-${6 + rest}/5000000`, etag: '"v1"' }).end(bytes.subarray(7, 7 + rest))
@@ -118,13 +118,13 @@ test.each<[string, Answer]>([
     },
   ],
   ['status 416', (_, response) => response.writeHead(416).end()],
-])('a source that answers with %s is fetched from the beginning', async (_, odd) => {
+])('a source is downloaded from the start if it responds with %s', async (_, odd) => {
   const origin = await source(sending({ cutAfter: 2_000_000 }), odd, sending())
   expect(await fetchFrom(origin)).toMatchObject({ sha256 })
   expect(origin.requests[2]?.headers.range).toBeUndefined()
 })
 
-test('three tries are all', async () => {
+test('a download is attempted at most three times', async () => {
   const origin = await source(sending({ cutAfter: 10_000 }))
   await expect(fetchFrom(origin)).rejects.toMatchObject({ code: 4001 })
   expect(origin.requests).toHaveLength(3)
@@ -134,14 +134,14 @@ test('three tries are all', async () => {
 test.each([
   [404, 1],
   [500, 3],
-])('status %d is tried %d times, and leaves no file', async (status, tries) => {
+])('a download with status %d is attempted %d times, and leaves no file', async (status, tries) => {
   const origin = await source((_, response) => response.writeHead(status).end())
   await expect(fetchFrom(origin)).rejects.toMatchObject({ code: 4001, status })
   expect(origin.requests).toHaveLength(tries)
   expect(await readdir(folder)).toEqual([])
 })
 
-test('a size limit holds over all tries together', async () => {
+test('the size limit applies to all attempts together', async () => {
   const origin = await source(
     (_, response) => {
       response.writeHead(200, { etag: '"v1"' })
@@ -157,7 +157,7 @@ test('a size limit holds over all tries together', async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
-test('every try looks the name up and checks it again', async () => {
+test('every attempt resolves the name and checks the address again', async () => {
   const origin = await source(sending({ cutAfter: 2_000_000 }), sending())
   let turn = 0
   const flipping = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (turn++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']) })
@@ -167,13 +167,13 @@ test('every try looks the name up and checks it again', async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
-test('the time limit holds over all tries together', async () => {
+test('the time limit applies to all attempts together', async () => {
   const origin = await source((_, response) => response.write('x'))
   await expect(fetchFrom(origin, { limits: { ...limits, timeoutMs: 200 } })).rejects.toMatchObject({ code: 4001, transient: false })
   expect(origin.requests).toHaveLength(1)
 })
 
-test('a caller who leaves ends it, and no file stays', async () => {
+test('an aborted signal ends the download and deletes the file', async () => {
   const leaving = new AbortController()
   const origin = await source((_, response) => response.write(bytes))
   const fetching = fetchFrom(origin, { signal: leaving.signal, onProgress: () => leaving.abort() })
@@ -181,7 +181,7 @@ test('a caller who leaves ends it, and no file stays', async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
-test('a fault of our own disk is not put on the source, nor tried again', async () => {
+test('a failure of the local disk is not reported as an error of the source, and is not retried', async () => {
   const origin = await source(sending())
   // A link, so that the clean-up deletes only the link.
   await symlink('/dev/full', target)

@@ -27,7 +27,7 @@ async function get(url: string, policy: SourcePolicy = local) {
   return { ...answer, text: String(await buffer(answer.body)) }
 }
 
-test('a source answers with its status, headers and body; nothing of ours goes out', async () => {
+test('returns status, headers and body, and sends no headers of the platform', async () => {
   const { url, requests } = await origin((_, response) => response.setHeader('content-type', 'video/mp4').end('bytes'))
   expect(await get(url('/v.mp4?a=b'))).toMatchObject({
     status: 200,
@@ -40,7 +40,7 @@ test('a source answers with its status, headers and body; nothing of ours goes o
 })
 
 describe('addresses', () => {
-  test.each(forbiddenHosts)('%s is never connected to, nor looked up', async (host) => {
+  test.each(forbiddenHosts)('never connects to %s and never resolves it', async (host) => {
     const canary = await origin((_, response) => response.end('caught'))
     const requested: string[] = []
     const resolve = async (name: string) => {
@@ -55,7 +55,7 @@ describe('addresses', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  test('the canary does hear those who are let through', async () => {
+  test('the canary records the connections that are allowed', async () => {
     const canary = await origin((_, response) => response.end('caught'))
     await get(`http://2130706433:${canary.port}/`)
     expect(canary.connections()).toBe(1)
@@ -70,7 +70,7 @@ describe('addresses', () => {
     'wiki.corp',
     'metadata.internal',
     'router.home.arpa',
-  ])('whether %s, which only a private network knows, exists is not revealed', async (host) => {
+  ])('a response does not reveal %s, which is known only in a private network', async (host) => {
     const output = async (resolve: () => Promise<readonly string[]>) => {
       const { code, message, transient } = await get(`http://${host}/`, sourcePolicy({ resolve })).catch((error) => error)
       return { code, message, transient }
@@ -90,7 +90,7 @@ describe('addresses', () => {
     expect(answers[0]).toMatchObject({ code: 4004, message: expect.stringContaining('VITASCOPE_SOURCE_ALLOW') })
   })
 
-  test('an internal name that leads to an allowed network is called, and may be tried again while no name server answers', async () => {
+  test('an internal name in an allowed network is called, and can be retried while the name server does not respond', async () => {
     const canary = await origin((_, response) => response.end('caught'))
     const resolve = async () => ['127.0.0.1']
     expect(await get(`http://storage:${canary.port}/`, sourcePolicy({ resolve, allow: ['127.0.0.1/32'] }))).toMatchObject({
@@ -103,7 +103,7 @@ describe('addresses', () => {
     await expect(get('http://storage/', policy)).rejects.toMatchObject({ code: 4001, transient: true })
   })
 
-  test('a public name that does not exist is named', async () => {
+  test('a public name that does not exist is reported', async () => {
     const resolve = async () => {
       throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
     }
@@ -115,13 +115,13 @@ describe('addresses', () => {
 
   test.each([
     ['a private address', ['10.1.2.3']],
-    ['a public and a private one', ['93.184.216.34', '127.0.0.1']],
-    ['a private one and many public ones', ['127.0.0.1', ...Array.from({ length: 9 }, (_, i) => `93.184.216.${i}`)]],
-    ['a mapped one', ['::ffff:127.0.0.1']],
-    ['one with a zone', ['fe80::1%lo']],
-    ['something that is no address', ['127.1']],
+    ['a public and a private address', ['93.184.216.34', '127.0.0.1']],
+    ['a private address and many public ones', ['127.0.0.1', ...Array.from({ length: 9 }, (_, i) => `93.184.216.${i}`)]],
+    ['a mapped address', ['::ffff:127.0.0.1']],
+    ['an address with a zone', ['fe80::1%lo']],
+    ['a text that is not an address', ['127.1']],
     ['an empty text', ['']],
-  ])('a name that means %s is refused', async (_, addresses) => {
+  ])('a name that resolves to %s is rejected', async (_, addresses) => {
     const canary = await origin((_request, response) => response.end('caught'))
     const strict = sourcePolicy({ resolve: async () => addresses })
     await expect(get(`http://example.com:${canary.port}/`, strict)).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('addresses', () => {
     })
   })
 
-  test('a name is looked up once, and the connection goes to the address that was checked', async () => {
+  test('a name is resolved once, and the connection uses the address that was checked', async () => {
     const { port, requests } = await origin((_, response) => response.end('bytes'))
     let turn = 0
     // The first look-up returns the allowed address and later ones a private address: a second look-up would lead to
@@ -153,13 +153,13 @@ describe('addresses', () => {
     await expect(get(`http://source.example:${port}/`, policy)).rejects.toMatchObject({ code: 4004 })
   })
 
-  test('the next address of a name is tried where the first does not answer', async () => {
+  test('the next address of a name is used if the first does not respond', async () => {
     const { port } = await origin((_, response) => response.end('bytes'))
     const policy = sourcePolicy({ allow: ['127.0.0.0/8'], resolve: async () => ['127.0.0.2', '127.0.0.1'] })
     expect(await get(`http://source.example:${port}/`, policy)).toMatchObject({ text: 'bytes' })
   })
 
-  test('TLS names the host, not the address, and a certificate must be good', async () => {
+  test('TLS verifies the host name, not the address, and requires a valid certificate', async () => {
     const names: string[] = []
     const server = createTlsServer({
       SNICallback: (name, done) => {
@@ -178,7 +178,7 @@ describe('addresses', () => {
 })
 
 describe('redirects', () => {
-  test.each([301, 302, 303, 307, 308])('status %d is followed, without anything of ours', async (status) => {
+  test.each([301, 302, 303, 307, 308])('status %d is followed without headers of the platform', async (status) => {
     const target = await origin((_, response) => response.end('there'))
     const first = await origin((_, response) => response.writeHead(status, { location: target.url('/b?c=d'), 'set-cookie': 'a=b' }).end())
     expect(await get(first.url('/a?secret=1'))).toMatchObject({ status: 200, text: 'there', finalUrl: target.url('/b?c=d') })
@@ -186,7 +186,7 @@ describe('redirects', () => {
     expect(Object.keys(target.requests[0]?.headers ?? {}).sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent'])
   })
 
-  test('a relative one is resolved against its own URL', async () => {
+  test('a relative location is resolved against the current URL', async () => {
     const { url } = await origin((request, response) =>
       request.url === '/a/b' ? response.writeHead(302, { location: '../c' }).end() : response.end(request.url),
     )
@@ -211,7 +211,7 @@ describe('redirects', () => {
   ]
   const statuses = [301, 302, 303, 307, 308]
   test.each([...hidden, ...others].map((location, i) => [statuses[i % 5] ?? 301, location] as const))(
-    'status %d to %s is refused',
+    'status %d to %s is rejected',
     async (status, location) => {
       const canary = await origin((_, response) => response.end('caught'))
       const first = await origin((_, response) =>
@@ -224,11 +224,11 @@ describe('redirects', () => {
   )
 
   test.each([
-    ['five are followed', 5, true],
+    ['five are allowed', 5, true],
     ['six are too many', 6, false],
     ['twenty are too many', 20, false],
     ['a loop is too many', Number.POSITIVE_INFINITY, false],
-  ])('%s', async (_, hops, fine) => {
+  ])('limits the number of redirects: %s', async (_, hops, fine) => {
     const { url, requests } = await origin((request, response) => {
       const hop = Number(request.url?.slice(1))
       if (hop >= hops) response.end('there')
@@ -239,13 +239,13 @@ describe('redirects', () => {
     expect(requests).toHaveLength(6)
   })
 
-  test.each([{}, { location: 'http://' }])('one that leads nowhere is told (%j)', async (headers) => {
+  test.each([{}, { location: 'http://' }])('a redirect without a valid location is reported (%j)', async (headers) => {
     const { url } = await origin((_, response) => response.writeHead(302, headers).end())
     await expect(get(url('/'))).rejects.toMatchObject({ code: 4001, status: 302 })
   })
 })
 
-describe('answers', () => {
+describe('responses', () => {
   test.each([
     [404, false],
     [403, false],
@@ -254,7 +254,7 @@ describe('answers', () => {
     [304, false],
     [503, true],
     [429, true],
-  ])('status %d is no source; passing: %p', async (status, transient) => {
+  ])('status %d is not accepted; retryable: %p', async (status, transient) => {
     const { url } = await origin((_, response) => response.writeHead(status).end())
     await expect(get(url('/?token=secret'))).rejects.toMatchObject({
       code: 4001,
@@ -264,7 +264,7 @@ describe('answers', () => {
     })
   })
 
-  test('an error shows only the host of the URL', async () => {
+  test('an error contains only the host of the URL', async () => {
     const { port } = await origin((_, response) => response.writeHead(500).end())
     const url = `http://source.example:${port}/private-path?token=secret`
     for (const addresses of [['127.0.0.1'], ['10.1.2.3'], []]) {
@@ -285,17 +285,17 @@ describe('answers', () => {
     ['gzip', gzipSync(Buffer.alloc(64 << 20))],
     ['br', brotliCompressSync(Buffer.alloc(64 << 20))],
     ['x-unknown', Buffer.from('x')],
-  ])('a body in %s is refused unread', async (encoding, bytes) => {
+  ])('a body in %s is rejected unread', async (encoding, bytes) => {
     const { url } = await origin((_, response) => response.setHeader('content-encoding', encoding).end(bytes))
     await expect(get(url('/'))).rejects.toMatchObject({ code: 4001 })
   })
 
-  test('ten terabytes are refused when announced', async () => {
+  test('a content length of ten terabytes is rejected before the body', async () => {
     const { url } = await origin((_, response) => response.writeHead(200, { 'content-length': `${10 * 2 ** 40}` }).flushHeaders())
     await expect(get(url('/'))).rejects.toMatchObject({ code: 4003 })
   })
 
-  test('an endless body is cut at the limit', async () => {
+  test('an endless body is cut at the size limit', async () => {
     let sent = 0
     const { url } = await origin((_, response) => {
       const send = () => {
@@ -314,12 +314,12 @@ describe('answers', () => {
     expect(sent).toBeGreaterThan(limits.maxBytes)
   })
 
-  test('a body of exactly the limit is whole', async () => {
+  test('a body of exactly the size limit is read completely', async () => {
     const { url } = await origin((_, response) => response.end(Buffer.alloc(limits.maxBytes)))
     expect((await get(url('/'))).text).toHaveLength(limits.maxBytes)
   })
 
-  test('a slow drip is cut', async () => {
+  test('a response that is too slow is aborted', async () => {
     const { url } = await origin((_, response) => {
       const drip = setInterval(() => response.write('x'), 50)
       response.on('close', () => clearInterval(drip))
@@ -328,14 +328,14 @@ describe('answers', () => {
     await expect(buffer(body)).rejects.toMatchObject({ code: 4001, message: '127.0.0.1 sends less than 1000 bytes a second' })
   })
 
-  test('a reader that takes its time is not the source’s fault', async () => {
+  test('a slow reader is not reported as an error of the source', async () => {
     const { url } = await origin((_, response) => response.end(Buffer.alloc(1 << 20)))
     const { body } = await guardedGet(url('/'), { ...limits, policy: local, minBytesPerSecond: 100_000, rateWindowMs: 100 })
     await new Promise((resolve) => setTimeout(resolve, 400))
     expect(await buffer(body)).toHaveLength(1 << 20)
   })
 
-  test.each(['headers', 'body'])('a source that stops in its %s is cut at the time limit', async (where) => {
+  test.each(['headers', 'body'])('a source that stops in its %s is aborted at the time limit', async (where) => {
     const { url } = await origin((_, response) => {
       if (where === 'body') response.write('x')
     })
@@ -344,9 +344,9 @@ describe('answers', () => {
   })
 
   test.each([
-    ['a length that was announced', { 'content-length': '100' }],
+    ['the content length', { 'content-length': '100' }],
     ['chunks', {}],
-  ])('a body cut short of %s is told', async (_, headers) => {
+  ])('a body shorter than %s is reported', async (_, headers) => {
     const { url } = await origin((_request, response) => {
       response.writeHead(200, headers)
       response.write('ten bytes.', () => response.destroy())
@@ -355,7 +355,7 @@ describe('answers', () => {
   })
 
   test.each(['before', 'while looking up', 'while waiting', 'while reading'])(
-    'a caller who leaves %s ends it with its own reason',
+    'a signal that is aborted %s ends the request with its own reason',
     async (when) => {
       const leaving = new AbortController()
       const reason = new Error('left')

@@ -20,7 +20,7 @@ async function receiver(listener: Parameters<typeof startOrigin>[0]) {
 const post = (url: string, more: object = {}) =>
   guardedPost(url, { policy, headers: { 'content-type': 'application/json' }, body: '{"ä":1}', timeoutMs: 10_000, ...more })
 
-test('a body arrives whole, with its headers', async () => {
+test('sends the whole body with its headers', async () => {
   let got = ''
   const origin = await receiver(async (request, response) => {
     got = `${request.method} ${request.headers['content-type']} ${request.headers['content-length']} ${await text(request)}`
@@ -30,7 +30,7 @@ test('a body arrives whole, with its headers', async () => {
   expect(got).toBe('POST application/json 8 {"ä":1}')
 })
 
-test('any status is an answer, and a redirect is not followed', async () => {
+test('returns any status, and does not follow redirects', async () => {
   const canary = await receiver((_, response) => response.end())
   const origin = await receiver((request, response) => {
     if (request.url === '/500') response.writeHead(500).end('no')
@@ -40,7 +40,7 @@ test('any status is an answer, and a redirect is not followed', async () => {
   expect(canary.connections()).toBe(0)
 })
 
-test('of a long answer little is read, and a slow one ends with the time', async () => {
+test('reads only the start of a long response, and aborts a slow one at the time limit', async () => {
   let isCut = false
   const origin = await receiver((request, response) => {
     if (request.url === '/slow') {
@@ -57,7 +57,7 @@ test('of a long answer little is read, and a slow one ends with the time', async
   expect(isCut).toBe(true)
 })
 
-test('no answer is a fault, and a forbidden address is never contacted', async () => {
+test('no response is an error, and a forbidden address is never contacted', async () => {
   const silent = await receiver(() => {})
   await expect(post(silent.url('/'), { timeoutMs: 200 })).rejects.toMatchObject({ code: 4001 })
   const before = silent.connections()
@@ -67,13 +67,13 @@ test('no answer is a fault, and a forbidden address is never contacted', async (
   expect(silent.connections()).toBe(before)
 })
 
-test('a caller who leaves ends it with his own reason', async () => {
+test('an aborted signal ends the request with its own reason', async () => {
   const leaving = new AbortController()
   const silent = await receiver(() => leaving.abort(new Error('left')))
   await expect(post(silent.url('/'), { signal: leaving.signal })).rejects.toThrow('left')
 })
 
-test('one who switches to another protocol has not answered', async () => {
+test('a switch to another protocol is not accepted as a response', async () => {
   const switching = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n'))

@@ -17,16 +17,16 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-test('the hosts file comes first, with all addresses of a name, in any case and with the dot of the root', async () => {
+test('the hosts file has priority, returns all addresses of a name, and ignores case and a trailing dot', async () => {
   expect(await resolveName('STORAGE.example.', never, hosts)).toEqual(['192.0.2.7', '2001:db8::7'])
   expect(await resolveName('store', never, hosts)).toEqual(['192.0.2.7'])
 })
 
-test('a name of one label is asked of the system', async () => {
+test('a name of one label is resolved by the system', async () => {
   expect(await resolveName('localhost', never, join(folder, 'none'))).toEqual(expect.arrayContaining([expect.stringMatching(/^(127|::1)/)]))
 })
 
-test('a look-up that is given up ends', async () => {
+test('an aborted look-up ends', async () => {
   const gone = AbortSignal.abort(new Error('given up'))
   await expect(resolveName('nobody.example', gone, hosts)).rejects.toThrow('given up')
 })

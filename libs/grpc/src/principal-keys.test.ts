@@ -41,7 +41,7 @@ async function token({
   return (expires === null ? jwt : jwt.setExpirationTime(expires)).sign(key)
 }
 
-test('a signed principal is a JWT of a minute for one service, whose key id is the JWK thumbprint', async () => {
+test('a signed principal is a JWT for one service that is valid for one minute, and its key id is the JWK thumbprint', async () => {
   const signed = await gateway.sign(principal, 'catalogue')
   const [header, claims] = signed.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()))
   expect(header).toEqual({ alg: 'EdDSA', kid: await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey('gateway')))) })
@@ -50,14 +50,14 @@ test('a signed principal is a JWT of a minute for one service, whose key id is t
   expect(await catalogue.verify(await token())).toEqual({ principal, signer: 'gateway' })
 })
 
-test('a token is signed once for many calls of the same caller to the same service', async () => {
+test('calls of the same principal to the same service reuse one signed token', async () => {
   const signed = await gateway.sign(principal, 'catalogue')
   expect(await gateway.sign({ ...principal }, 'catalogue')).toBe(signed)
   expect(await gateway.sign(principal, 'encoding')).not.toBe(signed)
   expect(await gateway.sign({ ...principal, keyId: '2' }, 'catalogue')).not.toBe(signed)
 })
 
-test('the clocks of two machines may differ by 30 s', async () => {
+test('accepts tokens if the clocks of two machines differ by at most 30 s', async () => {
   const late = await token({ expires: new Date(Date.now() - 20_000) })
   expect(await catalogue.verify(late)).toEqual({ principal, signer: 'gateway' })
 })
@@ -67,16 +67,16 @@ const own = { kind: 'service', service: 'gateway' }
 test.each<[string, () => string | Promise<string>]>([
   ['for another service', () => gateway.sign(principal, 'auth')],
   ['for no service', () => token({ claims: { aud: undefined } })],
-  ['signed by a key that is not known', () => token({ by: 'gateway', kidOf: 'stranger' })],
-  ['signed by another key than it names', () => token({ by: 'worker', kidOf: 'gateway', claims: { iss: 'gateway' } })],
-  ['that names another issuer', () => token({ claims: { iss: 'auth' } })],
+  ['signed by an unknown key', () => token({ by: 'gateway', kidOf: 'stranger' })],
+  ['signed by another key than its kid', () => token({ by: 'worker', kidOf: 'gateway', claims: { iss: 'gateway' } })],
+  ['with another issuer', () => token({ claims: { iss: 'auth' } })],
   ['of a worker for a user', () => worker.sign(principal, 'catalogue')],
   ['of a worker for a guest', () => worker.sign({ kind: 'guest' }, 'catalogue')],
   ['of a worker for another service', () => token({ by: 'worker', claims: { principal: own } })],
   ['without a principal', () => token({ claims: { principal: undefined } })],
-  ['of a kind that does not exist', () => token({ claims: { principal: { kind: 'root' } } })],
+  ['with an unknown kind of principal', () => token({ claims: { principal: { kind: 'root' } } })],
   ['signed with the public key as a secret (HS256)', () => token({ alg: 'HS256' })],
-  ['of no algorithm', async () => `${encoded({ alg: 'none' })}.${(await token()).split('.')[1]}.`],
+  ['with the algorithm none', async () => `${encoded({ alg: 'none' })}.${(await token()).split('.')[1]}.`],
   ['that has expired', () => token({ expires: new Date(Date.now() - 40_000) })],
   ['without an expiry', () => token({ expires: null })],
   [
@@ -85,7 +85,7 @@ test.each<[string, () => string | Promise<string>]>([
   ],
   ['whose signature is cut short', () => bent(([header, body, signature = '']) => [header, body, signature.slice(0, 20)])],
   ['with a fourth part', () => bent((parts) => [...parts, ''])],
-  ['that is no token', () => 'x'],
+  ['that is not a JWT', () => 'x'],
 ])('a token %s is rejected', async (_, make) => {
   await expect(catalogue.verify(await make())).rejects.toThrow()
 })
@@ -98,7 +98,7 @@ function encoded(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-test('a worker is admitted only where it is listed, all other services where nothing is listed', async () => {
+test('a worker is accepted only where it is listed, and other services are accepted unless there is a list', async () => {
   expect(isAdmitted('worker', undefined)).toBe(false)
   expect(isAdmitted('worker', ['worker'])).toBe(true)
   expect(isAdmitted('gateway', ['worker'])).toBe(false)
@@ -116,15 +116,15 @@ test('a worker is admitted only where it is listed, all other services where not
 })
 
 test.each<[string, (files: { signingKeyFile: string; publicKeysDir: string }) => void, string]>([
-  ['a signing key that is not there', ({ signingKeyFile }) => rmSync(signingKeyFile), 'VITASCOPE_SIGNING_KEY_FILE: ENOENT'],
+  ['a missing signing key', ({ signingKeyFile }) => rmSync(signingKeyFile), 'VITASCOPE_SIGNING_KEY_FILE: ENOENT'],
   [
-    'a signing key that is none',
+    'an invalid signing key',
     ({ signingKeyFile }) => writeFileSync(signingKeyFile, 'secret'),
     'VITASCOPE_SIGNING_KEY_FILE: not a private key',
   ],
   ['a folder without public keys', ({ publicKeysDir }) => rmSync(join(publicKeysDir, 'gateway.pub')), 'VITASCOPE_PUBLIC_KEYS_DIR: '],
   [
-    'a public key that is none',
+    'an invalid public key',
     ({ publicKeysDir }) => writeFileSync(join(publicKeysDir, 'auth.pub'), 'x'),
     'auth.pub must hold 1 to 8 public keys',
   ],
@@ -133,7 +133,7 @@ test.each<[string, (files: { signingKeyFile: string; publicKeysDir: string }) =>
     ({ publicKeysDir }) => copyFileSync(join(publicKeysDir, 'gateway.pub'), join(publicKeysDir, 'worker.pub')),
     'worker.pub: gateway.pub holds the same key',
   ],
-])('%s stops the start with the name of the setting', (name, spoil, message) => {
+])('%s stops the start, and the error contains the name of the setting', (name, spoil, message) => {
   const publicKeysDir = join(folder, name.replaceAll(' ', '-'))
   mkdirSync(publicKeysDir)
   const files = { signingKeyFile: join(publicKeysDir, 'signing-key'), publicKeysDir }

@@ -41,7 +41,7 @@ function health(address: string): () => Promise<number | undefined> {
     )
 }
 
-test('what runs ends well, probes hear at once that nothing new is taken, and only then it is over', async () => {
+test('drain rejects new calls, reports NOT_SERVING at once, and resolves when running calls have ended', async () => {
   let started = 0
   let finish = () => {}
   const { server, address } = await serve('127.0.0.1:0', () => {
@@ -64,7 +64,7 @@ test('what runs ends well, probes hear at once that nothing new is taken, and on
   await drained
 })
 
-test('what does not end in the grace time is cut off', async () => {
+test('a call that exceeds the grace period is cancelled', async () => {
   let started = 0
   const { server, address } = await serve('127.0.0.1:0', () => {
     started++
@@ -76,7 +76,7 @@ test('what does not end in the grace time is cut off', async () => {
   expect(await running).toMatchObject({ kind: 'unavailable' })
 })
 
-test('two replicas are replaced in turn five times under writes: each is done once, and none fails', async () => {
+test('when two replicas are replaced in turn five times under writes, each write is executed once and none fails', async () => {
   const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
   const served = [0, 0]
   // Connections are short-lived too: their end must not fail a call either.

@@ -48,8 +48,8 @@ afterAll(async () => {
 
 const send = (call = serviceCall('test', 'r-1'), from = channel) => from.client(VideoServiceService).getVideo({ videoId: '7' }, call)
 
-describe('a refusal', () => {
-  test('comes out on the other side with its kind, reason, sentence, fields and retry time', async () => {
+describe('a domain error', () => {
+  test('reaches the client with its kind, reason, message, fields and retry time', async () => {
     answer = async () => {
       throw new DomainError('exhausted', 'QUOTA_FULL', 'no more', { fields: [{ field: 'url', message: 'too large' }], retryAfter: 7 })
     }
@@ -61,7 +61,7 @@ describe('a refusal', () => {
       retryAfter: 7,
     })
   })
-  test('a fault of ours says nothing of itself', async () => {
+  test('hides the details of an internal error', async () => {
     answer = async () => {
       throw new Error('select password from users')
     }
@@ -72,20 +72,20 @@ describe('a refusal', () => {
 })
 
 describe('a principal', () => {
-  test('reaches the handler as it was signed, with request id and idempotency', async () => {
+  test('reaches the handler as it was signed, with the request id and the idempotency key', async () => {
     const principal = { kind: 'user', keyId: '1', userId: '2', organisationId: '3', userType: 'uploader' } as const
     const idempotency = { key: 'a'.repeat(64), fingerprint: 'b'.repeat(64) }
     await send({ ...serviceCall('test', 'r-2'), principal, idempotency }).catch(() => {})
     expect(seen).toMatchObject({ principal, requestId: 'r-2', idempotency })
   })
-  test('signed for another service is refused', async () => {
+  test('is rejected if it was signed for another service', async () => {
     const stranger = openChannel(address, { service: 'auth', principals: testPrincipals() })
     await expect(send(undefined, stranger)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
     stranger.close()
   })
 })
 
-describe('time', () => {
+describe('deadlines', () => {
   test('a read that takes too long is rejected as unavailable, and its handler is aborted', async () => {
     const aborted = new Promise<void>((resolve) => {
       answer = (_, call) =>
@@ -102,7 +102,7 @@ describe('time', () => {
     })
     await aborted
   })
-  test('a caller that hangs up cancels the work', async () => {
+  test('a caller that hangs up cancels the handler', async () => {
     const hangUp = new AbortController()
     const aborted = new Promise<void>((resolve) => {
       answer = (_, call) =>
@@ -125,7 +125,7 @@ test('a stream arrives in order and ends', async () => {
   expect(got).toEqual(['0', '1', '2'])
 })
 
-test('a service that is away is refused as unavailable, and found again after its restart', async () => {
+test('a call to a stopped service fails as unavailable, and succeeds after the restart', async () => {
   const first = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
   const where = await first.listen('127.0.0.1:0')
   const away = openChannel(where, { service: 'catalogue', principals: testPrincipals() })
@@ -139,7 +139,7 @@ test('a service that is away is refused as unavailable, and found again after it
   await second.drain(0)
 })
 
-test('reflection is off unless it is switched on', async () => {
+test('reflection is off unless it is enabled', async () => {
   const plain = new GrpcClient(address, credentials.createInsecure())
   const method = ServerReflectionService.serverReflectionInfo
   const stream = plain.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize)

@@ -95,7 +95,7 @@ async function send(body: Buffer, headers: Record<string, string> = {}): Promise
   }
 }
 
-test('messages of 64 MiB, plain or from 64 KiB of gzip, are refused and cost no memory', async () => {
+test('messages of 64 MiB, uncompressed or from 64 KiB of gzip, are rejected without using memory', async () => {
   const zeros = Buffer.alloc(64 * MIB)
   const bomb = framed(gzipSync(zeros), true)
   expect(bomb.length).toBeLessThan(80 * 1024)
@@ -131,7 +131,7 @@ test('messages of 64 MiB, plain or from 64 KiB of gzip, are refused and cost no 
   await expectWell()
 }, 60_000)
 
-test('a message with groups 10,000 deep is an error, whether they end or not', async () => {
+test('a message with groups nested 10,000 deep is rejected, whether or not the groups end', async () => {
   const [begin, end] = [0x7b, 0x7c]
   const deep = Buffer.alloc(10_000, begin)
   for (const message of [deep, Buffer.concat([deep, Buffer.alloc(10_000, end)])]) {
@@ -141,7 +141,7 @@ test('a message with groups 10,000 deep is an error, whether they end or not', a
   await expectWell()
 })
 
-test('a request without a path ends nothing', async () => {
+test('a request without a path does not stop the server', async () => {
   const session: ClientHttp2Session = connectHttp2(`http://${address}`)
   session.on('error', () => {})
   await once(session, 'connect')
@@ -155,7 +155,7 @@ test('a request without a path ends nothing', async () => {
   await expectWell()
 })
 
-test('floods of settings, pings, continuations and resets end with the connection, not with the process', async () => {
+test('a flood of settings, pings, continuations or resets closes the connection, and the process continues', async () => {
   // A request of these frames alone gets a response, so the floods below are not rejected for their form.
   const plain = await greeted()
   let came = ''

@@ -33,11 +33,11 @@ function call(service: HttpService): Promise<string> {
   })
 }
 
-test('without an identity it is plain HTTP', async () => {
+test('serves plain HTTP if there are no certificates', async () => {
   expect(await call(httpService(await serve(undefined), undefined))).toBe('heard')
 })
 
-test('those who are named are answered; others, plain text and other authorities are not', async () => {
+test('accepts callers that are listed, and rejects other callers, plain text and other authorities', async () => {
   const origin = await serve((await openTestIdentity(await authority.issue(['delivery']), ['gateway'])).identity)
   const other = await createTestAuthority()
   const stranger = { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate }
@@ -51,7 +51,7 @@ test('those who are named are answered; others, plain text and other authorities
   expect(await call(httpService(origin.replace('https', 'http'), undefined))).toBe('refused')
 })
 
-test('both sides go over to a new authority between two requests', async () => {
+test('client and server switch to a new authority between two requests', async () => {
   const delivery = await openTestIdentity(await authority.issue(['delivery']), ['gateway'])
   const gateway = await openTestIdentity(await authority.issue(['gateway']))
   const service = httpService(await serve(delivery.identity), gateway.identity.peer('delivery'))

@@ -22,7 +22,7 @@ async function changes(metrics: Metrics): Promise<number> {
   return Number(value)
 }
 
-test('a signing key is replaced by the documented steps under calls, and no call is refused', async () => {
+test('a signing key is replaced by the documented steps under calls, and no call is rejected', async () => {
   const [first, second] = [testSigningKey('first'), testSigningKey('second')]
   await mkdir(join(folder, 'public'))
   await replace('gateway.key', first)

@@ -42,7 +42,7 @@ function caller(address: string, identity: Identity | undefined, service = 'cata
 const figure = async (metrics: Metrics, name: string) => Number(new RegExp(`^${name}{[^}]*} (.+)$`, 'm').exec(await metrics.text())?.[1])
 const AWAY = { kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' }
 
-test('a caller that is named is answered, one that is not is refused, whatever it calls', async () => {
+test('a caller that is listed is accepted, and any other is rejected for every method', async () => {
   const catalogue = await openTestIdentity(await authority.issue(['catalogue']), ['gateway', 'encoding'])
   const { address } = await serve(catalogue.identity)
   const gateway = await openTestIdentity(await authority.issue(['vitascope-gateway', 'gateway']))
@@ -51,13 +51,13 @@ test('a caller that is named is answered, one that is not is refused, whatever i
   await expect(caller(address, worker.identity).ask()).rejects.toThrow('PERMISSION_DENIED')
 })
 
-test('without names, every caller with a certificate of the authority is answered', async () => {
+test('without a list, every caller with a certificate of the authority is accepted', async () => {
   const { address } = await serve((await openTestIdentity(await authority.issue(['catalogue']))).identity)
   const nameless = await openTestIdentity(await authority.issue([]))
   expect(await caller(address, nameless.identity).ask()).toEqual(GetVideoResponse.create())
 })
 
-test('plain text, no certificate, another authority, an expired certificate and an expired authority are refused', async () => {
+test('plain text, a missing certificate, another authority, an expired certificate and an expired authority are rejected', async () => {
   const catalogue = await openTestIdentity(await authority.issue(['catalogue']))
   const { address } = await serve(catalogue.identity)
   const other = await createTestAuthority()
@@ -94,7 +94,7 @@ test('a service with another name, no certificate or another authority receives 
   }
 })
 
-test('leaves and the authority are replaced under calls, and none fails', async () => {
+test('certificates and the authority are replaced under calls, and no call fails', async () => {
   const before = { server: await authority.issue(['catalogue']), client: await authority.issue(['gateway']) }
   const catalogue = await openTestIdentity(before.server, ['gateway'])
   const gateway = await openTestIdentity(before.client)
@@ -168,7 +168,7 @@ test('an incomplete, mismatched or expired certificate is reported once and not 
   expect([await refusals(), await figure(metrics, 'vitascope_tls_changes_total')]).toEqual([bad.length + 2, 1])
 })
 
-test('an expiring certificate is reported with its time, and a start without a valid one is rejected', async () => {
+test('an expiring certificate is reported with its expiry time, and a start without a valid one is rejected', async () => {
   const ended = await openTestIdentity(await authority.issue(['catalogue'], { toSeconds: -60 }))
   expect(await figure(ended.metrics, 'vitascope_tls_not_after_timestamp_seconds')).toBeLessThan(Date.now() / 1_000)
   const { folder } = await certificateFolder({ 'tls.crt': 'nothing', 'tls.key': '', 'ca.crt': '' })
@@ -176,7 +176,7 @@ test('an expiring certificate is reported with its time, and a start without a v
   expect(() => openIdentity({ folder, callers: [] }, { log, metrics: createMetrics('test') })).toThrow('VITASCOPE_TLS_DIR')
 })
 
-test('only health is answered in plain text', async () => {
+test('only the health check is served in plain text', async () => {
   const catalogue = await openTestIdentity(await authority.issue(['catalogue']), ['gateway'])
   const { server } = await serve(catalogue.identity, { healthListen: '127.0.0.1:0' })
   const probe = new GrpcClient(server.healthAddress() ?? '', credentials.createInsecure())

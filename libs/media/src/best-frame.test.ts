@@ -14,14 +14,14 @@ const blurred = painted((x, y) => 90 + x * 3 + y)
 const night = painted((x, y) => ((x * 37 + y * 91) % 256) >> 4)
 
 test.each([
-  ['the middle one where all are alike', [scene, scene, scene, scene, scene], 2],
-  ['the nearest of the good ones, the earlier of two', [scene, scene, black, scene, scene], 1],
-  ['not a blurred one', [scene, scene, scene, blurred, blurred, scene, scene], 2],
-  ['not a dark one', [night, night, night, scene], 3],
-  ['not a white one', [white, white, scene, white, white, white], 2],
-  ['the middle where all are black', [black, black, black], 1],
-  ['the only one', [black], 0],
+  ['the middle frame if all are alike', [scene, scene, scene, scene, scene], 2],
+  ['the nearest good frame, or the earlier of two', [scene, scene, black, scene, scene], 1],
+  ['no blurred frame', [scene, scene, scene, blurred, blurred, scene, scene], 2],
+  ['no dark frame', [night, night, night, scene], 3],
+  ['no white frame', [white, white, scene, white, white, white], 2],
+  ['the middle frame if all are black', [black, black, black], 1],
+  ['the only frame', [black], 0],
   ['none', [], 0],
-])('%s', (_, pictures, chosen) => {
+])('chooses %s', (_, pictures, chosen) => {
   expect(bestPicture({ width, height, pictures })).toBe(chosen)
 })

@@ -39,11 +39,11 @@ describe.each([
     0xc00000b7,
     { read: 63, openat: 56, clone: 220, socket: 198, unshare: 97, bpf: 280, keyctl: 219, ptrace: 117, setsid: 157, symlinkat: 36 },
   ],
-] as const)('the filter of %s', (machine, arch, numbers) => {
+] as const)('the seccomp filter of %s', (machine, arch, numbers) => {
   const request = (number: number, argument = 0, variant: FilterVariant = 'tool') =>
     verdict(callFilter(variant, machine)?.program ?? Buffer.alloc(0), { arch, number, argument })
 
-  test('lets a tool read, write and start threads and processes', () => {
+  test('allows a tool to read, write and start threads and processes', () => {
     const threads = 0x3d0f00
     expect([request(numbers.read), request(numbers.openat), request(numbers.clone, threads), request(numbers.clone, 17)]).toEqual(
       Array(4).fill('allow'),
@@ -52,25 +52,25 @@ describe.each([
   test.each(['unshare', 'bpf', 'keyctl', 'ptrace', 'setsid', 'symlinkat'] as const)('denies %s', (name) => {
     expect([request(numbers[name]), request(numbers[name], 0, 'office')]).toEqual(['EPERM', 'EPERM'])
   })
-  test('denies every new namespace of clone, and does not know clone3', () => {
+  test('denies clone with any new namespace, and reports clone3 as not implemented', () => {
     for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]) {
       expect(request(numbers.clone, flag | 17)).toBe('EPERM')
     }
     expect(request(435)).toBe('ENOSYS')
   })
-  test('denies io_uring and the calls that mount', () => {
+  test('denies io_uring and the mount calls', () => {
     expect([425, 426, 427, 428, 429, 430, 431, 432, 433, 442].map((number) => request(number))).toEqual(Array(10).fill('EPERM'))
   })
-  test('lets LibreOffice alone have sockets', () => {
+  test('allows sockets for LibreOffice only', () => {
     expect([request(numbers.socket), request(numbers.socket, 0, 'office')]).toEqual(['EPERM', 'allow'])
   })
-  test('kills who calls by another ABI', () => {
+  test('kills a process that uses another ABI', () => {
     const program = callFilter('tool', machine)?.program ?? Buffer.alloc(0)
     expect(verdict(program, { arch: 0x40000003, number: numbers.read })).toBe('kill')
     if (machine === 'x64') expect(request(0x40000000 + numbers.read)).toBe('kill')
   })
 })
 
-test('there is none where the numbers of calls are not known', () => {
+test('there is no filter for a processor whose call numbers are unknown', () => {
   expect(callFilter('tool', 'riscv64')).toBeUndefined()
 })

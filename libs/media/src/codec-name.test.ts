@@ -17,7 +17,7 @@ test.each([
   expect(codecName(box(type, hex))).toBe(name)
 })
 
-test('what is cut, or none of these, has no name', () => {
+test('a truncated or unsupported codec configuration has no name', () => {
   expect(codecName(Buffer.from('hvcC\x01\x01', 'latin1'))).toBeUndefined()
   expect(codecName(Buffer.from('av1C'))).toBeUndefined()
   expect(codecName(Buffer.from('vp09'))).toBeUndefined()

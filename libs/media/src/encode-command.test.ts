@@ -44,7 +44,7 @@ function soundFor(probe: SourceProbe): string[] {
 
 const cut = (probe: SourceProbe): SourceProbe => ({ ...probe, ...(probe.video && { video: { ...probe.video, keySeconds: 2 } }) })
 
-test('the plan is plain JSON and follows from the probe alone', () => {
+test('the plan is plain JSON and depends only on the probe', () => {
   const plan = planEncode({ probe: aProbe(), tools: { version: '9.0', toneMap: true } })
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
   expect(plan).toMatchObject({
@@ -59,7 +59,7 @@ test('the plan is plain JSON and follows from the probe alone', () => {
   })
 })
 
-test('the source is decoded once, from a guarded input of fixed name, each size scaled once', () => {
+test('the source is decoded once, from a protected input with a fixed name, and each size is scaled once', () => {
   const args = argumentsFor(aProbe())
   expect(args.filter((word) => word === '-i')).toHaveLength(1)
   expect(args[args.indexOf('-i') + 1]).toBe('file:source')
@@ -77,7 +77,7 @@ test('the source is decoded once, from a guarded input of fixed name, each size 
   expect(args.filter((word) => word.endsWith('/index.m3u8'))).toHaveLength(6)
 })
 
-test('no word of it is other than our own', () => {
+test('arguments contain no text of the source', () => {
   for (const word of [...argumentsFor(cut(aProbe()), 1), ...soundFor(aProbe())]) expect(word).toMatch(/^[\w\-+=:.,;[\]/%|()*\\]+$/)
 })
 
@@ -92,7 +92,7 @@ test('HDR, interlacing and many channels get their filters', () => {
   expect(soundFor({ ...probe, video, audio }).join(' ')).toContain('[0:1]pan=stereo|c0=c0|c1=c1,')
 })
 
-test('a chunk in the middle is entered half a second before it, on the clock of the whole source', () => {
+test('seeking for a middle chunk starts half a second early, with the time stamps of the whole source', () => {
   const args = argumentsFor(cut(aProbe()), 1).join(' ')
   expect(args).toContain('-copyts -start_at_zero -ss 3.504 -noaccurate_seek')
   expect(args).toContain('fps=fps=30000/1001:start_time=4.004000,tpad=stop_mode=clone:stop_duration=1.5,trim=start_frame=0:end_frame=180,')
@@ -100,7 +100,7 @@ test('a chunk in the middle is entered half a second before it, on the clock of 
   expect(args).toContain('-start_number 2')
 })
 
-test('every sound has its graph, and is made in every rate', () => {
+test('every audio stream has its own filter graph, and is encoded at every bit rate', () => {
   const [first] = aProbe().audio
   if (!first) throw new Error('the probe has sound')
   const second = { ...first, index: 2, isDefault: false, language: 'ger' }
@@ -113,7 +113,7 @@ test('every sound has its graph, and is made in every rate', () => {
   expect(args.filter((word) => word.endsWith('/index.m3u8'))).toHaveLength(6)
 })
 
-test('where time may jump, the run of the picture sees the sound, and the other way round', () => {
+test('if time stamps may jump, the video run also reads the audio, and the audio run the video', () => {
   const probe = { ...aProbe(), container: 'mpegts', demuxer: 'mpegts' } as const
   expect(argumentsFor(probe).join(' ')).toContain('-map 0:1 -c copy -f null')
   expect(soundFor(probe).join(' ')).toContain('-map 0:0 -c copy -f null')

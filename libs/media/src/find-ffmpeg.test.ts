@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('a configured path must exist next to an ffprobe, and the message says what to do', async () => {
+test('a configured path requires ffmpeg and ffprobe, and the error says what to do', async () => {
   const advice = 'name an ffmpeg 5.1 or newer that has ffprobe in the same folder, or unset VITASCOPE_FFMPEG'
   const missing = findFfmpeg({ path: '/nowhere/ffmpeg' })
   await expect(missing).rejects.toThrow('VITASCOPE_FFMPEG=/nowhere/ffmpeg: /nowhere/ffmpeg does not exist or is not executable')
@@ -23,7 +23,7 @@ test('a configured path must exist next to an ffprobe, and the message says what
   await expect(findFfmpeg({ path: alone })).rejects.toThrow(/cannot be used \(.*prints no version of ff(mpeg|probe)\)/)
 })
 
-test('a given ffmpeg that is too old is refused', async () => {
+test('a configured ffmpeg that is too old is rejected', async () => {
   const old = join(folder, 'old')
   await rm(join(folder, 'ffprobe'), { force: true })
   for (const name of ['old', 'ffprobe']) {
@@ -33,7 +33,7 @@ test('a given ffmpeg that is too old is refused', async () => {
   await expect(findFfmpeg({ path: old })).rejects.toThrow(`VITASCOPE_FFMPEG=${old} is ffmpeg 4.4.2; name an ffmpeg 5.1 or newer`)
 })
 
-test('without an ffmpeg of the system the packaged one is found, both tools of one build, with a warning that names both', async () => {
+test('without a system ffmpeg the packaged one is used, with both tools of one build, and a warning names both', async () => {
   const tools = await findFfmpeg({ systemFolders: [] })
   expect(tools).toMatchObject({ toneMap: true, codecs: ['h264', 'hevc', 'av1'] })
   expect(tools.ffprobeVersion).toBe(tools.version)

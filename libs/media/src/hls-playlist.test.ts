@@ -7,7 +7,7 @@ const segments = [
   { name: 'seg-00003.m4s', seconds: 0.5, bytes: 100_000 },
 ]
 
-test('a written playlist reads back', () => {
+test('a written playlist can be parsed again', () => {
   const text = mediaPlaylist('init.mp4', segments)
   expect(text).toContain('#EXT-X-TARGETDURATION:4\n')
   expect(text.endsWith('#EXTINF:0.500000,\nseg-00003.m4s\n#EXT-X-ENDLIST\n')).toBe(true)
@@ -19,7 +19,7 @@ const track = (uri: string, bytes: number, more = {}) => ({
   ...more,
 })
 
-test('the master names each variant with its peak and average rate and its sound once', () => {
+test('the master playlist lists each variant with peak and average rate, and each audio track once', () => {
   const audio = { key: 'audio_64', tracks: [track('audio_64/index.m3u8', 64_000)] }
   const picture = { width: 426, height: 240, framesPerSecond: 30_000 / 1001 }
   const variant = (uri: string) => ({ uri, segments, codecs: ['avc1.640015', 'mp4a.40.2'], picture, audio })
@@ -32,7 +32,7 @@ test('the master names each variant with its peak and average rate and its sound
   )
 })
 
-test('one of several audio tracks is the default, one without a language is only selected by hand, and the highest bandwidth counts', () => {
+test('one of several audio tracks is the default, a track without a language is not selected automatically, and the highest bandwidth counts', () => {
   const tracks = [track('a', 64_000), track('b', 96_000, { isDefault: false, language: '', name: 'Comments' })]
   const variant = {
     uri: 'v',

@@ -17,11 +17,11 @@ test.each([
   ['und', '', 'Audio'],
   ['', '', 'Audio'],
   ['qqq', 'qqq', 'Audio'],
-])('a sound in "%s" is in "%s", called %s', (spoken, language, name) => {
+])('audio tagged "%s" has the language "%s" and the name %s', (spoken, language, name) => {
   expect(planAudio([aSound({ language: spoken })], rungs, 10)?.sounds[0]).toMatchObject({ language, name })
 })
 
-test('each sound comes in each rate; no two have one name', () => {
+test('each audio stream is encoded at each bit rate, and names are unique', () => {
   const sounds = [
     aSound({ language: 'en' }),
     aSound({ language: 'en', index: 2 }),
@@ -44,7 +44,7 @@ test('each sound comes in each rate; no two have one name', () => {
   expect(planned?.sounds[0]?.silenceSeconds).toBe(3)
 })
 
-test('what goes on behind the end is cut, never held back', () => {
+test("audio after the end of the video is cut, and short audio is padded by at most the video's length", () => {
   expect(planAudio([aSound(), aSound({ endSeconds: 40 })], rungs, 10)?.sounds[1]?.silenceSeconds).toBe(1)
   expect(planAudio([], rungs, 10)).toBeUndefined()
   expect(maxSounds).toBe(8)

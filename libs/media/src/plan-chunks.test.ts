@@ -11,11 +11,11 @@ const picture = (more: Partial<PictureToCut> = {}): PictureToCut => ({
 })
 const seconds = (more?: Partial<PictureToCut>) => planChunks(picture(more)).map(({ frames }) => frames / 25)
 
-test('the first chunk is one segment, the next are twice as long each, up to a minute', () => {
+test('the first chunk has one segment, and each next one is twice as long, up to a minute', () => {
   expect(seconds()).toEqual([4, 8, 16, 32, ...Array.from({ length: 9 }, () => 60)])
 })
 
-test('chunks lie side by side, each at a segment', () => {
+test('chunks are adjacent and start at segment boundaries', () => {
   const chunks = planChunks(picture({ frames: 14_987 }))
   let [frame, segment] = [0, 1]
   for (const chunk of chunks) {
@@ -27,17 +27,17 @@ test('chunks lie side by side, each at a segment', () => {
   expect(frame).toBe(14_987)
 })
 
-test('of a short picture a chunk is an eighth, and four segments at least', () => {
+test('a chunk of a short video is an eighth of it, and at least four segments', () => {
   expect(seconds({ frames: 25 * 200 })).toEqual([4, 8, 16, 28, 28, 28, 28, 28, 32])
   expect(seconds({ frames: 25 * 60 })).toEqual([4, 8, 16, 16, 16])
 })
 
-test('costly ones stay below forty processor seconds, and above two segments', () => {
+test('expensive chunks take at most forty processor seconds, and have at least two segments', () => {
   expect(seconds({ cpuSecondsPerFrame: 0.05 })).toEqual([4, 8, 16, ...Array.from({ length: 17 }, () => 32), 28])
   expect(new Set(seconds({ cpuSecondsPerFrame: 1 }).slice(1))).toEqual(new Set([8, 4]))
 })
 
-test('a short rest goes with its neighbour, and what cannot be cut stays whole', () => {
+test('a short rest is added to the previous chunk, and a source that cannot be cut stays whole', () => {
   expect(seconds({ frames: 25 * 5 })).toEqual([5])
   expect(seconds({ frames: 25 * 6 })).toEqual([4, 2])
   expect(seconds({ frames: 25 * 62 })).toEqual([4, 8, 16, 16, 18])

@@ -30,7 +30,7 @@ const aSource = (width: number, height: number, seconds: number): SourceProbe =>
 const planned = (width: number, height: number, seconds: number) =>
   planEncode({ probe: aSource(width, height, seconds), tools: { version: '7.0', toneMap: false } })
 
-test('the planned work of a tiny picture is that of its frames: ten hours of 16 by 16 pixels are minutes of a processor', () => {
+test('the planned work of a tiny video depends on its frames: ten hours of 16x16 pixels take minutes of processor time', () => {
   const { expectedCpuSeconds, chunks } = planned(16, 16, 36_000)
   expect(expectedCpuSeconds).toBeGreaterThan(200)
   expect(expectedCpuSeconds).toBeLessThan(600)
@@ -38,7 +38,7 @@ test('the planned work of a tiny picture is that of its frames: ten hours of 16 
   expect(Math.abs(sum - expectedCpuSeconds)).toBeLessThan(3)
 })
 
-test('that of a large picture is that of its pixels', () => {
+test('the planned work of a large video depends on its pixels', () => {
   const [small, large] = [planned(640, 360, 60), planned(1920, 1080, 60)]
   expect(large.expectedCpuSeconds / small.expectedCpuSeconds).toBeGreaterThan(3)
 })

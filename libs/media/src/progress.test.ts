@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createProgress, progressLines } from './progress.ts'
 
-test('only a report that moves on counts as progress', () => {
+test('only a report with more frames or bytes counts as progress', () => {
   const frames: number[] = []
   const line = progressLines((report) => frames.push(report.frame))
   const say = (frame: number, size: string) =>
@@ -17,7 +17,7 @@ test('only a report that moves on counts as progress', () => {
   expect(frames).toEqual([5, 5, 9])
 })
 
-test('the percentage goes from 6 to 99, never back, each value once', () => {
+test('the percentage rises from 6 to 99, never falls, and each value is reported once', () => {
   const seen: number[] = []
   const progress = createProgress({ frames: 100, seconds: 4 }, (percent) => seen.push(percent))
   for (const frame of [0, 10, 10, 8, 50, 100, 130, 20]) progress.encoding({ frame, seconds: 0 })
@@ -29,7 +29,7 @@ test('the percentage goes from 6 to 99, never back, each value once', () => {
   expect(seen).toEqual([6, 15, 51, 96, 97, 98, 99])
 })
 
-test('sound alone goes by its time', () => {
+test('the progress of audio-only sources depends on the time', () => {
   const seen: number[] = []
   const progress = createProgress({ frames: 0, seconds: 10 }, (percent) => seen.push(percent))
   progress.encoding({ frame: 0, seconds: 5 })

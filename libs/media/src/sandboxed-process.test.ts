@@ -45,17 +45,17 @@ async function until(condition: () => Promise<boolean>, milliseconds: number): P
   }
 }
 
-describe('a run that goes wrong ends with its kind', () => {
+describe('a failed run reports its kind', () => {
   test.each([
     ['hangs silently', 'sleep 60', { stallSeconds: 1 }, 'stalled'],
     [
-      'reports without moving',
+      'reports without progress',
       'while true; do printf "frame=1\\nout_time_us=40000\\nprogress=continue\\n"; sleep 0.1; done',
       { stallSeconds: 1 },
       'stalled',
     ],
     [
-      'moves on for too long',
+      'makes progress for too long',
       'for ((i=1;;i++)); do printf "frame=$i\\nprogress=continue\\n"; sleep 0.1; done',
       { wallSeconds: 1 },
       'timeout',
@@ -63,21 +63,21 @@ describe('a run that goes wrong ends with its kind', () => {
     ['dies by SEGV', 'kill -SEGV $$', {}, 'crashed'],
     ['is killed', 'kill -KILL $$', {}, 'crashed'],
     ['exits with 137', 'exit 137', {}, 'crashed'],
-    ['cannot get memory', 'echo "Cannot allocate memory" >&2; exit 1', {}, 'out_of_memory'],
-    ['writes without end', 'head -c 3000000 /dev/zero > big || exit $?; exit 0', { fileBytes: 1_000_000 }, /output_too_large|crashed/],
-    ['burns its processor time', 'while true; do :; done', { cpuSeconds: 1 }, 'timeout'],
+    ['cannot allocate memory', 'echo "Cannot allocate memory" >&2; exit 1', {}, 'out_of_memory'],
+    ['writes without limit', 'head -c 3000000 /dev/zero > big || exit $?; exit 0', { fileBytes: 1_000_000 }, /output_too_large|crashed/],
+    ['exceeds its processor time', 'while true; do :; done', { cpuSeconds: 1 }, 'timeout'],
   ])('a tool that %s', async (name, body, limits, kind) => {
     const failed = await runFake(name.replace(/\W/g, '-'), body, { limits }).catch((error: unknown) => error)
     expect(failed).toMatchObject({ name: 'EncodeFailed', kind: typeof kind === 'string' ? kind : expect.stringMatching(kind) })
   })
 
-  test('a tool that is not there', async () => {
+  test('a tool that does not exist', async () => {
     await expect(runSandboxed({ tool: '/nowhere/ffmpeg', args: [], scratch: room.scratch('none') })).rejects.toMatchObject({
       kind: 'crashed',
     })
   })
 
-  test('ffmpeg past its memory and past its file size', async () => {
+  test('ffmpeg above its memory limit and above its file size limit', async () => {
     const scratch = room.scratch('limits')
     const run = (args: string[], limits: SandboxedRun['limits']) =>
       runSandboxed({ tool: room.tools.ffmpeg, args, scratch, writes: ['.'], limits })
@@ -90,7 +90,7 @@ describe('a run that goes wrong ends with its kind', () => {
   })
 })
 
-test('what it leaves running and writing goes with it, and the end of its words is kept', async () => {
+test('processes and writes that a tool leaves running end with the run, and the end of its output is kept', async () => {
   const { ffmpeg } = await room.fake('family', 'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait')
   const scratch = room.scratch('family')
   const failed = await runSandboxed({ tool: ffmpeg, args: [], scratch, limits: { stallSeconds: 1 } }).catch((error: unknown) => error)
@@ -99,7 +99,7 @@ test('what it leaves running and writing goes with it, and the end of its words 
   await until(async () => (await processesIn(scratch)) === 0, 2000)
 })
 
-test('processor time is counted, also of what it starts', async () => {
+test('processor time is counted, including that of child processes', async () => {
   const { ffmpeg } = await room.fake(
     'busy',
     'for ((i = 0; i < 400000; i++)); do :; done; bash -c "for ((i = 0; i < 400000; i++)); do :; done"; sleep 1.1',
@@ -109,7 +109,7 @@ test('processor time is counted, also of what it starts', async () => {
   expect(cpuSeconds).toBeLessThan(60)
 })
 
-test('what leaves its process group does not outlive it, and does not keep the run from its end', async () => {
+test('processes outside the process group end with the run, and do not delay its end', async () => {
   const scratch = room.scratch('survivors')
   const { ffmpeg } = await room.fake(
     'survivors',
@@ -119,7 +119,7 @@ test('what leaves its process group does not outlive it, and does not keep the r
   await until(async () => (await processesIn(scratch)) === 0, 2000)
 })
 
-test('it cannot have processes without end', async () => {
+test('the number of processes is limited', async () => {
   const { processLimit } = await sandboxFor('/bin/bash')
   if (processLimit.kind !== 'own') return
   const fork = '$n++ while defined($p = fork) and ($p or sleep 60); print "$n\\n"'
@@ -129,9 +129,9 @@ test('it cannot have processes without end', async () => {
 })
 
 const calls: [string, string][] = [
-  ['a socket of a service', 'socket($s, 1, 1, 0) && connect($s, pack("S a108", 1, "socket"))'],
-  ['a pair of sockets', 'socketpair($s, $t, 1, 1, 0)'],
-  ['a socket of the network', 'socket($s, 2, 1, 0)'],
+  ['a connection to the socket of a service', 'socket($s, 1, 1, 0) && connect($s, pack("S a108", 1, "socket"))'],
+  ['a socket pair', 'socketpair($s, $t, 1, 1, 0)'],
+  ['a network socket', 'socket($s, 2, 1, 0)'],
   ['a new user namespace', `syscall(${nativeNumber(272, 97)}, 0x10000000) == 0`],
   ['a new process in a new user namespace', `syscall(${nativeNumber(56, 220)}, 0x10000011, 0, 0, 0, 0) >= 0`],
   ['io_uring', 'syscall(425, 1, $zeros) >= 0'],
@@ -141,11 +141,11 @@ const calls: [string, string][] = [
   ['ptrace', `syscall(${nativeNumber(101, 117)}, 0, 0, 0, 0) == 0`],
   ['a mount', `syscall(${nativeNumber(165, 40)}, $name, $name, $name, 0, 0) == 0 or $!{ENOENT} or $!{ENODEV}`],
   ['a symbolic link', 'symlink("/etc", "link")'],
-  ['a session of its own', `syscall(${nativeNumber(112, 157)}) >= 0`],
+  ['a new session', `syscall(${nativeNumber(112, 157)}) >= 0`],
 ]
 
-describe('of the calls that a decoder does not need', () => {
-  test.each(calls)('%s is not to be had', async (_, call) => {
+describe('a system call that a decoder does not need', () => {
+  test.each(calls)('%s is denied', async (_, call) => {
     const { calls: filtered } = await sandboxFor('/bin/bash')
     if (filtered === 'all') return
     const server = createServer()
@@ -166,7 +166,7 @@ function nativeNumber(x64: number, arm64: number): number {
   return process.arch === 'arm64' ? arm64 : x64
 }
 
-test('the signal ends it, before and while it runs', async () => {
+test('the signal aborts a run before and after its start', async () => {
   await expect(runFake('before', 'exit 0', { signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' })
   const controller = new AbortController()
   const onLine = () => {
@@ -178,14 +178,14 @@ test('the signal ends it, before and while it runs', async () => {
   })
 })
 
-test('a fault of the reader ends the run and comes out as it is', async () => {
+test('an exception of the line handler ends the run and is rethrown', async () => {
   const onLine = () => {
     throw new RangeError('no such frame')
   }
   await expect(runFake('reader', 'echo started; sleep 60', { onLine })).rejects.toThrow(RangeError)
 })
 
-test('it sees no environment of ours, no network, and is another user without rights at a lower priority', async () => {
+test("a tool has none of the service's environment, no network, no capabilities, another user and a lower priority", async () => {
   process.env['VITASCOPE_TEST_SECRET'] = 'must not be seen'
   const environment = await output('environment', '/usr/bin/env')
   delete process.env['VITASCOPE_TEST_SECRET']
@@ -217,13 +217,13 @@ test('it sees no environment of ours, no network, and is another user without ri
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('as root the user stays a stranger to files that are not for all', async () => {
+test("as root, the tool's user cannot read files of root", async () => {
   const sandbox = await sandboxFor(room.tools.ffmpeg)
   expect(sandbox.diesWithParent).toBe(true)
   expect(await output('shadow', 'cat /etc/shadow 2>/dev/null | head -c 1; echo end')).toEqual(['end'])
 })
 
-test('a tool under a private folder, which its user cannot enter, runs as that user all the same', async () => {
+test('a tool in a private folder that its user cannot enter still runs as that user', async () => {
   const { ffmpeg } = await room.fake('private', 'echo "$(id -u) $(basename $0)"; cat $(dirname $0)/nothing 2>/dev/null; ls -d ..; true')
   await chmod(dirname(ffmpeg), 0o700)
   const lines: string[] = []
@@ -239,7 +239,7 @@ const isToolUser = (user: string) =>
     ? toolUsers.some(({ first, count }) => Number(user) >= first && Number(user) < first + count)
     : Number(user) === 65_534
 
-test('kill -9 of the process that started ffmpeg leaves none of it after a second', async () => {
+test('kill -9 of the process that started ffmpeg ends all its processes within a second', async () => {
   const scratch = room.scratch('orphan')
   const script = `
     import { runSandboxed } from ${JSON.stringify(new URL('./sandboxed-process.ts', import.meta.url).href)}

@@ -27,10 +27,10 @@ test.each([
   ['one second', 1, 1, 1, 1, 1],
   ['seven seconds', 7, 4, 1, 1, 4],
   ['a minute', 60, 30, 2, 1, 5],
-  ['200 s, the last length of one tile every two seconds', 200, 100, 4, 1, 5],
-  ['a little more', 201, 51, 3, 2, 5],
+  ['200 s, the longest video with a tile every two seconds', 200, 100, 4, 1, 5],
+  ['201 s', 201, 51, 3, 2, 5],
   ['ten hours', 36_000, 100, 4, 180, 5],
-])('%s', (_, seconds, tiles, sprites, everyGroups, columns) => {
+])('plans the tiles of %s', (_, seconds, tiles, sprites, everyGroups, columns) => {
   const storyboard = planned(seconds)
   expect([storyboard.tiles, storyboard.sprites.length, storyboard.everyGroups, storyboard.columns]).toEqual([
     tiles,
@@ -44,11 +44,11 @@ test.each([
   ['wide', { width: 1280, height: 720 }, [160, 90]],
   ['tall', { width: 720, height: 1280 }, [90, 160]],
   ['of extreme shape', { width: 4000, height: 100 }, [360, 10]],
-])('a tile is small where the picture is %s', (_, size, [width, height]) => {
+])('a tile is small if the picture is %s', (_, size, [width, height]) => {
   expect(planned(10, size).tile).toEqual({ width, height })
 })
 
-test('the cues follow each other without gaps to the end', () => {
+test('the cues cover the whole duration without gaps', () => {
   const storyboard = planned(3_725)
   const cues = storyboardVtt(storyboard, 3_725.4).split('\n\n').slice(1)
   const times = cues.map((cue) => cue.split('\n')[0]?.split(' --> '))
@@ -58,7 +58,7 @@ test('the cues follow each other without gaps to the end', () => {
   expect(new Set(cues.map((cue) => cue.split('\n')[1])).size).toBe(cues.length)
 })
 
-test('sound alone has none', () => {
+test('audio-only sources have no storyboard', () => {
   expect(
     planStoryboard({ renditions: [{ key: 'h264_100', label: 100 }], images: [{ key: 'poster', atSeconds: 0, shortSide: 720 }] }),
   ).toBeUndefined()

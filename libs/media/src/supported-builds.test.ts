@@ -5,13 +5,13 @@ import { canCopyPictures, isSupported, OLDEST_VERSION, SUPPORTED_BUILDS, warning
 
 test.each([
   ['a distribution’s build', '5.1.9-0+deb12u1', false],
-  ['another distribution’s', '6.1.1-3ubuntu5.1', false],
+  ['a build of another distribution', '6.1.1-3ubuntu5.1', false],
   ['a new release', '8.1.3', false],
-  ['a newer one', 'n9.0.2-12-gabc', false],
+  ['a newer release', 'n9.0.2-12-gabc', false],
   ['a packaged build', 'n8.0.1-40-gabb609bb58-20260107', true],
-  ['one just below', '8.1.2', true],
-  ['one without a number', 'N-66595-gc2b38619c0-static', true],
-  ['one newer than all that is tested', '99.0', true],
+  ['a release just below', '8.1.2', true],
+  ['a build without a version number', 'N-66595-gc2b38619c0-static', true],
+  ['a build newer than all tested ones', '99.0', true],
 ])('%s: %s', (_, version, warned) => {
   expect(warningFor(version, version) !== undefined).toBe(warned)
 })
@@ -32,7 +32,7 @@ test.each([
   expect(isSupported(version)).toBe(supported)
 })
 
-test('pictures are copied from ffmpeg 7 on', () => {
+test('video streams are copied from ffmpeg 7 on', () => {
   expect(['5.1.9-0+deb12u1', '6.0-static', 'n7.0-7-gd38bf5e08e', 'N-66595-gc2b38619c0'].map(canCopyPictures)).toEqual([
     false,
     false,
@@ -41,7 +41,7 @@ test('pictures are copied from ffmpeg 7 on', () => {
   ])
 })
 
-test('the list for operators names each supported build', async () => {
+test('the list for operators contains each supported build', async () => {
   const text = await readFile(join(import.meta.dirname, '../../../docs/operate/images.md'), 'utf8')
   for (const { name, version } of SUPPORTED_BUILDS) expect(text).toContain(`| ${name} | ${version} |`)
   expect(SUPPORTED_BUILDS.every(({ version }) => isSupported(version))).toBe(true)

@@ -72,12 +72,12 @@ async function encoded(source: string, plan: EncodePlan): Promise<{ numbers: num
 
 const x264 = '-c:v libx264 -preset veryfast -bf 3 -b_strategy 0'
 
-describe('over all seams every frame is there once, at its place', () => {
+describe('every frame is present once, at its place, across chunk boundaries:', () => {
   test.each([
     ['MP4 with B frames and key frames ten seconds apart', 'long.mp4', `${numbered(30, 21)} ${x264} -g 300`, 3],
     ['MP4 with open groups', 'open.mp4', `${numbered(25, 16)} ${x264} -g 50 -x264-params open-gop=1`, 3],
-    ['29.97 frames a second', 'ntsc.mp4', `${numbered('30000/1001', 16)} ${sound(14)} ${x264} -g 77 -c:a aac`, 3],
-    ['120 frames a second, of which 60 are kept', 'fast.mp4', `${numbered(120, 16)} ${x264} -g 240`, 3],
+    ['29.97 frames per second', 'ntsc.mp4', `${numbered('30000/1001', 16)} ${sound(14)} ${x264} -g 77 -c:a aac`, 3],
+    ['120 frames per second, of which 60 are kept', 'fast.mp4', `${numbered(120, 16)} ${x264} -g 240`, 3],
     ['Matroska', 'film.mkv', `${numbered('24000/1001', 16)} ${sound(14)} ${x264} -g 100 -c:a libopus`, 3],
     ['WebM', 'film.webm', `${numbered(25, 16)} ${sound(14)} -c:v libvpx -deadline realtime -b:v 500k -g 90 -c:a libopus`, 3],
     [
@@ -109,7 +109,7 @@ describe('over all seams every frame is there once, at its place', () => {
     120_000,
   )
 
-  test('frames that are held for seconds, over seams and up to the end', async () => {
+  test('frames that last for seconds, across chunk boundaries and up to the end', async () => {
     const kept = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
     const select = `-vf select=${kept.join('+').replaceAll(',', '\\,')}`
     const source = await room.make('held.mp4', `${numbered(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`)
@@ -120,7 +120,7 @@ describe('over all seams every frame is there once, at its place', () => {
     expect(numbers.at(-1)).toBeGreaterThanOrEqual(439)
   }, 120_000)
 
-  test('times that begin below zero, an edit list that skips the beginning, and a picture that comes late', async () => {
+  test('time stamps below zero, an edit list that skips the start, and video that starts late', async () => {
     const plain = await room.make('plain.mp4', `${numbered(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
     const made = await Promise.all([
       // Copied from the middle of a group: the edit list hides the earlier frames.
@@ -136,7 +136,7 @@ describe('over all seams every frame is there once, at its place', () => {
     }
   }, 240_000)
 
-  test('a portrait by rotation', async () => {
+  test('a portrait video by rotation metadata', async () => {
     const flat = await room.make('flat.mp4', `${numbered(30, 16)} ${x264} -g 90`)
     const turn = room.tools.version.startsWith('5')
       ? `-i ${flat} -c copy -metadata:s:v rotate=90`
@@ -148,7 +148,7 @@ describe('over all seams every frame is there once, at its place', () => {
   }, 120_000)
 })
 
-test('the frames are the same in whatever order chunks are made, and after an ffmpeg was killed in the middle', async () => {
+test('the frames are the same in any order of chunks, and after ffmpeg was killed in the middle', async () => {
   const film = '-f lavfi -i mandelbrot=s=640x360:r=25,noise=alls=20:allf=t'
   const source = await room.make('again.mp4', `${film} ${sound(18)} -t 18 -c:v libx264 -preset ultrafast -g 75 -pix_fmt yuv420p -c:a aac`)
   const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
@@ -177,7 +177,7 @@ test('the frames are the same in whatever order chunks are made, and after an ff
   expect(await hashes(disturbed)).toEqual(expected)
 }, 180_000)
 
-test('the head of a segment has the data of its playlist', async () => {
+test('the header of each segment has the duration of its playlist', async () => {
   const source = await room.make('heads.mp4', `${numbered('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
   const plan = await planOf(source)
   const work = { source, scratch: room.scratch('heads'), tools: room.tools, plan }
@@ -192,7 +192,7 @@ test('the head of a segment has the data of its playlist', async () => {
   }
 }, 60_000)
 
-describe('a seam that does not fit is found', () => {
+describe('detects a chunk boundary that does not match:', () => {
   let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaRoom['tools'] }
   beforeAll(async () => {
     const source = await room.make('seams.mp4', `${numbered(25, 12)} ${x264} -g 50`)
@@ -202,14 +202,14 @@ describe('a seam that does not fit is found', () => {
 
   const place = (chunk: number, name: string) => join(work.scratch, chunkFolder(chunk), 'h264_100', name)
   test.each([
-    ['a chunk with another head', 'init.mp4', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('00000008free', 'latin1')])],
-    ['a segment of another time', 'seg-00002.m4s', () => readFile(place(1, 'seg-00003.m4s'))],
+    ['a chunk with another header', 'init.mp4', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('00000008free', 'latin1')])],
+    ['a segment from another time', 'seg-00002.m4s', () => readFile(place(1, 'seg-00003.m4s'))],
     [
-      'a segment that is missing in the list',
+      'a segment missing from the playlist',
       'index.m3u8',
       (bytes: Buffer) => Buffer.from(`${bytes}`.replace(/#EXTINF.*\nseg-00002.m4s\n/, '')),
     ],
-    ['a segment that was cut', 'seg-00003.m4s', (bytes: Buffer) => bytes.subarray(0, 100)],
+    ['a truncated segment', 'seg-00003.m4s', (bytes: Buffer) => bytes.subarray(0, 100)],
   ])(
     '%s',
     async (_, name, damage) => {
@@ -224,7 +224,7 @@ describe('a seam that does not fit is found', () => {
     60_000,
   )
 
-  test('a plan of another build, or of an older way to plan, is not carried out', async () => {
+  test('a plan of another build or an older plan version is not executed', async () => {
     expect(canCarryOut(work.plan, room.tools)).toBe(true)
     expect(canCarryOut({ ...work.plan, planVersion: 1 }, room.tools)).toBe(false)
     expect(canCarryOut(work.plan, { version: 'another' })).toBe(false)

@@ -40,7 +40,7 @@ test.each([
   [hevc, 'hevc', 'hvc1', /^hvc1\.1\.6\.L60\.90$/],
   [av1, 'av1', 'av01', /^av01\.0\.00M\.08$/],
 ])(
-  '$key alone: chunks fit together, groups are those of H.264, and the rate holds',
+  '$key alone: chunks match, groups are those of H.264, and the bit rate is kept',
   async (rung, codec, tag, named) => {
     const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
     const plan = planEncode({ probe, tools: room.tools, single: rung })

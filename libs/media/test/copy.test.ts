@@ -47,13 +47,13 @@ async function times(file: string): Promise<{ all: number[]; keys: number[] }> {
 const copies = (await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).copies
 const COPIED = copies ? ['h264_1200'] : []
 
-describe('the largest rendition is the very picture of a source that needs no change', () => {
+describe('the largest rendition copies the video of a source that needs no change:', () => {
   test.each([
-    ['25 frames a second, a key frame a second', 'seconds.mp4', `${card(25, 16)} ${sound(16)} ${closed(25)} -c:a aac`],
-    ['29.97 frames a second, sound later in the file', 'ntsc.mp4', `${card('30000/1001', 16)} ${sound(15.9)} ${closed(60)} -c:a aac`],
-    ['a fragmented MP4 without sound', 'fragments.mp4', `${card(30, 16)} ${closed(60)} -movflags +frag_keyframe+empty_moov`],
-    ['Matroska, whose times are milliseconds', 'film.mkv', `${card(30, 16)} ${closed(30)}`],
-    ['a source too short to be cut', 'short.mp4', `${card(25, 4.5)} ${sound(4.5)} ${closed(50)} -c:a aac`],
+    ['25 frames per second, a key frame each second', 'seconds.mp4', `${card(25, 16)} ${sound(16)} ${closed(25)} -c:a aac`],
+    ['29.97 frames per second, audio later in the file', 'ntsc.mp4', `${card('30000/1001', 16)} ${sound(15.9)} ${closed(60)} -c:a aac`],
+    ['a fragmented MP4 without audio', 'fragments.mp4', `${card(30, 16)} ${closed(60)} -movflags +frag_keyframe+empty_moov`],
+    ['Matroska with time stamps in milliseconds', 'film.mkv', `${card(30, 16)} ${closed(30)}`],
+    ['a source too short for two chunks', 'short.mp4', `${card(25, 4.5)} ${sound(4.5)} ${closed(50)} -c:a aac`],
   ])(
     '%s',
     async (_, name, line) => {
@@ -86,36 +86,32 @@ describe('the largest rendition is the very picture of a source that needs no ch
   )
 })
 
-describe('a source is encoded where something lacks:', () => {
+describe('a source is encoded if it has', () => {
   const x264 = '-c:v libx264 -preset veryfast -pix_fmt yuv420p'
   test.each([
+    ['open groups', 'open.mp4', `${card(25, 16)} ${x264} -bf 3 -x264-params keyint=50:min-keyint=50:scenecut=0:open-gop=1:bframes=3`],
+    ['key frames at other places', 'elsewhere.mp4', `${card(25, 16)} ${closed(40).replace('-bf 3', '-bf 0')}`],
     [
-      'groups that are not closed',
-      'open.mp4',
-      `${card(25, 16)} ${x264} -bf 3 -x264-params keyint=50:min-keyint=50:scenecut=0:open-gop=1:bframes=3`,
-    ],
-    ['key frames elsewhere', 'elsewhere.mp4', `${card(25, 16)} ${closed(40).replace('-bf 3', '-bf 0')}`],
-    [
-      'too many bits',
+      'a bit rate above the limit',
       'fat.mp4',
       `${card(25, 16)} ${closed(50)} -b:v 2M -minrate 2M -maxrate 2M -bufsize 1M -x264-params nal-hrd=cbr:keyint=50:min-keyint=50:scenecut=0`,
     ],
     [
-      'a second of too many bits',
+      'one second above the bit rate limit',
       'burst.mp4',
       `-f lavfi -i color=gray:s=320x180:r=25:d=16,noise=alls=60:allf=t:enable=between(t\\,8\\,10) ${closed(50)} -qp 20`,
     ],
-    ['frames at changing distances', 'changing.mp4', `${card(25, 16)} -vf select=not(eq(mod(n\\,7)\\,3)) -fps_mode vfr ${closed(25)}`],
-    ['a frame too few', 'hole.mp4', `${card(25, 16)} -vf select=not(eq(n\\,120)) -fps_mode vfr ${closed(50)}`],
-    ['sound that goes on', 'longer.mp4', `${card(25, 16)} ${sound(18)} ${closed(50)} -c:a aac`],
-    ['a picture that comes later than the sound', 'late.mkv', `-itsoffset 0.5 ${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`],
-    ['ten bits', 'ten.mp4', `${card(25, 16)} ${closed(50).replace('yuv420p', 'yuv420p10le')}`],
+    ['a variable frame rate', 'changing.mp4', `${card(25, 16)} -vf select=not(eq(mod(n\\,7)\\,3)) -fps_mode vfr ${closed(25)}`],
+    ['a missing frame', 'hole.mp4', `${card(25, 16)} -vf select=not(eq(n\\,120)) -fps_mode vfr ${closed(50)}`],
+    ['audio longer than the video', 'longer.mp4', `${card(25, 16)} ${sound(18)} ${closed(50)} -c:a aac`],
+    ['video that starts after the audio', 'late.mkv', `-itsoffset 0.5 ${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`],
+    ['ten bits per sample', 'ten.mp4', `${card(25, 16)} ${closed(50).replace('yuv420p', 'yuv420p10le')}`],
     ['full range', 'full.mp4', `${card(25, 16)} -vf scale=out_range=pc -color_range pc ${closed(50)}`],
-    ['pixels that are no squares', 'wide.mp4', `${card(25, 16)} -vf setsar=4/3 ${closed(50)}`],
+    ['non-square pixels', 'wide.mp4', `${card(25, 16)} -vf setsar=4/3 ${closed(50)}`],
     ['fields', 'fields.mp4', `${card(50, 16)} -vf interlace -flags +ilme+ildct ${closed(50)}`],
     ['another codec', 'other.mp4', `${card(25, 16)} -c:v mpeg4 -g 50 -bf 0`],
     ['parameter sets among the frames', 'sets.mkv', `${card(25, 16)} ${closed(50)} -bsf:v dump_extra`],
-    ['a container that cannot be entered exactly', 'film.ts', `${card(25, 16)} ${closed(50)}`],
+    ['a container without exact seeking', 'film.ts', `${card(25, 16)} ${closed(50)}`],
   ])(
     '%s',
     async (_, name, line) => {
@@ -126,7 +122,7 @@ describe('a source is encoded where something lacks:', () => {
     60_000,
   )
 
-  test('a frame that cannot be decoded without a complaint', async () => {
+  test('a frame that the decoder reports as damaged', async () => {
     const source = await room.make('hurt.mp4', `${card(25, 16)} ${closed(50)}`)
     const bytes = await readFile(source)
     // The media box is the first one, so this is in a frame of the second chunk.
@@ -142,21 +138,21 @@ describe('a source is encoded where something lacks:', () => {
     await encodeAll({ ...work, plan: encoded })
   }, 60_000)
 
-  test('frames before its beginning, which an edit list hides', async () => {
+  test('frames before its start that an edit list hides', async () => {
     const plain = await room.make('plain.mp4', `${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`)
     expect(copiedKeys(await planOf(plain))).toEqual(COPIED)
     const source = await room.make('cut.mp4', `-ss 3 -i ${plain} -c copy`)
     expect(copiedKeys(await planOf(source))).toEqual([])
   }, 60_000)
 
-  test('a rendition that is made alone', async () => {
+  test('only one rendition to be made', async () => {
     const source = await room.make('alone.mp4', `${card(25, 8)} ${closed(50)}`)
     const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
     expect(copiedKeys(planEncode({ probe, tools: room.tools }))).toEqual(COPIED)
     expect(copiedKeys(planEncode({ probe, tools: room.tools, keys: ['h264_1200'] }))).toEqual([])
   }, 60_000)
 
-  test('a picture that is larger than the rendition', async () => {
+  test('a larger picture than the rendition', async () => {
     const source = await room.make('large.mp4', `-f lavfi -i color=gray:s=640x480:r=25:d=6 ${closed(50)}`)
     expect(copiedKeys(await planOf(source, ['h264_100', 'h264_250']))).toEqual([])
     expect(copiedKeys(await planOf(source))).toEqual(COPIED)

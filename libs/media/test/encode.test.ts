@@ -41,14 +41,14 @@ async function expectToPlay(encoded: Encoded): Promise<void> {
 describe.each([
   ['a test card', '-f lavfi -i testsrc=s=1280x720:r=25:d=12'],
   ['noise', '-f lavfi -i color=gray:s=1280x720:r=25:d=12,noise=alls=100:allf=t'],
-])('12 s of %s in 720p with loud sound', (name, source) => {
+])('12 s of %s in 720p with loud audio', (name, source) => {
   let encoded: Encoded
   beforeAll(async () => {
     const line = `${source} -f lavfi -i anoisesrc=a=0.8:r=48000:d=12 -c:v libx264 -preset ultrafast -qp 24 -pix_fmt yuv420p -c:a aac -b:a 192k`
     encoded = await room.encode(await room.make(`${name.replace(/\W/g, '')}.mp4`, line))
   }, 180_000)
 
-  test('makes six renditions of the planned size whose rate stays within a tenth above the label', () => {
+  test('produces six renditions of the planned size whose bit rate exceeds the label by at most a tenth', () => {
     expect(mp4s(encoded).map((file) => [file.key, file.width, file.height])).toEqual([
       ['h264_100', 256, 144],
       ['h264_250', 426, 240],
@@ -64,7 +64,7 @@ describe.each([
     }
   })
 
-  test('puts key frames every 2 s at the same times in all, and moov in front', async () => {
+  test('has key frames every 2 s at the same times in all renditions, and moov at the start', async () => {
     for (const key of standardKeys) {
       expect(await keyTimes(encoded, key)).toEqual(['0.000000', '2.000000', '4.000000', '6.000000', '8.000000', '10.000000'])
       const types = await outerBoxTypes(join(encoded.set, setLayout.mp4(key)))
@@ -72,7 +72,7 @@ describe.each([
     }
   })
 
-  test('is Baseline where the contract says so, and plays as HLS without an error', async () => {
+  test('is Baseline profile where the contract requires it, and plays as HLS without an error', async () => {
     const profile = await room.ffprobe(
       join(encoded.set, 'h264_360.mp4'),
       '-select_streams',
@@ -89,7 +89,7 @@ describe.each([
     await expectToPlay(encoded)
   }, 60_000)
 
-  test('lists every file with its bytes and checksum', async () => {
+  test('lists every file with its size and checksum', async () => {
     const kinds = Object.groupBy(encoded.files, (file) => file.kind)
     expect(Object.entries(kinds).map(([kind, files]) => [kind, files?.length])).toEqual([
       ['mp4', 6],
@@ -124,7 +124,7 @@ async function flashAndBeep(file: string, from = 0): Promise<[number, number]> {
   return [firstAbove(seen.stdout, 120, from), firstAbove(received.stdout, -20, from)]
 }
 
-test('keeps sound and picture together in MP4 and HLS', async () => {
+test('audio and video stay synchronous in MP4 and HLS', async () => {
   const encoded = await room.encode(await room.make('sync.mp4', `${flash} ${beep} ${quick}`), ['h264_360', 'h264_1200'])
   for (const file of ['h264_360.mp4', 'h264_1200.mp4', setLayout.master]) {
     const [seen, received] = await flashAndBeep(join(encoded.set, file))
@@ -133,7 +133,7 @@ test('keeps sound and picture together in MP4 and HLS', async () => {
   }
 }, 60_000)
 
-test('keeps them together behind a place where time jumps, although they are made by two runs', async () => {
+test('audio and video stay synchronous after a jump in time stamps, although two runs encode them', async () => {
   // The sound ends long before the picture, so a gap that one stream shows does not exist in the other.
   const part = await room.make('part.ts', `${flash} ${beep.replace('d=4', 'd=3')} ${quick}`)
   const joined = join(room.folder, 'jump.ts')
@@ -145,7 +145,7 @@ test('keeps them together behind a place where time jumps, although they are mad
   expect(Math.abs(seen - received)).toBeLessThanOrEqual(0.045)
 }, 60_000)
 
-test('two recordings one behind the other are both there, whatever their clocks say', async () => {
+test('two recordings in one file are both encoded, whatever their time stamps', async () => {
   const part = await room.make('first.ts', `${picture('160x120', 25, 2)} ${sound(2)} ${quick}`)
   const twice = join(room.folder, 'twice.ts')
   await writeFile(twice, Buffer.concat([await readFile(part), await readFile(part)]))
@@ -175,7 +175,7 @@ function firstAbove(text: string, level: number, from: number): number {
   return Number.NaN
 }
 
-test('sound alone gives renditions without a picture track, HLS and images of how loud it is', async () => {
+test('audio only produces renditions without a video track, HLS and waveform images', async () => {
   const encoded = await room.encode(await room.make('sound.m4a', `${sound(3)} -t 3 -c:a aac`))
   expect(encoded.probe.video).toBeUndefined()
   expect(mp4s(encoded)).toHaveLength(6)
@@ -194,7 +194,7 @@ test('sound alone gives renditions without a picture track, HLS and images of ho
   await expectToPlay(encoded)
 }, 60_000)
 
-test('a picture alone gives renditions and HLS without sound', async () => {
+test('video only produces renditions and HLS without audio', async () => {
   const encoded = await room.encode(await room.make('silent.mp4', `${picture('320x240', 25, 3)} ${quick}`))
   expect(encoded.plan.audio).toBeUndefined()
   expect(encoded.files.filter(({ kind }) => kind === 'sound')).toEqual([])
@@ -207,7 +207,7 @@ test('a picture alone gives renditions and HLS without sound', async () => {
   await expectToPlay(encoded)
 }, 60_000)
 
-test('a portrait by rotation metadata comes out upright, its rungs by the shorter side', async () => {
+test('a portrait video by rotation metadata is encoded upright, and its rungs follow the shorter side', async () => {
   const flat = await room.make('flat.mp4', `${picture('640x360', 25, 2)} ${quick}`)
   const turn =
     Number.parseInt(room.tools.version.replace(/^n/, ''), 10) === 5
@@ -228,7 +228,7 @@ test('a portrait by rotation metadata comes out upright, its rungs by the shorte
 }, 60_000)
 
 test.each([
-  ['an odd size', `${picture('321x243', 25, 2)} -c:v libx264 -preset ultrafast -pix_fmt yuv444p`, 'odd.mp4', [320, 242]],
+  ['odd dimensions', `${picture('321x243', 25, 2)} -c:v libx264 -preset ultrafast -pix_fmt yuv444p`, 'odd.mp4', [320, 242]],
   ['pixels that are not square', `${picture('360x288', 25, 2)} -vf setsar=16/11 ${quick}`, 'wide.mp4', [524, 288]],
   [
     'full range',
@@ -251,7 +251,7 @@ test.each([
     [320, 240],
   ],
 ])(
-  '%s comes out as an 8-bit progressive picture of even size with square pixels',
+  '%s results in an 8-bit progressive video of even size with square pixels',
   async (_, line, name, size) => {
     const encoded = await room.encode(await room.make(name, line), ['h264_100', 'h264_1200'])
     const entries = 'stream=codec_name,width,height,pix_fmt,field_order,sample_aspect_ratio'
@@ -269,7 +269,7 @@ test.each([
   60_000,
 )
 
-test('a variable frame rate comes out constant at a usual rate', async () => {
+test('a variable frame rate becomes a constant standard rate', async () => {
   const line = `${picture('320x240', 30, 4)} ${sound(4)} -vf select=not(between(mod(n\\,10)\\,3\\,5)) -fps_mode vfr ${quick}`
   const encoded = await room.encode(await room.make('variable.mp4', line), ['h264_100', 'h264_250'])
   expect(encoded.probe.video?.variableRate).toBe(true)
@@ -285,7 +285,7 @@ test('a variable frame rate comes out constant at a usual rate', async () => {
   expect(['24/1,24/1', '25/1,25/1', '20/1,20/1']).toContain(rates.trim())
 }, 60_000)
 
-test('a source whose size changes on the way keeps one size and its whole length', async () => {
+test('a source whose size changes keeps one size and its whole length', async () => {
   const parts = await Promise.all(['320x240', '480x360'].map((size) => room.make(`part-${size}.ts`, `${picture(size, 25, 2)} ${quick}`)))
   const joined = join(room.folder, 'changing.ts')
   await room.ffmpeg('-y', '-i', `concat:${parts.join('|')}`, '-c', 'copy', joined)
@@ -293,13 +293,13 @@ test('a source whose size changes on the way keeps one size and its whole length
   expect(encoded.plan.durationSeconds).toBeCloseTo(4, 0)
 }, 60_000)
 
-test('a source of one frame becomes a video with all its images', async () => {
+test('a source of one frame becomes a video with all images', async () => {
   const encoded = await room.encode(await room.make('one.mp4', `${picture('320x240', 25, 1)} -frames:v 1 ${quick}`), ['h264_100'])
   expect(encoded.files.filter((file) => file.kind === 'image')).toHaveLength(6)
   expect(await readFile(join(encoded.set, setLayout.storyboard), 'utf8')).toMatch(/storyboard-1\.jpg#xywh=0,0,120,90/)
 }, 60_000)
 
-test('two runs of one plan give the same frames', async () => {
+test('two runs of one plan produce the same frames', async () => {
   const source = await room.make('again.mp4', `-f lavfi -i mandelbrot=s=640x360:r=25,noise=alls=20:allf=t ${sound(5)} -t 5 ${quick}`)
   const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
   const plan = planEncode({ probe, tools: room.tools })
@@ -316,7 +316,7 @@ test('two runs of one plan give the same frames', async () => {
   expect(hashes[1]).toEqual(hashes[0])
 }, 120_000)
 
-test('progress grows from ffmpeg’s own reports, twice a second, up to 96', async () => {
+test('progress rises with the reports of ffmpeg, twice a second, up to 96', async () => {
   const source = await room.make('long.ts', `${picture('640x360', 30, 30)} ${quick}`)
   const work = { source, scratch: room.scratch('progress'), tools: room.tools }
   const plan = planEncode({ probe: await probeSource(work), tools: room.tools })

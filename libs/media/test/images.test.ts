@@ -31,7 +31,7 @@ function mean(values: Uint8Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-test('a storyboard shows for each two seconds what the video shows then', async () => {
+test('a storyboard tile shows what the video shows at its time', async () => {
   const cues = (await readFile(join(encoded.set, setLayout.storyboard), 'utf8')).split('\n\n').slice(1)
   expect(cues).toHaveLength(28)
   expect(cues[0]).toBe('00:00:00.000 --> 00:00:02.000\nstoryboard-1.jpg#xywh=0,0,160,90')
@@ -47,7 +47,7 @@ test('a storyboard shows for each two seconds what the video shows then', async 
   }
 }, 30_000)
 
-test('poster and thumbnail show the picture nearest to the middle that is neither plain nor blurred', async () => {
+test('poster and thumbnail show the nearest frame to the middle that is neither plain nor blurred', async () => {
   const first = await greyOf(join(encoded.set, setLayout.mp4('h264_250')), 'select=eq(n\\,320),', '64:36')
   for (const key of ['poster', 'thumbnail']) {
     const shown = await greyOf(join(encoded.set, setLayout.image(key)), '', '64:36')
@@ -55,7 +55,7 @@ test('poster and thumbnail show the picture nearest to the middle that is neithe
   }
 }, 30_000)
 
-test('the preview moves for three seconds and stays small', async () => {
+test('the preview lasts three seconds and is small', async () => {
   const file = join(encoded.set, setLayout.preview)
   const entries = ['-count_frames', '-show_entries', 'stream=width,height,nb_read_frames:format=duration', '-of', 'csv=p=0']
   const [stream, seconds] = (await room.ffprobe(file, ...entries)).trim().split('\n')
@@ -64,7 +64,7 @@ test('the preview moves for three seconds and stays small', async () => {
   expect((await readFile(file)).length).toBeLessThan(500_000)
 })
 
-test('the sound alone is an M4A of the same packets', async () => {
+test('the audio file is an M4A of the same packets', async () => {
   const hash = async (name: string) =>
     (await room.ffmpeg('-i', join(encoded.set, name), '-map', '0:a', '-c', 'copy', '-f', 'md5', '-')).stdout
   const streams = await room.ffprobe(join(encoded.set, setLayout.sound), '-show_entries', 'stream=codec_name', '-of', 'csv=p=0')

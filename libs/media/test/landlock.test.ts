@@ -56,23 +56,23 @@ const reachesSecrets = {
   said: expect.arrayContaining([expect.stringMatching(/^reads secrets/), expect.stringMatching(/^writes the work/)]),
 }
 
-test('a run reaches neither another job nor a secret of the service', async () => {
+test('a run can access neither another job nor a secret of the service', async () => {
   const received = await twoRuns('as-we-are', 'own')
   if (isRoot || received.files === 'own') expect(received).toMatchObject(reachesNothing)
 })
 
-test('as root a user of its own for each job would do alone', async () => {
+test('as root, a separate user for each job is sufficient without Landlock', async () => {
   if (isRoot) expect(await twoRuns('by-user', 'all')).toMatchObject({ files: 'all', ownUser: true, ...reachesNothing })
 })
 
-test('as an ordinary user, where the kernel has Landlock; without it, all that the user has is reached', async () => {
+test('as an ordinary user, isolation requires Landlock, and without it all files of the user can be accessed', async () => {
   if (!isRoot) return
   const received = await twoRuns('ordinary', 'own', { user: ordinary })
   expect(received).toMatchObject({ ownUser: false, ...(await expectedOf(received)) })
   expect(await twoRuns('ordinary-all', 'all', { user: ordinary })).toMatchObject({ files: 'all', ...reachesSecrets })
 })
 
-test('in a container that allows no namespaces and gives no rights', async () => {
+test('in a container without namespaces and capabilities, isolation requires Landlock', async () => {
   const shut = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
   const front = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', shut, 'container']
   const isPossible = await promisify(execFile)('unshare', [...front.slice(1), 'true']).then(
@@ -85,7 +85,7 @@ test('in a container that allows no namespaces and gives no rights', async () =>
   expect(await twoRuns('container-all', 'all', { front })).toMatchObject({ files: 'all', ...reachesSecrets })
 })
 
-test('as root without the right to make namespaces, what runs as the user of a run is killed with it', async () => {
+test("as root without permission for namespaces, all processes of the run's user are killed at its end", async () => {
   if (!isRoot) return
   const front = ['setpriv', '--bounding-set=-sys_admin', '--inh-caps=-sys_admin', '--']
   expect(await twoRuns('users-alone', 'all', { front })).toMatchObject({ ownUser: true, endsBy: 'user', ...reachesNothing })

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => room.close())
 
-test(`of ${MUTANTS} mutants of six sources each becomes a whole set or is refused, within a gigabyte and half a minute`, async () => {
+test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rejected, within a gigabyte and half a minute`, async () => {
   const random = seeded(SEED)
   const outcomes = new Map<string, number>()
   const wrong: string[] = []

@@ -40,7 +40,7 @@ const waits = (folder: string) => `: > ${folder}/ready; for ((i = 0; i < 1200; i
 /** Ways to redirect a reader of `path` to `target`. */
 const plants: [string, (path: string, target: string) => Promise<unknown>][] = [
   ['a symbolic link', (path, target) => symlink(target, path)],
-  ['a second name', (path, target) => link(target, path)],
+  ['a hard link', (path, target) => link(target, path)],
   ['a FIFO', (path) => promisify(execFile)('mkfifo', [path])],
 ]
 
@@ -68,7 +68,7 @@ describe('packaging', () => {
       plants.map(([what, plant]) => [what, file, plant] as const),
     ),
   )(
-    '%s in place of %s ends it, and is not read',
+    'fails and does not read %s in place of %s',
     async (_, file, plant) => {
       const target = join(outside, file)
       const packaging = packageRenditions({ ...work, tools: await whoMakes(file) })
@@ -85,7 +85,7 @@ describe('packaging', () => {
     60_000,
   )
 
-  test('a folder that was exchanged for a link ends it, and is not read', async () => {
+  test('fails if a folder was replaced by a link, and does not read it', async () => {
     const packaging = packageRenditions({ ...work, tools: await whoMakes('h264_100.mp4') })
     const planting = plantWhileRunning(work.scratch, made(), async () => {
       await rename(made(), join(outside, 'made'))
@@ -95,7 +95,7 @@ describe('packaging', () => {
     expect(await readdir(join(work.scratch, setFolder))).toEqual(['hls', 'images'])
   }, 60_000)
 
-  test('a tool cannot lead what is written after it out of its folder', async () => {
+  test('writes nothing outside the work folder if a tool plants links', async () => {
     const victims = ['storyboard.vtt', '0.mp4', 'index.m3u8', 'seg-00001.m4s']
     for (const name of victims) await writeFile(join(outside, name), 'as it was')
     const places = ['set/images/storyboard.vtt', 'image-frames/0.mp4', 'set/hls/h264_100/index.m3u8', 'set/hls/h264_100/seg-00001.m4s']
@@ -109,7 +109,7 @@ describe('packaging', () => {
     for (const place of places) expect(String(await readFile(join(work.scratch, place)))).not.toContain('a secret of the worker')
   }, 60_000)
 
-  test.each(plants)('%s in place of a fetched list of segments ends it', async (_, plant) => {
+  test.each(plants)('fails for %s in place of a downloaded segment playlist', async (_, plant) => {
     const list = join(work.scratch, chunkFolder(0), 'h264_100/index.m3u8')
     await rename(list, `${list}.kept`)
     await writeFile(join(outside, 'index.m3u8'), 'no list')
@@ -122,7 +122,7 @@ describe('packaging', () => {
 describe('slides', () => {
   const jpeg = Buffer.from('ffd8ffd9', 'hex')
   test.each([...plants, ['a folder exchanged for a link', undefined] as const])(
-    '%s in place of a picture ends them, and is not read',
+    'fails and does not read %s in place of an image',
     async (what, plant) => {
       const scratch = room.scratch('slides')
       const target = join(scratch, 'slides')
@@ -148,7 +148,7 @@ describe('slides', () => {
     30_000,
   )
 
-  test('a later run cannot exchange what an earlier one made', async () => {
+  test('cannot be changed by a later run of the tool', async () => {
     const scratch = room.scratch('batches')
     const target = join(scratch, 'slides')
     await mkdir(target, { recursive: true })

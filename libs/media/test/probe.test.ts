@@ -20,7 +20,7 @@ async function text(name: string, content: string | Buffer): Promise<string> {
   return file
 }
 
-describe('what ordinary sources are', () => {
+describe('supported sources', () => {
   test.each([
     ['clip.mp4', '', 'mp4'],
     ['clip.mkv', '', 'matroska'],
@@ -30,7 +30,7 @@ describe('what ordinary sources are', () => {
     ['clip.flv', '', 'flv'],
     ['clip.wmv', '-c:v wmv2 -c:a wmav2', 'asf'],
     ['clip.mpg', '-c:v mpeg2video -c:a mp2', 'mpeg'],
-  ])('%s is read with its one demuxer', async (name, codecs, container) => {
+  ])('%s is read with its only demuxer', async (name, codecs, container) => {
     const source = await room.make(name, `${picture('320x240', 25, 2)} ${sound(2)} ${quick} ${codecs}`)
     const found = await probe(source)
     expect(found).toMatchObject({ container, video: { width: 320, height: 240, variableRate: false } })
@@ -44,14 +44,14 @@ describe('what ordinary sources are', () => {
     ['tone.ogg', '-c:a libopus', 'ogg'],
     ['tone.flac', '', 'flac'],
     ['tone.aac', '-c:a aac', 'aac'],
-  ])('%s is sound', async (name, codecs, container) => {
+  ])('%s is recognised as audio', async (name, codecs, container) => {
     const found = await probe(await room.make(name, `${sound(2)} -t 2 ${codecs}`))
     expect(found).toMatchObject({ container, audio: [{ channels: 1 }] })
     expect(found.video).toBeUndefined()
     expect(Math.abs(found.durationSeconds - 2)).toBeLessThan(0.2)
   })
 
-  test('subtitles, cover pictures and further tracks do not get in the way', async () => {
+  test('subtitles, cover pictures and additional tracks are ignored', async () => {
     const words = await text('words.srt', '1\n00:00:00,000 --> 00:00:01,000\nhello\n')
     const film = `${picture('320x240', 25, 2)} ${sound(2)} ${sound(2)} -i ${words} -map 0 -map 1 -map 2 -map 3 ${quick}`
     const more = '-metadata:s:a:1 language=fra -disposition:a:1 default -disposition:a:0 0'
@@ -75,14 +75,14 @@ describe('what ordinary sources are', () => {
     expect(Math.abs(found.durationSeconds - 3)).toBeLessThan(0.2)
   })
 
-  test('a name full of patterns and options never reaches a tool', async () => {
+  test('a name full of patterns and options is never passed to a tool', async () => {
     const made = await room.make('plain.mp4', `${picture('320x240', 25, 1)} ${quick}`)
     const source = await text('-i %03d|concat:x\n$(id).mp4', await readFile(made))
     await expect(probe(source)).resolves.toMatchObject({ container: 'mp4' })
   })
 })
 
-describe('what is no video is refused with 4002', () => {
+describe('rejects files that are not video with 4002:', () => {
   const secret = 'marker of another tenant'
   const hls = (uri: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n${uri}\n#EXT-X-ENDLIST\n`
   test.each([
@@ -90,42 +90,42 @@ describe('what is no video is refused with 4002', () => {
     ['an empty file', ''],
     ['HLS that points to a file', hls('file:///etc/passwd')],
     ['HLS that points to an address', hls('http://127.0.0.1:9/x.ts')],
-    ['HLS behind a mark of Ogg', `OggS\n${hls('/etc/passwd')}`],
+    ['HLS after an Ogg signature', `OggS\n${hls('/etc/passwd')}`],
     ['an ffconcat script', "ffconcat version 1.0\nfile '/etc/passwd'\n"],
     ['a DASH manifest', '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><Period/></MPD>'],
     ['an SDP session', 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nm=video 5004 RTP/AVP 96\n'],
     ['a GIF', 'GIF89a\x01\x00\x01\x00\x00\x00\x00;'],
     ['terminal art', '\x1b[31mred\x1b[0m\n'.repeat(40)],
-    ['a Matroska head with nothing behind', Buffer.concat([Buffer.from('1a45dfa3934282886d6174726f736b61', 'hex'), Buffer.alloc(400, 7)])],
-    ['an MP4 head with nothing behind', Buffer.concat([Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isomavc1', 'latin1'), Buffer.from(secret)])],
+    ['a Matroska header without content', Buffer.concat([Buffer.from('1a45dfa3934282886d6174726f736b61', 'hex'), Buffer.alloc(400, 7)])],
+    ['an MP4 header without content', Buffer.concat([Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isomavc1', 'latin1'), Buffer.from(secret)])],
   ])('%s named .mp4', async (name, content) => {
     const source = await text(`${name.replace(/\W/g, '-')}.mp4`, content)
     await expect(probe(source)).rejects.toMatchObject({ name: 'SourceRefused', code: 4002 })
   })
 
-  test('a picture of 16000x16000 does so at once', async () => {
+  test('a picture of 16000x16000, within a second', async () => {
     const header = Buffer.from('89504e470d0a1a0a0000000d494844520000' + '3e8000003e800802000000', 'hex')
     const started = performance.now()
     await expect(probe(await text('bomb.png', header))).rejects.toMatchObject({ code: 4002 })
     expect(performance.now() - started).toBeLessThan(1000)
   })
 
-  test('a codec outside the list, with its name', async () => {
+  test('a codec that is not supported, by its name', async () => {
     const source = await room.make('magic.avi', `${picture('320x240', 25, 1)} -c:v magicyuv`)
     await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('magicyuv') })
   })
 
   test.each([
-    ['at its end, with moov behind', ''],
-    ['with moov in front', '-movflags +faststart'],
-  ])('an MP4 cut short %s', async (_, flags) => {
+    ['with moov at the end', ''],
+    ['with moov at the start', '-movflags +faststart'],
+  ])('an MP4 truncated %s', async (_, flags) => {
     const source = await room.make(`cut${flags.length}.mp4`, `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick} ${flags}`)
     const { length } = await readFile(source)
     await truncate(source, Math.floor(length * 0.6))
     await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('cut short') })
   })
 
-  test('a broken time stamp that makes hours of a second', async () => {
+  test('a broken time stamp that turns a second into hours', async () => {
     const source = await room.make(
       'leap.mkv',
       `${picture('160x120', 25, 1)} -vf setpts=PTS+if(eq(N\\,24)\\,11000/TB) -fps_mode vfr ${quick}`,
@@ -133,19 +133,19 @@ describe('what is no video is refused with 4002', () => {
     await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('cannot be a video of 1100') })
   })
 
-  test('a Matroska file cut short', async () => {
+  test('a truncated Matroska file', async () => {
     const source = await room.make('cut.mkv', `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick}`)
     await truncate(source, Math.floor((await readFile(source)).length * 0.6))
     await expect(probe(source)).rejects.toMatchObject({ code: 4002 })
   })
 })
 
-describe('what is too large or too long is refused with 4003', () => {
+describe('rejects sources that are too large or too long with 4003:', () => {
   test.each([
     ['8192x8192 in H.264', 'large.mp4', `-f lavfi -i color=s=8192x8192:r=1:d=1 -c:v libx264 -preset ultrafast`],
     ['8192x8192 in MJPEG', 'large.avi', `-f lavfi -i color=s=8192x8192:r=1:d=1 -c:v mjpeg -pix_fmt yuvj420p`],
     ['13 hours', 'hours.mp4', `-f lavfi -i color=s=16x16:r=0.1:d=46800 -c:v libx264 -preset ultrafast`],
-    ['1000 frames a second', 'fast.mp4', `-f lavfi -i testsrc=s=64x64:r=1000:d=1 -c:v libx264 -preset ultrafast`],
+    ['1000 frames per second', 'fast.mp4', `-f lavfi -i testsrc=s=64x64:r=1000:d=1 -c:v libx264 -preset ultrafast`],
     ['40 streams', 'many.mkv', `-f lavfi -i testsrc=s=64x64:r=25:d=1 ${'-map 0:v '.repeat(40)} -c:v libx264 -preset ultrafast`],
   ])(
     '%s, with little memory',
@@ -159,7 +159,7 @@ describe('what is too large or too long is refused with 4003', () => {
   )
 })
 
-test('damaged files end in a probe or a refusal', async () => {
+test('a damaged file is either probed or rejected', async () => {
   const sources = await Promise.all(
     ['mp4', 'mkv', 'ts'].map((kind) => room.make(`whole.${kind}`, `${picture('160x120', 25, 1)} ${sound(1)} ${quick}`)),
   )

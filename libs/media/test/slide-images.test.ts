@@ -22,7 +22,7 @@ async function picture(scratch: string, number: number, width: number, height: n
   return { raw, width, height, image: `slide-${number}.jpg`, thumbnail: `thumb-${number}.jpg` }
 }
 
-test('pixels of different sizes become a large and a small JPEG each, in their colour', async () => {
+test('pictures of different sizes become a large and a small JPEG each, in their colour', async () => {
   const scratch = await aScratch('slides')
   const pictures = [
     await picture(scratch, 1, 640, 360, [255, 0, 0, 255]),
@@ -67,19 +67,19 @@ describe('a picture', () => {
     return readdir(target)
   }
 
-  test('that is whole is put into the target folder', async () => {
+  test('is moved to the target folder if it is complete', async () => {
     await expect(make('good', `${jpeg} > made/slide-1.jpg; ${jpeg} > made/thumb-1.jpg`)).resolves.toEqual(['slide-1.jpg', 'thumb-1.jpg'])
   })
   test.each([
-    ['not made', 'exit 0'],
-    ['cut off', `printf '\\xff\\xd8\\xff\\x00' > made/slide-1.jpg; ${jpeg} > made/thumb-1.jpg`],
-    ['a second name of another', `${jpeg} > made/slide-1.jpg; ln made/slide-1.jpg made/thumb-1.jpg`],
-  ])('that is %s is no picture', async (name, body) => {
+    ['missing', 'exit 0'],
+    ['truncated', `printf '\\xff\\xd8\\xff\\x00' > made/slide-1.jpg; ${jpeg} > made/thumb-1.jpg`],
+    ['a hard link to another', `${jpeg} > made/slide-1.jpg; ln made/slide-1.jpg made/thumb-1.jpg`],
+  ])('is rejected if it is %s', async (name, body) => {
     await expect(make(name.replaceAll(' ', '-'), body)).rejects.toMatchObject({ kind: 'incomplete' })
   })
 })
 
-test('pixels that are not all there make no picture', async () => {
+test('incomplete pixels are rejected', async () => {
   const scratch = await aScratch('short')
   const pictures = [await picture(scratch, 1, 64, 64, [0, 0, 0, 255])]
   await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(100), { mode: 0o644 })

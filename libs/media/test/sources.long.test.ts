@@ -78,7 +78,7 @@ test.each(sourceKinds.map((kind) => [kind.name, kind] as const))(
   600_000,
 )
 
-test('twelve hours are looked at in seconds, cut, and their last part is made by itself', async () => {
+test('a source of twelve hours is probed in seconds, split into chunks, and its last chunk is encoded alone', async () => {
   const line =
     '-f lavfi -i color=gray:s=64x64:r=1:d=43199 -f lavfi -i anullsrc=r=8000:cl=mono -t 43199 -c:v libx264 -preset ultrafast -g 10 -c:a aac -b:a 8k'
   const work = { source: await room.make('hours.mp4', line), scratch: room.scratch('hours'), tools: room.tools }

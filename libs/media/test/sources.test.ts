@@ -31,7 +31,7 @@ function lengthOf({ files }: Encoded, key: string): number {
 
 const attribute = (tag: string, name: string) => new RegExp(`${name}="?([^",]*)`).exec(tag)?.[1]
 
-test('of several sounds the default one is in the files, and all can be chosen in HLS', async () => {
+test('of several audio streams, files contain the default one and HLS offers all', async () => {
   const streams = '-map 0:v -map 1:a -map 2:a -map 3:a -metadata:s:a:0 language=eng -metadata:s:a:1 language=ger'
   const words = '-metadata:s:a:2 title=Comments -disposition:a:0 0 -disposition:a:1 default'
   const line = `${picture('320x240', 25, 6)} ${tone(300, 6)} ${tone(1000, 6)} ${tone(2000, 2)} ${streams} ${words} ${quick}`
@@ -55,7 +55,7 @@ test('of several sounds the default one is in the files, and all can be chosen i
   expect(await received(join(encoded.set, setLayout.playlist('audio_64_3')))).toEqual({ hertz: 2000, seconds: 2 })
 }, 60_000)
 
-test('sound alone with two sounds can be chosen from, too', async () => {
+test('HLS offers both streams of an audio-only source', async () => {
   const line = `${tone(300, 3)} ${tone(1000, 3)} -map 0 -map 1 -c:a aac`
   const encoded = await room.encode(await room.make('sounds.mka', line), ['h264_100'])
   const master = await readFile(join(encoded.set, setLayout.master), 'utf8')
@@ -65,7 +65,7 @@ test('sound alone with two sounds can be chosen from, too', async () => {
   expect(await received(join(encoded.set, setLayout.playlist('audio_32_2')))).toEqual({ hertz: 1000, seconds: 3 })
 }, 60_000)
 
-test(`of more than ${maxSounds} sounds the default one and the first are taken, of more than 32 streams none`, async () => {
+test(`of more than ${maxSounds} audio streams the default and the first ones are used, and more than 32 streams are rejected`, async () => {
   const many = (count: number) => `${tone(300, 1)} ${'-map 0 '.repeat(count)} -c:a aac -b:a 32k -disposition:a:9 default -disposition:a:0 0`
   const probe = async (source: string) => probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
   const plan = planEncode({ probe: await probe(await room.make('ten.mka', many(10))), tools: room.tools })
@@ -76,7 +76,7 @@ test(`of more than ${maxSounds} sounds the default one and the first are taken, 
   })
 })
 
-test('audio of a few milliseconds fails the source, and is dropped where there is a picture', async () => {
+test('an audio-only source of a few milliseconds is rejected, and such audio is dropped if there is video', async () => {
   const source = await room.make('click.wav', `${tone(300, 0.02)}`)
   const refused = await room.encode(source, ['h264_100']).catch((error: unknown) => error)
   expect(isSourceRefused(refused) && refused.code).toBe(4002)
@@ -86,17 +86,17 @@ test('audio of a few milliseconds fails the source, and is dropped where there i
   expect((await room.encode(await room.make('blip.wav', tone(300, 0.03)), ['h264_100'])).files.length).toBeGreaterThan(5)
 }, 60_000)
 
-test('pixels of extreme shape keep the shape of the picture', async () => {
+test('extreme pixel aspect ratios keep the shape of the picture', async () => {
   const encoded = await room.encode(await room.make('squeezed.mkv', `${picture('128x360', 25, 1)} -vf setsar=5 ${quick}`), ['h264_500'])
   expect(encoded.plan.renditions[0]?.video).toMatchObject({ width: 640, height: 360 })
 }, 60_000)
 
 test.each([
   ['HLG', 'arib-std-b67', 'color_primaries=bt2020:colorspace=bt2020nc'],
-  ['HLG that does not say its colours', 'arib-std-b67', 'color_primaries=unknown:colorspace=unknown'],
-  ['PQ that does not say its colours', 'smpte2084', 'color_primaries=unknown:colorspace=unknown'],
+  ['HLG without colour metadata', 'arib-std-b67', 'color_primaries=unknown:colorspace=unknown'],
+  ['PQ without colour metadata', 'smpte2084', 'color_primaries=unknown:colorspace=unknown'],
 ])(
-  '%s is brought to the ordinary range of light',
+  '%s is tone-mapped to standard dynamic range',
   async (name, transfer, colours) => {
     const light = `-f lavfi -i color=gray:s=320x240:r=25:d=1 -vf format=yuv420p10le,setparams=color_trc=${transfer}:${colours}`
     const source = await room.make(

@@ -14,7 +14,7 @@ afterAll(() => rm(folder, { recursive: true }))
 test.each([
   ['by its path', false],
   ['as an open file', true],
-])('the end of a tool that ends at once is heard, when it is started %s', async (_, handsOver) => {
+])('the exit of a tool that ends at once is detected if it is started %s', async (_, handsOver) => {
   const sandbox: Sandbox = {
     users: undefined,
     files: 'all',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => room.close())
 
-describe('a set that is not what was planned', () => {
+describe('a set that differs from the plan', () => {
   let work: Parameters<typeof verifySet>[0]
   let set: string
   beforeAll(async () => {
@@ -39,17 +39,17 @@ describe('a set that is not what was planned', () => {
     await replace('h264_100.mp4', await readFile(file))
   }
   test.each([
-    ['an MP4 that was cut', () => cut('h264_100.mp4')],
+    ['a truncated MP4', () => cut('h264_100.mp4')],
     ['an empty MP4', () => replace('h264_100.mp4', '')],
-    ['a segment that was cut', () => cut('hls/h264_100/seg-00002.m4s')],
-    ['an image that was cut', () => cut('images/poster.jpg')],
-    ['a sprite that was cut', () => cut('images/storyboard-1.jpg')],
-    ['a preview that was cut', () => cut('images/preview.gif')],
-    ['a file of the sound that was cut', () => cut('sound.m4a')],
-    ['an MP4 with sound alone', () => remux('-map', '0:a', '-movflags', '+faststart')],
-    ['an MP4 with moov behind', () => remux()],
+    ['a truncated segment', () => cut('hls/h264_100/seg-00002.m4s')],
+    ['a truncated image', () => cut('images/poster.jpg')],
+    ['a truncated sprite', () => cut('images/storyboard-1.jpg')],
+    ['a truncated preview', () => cut('images/preview.gif')],
+    ['a truncated audio file', () => cut('sound.m4a')],
+    ['an MP4 with audio only', () => remux('-map', '0:a', '-movflags', '+faststart')],
+    ['an MP4 with moov at the end', () => remux()],
   ])(
-    '%s is found',
+    '%s is detected',
     async (_, damage) => {
       await packageRenditions(work)
       await expect(verifySet(work)).resolves.toHaveLength(1 + 2 + 2 + 4 + 1 + 1 + 5 + 3)
@@ -60,7 +60,7 @@ describe('a set that is not what was planned', () => {
   )
 })
 
-test('an encoder that says all is well and leaves half of it is found out', async () => {
+test('an encoder that reports success but writes only half is detected', async () => {
   const source = await room.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
   const scratch = room.scratch('lied')
   const plan = planEncode({ probe: await probeSource({ source, scratch, tools: room.tools }), tools: room.tools, keys: ['h264_100'] })

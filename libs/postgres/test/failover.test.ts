@@ -73,7 +73,7 @@ async function asRole(pair: PostgresPair): Promise<string> {
   return url
 }
 
-test('a promoted standby is noticed before the first statement: once, with what was lost, and ids leap', async () => {
+test('a promoted standby is detected once, before the first statement; lost bytes are reported and ids skip ahead', async () => {
   const pair = await startPostgresPair()
   undo.push(pair.stop)
   const url = await asRole(pair)
@@ -110,7 +110,7 @@ test('a promoted standby is noticed before the first statement: once, with what 
   expect([later.lines, await later.count()]).toEqual([[], 0])
 }, 60_000)
 
-test('a process that starts after a failover notices it by what the database says of itself', async () => {
+test('a process that starts after a failover detects it from the database itself', async () => {
   const pair = await startPostgresPair()
   undo.push(pair.stop)
   const url = await asRole(pair)
@@ -125,7 +125,7 @@ test('a process that starts after a failover notices it by what the database say
   expect(await after.count()).toBe(1)
 }, 60_000)
 
-test('a disk that was put back is noticed by a process that saw more of it', async () => {
+test('a restored older disk is detected by a process that saw later writes', async () => {
   const place = await mkdtemp(join(tmpdir(), 'vitascope-put-back-'))
   undo.push(() => rm(place, { recursive: true, force: true, maxRetries: 5 }))
   const [dir, copy] = [join(place, 'data'), join(place, 'copy')]
@@ -161,7 +161,7 @@ test('a disk that was put back is noticed by a process that saw more of it', asy
   expect(await add(db, 'after')).toBeGreaterThan(1_000_000)
 }, 60_000)
 
-test('answers that overtake each other are no failover', async () => {
+test('results that arrive out of order are not reported as a failover', async () => {
   const database = await freshDatabase({ migrations: folder, schema: 'thing' })
   undo.push(database.drop)
   const url = new URL(database.url)
@@ -198,7 +198,7 @@ test('answers that overtake each other are no failover', async () => {
   expect([lines, await counted(metrics)]).toEqual([[], 0])
 }, 20_000)
 
-test('where the functions are not allowed, that is said once, and all works on', async () => {
+test('without permission for the functions, a warning is logged once and statements work', async () => {
   const database = await freshDatabase({ migrations: folder, schema: 'thing' })
   undo.push(database.drop)
   const url = new URL(database.url)

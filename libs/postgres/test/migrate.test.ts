@@ -48,12 +48,12 @@ function holdLock() {
   }
 }
 
-test('twice at once and again changes nothing', async () => {
+test('concurrent and repeated migrations apply each file once', async () => {
   await Promise.all([migrate({ url, schema, folder, log }), migrate({ url, schema, folder, log })])
   expect(await db.query('select name from thing.migration')).toHaveLength(1)
 })
 
-test('lets others pass where a table is held, and is through once it is not', async () => {
+test('a migration retries while a table is locked without blocking reads, and completes after the release', async () => {
   const next = await aFolder('alter table thing add column colour text;')
   const other = openPostgres({ url, schema, log })
   const releaseLock = holdLock()
@@ -77,7 +77,7 @@ test('lets others pass where a table is held, and is through once it is not', as
   await db.query("delete from thing.migration where name = '0002-newest'")
 })
 
-test('gives up where a table stays held, and has changed nothing', async () => {
+test('a migration fails if a table stays locked, and changes nothing', async () => {
   const next = await aFolder('create table other (name text); alter table thing add column colour text;')
   const releaseLock = holdLock()
   try {

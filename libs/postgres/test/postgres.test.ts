@@ -42,11 +42,11 @@ describe('a copy', () => {
   const copy = (parts: AsyncIterable<string>, signal?: AbortSignal) =>
     db.transaction((tx) => tx.copy('copy thing (name) from stdin', parts), signal)
 
-  test('takes every row', async () => {
+  test('inserts every row', async () => {
     expect(await copy(lines(20_000))).toBe(20_000)
     expect(await names()).toHaveLength(20_000)
   })
-  test('leaves nothing behind when its source breaks, a row is refused or the signal aborts, and the connection serves on', async () => {
+  test('inserts nothing when its source fails, a row is rejected or the signal aborts, and the connection stays usable', async () => {
     await expect(copy(lines(5_000, true))).rejects.toThrow('the source broke')
     await db.query('insert into thing (name) values ($1)', ['row 4999'])
     await expect(copy(lines(5_000))).rejects.toMatchObject({ code: '23505' })
@@ -60,7 +60,7 @@ describe('a copy', () => {
     await expect(copy(endless(), stop.signal)).rejects.toMatchObject({ name: 'AbortError' })
     expect(await names()).toEqual(['row 4999'])
   })
-  test('at once is one transaction with the statements before it, and the connection stays usable after a failure', async () => {
+  test('with preceding statements is one transaction, and the connection stays usable after a failure', async () => {
     const at = (first: string, rows: string) => db.copy(`insert into thing (name) values ('${first}'); copy thing (name) from stdin`, rows)
     await at('before ü', 'one\ntwo ü\n')
     expect(await names()).toEqual(['before ü', 'one', 'two ü'])
@@ -73,7 +73,7 @@ describe('a copy', () => {
 })
 
 describe('a transaction', () => {
-  test('with a swallowed statement error is a fault, not a success', async () => {
+  test('that swallows a statement error fails', async () => {
     let ran = 0
     const change = db.transaction(async (tx) => {
       tx.afterCommit(() => ran++)
@@ -84,7 +84,7 @@ describe('a transaction', () => {
     expect([await names(), ran]).toEqual([[], 0])
     expect(await db.query('select 1 as one')).toEqual([{ one: 1 }])
   })
-  test('leaves nothing behind when it throws, and runs afterCommit only when committed', async () => {
+  test('changes nothing when it throws, and runs afterCommit only after a commit', async () => {
     let ran = 0
     const add = (fail: boolean) =>
       db.transaction(async (tx) => {
@@ -97,7 +97,7 @@ describe('a transaction', () => {
     await add(false)
     expect([await names(), ran]).toEqual([['a'], 1])
   })
-  test('whose caller hung up is rolled back', async () => {
+  test('is rolled back if its caller hangs up', async () => {
     const hangUp = new AbortController()
     const change = db.transaction(async (tx) => {
       await tx.query('insert into thing (name) values ($1)', ['b'])
@@ -106,7 +106,7 @@ describe('a transaction', () => {
     await expect(change).rejects.toMatchObject({ name: 'AbortError' })
     expect(await names()).toEqual([])
   })
-  test('a deadlock is tried again', async () => {
+  test('is retried after a deadlock', async () => {
     await db.query(`insert into thing (name) values ('x'), ('y')`)
     const touch = (first: string, second: string) => {
       let meet: () => void = () => {}
@@ -129,7 +129,7 @@ describe('a transaction', () => {
     b.with(a)
     await expect(Promise.all([a.done, b.done])).resolves.toBeDefined()
   })
-  test('that meets a deadlock at every try is refused as unavailable, with pauses between', async () => {
+  test('fails as unavailable after a deadlock in every attempt, with pauses between attempts', async () => {
     let tries = 0
     const failing = (code: string) =>
       db.transaction(async (tx) => {
@@ -143,7 +143,7 @@ describe('a transaction', () => {
     await expect(failing('23505')).rejects.toMatchObject({ code: '23505' })
     expect(tries).toBe(11)
   })
-  test('that waits for a lock is refused as unavailable, and plain queries and reading ones do not wait behind it', async () => {
+  test('fails as unavailable if it waits for a lock, and does not block plain queries or read-only transactions', async () => {
     const few = openPostgres({ url, schema: 'thing', log, poolSize: 1 })
     await db.query(`insert into thing (name) values ('x')`)
     await db.transaction(async (tx) => {
@@ -163,7 +163,7 @@ describe('a transaction', () => {
     expect(await few.transaction((other) => other.query('select name from thing for update'))).toEqual([{ name: 'x' }])
     await few.close()
   })
-  test('that reads changes nothing, and its settings end with it', async () => {
+  test('cannot write if it is read-only, and its settings end with it', async () => {
     await db.reading(async (query) => {
       await query('set local enable_seqscan = off')
       expect(await query('show enable_seqscan')).toEqual([{ enable_seqscan: 'off' }])
@@ -172,12 +172,12 @@ describe('a transaction', () => {
     await expect(db.reading((query) => query(`insert into thing (name) values ('x')`))).rejects.toMatchObject({ code: '25006' })
     await expect(db.reading((query) => query('select 1'), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
   })
-  test('on a database that is away is refused as unavailable', async () => {
+  test('fails as unavailable if the database is stopped', async () => {
     const away = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
     await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
     await away.close()
   })
-  test('on a database that is read-only is refused as unavailable', async () => {
+  test('fails as unavailable if the database is read-only', async () => {
     const change = (name: string) => `insert into thing (name) values ('${name}')`
     const readOnly = async (query: Db['query']) => {
       await query('set transaction read only')
@@ -192,16 +192,16 @@ describe('a transaction', () => {
   })
   test.each([
     ['the disk is full', '53100', 'unavailable'],
-    ['the memory is used up', '53200', 'unavailable'],
+    ['memory is exhausted', '53200', 'unavailable'],
     ['a setting is exceeded', '53400', undefined],
     ['a column must not be null', '23502', undefined],
     ['a check fails', '23514', undefined],
     ['a file is damaged', 'XX001', undefined],
-  ])('that fails since %s (%s) has the kind %j', async (_, code, kind) => {
+  ])('that fails because %s (%s) throws kind %j', async (_, code, kind) => {
     const failing = db.query(`do $$ begin raise exception using errcode = '${code}'; end $$`)
     await expect(failing).rejects.toMatchObject(kind ? { kind, reason: 'DATABASE_UNAVAILABLE', retryAfter: 1 } : { code })
   })
-  test('that takes longer than a statement may is refused as unavailable, and its connection is used again', async () => {
+  test('fails as unavailable after the statement timeout, and its connection is reused', async () => {
     const slow = openPostgres({ url, schema: 'thing', log, statementTimeoutMs: 100, poolSize: 1 })
     await expect(slow.query('select pg_sleep(10)')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
     expect(await slow.query('select 1 as one')).toEqual([{ one: 1 }])
@@ -209,7 +209,7 @@ describe('a transaction', () => {
   })
 })
 
-describe('once', () => {
+describe('idempotency keys', () => {
   const codec = { encode: (v: string) => Buffer.from(v), decode: (b: Uint8Array) => Buffer.from(b).toString() }
   const idempotency = { key: 'k'.repeat(64), fingerprint: 'f'.repeat(64) }
   const add = (name: string, call = { idempotency }) =>
@@ -218,23 +218,23 @@ describe('once', () => {
       return `made ${name}`
     })
 
-  test('the second call gets the first answer and changes nothing', async () => {
+  test('the second call returns the stored response and changes nothing', async () => {
     expect(await add('a')).toBe('made a')
     expect(await add('b')).toBe('made a')
     expect(await names()).toEqual(['a'])
   })
-  test('another payload under the same key is refused', async () => {
+  test('a different payload with the same key is rejected', async () => {
     await add('a')
     await expect(add('b', { idempotency: { ...idempotency, fingerprint: 'g'.repeat(64) } })).rejects.toMatchObject({
       reason: 'IDEMPOTENCY_MISMATCH',
     })
   })
-  test('a call that failed leaves the key free', async () => {
+  test('a failed call does not use up its key', async () => {
     await db.query(`insert into thing (name) values ('a')`)
     await expect(add('a')).rejects.toMatchObject({ code: '23505' })
     expect(await add('b')).toBe('made b')
   })
-  test('twenty at once make one thing; the others wait their turn by trying again', async () => {
+  test('of twenty concurrent calls one creates the thing, and the others retry until its response is stored', async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => add(`n${i}`)))
     const refused = results.filter((r) => r.status === 'rejected').map((r) => (r.reason as { reason?: string }).reason)
     expect(new Set(refused)).toEqual(new Set(refused.length > 0 ? ['IDEMPOTENCY_RUNNING'] : []))
@@ -248,7 +248,7 @@ describe('the outbox', () => {
   }
   const empty = async () => (await db.query('select 1 from outbox where dead_time is null')).length === 0
 
-  test('sends in order per key, also when sending fails at times', async () => {
+  test('sends messages in order per key, even if some attempts fail', async () => {
     const got: { key: string; n: number }[] = []
     let calls = 0
     const handlers = {
@@ -274,7 +274,7 @@ describe('the outbox', () => {
     expect(got.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
     expect(got.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
   })
-  test('a message is given up after so many faults, which absence is not', async () => {
+  test('stops retrying a message after maxErrors faults, and does not count unavailability as a fault', async () => {
     let calls = 0
     const handlers = {
       t: async () => {
@@ -292,7 +292,7 @@ describe('the outbox', () => {
     expect(await db.query('select attempts, faults from outbox')).toEqual([{ attempts: 3, faults: 2 }])
     await db.query('delete from outbox')
   })
-  test('a message of a rolled back transaction is never sent', async () => {
+  test('never sends a message of a rolled-back transaction', async () => {
     const got: unknown[] = []
     const outbox = createOutbox({ db, log, handlers: { t: async (m: unknown) => void got.push(m) } })
     outbox.start()
@@ -307,7 +307,7 @@ describe('the outbox', () => {
     await outbox.stop()
     expect(got).toEqual([{ key: 'a', n: 2 }])
   })
-  test('two senders send each message once when nothing fails', async () => {
+  test('two senders send each message once if nothing fails', async () => {
     const got: number[] = []
     const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void got.push(m.n) } }))
     const [first] = boxes
@@ -324,18 +324,19 @@ describe('the outbox', () => {
 })
 
 describe('a page token', () => {
-  test('comes back as it went', () => expect(decodePageToken(encodePageToken(['2026-01-01', '7']), 2)).toEqual(['2026-01-01', '7']))
-  test.each(['x', Buffer.from('{}').toString('base64url'), encodePageToken(['1'])])('%s is refused', (token) => {
+  test('is decoded to the values that were encoded', () =>
+    expect(decodePageToken(encodePageToken(['2026-01-01', '7']), 2)).toEqual(['2026-01-01', '7']))
+  test.each(['x', Buffer.from('{}').toString('base64url'), encodePageToken(['1'])])('%s is rejected', (token) => {
     expect(() => decodePageToken(token, 2)).toThrow('page_token')
   })
 })
 
-describe('a connection that is dead without a word', () => {
+describe('a connection that silently stopped responding', () => {
   test.each([
     ['a statement', (far: Db) => far.query('select 1')],
     ['a transaction', (far: Db) => far.transaction((tx) => tx.query('select 1'))],
   ])(
-    'refuses %s as unavailable, and is not used again',
+    'fails %s as unavailable, and is not used again',
     async (_, request) => {
       const way = await aWayTo(url)
       const far = openPostgres({ url: way.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })

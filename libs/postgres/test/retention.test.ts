@@ -28,7 +28,7 @@ const overdue = async (metrics: ReturnType<typeof createMetrics>, table: string)
   Number(new RegExp(`vitascope_retention_overdue_seconds{.*table="${table}".*} (.+)`).exec(await metrics.text())?.[1])
 
 describe('deletion in batches', () => {
-  test('removes all old rows, never more of them in a statement than its limit', async () => {
+  test('removes all old rows, at most its limit in each statement', async () => {
     await addKeys(2_500, '25 hours')
     await addKeys(10, '23 hours')
     const [{ remove } = { remove: async () => 0 }] = commonRetention(db)
@@ -42,10 +42,10 @@ describe('deletion in batches', () => {
     expect(counts).toEqual([1_000, 1_000, 500])
     expect(await keys()).toBe(10)
   })
-  test('ends when its time is over, and says that rows are left', async () => {
+  test('ends when its time budget is used up, and reports that rows are left', async () => {
     expect(await deleteInBatches(async (limit) => limit, { limit: 7, budgetMs: 0, signal })).toEqual({ removed: 7, isComplete: false })
   })
-  test('halves its batches while they are slow', async () => {
+  test('halves the batch size while statements are slow', async () => {
     const limits: number[] = []
     const slow: RetainedTable['remove'] = async (limit) => {
       limits.push(limit)
@@ -58,7 +58,7 @@ describe('deletion in batches', () => {
 })
 
 describe('retention', () => {
-  test('goes on with the next table after one that fails, and counts the seconds until that one is complete again', async () => {
+  test('continues with the next table after a failure, and reports the seconds until that table is complete again', async () => {
     const metrics = createMetrics('test')
     let isBroken = true
     const broken = async () => {
@@ -78,12 +78,12 @@ describe('retention', () => {
     await round(signal)
     expect(await overdue(metrics, 'broken')).toBe(0)
   })
-  test('shows a table that was not done in its time as overdue', async () => {
+  test('reports a table as overdue if it was not completed in its time budget', async () => {
     const metrics = createMetrics('test')
     await createRetention({ tables: [{ table: 'large', remove: async (limit) => limit }], metrics, log, budgetMs: 1 })(signal)
     expect(await overdue(metrics, 'large')).toBeGreaterThan(0)
   })
-  test('removes messages that were given up 30 days ago, and none that wait', async () => {
+  test('removes messages that failed permanently 30 days ago, and no waiting ones', async () => {
     await db.query(
       `insert into outbox (topic, key, payload, create_time, dead_time) values ('a', 'dead', '{}', now() - interval '40 days', now() - interval '31 days'),
          ('a', 'late', '{}', now() - interval '40 days', now() - interval '29 days'), ('a', 'waits', '{}', now() - interval '40 days', null)`,

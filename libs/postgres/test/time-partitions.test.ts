@@ -53,7 +53,7 @@ const partitions = async (table: string) =>
   ).map(({ name }) => name)
 const make = (table: TimePartitionedTable, days: string[]) => db.transaction((tx) => makePartitions(tx, table, days))
 
-test('a week begins on a Monday', () => {
+test('a week starts on a Monday', () => {
   expect(partitionName(WEEKS, '2030-01-07')).toBe('seen_20300107')
   expect(partitionName(WEEKS, '2030-01-13')).toBe('seen_20300107')
   expect(partitionName(WEEKS, '2030-01-14')).toBe('seen_20300114')
@@ -64,7 +64,7 @@ test('a week begins on a Monday', () => {
   expect(() => partitionName(DAYS, "2030'; drop")).toThrow('not a day')
 })
 
-test('partitions are made where they are missing, also by several at once, and none where the first one is', async () => {
+test('missing partitions are created, also by concurrent callers, but none before the first one', async () => {
   await Promise.all([1, 2, 3].map(() => make(WEEKS, ['2030-01-06', '2030-01-09', '2030-01-14', '2030-01-15'])))
   expect(await partitions('seen')).toEqual(['seen_20300107', 'seen_20300114', 'seen_before_20300107'])
   await db.query(`insert into seen values ('2029-05-05', 'a'), ('2030-01-09', 'b'), ('2030-01-14', 'c')`)
@@ -83,7 +83,7 @@ test('a row without a partition is distinguished from other errors', async () =>
   expect(isWithoutPartition(await db.query(`insert into sent values (now(), '')`).catch((error: unknown) => error))).toBe(false)
 })
 
-test('partitions are dropped whole once their last day is before the bound, but none that is in use', async () => {
+test('partitions are dropped if their last day is before the bound and they are not in use', async () => {
   const dropUntil = (day: string, isInUse?: () => Promise<boolean>) =>
     dropPartitions(db, WEEKS, { day, limit: 10, ...(isInUse && { isInUse }) })
   expect(await dropUntil('2030-01-13')).toBe(1)
@@ -94,7 +94,7 @@ test('partitions are dropped whole once their last day is before the bound, but 
   expect(await partitions('seen')).toEqual(['seen_20300114'])
 })
 
-test('rows of days without a partition go to the default one, and partitions of other days are made all the same', async () => {
+test('rows of days without a partition go to the default partition, and partitions of other days are still created', async () => {
   await db.query(`insert into sent values ('2030-01-10 03:00+00', 'early')`)
   await makePartitionsAhead(db, DAYS, NOW)
   const made = await partitions('sent')
@@ -104,7 +104,7 @@ test('rows of days without a partition go to the default one, and partitions of 
   expect(await partitions('sent')).toContain('sent_20300110')
 })
 
-test('weeks are made for two months ahead', async () => {
+test('weekly partitions are created for two months ahead', async () => {
   await makePartitionsAhead(db, WEEKS, NOW)
   expect(await partitions('seen')).toHaveLength(9)
 })

@@ -21,14 +21,14 @@ function startWaiting(loadMs: number) {
   return { said: () => output, ended: once(child, 'exit') }
 }
 
-test('ends with its supervisor, also in the middle of its start', async () => {
+test('ends with its supervisor, even during its start', async () => {
   const { said: output, ended } = startWaiting(0)
   await waitFor(() => output().includes('started'))
   child.disconnect()
   expect(await ended).toEqual([0, null])
 })
 
-test('ends with a supervisor that was gone before it could listen for that', async () => {
+test('ends if its supervisor ended before the process could watch it', async () => {
   const { ended } = startWaiting(500)
   child.disconnect()
   expect(await ended).toEqual([0, null])

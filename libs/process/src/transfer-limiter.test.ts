@@ -14,7 +14,7 @@ const at = (rate: number) => {
   return () => ((performance.now() - started) / 1_000) * rate
 }
 
-test('a client below the minimum rate is cut after the grace, one above it and one that waits for us are not', async () => {
+test('a client below the minimum rate is aborted after the grace period; a faster one, or one that waits for the server, is not', async () => {
   const limiter = createTransferLimiter(BOUNDS)
   const [slow, fast, ours] = [transfer('a', { bytes: at(100) }), transfer('b', { bytes: at(5_000) }), transfer('c', { isWaiting: false })]
   const started = performance.now()
@@ -24,7 +24,7 @@ test('a client below the minimum rate is cut after the grace, one above it and o
   expect([slow.cuts, fast.cuts, ours.cuts, limiter.size()]).toEqual([['too_slow'], [], [], 2])
 })
 
-test('bytes that came fast buy no more than the longest credit', async () => {
+test('a fast start earns at most the maximum credit', async () => {
   const limiter = createTransferLimiter({ ...BOUNDS, graceSeconds: 0.2, maxCreditSeconds: 0.4 })
   let bytes = 0
   const stalled = transfer('a', { bytes: () => bytes })
@@ -33,7 +33,7 @@ test('bytes that came fast buy no more than the longest credit', async () => {
   await waitFor(() => stalled.cuts.length === 1, { timeout: 3_000 })
 })
 
-test('a client with too many transfers loses its slowest one, and is rejected while none of them is slow', async () => {
+test('a client with too many transfers loses its slowest one, and new ones are rejected while none is slow', async () => {
   const limiter = createTransferLimiter({ ...BOUNDS, maxPerClient: 2, graceSeconds: 60, maxCreditSeconds: 60 })
   const [slow, fast, other] = [transfer('a'), transfer('a', { bytes: at(1_000_000) }), transfer('b')]
   for (const one of [slow, fast, other]) limiter.begin(one)
@@ -45,7 +45,7 @@ test('a client with too many transfers loses its slowest one, and is rejected wh
   expect([slow.cuts, fast.cuts, other.cuts]).toEqual([['displaced'], [], []])
 })
 
-test('in all, the slowest one goes, and a new one is rejected while none is slow', async () => {
+test('at the total limit the slowest transfer is aborted, and a new one is rejected while none is slow', async () => {
   const limiter = createTransferLimiter({ ...BOUNDS, maxTotal: 2, graceSeconds: 60, maxCreditSeconds: 60 })
   const [slow, fast] = [transfer('a'), transfer('b', { bytes: at(1_000_000) })]
   const end = [slow, fast].map((one) => limiter.begin(one))

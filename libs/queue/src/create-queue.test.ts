@@ -42,8 +42,8 @@ describe('a stale holder', () => {
   test.each([
     ['rescued', async () => expect(await rescue((await queue.expired(9))[0] ?? { itemId: '0', fence: 0 })).toBe(true)],
     ['released', async (held: Lease) => expect(await release(held)).toBe(true)],
-    ['given back to be tried again', async (held: Lease) => expect(await retry(held)).toBe(true)],
-  ])('whose item was %s, and then leased by another, touches nothing', async (_, loses) => {
+    ['released for a retry', async (held: Lease) => expect(await retry(held)).toBe(true)],
+  ])('cannot change an item that was %s and then leased by another holder', async (_, loses) => {
     await send()
     const stale = await leased('w1')
     await runOut()
@@ -61,7 +61,7 @@ describe('a stale holder', () => {
     expect(await queue.extend(fresh)).toBe(true)
     expect(await complete(fresh)).toBe(true)
   })
-  test('cannot end an item that waits again, nor one that is done or cancelled', async () => {
+  test('cannot end an item that waits again, is done or is cancelled', async () => {
     await send()
     const first = await leased()
     await release(first)
@@ -73,7 +73,7 @@ describe('a stale holder', () => {
     await db.transaction((tx) => queue.cancel(tx, 'job:1'))
     expect(await queue.extend(second)).toBe(false)
   })
-  test('whose fence needs more than 32 bits touches nothing after a later lease', async () => {
+  test('cannot change an item after a later lease if its fence exceeds 32 bits', async () => {
     await db.query(`select setval('work_fence', ${2 ** 53 - 3})`)
     await send()
     const stale = await leased('w1')
@@ -85,7 +85,7 @@ describe('a stale holder', () => {
     expect(await complete(fresh)).toBe(true)
     await db.query(`select setval('work_fence', 1)`)
   })
-  test('and the one that completed are distinguished after a lost response', async () => {
+  test('is distinguished from the holder that completed the item and lost the response', async () => {
     await send()
     const stale = await leased()
     await release(stale)
@@ -96,8 +96,8 @@ describe('a stale holder', () => {
   })
 })
 
-describe('a rescue', () => {
-  test('against a completion: one of them wins, in whatever order they come', async () => {
+describe('the release of stale leases', () => {
+  test('and a completion: exactly one of them succeeds, in any order', async () => {
     for (let round = 0; round < 60; round++) {
       await send()
       const held = await leased()
@@ -111,7 +111,7 @@ describe('a rescue', () => {
       await db.query('delete from work_item')
     }
   })
-  test('that read its candidates before the completion takes nothing back', async () => {
+  test('does not release an item that was completed after the candidates were read', async () => {
     await send()
     const held = await leased()
     await runOut()
@@ -120,7 +120,7 @@ describe('a rescue', () => {
     await complete(held)
     expect(await rescue(held)).toBe(false)
   })
-  test('leaves a lease alone that was renewed after it was seen as run out', async () => {
+  test('does not release a lease that was renewed after it appeared expired', async () => {
     await send()
     const held = await leased()
     await runOut()
@@ -129,7 +129,7 @@ describe('a rescue', () => {
     expect(await rescue(held)).toBe(false)
     expect(await complete(held)).toBe(true)
   })
-  test('is undone with the transaction that it is part of', async () => {
+  test('is rolled back with its transaction', async () => {
     await send()
     const held = await leased()
     await runOut()
@@ -142,8 +142,8 @@ describe('a rescue', () => {
   })
 })
 
-describe('the line', () => {
-  test('what is heavier than there is room for is left to others', async () => {
+describe('the queue', () => {
+  test('leases an item only to a holder with enough capacity for its weight', async () => {
     await send({ weight: 500, priority: 10 })
     const light = await send({ weight: 100 })
     const call = (room?: number) =>
@@ -167,7 +167,7 @@ describe('the line', () => {
     const next = [await call('w1'), await call('w2'), await call('w3'), await call('w4'), await call('w5')]
     expect(next.map((item) => item?.itemId)).toEqual([ids[1], ids[3], ids[4], ids[5], undefined])
   })
-  test('is not passed over for ever by those who have no room for the first in it', async () => {
+  test('reserves the first item after it was skipped for a minute by holders without capacity for it', async () => {
     const call = async (room?: number) =>
       (await queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(room !== undefined && { room }) }, never))?.itemId
     const [heavy, light, next] = [await send({ weight: 500 }), await send({ weight: 100 }), await send({ weight: 100, priority: -1 })]
@@ -181,7 +181,7 @@ describe('the line', () => {
     expect(await call(500)).toBe(heavy)
     expect(await call(400)).toBe(next)
   })
-  test('leaves what is of a low priority alone: always, or while something of a higher one is due', async () => {
+  test('does not lease items below the minimum priority, or low-priority items while higher ones are due', async () => {
     const low = await send({ kind: 'sound', priority: -1 })
     const call = async (more: Partial<LeaseRequest>) =>
       (await queue.lease({ kinds: ['sound'], holder: 'w1', leaseMs: 30_000, ...more }, never))?.itemId
@@ -195,14 +195,14 @@ describe('the line', () => {
     const normal = await send({ kind: 'sound', priority: 0 })
     expect(await call({ minPriority: 0, way })).toBe(normal)
   })
-  test('gives every item to one of many who ask at once', async () => {
+  test('leases every item to exactly one of many concurrent callers', async () => {
     for (let i = 0; i < 20; i++) await send()
     const items = await Promise.all(Array.from({ length: 30 }, (_, i) => lease(`w${i}`)))
     const ids = items.filter((item) => item !== undefined).map((item) => item.itemId)
     expect(new Set(ids).size).toBe(20)
     expect(ids).toHaveLength(20)
   })
-  test('serves a group with one item after at most one more of a group with many', async () => {
+  test('leases the only item of a group after at most one more item of a group with many', async () => {
     await db.transaction(async (tx) => {
       for (let i = 0; i < 1_000; i++) await queue.send(tx, anItem({ key: `job:${i}`, group: 'many' }))
     })
@@ -211,7 +211,7 @@ describe('the line', () => {
     const groups = [(await leased('w1')).group, (await leased('w2')).group]
     expect(groups).toContain('one')
   })
-  test('serves a group in turn regardless of its lower priorities, and without loss for other groups', async () => {
+  test('serves a group in turn despite its lower priorities, without delaying other groups', async () => {
     await db.transaction(async (tx) => {
       for (let i = 0; i < 20; i++) await queue.send(tx, anItem({ group: 'archive', priority: -90 }))
       for (let i = 0; i < 6; i++) await queue.send(tx, anItem({ group: 'busy', priority: 10 }))
@@ -238,7 +238,7 @@ describe('the line', () => {
     }
     expect(served.long).toBeGreaterThanOrEqual(160)
   })
-  test('leaves a low priority alone under a constant stream of normal work until it is raised, and then serves it by age', async () => {
+  test('does not lease low-priority items under a constant stream of normal work until they are raised, and then leases them by age', async () => {
     const low = await send({ key: 'job:low', group: 'a', priority: -90 })
     const lower = await send({ key: 'job:low', group: 'a', priority: -90 })
     const serve = async () => {
@@ -254,7 +254,7 @@ describe('the line', () => {
     expect(next.filter((id) => [low, lower].includes(id))).toEqual([low, lower])
     expect(await db.transaction((tx) => queue.raise(tx, 'job:low', { below: 0, by: 100 }))).toBe(0)
   })
-  test('raised items take their group no more than its share', async () => {
+  test('limits a group to its share when its items are raised', async () => {
     await db.transaction(async (tx) => {
       for (let i = 0; i < 20; i++) await queue.send(tx, anItem({ key: 'job:low', group: 'a', priority: -90 }))
       for (const group of ['a', 'b']) for (let i = 0; i < 20; i++) await queue.send(tx, anItem({ group, priority: 10 }))
@@ -264,40 +264,40 @@ describe('the line', () => {
     for (let i = 0; i < 30; i++) groups.push((await leased()).group)
     expect(Math.abs(groups.filter((group) => group === 'a').length - 15)).toBeLessThanOrEqual(1)
   })
-  test('puts a higher priority first, and within a group the oldest', async () => {
+  test('leases a higher priority first, and the oldest first within a group', async () => {
     const low = await send()
     const later = await send()
     const high = await send({ priority: 10 })
     expect([(await leased()).itemId, (await leased()).itemId, (await leased()).itemId]).toEqual([high, low, later])
   })
-  test('holds an item back until its delay is over', async () => {
+  test('does not lease an item before its delay has passed', async () => {
     await send()
     await retry(await leased(), 60_000)
     expect(await lease()).toBeUndefined()
     await db.query(`update work_item set due_time = now() - interval '1 second'`)
     expect(await lease()).toBeDefined()
   })
-  test('gives an item out at once to someone who waits for it', async () => {
+  test('leases a new item to a waiting caller at once', async () => {
     const waiting = queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 1000, waitMs: 20_000 }, never)
     const started = performance.now()
     await send()
     expect(await waiting).toBeDefined()
     expect(performance.now() - started).toBeLessThan(450)
   })
-  test('shows an item only once the transaction that sends it is committed', async () => {
+  test('leases an item only after the transaction that added it has committed', async () => {
     await db.transaction(async (tx) => {
       await queue.send(tx, anItem())
       expect(await lease()).toBeUndefined()
     })
     expect(await lease()).toBeDefined()
   })
-  test('stops to wait when the asker hangs up', async () => {
+  test('stops waiting when the caller hangs up', async () => {
     const asker = new AbortController()
     const waiting = queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 1000, waitMs: 20_000 }, asker.signal)
     asker.abort(new Error('hung up'))
     await expect(waiting).rejects.toThrow('hung up')
   })
-  test('answers an item again to the ask that it was leased to, once that ask lost its answer', async () => {
+  test('returns the same item again to a repeated lease request whose response was lost', async () => {
     await send()
     await send()
     const call = (name: string, holder = 'w1') => queue.lease({ kinds: ['encode'], holder, leaseMs: 30_000, requestId: name }, never)
@@ -314,7 +314,7 @@ describe('the line', () => {
     expect(await complete(second ?? { itemId: '0', fence: 0 })).toBe(true)
     expect(await call('second')).toBeUndefined()
   })
-  test('counts what waits and what is leased', async () => {
+  test('counts waiting and leased items', async () => {
     await send()
     await send()
     await leased()
@@ -322,7 +322,7 @@ describe('the line', () => {
   })
 })
 
-test('no time of this machine reaches a statement', async () => {
+test('no statement contains a time of this machine', async () => {
   const source = await readFile(join(import.meta.dirname, 'create-queue.ts'), 'utf8')
   expect(source).not.toMatch(/\bDate\b/)
 })

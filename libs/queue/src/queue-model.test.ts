@@ -107,7 +107,7 @@ const cancel = command('cancel', async (model, { db, queue }) => {
   model.items = []
 })
 
-test('the queue does what its model does', async () => {
+test('the queue returns the same results as the model for random operations', async () => {
   const picks = fc.nat(30)
   const commands = fc.commands(
     [
@@ -143,7 +143,7 @@ test('the queue does what its model does', async () => {
   )
 })
 
-test('groups with work of one priority are served in turn, regardless of work of a lower one', async () => {
+test('groups with work of one priority are served in turn, whatever their work of lower priority', async () => {
   const sent = fc.record({ group: fc.constantFrom('a', 'b', 'c'), isLow: fc.boolean(), isLeased: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(sent, { maxLength: 40 }), async (sequence) => {

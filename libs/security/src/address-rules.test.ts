@@ -18,19 +18,19 @@ test.each([
   ['1.2.3.4', ['0.0.0.0/0'], true],
   ['2001:db8::1', ['0.0.0.0/0'], false],
   ['1.2.3.4', ['::/0'], false],
-  ['no address', ['0.0.0.0/0', '::/0'], false],
+  ['not an address', ['0.0.0.0/0', '::/0'], false],
   ['fe80::1%eth0', ['::/0'], false],
-  ['no address', [], true],
-])('%s by the rules %j: %p', (address, texts, allowed) => {
+  ['not an address', [], true],
+])('address %s with the rules %j: %p', (address, texts, allowed) => {
   expect(addressAllowed(address, parseAddressRules(texts).rules ?? [])).toBe(allowed)
 })
 
-test('rules read in one spelling', () => {
+test('rules are normalised to one notation', () => {
   const { rules } = parseAddressRules([' 192.0.2.77/24 ', '2001:DB8::0001', '::ffff:10.0.0.0/104'])
   expect(rules?.map((rule) => rule.text)).toEqual(['192.0.2.0/24', '2001:db8::1/128', '10.0.0.0/8'])
 })
 
-test('every bad rule is named', () => {
+test('every invalid rule is reported', () => {
   const texts = [
     '192.0.2.1',
     '192.0.2',
@@ -56,6 +56,6 @@ test.each([
   ['127.1', undefined],
   ['2130706433', undefined],
   ['fe80::1%eth0', undefined],
-])('%s is the address %s', (text, address) => {
+])('%s is the same address as %s', (text, address) => {
   expect(normaliseAddress(text)).toBe(address)
 })

@@ -9,7 +9,7 @@ const [one, two] = ['1'.repeat(32), '2'.repeat(40)]
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-master-keys-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a file holds one secret, or a version and a secret in each line', () => {
+test('a file contains one secret, or a version and a secret in each line', () => {
   expect(parseMasterKeys(`${one}\n`)).toEqual([{ version: 1, secret: one }])
   expect(parseMasterKeys(`2:${two}\n1:${one}\n`)).toEqual([
     { version: 2, secret: two },
@@ -25,12 +25,12 @@ test.each([
   ['3:short', 'line 1: the secret must have 32 characters or more'],
   [`1:${one}\n1:${two}`, 'two keys of the same version'],
   [Array.from({ length: 9 }, (_, index) => `${index + 1}:${two}`).join('\n'), '1 to 8 keys'],
-])('the file %j is refused, and no secret is told', (text, message) => {
+])('the file %j is rejected, and the error contains no secret', (text, message) => {
   expect(() => parseMasterKeys(text)).toThrow(message)
   expect(() => parseMasterKeys(text)).not.toThrow(one)
 })
 
-test('a file is followed while it changes to keys that include one in use', async () => {
+test('a changed file is reloaded if it still includes a key in use', async () => {
   const file = join(folder, 'master-key')
   const problems: string[] = []
   writeFileSync(file, one)

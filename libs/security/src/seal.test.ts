@@ -5,7 +5,7 @@ import { createSeal, deriveKey } from './seal.ts'
 const plain = Buffer.from('a secret text')
 const row = Buffer.from('row 1')
 
-test('what one purpose sealed, no other opens', () => {
+test('a value sealed for one purpose cannot be opened for another', () => {
   const one = createSeal(fixedMasterKeys('a master key of this test, long enough'), 'one purpose')
   const sealed = one.seal(plain, row)
   expect(one.open(sealed, row)).toEqual(plain)
@@ -16,7 +16,7 @@ test('what one purpose sealed, no other opens', () => {
   expect(() => one.open(Buffer.alloc(0), row)).toThrow('unknown form')
 })
 
-test('a key is the same each time, and another for another purpose', () => {
+test('a derived key is the same each time, and differs between purposes', () => {
   expect(deriveKey('master', 'one')).toEqual(deriveKey('master', 'one'))
   expect(deriveKey('master', 'one')).not.toEqual(deriveKey('master', 'two'))
   expect(deriveKey('master', 'one')).toHaveLength(32)

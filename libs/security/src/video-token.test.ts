@@ -10,7 +10,7 @@ const expires = new Date('2026-05-01T13:00:00Z')
 const request = { videoId: '9007199254740993123', address: '203.0.113.7', now }
 const grant = { videoId: request.videoId, expires }
 
-test('a token opens its video until it expires, and can stand in a path', async () => {
+test('a token is valid for its video until it expires, and can be part of a path', async () => {
   const token = await signVideoToken(grant, keys)
   expect(token).toMatch(/^[A-Za-z0-9_.-]+$/)
   expect(token.length).toBeLessThan(256)
@@ -22,7 +22,7 @@ test.each([
   ['another video', { ...request, videoId: '9007199254740993124' }, 'other_video'],
   ['the second it expires', { ...request, now: expires }, 'expired'],
   ['a year later', { ...request, now: new Date('2027-05-01') }, 'expired'],
-])('a token does not open %s', async (_, foreign, reason) => {
+])('a token is not valid for %s', async (_, foreign, reason) => {
   expect(await verifyVideoToken(await signVideoToken(grant, keys), foreign, keys)).toEqual({ allowed: false, reason })
 })
 
@@ -41,12 +41,12 @@ test.each([
   )
 })
 
-test('a bad address or date is refused when signing', async () => {
+test('an invalid address or date is rejected when signing', async () => {
   await expect(signVideoToken({ ...grant, ip: '1.2.3' }, keys)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'ip' }] })
   await expect(signVideoToken({ ...grant, expires: new Date('x') }, keys)).rejects.toMatchObject({ fields: [{ field: 'expires' }] })
 })
 
-test('no token with a flipped bit opens anything', async () => {
+test('a token with a flipped bit is rejected', async () => {
   const token = await signVideoToken({ ...grant, ip: '203.0.113.7' }, keys)
   let flips = 0
   for (let at = 0; at < token.length; at++) {
@@ -61,7 +61,7 @@ test('no token with a flipped bit opens anything', async () => {
   expect(flips).toBeGreaterThan(500)
 })
 
-test('a signature has one spelling only, though its last character has two bits to spare', async () => {
+test('each signature has only one accepted encoding, although its last character has two unused bits', async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const token = await signVideoToken(grant, keys)
   const last = alphabet.indexOf(token.slice(-1))
@@ -72,7 +72,7 @@ test('a signature has one spelling only, though its last character has two bits 
   }
 })
 
-test('a token lives on while its key is second in the file, and dies with it', async () => {
+test('a token stays valid while its key is second in the file, and becomes invalid when the key is removed', async () => {
   const token = await signVideoToken(grant, keys)
   const rotated = makeTokenKeys(text)
   expect(parseTokenKeys(rotated)).toHaveLength(2)
@@ -84,7 +84,7 @@ test('a token lives on while its key is second in the file, and dies with it', a
   expect(await verifyVideoToken(token, request, parseTokenKeys(twice))).toEqual({ allowed: false, reason: 'unknown_key' })
 })
 
-test('a foreign key under our kid does not sign for us', async () => {
+test('a token signed by a foreign key with a known kid is rejected', async () => {
   const foreign = parseTokenKeys(makeTokenKeys())
   const token = await signVideoToken(grant, [{ kid: keys[0].kid, secret: foreign[0].secret }])
   expect(await verifyVideoToken(token, request, keys)).toEqual({ allowed: false, reason: 'bad_signature' })
@@ -100,7 +100,7 @@ test.each<[string, object, object]>([
   ['an expiry that is no number', { alg: 'HS256', typ: 'video+jwt' }, { exp: '9999999999' }],
   ['no video', { alg: 'HS256', typ: 'video+jwt' }, { sub: undefined }],
   ['an address that is no text', { alg: 'HS256', typ: 'video+jwt' }, { ip: ['203.0.113.7'] }],
-])('a token with %s is refused even when signed by our key', async (_, header, claims) => {
+])('a token with %s is rejected even if it is signed by a known key', async (_, header, claims) => {
   const payload = { sub: request.videoId, exp: Math.floor(expires.getTime() / 1000), ...claims }
   const signed = [{ ...header, kid: keys[0].kid }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   const token = `${signed}.${createHmac('sha256', keys[0].secret).update(signed).digest('base64url')}`

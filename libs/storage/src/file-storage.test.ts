@@ -15,7 +15,7 @@ storageSuite('the files store', async () => {
   return { storage: await openFileStorage({ root }), close: () => rm(root, { recursive: true }) }
 })
 
-describe('the files store on its disk', () => {
+describe('a file store', () => {
   let base: string
   let root: string
   let storage: ObjectStorage
@@ -27,7 +27,7 @@ describe('the files store on its disk', () => {
   })
   afterAll(() => rm(base, { recursive: true, force: true }))
 
-  test('a download is a link that cannot be written through', async () => {
+  test('downloads an object as a link that cannot be written through', async () => {
     await storage.put('linked/one', randomBytes(1000))
     await storage.download('linked/one', join(base, 'link'))
     const [object, target] = await Promise.all([stat(join(root, 'linked/one')), stat(join(base, 'link'))])
@@ -35,7 +35,7 @@ describe('the files store on its disk', () => {
     expect(target.mode & 0o222).toBe(0)
   })
 
-  test('a moved file is not copied', async () => {
+  test('moves a file without copying it', async () => {
     const file = join(base, 'moved')
     await writeFile(file, randomBytes(1000))
     const { ino } = await stat(file)
@@ -43,7 +43,7 @@ describe('the files store on its disk', () => {
     expect((await stat(join(root, 'moved/one'))).ino).toBe(ino)
   })
 
-  test('a file stays with its owner when its put is refused', async () => {
+  test('leaves the file with its owner when put is rejected', async () => {
     const file = join(base, 'refused')
     await writeFile(file, 'mine')
     await storage.put('refused/one', Buffer.from('theirs'))
@@ -51,7 +51,7 @@ describe('the files store on its disk', () => {
     expect(await readFile(file, 'utf8')).toBe('mine')
   })
 
-  test('a link in the store is never followed', async () => {
+  test('never follows a link in the store', async () => {
     const secret = join(base, 'secret')
     await mkdir(secret)
     await writeFile(join(secret, 'file'), 'secret')
@@ -71,13 +71,13 @@ describe('the files store on its disk', () => {
     expect(await readdir(secret)).toEqual(['file'])
   })
 
-  test('an object and a folder cannot share a name', async () => {
+  test('rejects an object and a folder of the same name', async () => {
     await storage.put('shared/one', Buffer.from('x'))
     await expect(storage.put('shared/one/two', Buffer.from('x'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
     await expect(storage.put('shared', Buffer.from('x'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
   })
 
-  test('opening removes what a crash left, once it is old', async () => {
+  test('removes old files of a crash when it is opened', async () => {
     const aside = join(root, '.incoming')
     await writeFile(join(aside, 'old'), 'x')
     await utimes(join(aside, 'old'), new Date(), new Date(Date.now() - 7_200_000))
@@ -87,7 +87,7 @@ describe('the files store on its disk', () => {
     await rm(join(aside, 'young'))
   })
 
-  test('no folder outlives its last object', async () => {
+  test('removes a folder with its last object', async () => {
     await storage.put('deep/er/and/deeper', Buffer.from('x'))
     await storage.deletePrefix('deep')
     expect(await readdir(root)).not.toContain('deep')

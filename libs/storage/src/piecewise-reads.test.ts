@@ -39,7 +39,7 @@ const RANGES: (RangeRequest | undefined)[] = [
   { last: 0 },
 ]
 
-test.each(RANGES.map((range) => ({ range })))('$range is answered as without pieces', async ({ range }) => {
+test.each(RANGES.map((range) => ({ range })))('range $range returns the same bytes as a read without pieces', async ({ range }) => {
   const answerOf = async (from: Pick<ObjectStorage, 'open'>, name: string) => {
     try {
       const { stream, ...info } = await from.open(name, range && { range })
@@ -58,7 +58,7 @@ async function stall(stream: Readable): Promise<Buffer> {
   return first
 }
 
-test('readers that take nothing hold no request, and what they take later is right', async () => {
+test('slow readers hold no request, and receive the right bytes later', async () => {
   const reads = createPiecewiseReads(storage, { ...BOUNDS, maxRequests: 2 })
   const stalled = await Promise.all(Array.from({ length: 10 }, () => reads.open('a/file')))
   const started = await Promise.all(stalled.map(({ stream }) => stall(stream)))
@@ -70,7 +70,7 @@ test('readers that take nothing hold no request, and what they take later is rig
   expect(reads.state()).toEqual({ active: 0, waiting: 0, heldBytes: 0 })
 })
 
-test('what is held for slow readers is bounded, and what was dropped is read again', async () => {
+test('the buffers of slow readers are bounded, and dropped pieces are read again', async () => {
   const maxHeldBytes = 600 * KIB
   const reads = createPiecewiseReads(storage, { ...BOUNDS, maxHeldBytes })
   const stalled: { stream: Readable; first: Buffer }[] = []
@@ -85,7 +85,7 @@ test('what is held for slow readers is bounded, and what was dropped is read aga
   expect(reads.state().heldBytes).toBe(0)
 })
 
-test('a read whose turn does not come in time is rejected, and one whose caller has gone leaves the queue', async () => {
+test('a read is rejected if it waits too long, and leaves the queue if its caller hangs up', async () => {
   const never = { ...storage, open: () => new Promise<never>(() => {}) }
   let rejected = 0
   const reads = createPiecewiseReads(never, { ...BOUNDS, maxRequests: 1, queueTimeoutMs: 50 }, () => {
@@ -100,7 +100,7 @@ test('a read whose turn does not come in time is rejected, and one whose caller 
   expect([rejected, reads.state().waiting]).toEqual([1, 0])
 })
 
-test('a reader that goes away gives up what it holds', async () => {
+test('a reader that is cancelled releases its buffers', async () => {
   const reads = createPiecewiseReads(storage, BOUNDS)
   const { stream } = await reads.open('a/file')
   await stall(stream)

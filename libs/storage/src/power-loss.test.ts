@@ -37,7 +37,7 @@ test('bytes are synced before their name exists, and the name before put returns
   ])
 })
 
-test('power lost after any operation leaves no object in part, and no put that returned is lost', async () => {
+test('a power loss after any operation leaves no incomplete object, and loses no object whose put returned', async () => {
   const { steps, put } = await recordedStorage('loss')
   const returned: { after: number; name: string }[] = []
   const names = ['m/1/a', 'm/1/b', 'm/2/a', 'm/2/c/d']
@@ -54,7 +54,7 @@ test('power lost after any operation leaves no object in part, and no put that r
   }
 })
 
-test('the model of the disk sees a name that came before its bytes', () => {
+test('the disk model detects a name that becomes durable before its bytes', () => {
   const hasty: Step[] = [
     { op: 'create', path: 'T1' },
     { op: 'write', path: 'T1' },
@@ -130,7 +130,7 @@ async function recordedStorage(folder: string) {
   return { steps, put: (name: string, bytes: Uint8Array) => storage.put(name, bytes) }
 }
 
-test('a file system without hard links keeps the same promises', async () => {
+test('a file system without hard links gives the same guarantees', async () => {
   const refuse = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
   const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: refuse } })
   await storage.put('one', Buffer.from('x'))

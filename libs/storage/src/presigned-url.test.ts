@@ -4,7 +4,7 @@ import { createUrlSigner } from './presigned-url.ts'
 const keys = { region: 'us-east-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
 const request = { method: 'GET', name: 'test.txt', now: new Date('2013-05-24T00:00:00.999Z'), seconds: 86_400, answer: {} } as const
 
-test('a presigned URL has the time, the lifetime and the response headers of the request, and one signature for one time', async () => {
+test('a presigned URL contains the time, the lifetime and the response headers, and its signature is deterministic', async () => {
   const sign = createUrlSigner({ ...keys, endpoint: 'https://s3.amazonaws.com', bucket: 'examplebucket', virtualHost: true })
   const answer = { 'response-content-type': "text/plain; a='b c'" }
   const url = await sign({ ...request, answer })
@@ -24,7 +24,7 @@ test('a presigned URL has the time, the lifetime and the response headers of the
   expect(await sign({ ...request, method: 'HEAD', answer })).not.toBe(url)
 })
 
-test('the bucket is in the path if it is not a part of the host name', async () => {
+test('the path contains the bucket unless the host name does', async () => {
   const sign = createUrlSigner({ ...keys, endpoint: 'http://objects:9000/', bucket: 'videos' })
   expect((await sign({ ...request, name: 'media/1/a.mp4' })).split('?')[0]).toBe('http://objects:9000/videos/media/1/a.mp4')
 })

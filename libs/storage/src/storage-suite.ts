@@ -30,7 +30,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
     test.each([
       ['bytes', (bytes: Buffer) => bytes],
       ['a stream', (bytes: Buffer) => Readable.from([bytes.subarray(0, 100), bytes.subarray(100)], { objectMode: false })],
-    ])('%s come back as they were put', async (kind, source) => {
+    ])('%s are stored and read back unchanged', async (kind, source) => {
       const bytes = randomBytes(300_000)
       const name = `round/${kind.replaceAll(' ', '-')}.bin`
       expect(await storage.put(name, source(bytes), { contentType: 'video/mp4' })).toEqual({ bytes: 300_000, sha256: sha256(bytes) })
@@ -41,7 +41,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await storage.stat(name)).toMatchObject({ name, bytes: 300_000 })
     })
 
-    test.each([[false], [true]])('a file comes back as it was put; with move %p', async (move) => {
+    test.each([[false], [true]])('a file is stored and read back unchanged; with move %p', async (move) => {
       const bytes = randomBytes(70_000)
       const file = join(scratch, `source-${move}`)
       await writeFile(file, bytes)
@@ -54,7 +54,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       ['a symbolic link', (path: string, secret: string) => symlink(secret, path)],
       ['a FIFO', (path: string) => promisify(execFile)('mkfifo', [path])],
       ['a folder', (path: string) => mkdir(path)],
-    ])('%s in place of a file is rejected and stays where it is', async (kind, plant) => {
+    ])('%s in place of a file is rejected and not moved', async (kind, plant) => {
       const secret = join(scratch, 'secret')
       await writeFile(secret, 'not to be stored')
       for (const move of [false, true]) {
@@ -66,7 +66,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await listed('planted')).toEqual([])
     })
 
-    test.each([[false], [true]])('a descriptor decides which bytes are stored; with move %p', async (move) => {
+    test.each([[false], [true]])('the descriptor decides which bytes are stored; with move %p', async (move) => {
       const file = join(scratch, `opened-${move}`)
       await writeFile(file, 'checked')
       const handle = await openFile(file)
@@ -95,7 +95,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await exists(file)).toBe(false)
     })
 
-    test('a large object comes back as it was put, from any kind of source, and is never replaced', async () => {
+    test('a large object from any kind of source is read back unchanged, and is never replaced', async () => {
       const bytes = randomBytes(35 << 20)
       const file = join(scratch, 'large')
       await writeFile(file, bytes)
@@ -120,7 +120,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await expect(storage.open('empty', { range: { start: 0 } })).rejects.toMatchObject({ reason: 'RANGE_NOT_SATISFIABLE', bytes: 0 })
     })
 
-    test('the same bytes may be put again, other bytes are refused', async () => {
+    test('the same bytes can be put again, and other bytes are rejected', async () => {
       await storage.put('kept/one', Buffer.from('first'))
       await storage.put('kept/one', Buffer.from('first'))
       for (const other of ['other', 'longer than the first']) {
@@ -129,7 +129,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(String(await read('kept/one'))).toBe('first')
     })
 
-    test('of many puts of one name at once exactly one set of bytes stays, whole', async () => {
+    test('concurrent puts of one name store exactly one complete set of bytes', async () => {
       const contents = Array.from({ length: 8 }, () => randomBytes(50_000))
       const settled = await Promise.allSettled(contents.map((bytes) => storage.put('race/one', bytes)))
       expect(settled.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
@@ -144,7 +144,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       ['an end past the object', { start: 8, end: 1000 }, 8, 9],
       ['the last bytes', { last: 4 }, 6, 9],
       ['more last bytes than there are', { last: 40 }, 0, 9],
-    ])('a range gives %s', async (_, range, start, end) => {
+    ])('a range returns %s', async (_, range, start, end) => {
       await storage.put('range/digits', Buffer.from('0123456789'))
       const opened = await storage.open('range/digits', { range })
       expect(opened).toMatchObject({ bytes: 10, range: { start, end } })
@@ -157,7 +157,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       ['asks for no last byte', { last: 0 }],
       ['is not of whole numbers', { start: 0.5 }],
       ['is negative', { start: -1 }],
-    ])('a range that %s is refused with the size', async (_, range) => {
+    ])('a range that %s is rejected with the size of the object', async (_, range) => {
       await storage.put('range/digits', Buffer.from('0123456789'))
       await expect(storage.open('range/digits', { range })).rejects.toMatchObject({ reason: 'RANGE_NOT_SATISFIABLE', bytes: 10 })
     })
@@ -170,7 +170,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await storage.deletePrefix('no')).toBe(0)
     })
 
-    test('a list has exactly the objects below the prefix, in byte order', async () => {
+    test('a list contains exactly the objects below the prefix, in byte order', async () => {
       const names = ['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d', 'list/10/a', 'list/1.x']
       for (const name of names) await storage.put(name, Buffer.from(name))
       expect(await listed('list/1')).toEqual(['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d'])
@@ -180,7 +180,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await listed('list/1/a-b')).toEqual([])
     })
 
-    test('folders are those directly below the prefix', async () => {
+    test('folders returns those directly below the prefix', async () => {
       for (const name of ['tree/1/a', 'tree/1/b/c', 'tree/10/a', 'tree/x']) await storage.put(name, Buffer.from('x'))
       const folders = async (prefix: string) => {
         const names: string[] = []
@@ -196,7 +196,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await folders('')).toContain('tree')
     })
 
-    test('deleting a prefix leaves its neighbours', async () => {
+    test('deleting a prefix does not delete names that only start with it', async () => {
       for (const name of ['gone/1/a', 'gone/1/b/c', 'gone/10/a', 'gone/1-x']) await storage.put(name, Buffer.from('x'))
       expect(await storage.deletePrefix('gone/1')).toBe(2)
       expect(await listed('gone')).toEqual(['gone/1-x', 'gone/10/a'])
@@ -206,7 +206,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await storage.put('gone/1/a', Buffer.from('again, and otherwise'))
     })
 
-    test('an opened object reads on after it was deleted', async () => {
+    test('an opened object can be read to its end after it was deleted', async () => {
       const bytes = randomBytes(3 << 20)
       await storage.put('reader/one', bytes)
       const { stream } = await storage.open('reader/one')
@@ -218,7 +218,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(Buffer.concat([first, await buffer(stream)]).equals(bytes)).toBe(true)
     })
 
-    test('puts and deletes in the same folder do not disturb each other', async () => {
+    test('concurrent puts and deletes in one folder do not fail', async () => {
       const turns = Array.from({ length: 20 }, async (_, i) => {
         await storage.put(`busy/folder/deep/${i}`, Buffer.from(`${i}`))
         expect(String(await read(`busy/folder/deep/${i}`))).toBe(`${i}`)
@@ -228,7 +228,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await listed('busy')).toEqual([])
     })
 
-    test('a download is the object, in place of what was there', async () => {
+    test('a download replaces an existing file with the object', async () => {
       const bytes = randomBytes(10_000)
       const target = join(scratch, 'target')
       await writeFile(target, 'old')
@@ -241,7 +241,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await read('download/one')).toEqual(bytes)
     })
 
-    test('a source that fails, or a caller who leaves, leaves nothing behind', async () => {
+    test('a source that fails or an aborted signal leaves no object', async () => {
       const failing = Readable.from(
         (async function* () {
           yield Buffer.alloc(100_000)
@@ -263,7 +263,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(endless.destroyed).toBe(true)
     })
 
-    test('a reader who leaves before there is a stream gets none', async () => {
+    test('a signal aborted before the stream is open rejects the read', async () => {
       await storage.put('left/one', Buffer.from('x'))
       const stop = new AbortController()
       const opening = storage.open('left/one', { signal: stop.signal })
@@ -271,7 +271,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await expect(opening).rejects.toMatchObject({ name: 'AbortError' })
     })
 
-    test.each(badNames)('the name %j is refused everywhere', async (name) => {
+    test.each(badNames)('the name %j is rejected by every method', async (name) => {
       const refusal = { kind: 'invalid', reason: 'BAD_OBJECT_NAME' }
       await expect(storage.put(name, Buffer.from('x'))).rejects.toMatchObject(refusal)
       await expect(storage.open(name)).rejects.toMatchObject(refusal)
@@ -281,7 +281,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await expect(storage.deletePrefix(name)).rejects.toMatchObject({ kind: 'invalid' })
     })
 
-    test('a name may be as long as allowed', async () => {
+    test('a name of the maximum length is accepted', async () => {
       const name = [...'abc'].map((c) => c.repeat(170)).join('/')
       expect(name).toHaveLength(512)
       await storage.put(name, Buffer.from('long'))

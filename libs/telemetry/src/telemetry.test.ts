@@ -7,7 +7,7 @@ import { createMetrics, serveMetrics } from './metrics.ts'
 
 const LOG = fileURLToPath(new URL('./log.ts', import.meta.url))
 
-test('a line is JSON with time, level and service, and what is named like a secret is not in it', () => {
+test('a log line is JSON with time, level and service, and fields named like secrets are omitted', () => {
   const program = `const { createLogger } = await import(${JSON.stringify(LOG)})
     createLogger({ service: 'x' }).warn({ key: 'vs_1', user: { password: 'p4ss' }, request_id: 'r' }, 'said')`
   const { stdout } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program], {
@@ -20,7 +20,7 @@ test('a line is JSON with time, level and service, and what is named like a secr
 test.each([
   ['an error', `log.error('said')`],
   ['a fatal fault', `log.fatal('said')`],
-])('%s that nobody reads any more does not keep a process from its end', async (_, say) => {
+])('%s that is no longer read does not keep a process from exiting', async (_, say) => {
   const program = `const { createLogger } = await import(${JSON.stringify(LOG)})
     const log = createLogger({ service: 'x' })
     log.info('ready')
@@ -40,7 +40,7 @@ test.each([
   clearTimeout(timer)
 })
 
-test('metrics, and whether this process lives and is ready, are served, and nothing else', async () => {
+test('metrics, liveness and readiness are served, and nothing else', async () => {
   let ready = true
   const metrics = createMetrics('catalogue')
   metrics.counter('vitascope_things_total', 'Things', ['kind']).inc({ kind: 'a' }, 2)

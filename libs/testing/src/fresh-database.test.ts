@@ -25,7 +25,7 @@ async function aDatabase() {
   return { ...database, db: openPostgres({ url: database.url, schema, log: testLog }) }
 }
 
-test('is migrated, empty, and no other test sees what is written to it', async () => {
+test('is migrated, empty, and isolated from other tests', async () => {
   const [one, two] = await Promise.all([aDatabase(), aDatabase()])
   await one.db.query('insert into book values ($1)', ['Emma'])
   expect(await one.db.query('select title from book')).toEqual([{ title: 'Emma' }])
@@ -34,7 +34,7 @@ test('is migrated, empty, and no other test sees what is written to it', async (
   await two.db.close()
 })
 
-test('a migration that is added is there in the next one', async () => {
+test('contains a migration that was added later', async () => {
   const before = await aDatabase()
   writeFileSync(join(folder, '0002-author.sql'), 'create table author (name text primary key);\n')
   const after = await aDatabase()
@@ -44,7 +44,7 @@ test('a migration that is added is there in the next one', async () => {
   await after.db.close()
 })
 
-test('a migration that fails is reported each time, and a fixed one works', async () => {
+test('a failing migration is reported each time, and works once it is fixed', async () => {
   writeFileSync(join(folder, '0002-broken.sql'), 'create tabel author (name text);\n')
   await expect(aDatabase()).rejects.toThrow('syntax error')
   await expect(aDatabase()).rejects.toThrow('syntax error')
@@ -54,7 +54,7 @@ test('a migration that fails is reported each time, and a fixed one works', asyn
   await mended.db.close()
 })
 
-test('drop removes it, open connections or not', async () => {
+test('drop removes it despite open connections', async () => {
   const { db, drop, url } = await aDatabase()
   await db.query('select 1')
   await drop()

@@ -6,7 +6,7 @@ test('returns the last value of the condition', async () => {
   expect(await waitFor(() => seen.shift(), { interval: 1 })).toBe('there')
 })
 
-test('a condition that throws is looked at again', async () => {
+test('checks again if the condition throws', async () => {
   let looks = 0
   const found = await waitFor(
     async () => {
@@ -19,7 +19,7 @@ test('a condition that throws is looked at again', async () => {
   expect(found).toBe(3)
 })
 
-test('says what it waited for, and why the last look failed', async () => {
+test('reports what it waited for, and why the last check failed', async () => {
   let state = 'waiting'
   const waiting = waitFor(
     () => {
