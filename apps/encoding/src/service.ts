@@ -25,7 +25,7 @@ import { countCopyFallbacks } from './engine/copy-fallback.ts'
 import { jobHandlers } from './engine/job-rpc.ts'
 import { createTaskResults } from './engine/task-results.ts'
 import { createTaskSteps } from './engine/task-steps.ts'
-import { observeJobs } from './job/job-metrics.ts'
+import { observeJobEnds, observeJobs } from './job/job-metrics.ts'
 import { createExecutor, type Executor, type ExecutorTools } from './kubernetes/executor.ts'
 import { endRunOf, sweepRuns } from './kubernetes/run-store.ts'
 import { previewHandlers } from './preview-playlist/preview-playlist-rpc.ts'
@@ -92,12 +92,14 @@ async function assemble(
 
   const queue = createQueue(db)
   const outbox = createOutbox({ db: outboxDb, log, handlers: { ...endReports({ db, jobs, reach }), ...playableReports({ db, jobs }) } })
-  const intake = createJobIntake({ db, queue, outbox })
+  const onJobEnd = observeJobEnds(metrics)
+  const intake = createJobIntake({ db, queue, outbox, onJobEnd })
   const reporter = createProgressReporter({ db, jobs, log, onUnneeded: (jobId) => intake.cancel(jobId) })
   const steps = createTaskSteps({
     db,
     queue,
     outbox,
+    onJobEnd,
     retryMs: timing.retryMs,
     keepsSource: source.isKept,
     onProgress: reporter.changed,
@@ -133,7 +135,7 @@ async function assemble(
     log,
   })
   const reconciler = createReconciler({
-    ...{ db, queue, outbox, steps, intake, jobs, storage, log },
+    ...{ db, queue, outbox, onJobEnd, steps, intake, jobs, storage, log },
     intervalMs: timing.reconcileMs,
     lowPriorityMaxWaitSeconds: timing.lowPriorityMaxWaitSeconds,
   })

@@ -1,9 +1,8 @@
 import { DomainError } from '@vitascope/errors'
-import type { Db, Outbox } from '@vitascope/postgres'
-import type { Queue } from '@vitascope/queue'
+import type { Db } from '@vitascope/postgres'
 import { isUnderWay, type NewJob } from '../job/job.ts'
 import { insertJob, lockJob, readJob, reviveJob } from '../job/job-store.ts'
-import { endJob, reportEnd } from './end-job.ts'
+import { type EndTools, endJob, reportEnd } from './end-job.ts'
 import { replanJob } from './replan-job.ts'
 import { sendFirstTask } from './send-task.ts'
 
@@ -24,7 +23,7 @@ export interface JobIntake {
   repeatReport(jobId: string, signal?: AbortSignal): Promise<void>
 }
 
-export function createJobIntake(tools: { db: Db; queue: Queue; outbox: Outbox }): JobIntake {
+export function createJobIntake(tools: EndTools & { db: Db }): JobIntake {
   const { db, queue } = tools
   return {
     accept: (job, signal) =>

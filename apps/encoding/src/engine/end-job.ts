@@ -16,6 +16,13 @@ export type JobEnd =
 /** Outbox topic of the final report of a job. */
 export const JOB_ENDED = 'job.ended'
 
+/** What the end of a job needs. `onJobEnd` is called after the commit. */
+export interface EndTools {
+  queue: Queue
+  outbox: Outbox
+  onJobEnd?: ((job: Job, end: JobEnd) => void) | undefined
+}
+
 export interface JobEnded {
   jobId: string
   revision: string
@@ -26,8 +33,9 @@ export interface JobEnded {
  * in one transaction, which the caller fences. A cancelled job is not reported, because the
  * catalogue cancelled it.
  */
-export async function endJob(tx: Transaction, tools: { queue: Queue; outbox: Outbox }, job: Job, end: JobEnd): Promise<void> {
+export async function endJob(tx: Transaction, tools: EndTools, job: Job, end: JobEnd): Promise<void> {
   const { jobId } = job
+  tx.afterCommit(() => tools.onJobEnd?.(job, end))
   if (end.state === 'ok') {
     // All work items are complete. They are kept for a while, so that a worker that repeats its
     // result gets a success response.

@@ -1,6 +1,6 @@
 import { chunkNumbers, isSourceRefused, SourceRefused } from '@vitascope/media'
-import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
-import type { FoundItem, Lease, LeasedItem, Queue } from '@vitascope/queue'
+import type { Db, Query, Transaction } from '@vitascope/postgres'
+import type { FoundItem, Lease, LeasedItem } from '@vitascope/queue'
 import { beginChunk } from '../job/chunk-speed.ts'
 import {
   addSegments,
@@ -20,7 +20,7 @@ import { reportPlayable } from '../preview-playlist/report-playable.ts'
 import { type Fault, isStorageFault } from '../task/fault.ts'
 import type { ProbeResult, StoredFile, StoredSource, TaskKind, TaskPayload } from '../task/task.ts'
 import { type CopyFallback, copyFallbackFor } from './copy-fallback.ts'
-import { endJob } from './end-job.ts'
+import { type EndTools, endJob } from './end-job.ts'
 import { NoEncoder, planFor } from './plan.ts'
 import { needsPlan, retryJob } from './retry-job.ts'
 import { sendChunk, sendTask } from './send-task.ts'
@@ -63,10 +63,8 @@ export interface TaskSteps {
   isTaken(lease: Lease): Promise<boolean>
 }
 
-export interface StepTools {
+export interface StepTools extends EndTools {
   db: Db
-  queue: Queue
-  outbox: Outbox
   retryMs: number
   /** Whether a source is kept after the job. */
   keepsSource: boolean
@@ -137,7 +135,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
           for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
         } catch (error) {
           if (!isSourceRefused(error) && !(error instanceof NoEncoder)) throw error
-          await endJob(tx, { queue, outbox }, job, { state: 'failed', code: error.code, message: error.message })
+          await endJob(tx, tools, job, { state: 'failed', code: error.code, message: error.message })
         }
       }),
     addSegments: (lease, files) =>
@@ -155,7 +153,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         const { jobId, maxBytes } = job
         await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
         if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
-          await endJob(tx, { queue, outbox }, job, { state: 'failed', code: 4003, message: tooManyBytes(maxBytes) })
+          await endJob(tx, tools, job, { state: 'failed', code: 4003, message: tooManyBytes(maxBytes) })
           return
         }
         await reportPlayable(tx, outbox, job)
@@ -163,8 +161,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
         await sendTask(tx, queue, job, 'package')
       }),
-    packaged: (lease, prefix, set) =>
-      finish(lease, (tx, job) => endJob(tx, { queue, outbox }, job, { state: 'ok', result: set, prefix, keepsSource })),
+    packaged: (lease, prefix, set) => finish(lease, (tx, job) => endJob(tx, tools, job, { state: 'ok', result: set, prefix, keepsSource })),
     async extendLease(lease, done) {
       const item = await queue.find(lease.itemId)
       if (!item || !(await queue.extend(lease))) return false
@@ -187,7 +184,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
           await forgetLease(tx, job, item, lease)
           if (isChunk(item)) await countFault(tx, job.jobId, chunkOf(item), isStorageFault(fault))
           else if (isStorageFault(fault)) await countStorageFault(tx, job.jobId)
-          if (after.next === 'failed') await endJob(tx, { queue, outbox }, job, { state: 'failed', ...fault })
+          if (after.next === 'failed') await endJob(tx, tools, job, { state: 'failed', ...fault })
           else {
             const attempt = Math.max(job.attempt, after.attempt)
             await retryJob(tx, queue, job, { item, fault, attempt, dropsCopy: fallback !== undefined })

@@ -5,8 +5,8 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 type Gauge = ReturnType<Metrics['gauge']>
 
 /**
- * Registers metrics of the queue depth, and of the durations and outcomes of jobs. They are read
- * from the database at each scrape. If the database is unavailable, they keep their last values and
+ * Registers metrics of the queue depth and of the planned work. They are read from the database at
+ * each scrape. If the database is unavailable, they keep their last values and
  * the other metrics are still served.
  */
 export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger): void {
@@ -36,27 +36,22 @@ export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger)
       gauge.set(row?.seconds ?? 0)
     }),
   )
-  const hour = {
-    count: 'Jobs that ended within the last hour',
-    seconds: 'Seconds from coming to the end, on average, of jobs that ended within the last hour',
-  }
-  const count = metrics.gauge('vitascope_encoding_jobs_ended', hour.count, ['outcome'])
-  metrics.gauge(
-    'vitascope_encoding_job_seconds',
-    hour.seconds,
+}
+
+const MINUTES = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 180, 720]
+/** The outcomes of a job: `ok`, `cancelled`, or the code of the failure (docs/reference/error-codes.md). */
+const OUTCOMES = ['ok', 'cancelled', ...[4001, 4002, 4003, 4004, 5000, 5001, 5002, 5003, 5004, 5005, 5006, 5007].map(String)]
+
+/** Registers the durations of jobs by outcome, and returns a function that records the end of a job. */
+export function observeJobEnds(metrics: Metrics): (job: { createTime: Date }, end: { state: string; code?: number }) => void {
+  const duration = metrics.seconds(
+    'vitascope_encoding_job_duration_seconds',
+    'Time from the acceptance of a job to its end, by outcome: ok, cancelled, or the code of the failure',
     ['outcome'],
-    reading(async (gauge) => {
-      const rows = await db.query<{ outcome: string; jobs: number; seconds: number }>(
-        `select case when state = 'failed' then code::text else state end as outcome, count(*)::int as jobs,
-         avg(extract(epoch from finish_time - create_time))::float8 as seconds
-       from job where finish_time > now() - interval '1 hour' and media_id <> '' group by 1`,
-      )
-      gauge.reset()
-      count.reset()
-      for (const { outcome, jobs, seconds } of rows) {
-        gauge.set({ outcome }, seconds)
-        count.set({ outcome }, jobs)
-      }
-    }),
+    MINUTES.map((minutes) => minutes * 60),
   )
+  // A rate needs the zero before the first job.
+  for (const outcome of OUTCOMES) duration.zero({ outcome })
+  return ({ createTime }, { state, code }) =>
+    duration.observe({ outcome: state === 'failed' ? String(code) : state }, (Date.now() - createTime.getTime()) / 1_000)
 }

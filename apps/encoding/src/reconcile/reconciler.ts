@@ -1,21 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@vitascope/grpc'
-import { type Db, type Outbox, openFailover } from '@vitascope/postgres'
+import { type Db, openFailover } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
-import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { JobIntake } from '../engine/accept-job.ts'
+import type { EndTools } from '../engine/end-job.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import { sweepObjects } from '../objects/sweep-objects.ts'
 import { ageLowPriorityJobs } from './age-jobs.ts'
 import { restartStuckJobs } from './stuck-jobs.ts'
 import { removeUnneededJobs } from './unneeded-jobs.ts'
 
-export interface ReconcileTools {
+export interface ReconcileTools extends EndTools {
   db: Db
-  queue: Queue
-  outbox: Outbox
   steps: TaskSteps
   intake: JobIntake
   jobs: Client<typeof JobServiceService>

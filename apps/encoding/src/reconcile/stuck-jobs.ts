@@ -1,6 +1,5 @@
-import type { Db, Outbox } from '@vitascope/postgres'
-import type { Queue } from '@vitascope/queue'
-import { endJob } from '../engine/end-job.ts'
+import type { Db } from '@vitascope/postgres'
+import { type EndTools, endJob } from '../engine/end-job.ts'
 import { replanJob } from '../engine/replan-job.ts'
 import { afterFault, isUnderWay, UNDER_WAY } from '../job/job.ts'
 import { lockJob, moveJob } from '../job/job-store.ts'
@@ -12,7 +11,7 @@ const WITHOUT_WORK = `not exists (select 1 from work_item w where w.key = 'job:'
  * there should be none, but there may be after a partial restore. It counts as an attempt. Returns
  * their ids.
  */
-export async function restartStuckJobs(tools: { db: Db; queue: Queue; outbox: Outbox }): Promise<string[]> {
+export async function restartStuckJobs(tools: EndTools & { db: Db }): Promise<string[]> {
   const { db, queue } = tools
   const stuck = await db.query<{ job_id: string }>(
     `select job_id from job j where state = any($1) and create_time < now() - interval '30 seconds' and ${WITHOUT_WORK} limit 100`,
