@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
 import { chartDrift } from './chart-documents.ts'
 import { type CommandResult, root, runCommand } from './lib/run-command.ts'
+import { isMetricsReferenceCurrent } from './metrics-reference.ts'
 import { openApiProblems } from './openapi-lint.ts'
 import { proseProblems } from './prose.ts'
 
@@ -31,6 +32,11 @@ export const lintChecks: Check[] = [
   },
   { name: 'style', run: async () => problemOf(await runCommand('biome', ['check', '--error-on-warnings', '--colors=off', '.'])) },
   { name: 'documents of the chart', run: async () => chartProblems() },
+  {
+    name: 'metrics reference',
+    run: async () =>
+      isMetricsReferenceCurrent() ? {} : { problem: 'docs/reference/metrics.md does not match the source: npm run generate' },
+  },
   {
     name: 'prose',
     run: async () => {

@@ -225,7 +225,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   observeBacklog(metrics, db)
   const differences = metrics.counter(
     'vitascope_catalogue_usage_differences_total',
-    'Usages of organisations that were not what their rows come to',
+    'Usage totals of organisations that did not match the sums of their rows',
   )
   const usageCheck = createUsageCheck(searchIndexDb, log, () => differences.inc())
   const { everyMs, ...times } = config.reconcile
@@ -276,17 +276,17 @@ function observeBacklog(metrics: Metrics, db: Db): void {
     })
   figure(
     'vitascope_catalogue_outbox_lag_seconds',
-    'Age of the oldest message that waits for encoding',
+    'Age of the oldest outbox message that encoding has not received',
     `select coalesce(extract(epoch from now() - min(create_time)), 0)::float8 as value from outbox where dead_time is null`,
   )
   figure(
     'vitascope_catalogue_webhook_lag_seconds',
-    'How long the webhook delivery that is due longest has been due',
+    'Delay of the most overdue webhook delivery',
     `select coalesce(extract(epoch from now() - min(next_time)), 0)::float8 as value from webhook_lane where next_time <= now()`,
   )
   figure(
     'vitascope_catalogue_mails_waiting',
-    'Messages of success that wait for the mail server',
+    'Success mails that wait for the mail server',
     `select count(*)::int as value from mail where state = 'waiting'`,
   )
   figure(

@@ -13,7 +13,7 @@ const GRACE_SECONDS = 60
 export function createDownloadLimiter({ perAddress, total }: { perAddress: number; total: number }, metrics: Metrics): TransferLimiter {
   const cuts = metrics.counter(
     'vitascope_delivery_downloads_cut_total',
-    'Files whose sending was cut, because the client was slower than the minimum rate or because another file took its place',
+    'Downloads that were cut, by reason: the client was slower than the minimum rate, or a newer download replaced it',
     ['reason'],
   )
   const limiter = createTransferLimiter(
@@ -26,6 +26,6 @@ export function createDownloadLimiter({ perAddress, total }: { perAddress: numbe
     },
     { onCut: (reason) => cuts.inc({ reason }) },
   )
-  metrics.gauge('vitascope_delivery_downloads', 'Files that are being sent', [], (gauge) => gauge.set(limiter.size()))
+  metrics.gauge('vitascope_delivery_downloads', 'Active downloads', [], (gauge) => gauge.set(limiter.size()))
   return limiter
 }

@@ -29,7 +29,7 @@ const READY_MS = 800
 
 export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<RunningService & { address: string }> {
   const metrics = createMetrics('delivery')
-  const seconds = metrics.seconds('vitascope_delivery_request_duration_seconds', 'Requests for files, by status', ['status'])
+  const seconds = metrics.seconds('vitascope_delivery_request_duration_seconds', 'Duration of requests for files, by status', ['status'])
   const identity = openIdentity(config.tls, { log, metrics })
   const principals = openPrincipalKeys('delivery', config.principalKeys, { log, metrics })
   const channel = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })

@@ -59,8 +59,8 @@ export function openPrincipalKeys(
     max: MAX_CACHED_TOKENS,
     ttlMs: ({ expires }) => expires - Date.now(),
   })
-  const changes = metrics.counter('vitascope_principal_key_changes_total', 'Times that changed principal keys were loaded')
-  const rejected = metrics.counter('vitascope_principal_key_rejected_changes_total', 'Times that changed principal keys could not be used')
+  const changes = metrics.counter('vitascope_principal_key_changes_total', 'Reloads of changed principal keys')
+  const rejected = metrics.counter('vitascope_principal_key_rejected_changes_total', 'Changed principal keys that were invalid and ignored')
 
   const poll = () => {
     try {

@@ -243,7 +243,7 @@ const histograms = new WeakMap<Metrics, ReturnType<Metrics['seconds']>>()
 function callSeconds(metrics: Metrics): ReturnType<Metrics['seconds']> {
   const known = histograms.get(metrics)
   if (known) return known
-  const made = metrics.seconds('vitascope_grpc_call_duration_seconds', 'Calls answered by this service, by method and outcome', [
+  const made = metrics.seconds('vitascope_grpc_call_duration_seconds', 'Duration of gRPC calls to this service, by method and outcome', [
     'method',
     'outcome',
   ])

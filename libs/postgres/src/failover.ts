@@ -51,7 +51,7 @@ const STARTING_UP = '57P03'
 export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): FailoverWatch {
   const noticed = metrics.counter(
     'vitascope_database_failovers_total',
-    'How often the database was found to be another one in time: what was acknowledged last may be lost',
+    'Detected failovers of the database. The last acknowledged changes may be lost',
   )
   let memory: Memory | undefined
   let blind = false

@@ -64,7 +64,7 @@ export function createRetention({ tables, metrics, log, budgetMs }: RetentionOpt
     isOverdue ? (performance.now() - completeMs) / 1_000 : 0
   metrics.gauge(
     'vitascope_retention_overdue_seconds',
-    'Seconds since the last round that removed all old rows of the table; 0 while the latest round did',
+    'Seconds since the last run that removed all old rows of the table. 0 if the latest run did',
     ['table'],
     (gauge) => {
       for (const [table, state] of states) gauge.set({ table }, overdueSeconds(state))

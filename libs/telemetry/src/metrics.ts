@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Logger } from './log.ts'
@@ -14,6 +15,8 @@ export interface Metrics {
   text(): Promise<string>
 }
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function createMetrics(service: string): Metrics {
@@ -21,7 +24,7 @@ export function createMetrics(service: string): Metrics {
   registry.setDefaultLabels({ service })
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  return {
+  const metrics: Metrics = {
     counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
     gauge: (name, help, labels = [], collect) =>
       new Gauge({
@@ -39,6 +42,8 @@ export function createMetrics(service: string): Metrics {
       new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }),
     text: () => registry.metrics(),
   }
+  metrics.gauge('vitascope_build_info', 'Version of the running program. The value is 1', ['version']).set({ version }, 1)
+  return metrics
 }
 
 /**

@@ -43,7 +43,7 @@ export function eventHandlers({
   metrics,
   now = Date.now,
 }: EventParts): Handlers<typeof EventServiceService> {
-  const accepted = metrics.counter('vitascope_analytics_accepted_events_total', 'Events that count')
+  const accepted = metrics.counter('vitascope_analytics_accepted_events_total', 'Accepted events')
   /** Splits the events of a request into accepted and rejected ones. Stores nothing. */
   const validate = async (
     { received, faults, userAgent, clientAddress }: RequestEvents,

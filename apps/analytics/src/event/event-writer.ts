@@ -69,15 +69,19 @@ export function createEventWriter({
   now = Date.now,
 }: EventWriterOptions): EventWriter {
   let awayUntil = 0
-  const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events made durable', ['where'])
+  const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events that were stored, by where: database or spool', [
+    'where',
+  ])
   const batchWait = metrics.seconds(
     'vitascope_analytics_batch_wait_seconds',
-    'How long the first of an insert waited for it to begin',
+    'Time that the first event of a batch waited for its insert to start',
     [],
     BATCH_WAIT_BUCKETS,
   )
-  metrics.gauge('vitascope_analytics_waiting_events', 'Events that wait to be durable', [], (gauge) => gauge.set(batcher.queuedWeight()))
-  metrics.gauge('vitascope_analytics_spool_bytes', 'Bytes of events on disk for want of the database', [], (gauge) =>
+  metrics.gauge('vitascope_analytics_waiting_events', 'Events in memory that are not stored yet', [], (gauge) =>
+    gauge.set(batcher.queuedWeight()),
+  )
+  metrics.gauge('vitascope_analytics_spool_bytes', 'Bytes of events in the spool, because the database is unavailable', [], (gauge) =>
     gauge.set(spool?.bytes() ?? 0),
   )
 

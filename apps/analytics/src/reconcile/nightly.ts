@@ -41,12 +41,12 @@ export function watchComparisons(comparisons: Pick<ComparisonStore, 'last'>, met
     })
   show(
     'vitascope_analytics_count_differences',
-    'Counts that were not what the events say, in the last comparison, a thousand at most; must be 0',
+    'Counts that differed from the stored events in the last comparison, at most 1,000. It must be 0',
     ({ differences }) => differences,
   )
   show(
     'vitascope_analytics_last_comparison_timestamp_seconds',
-    'When the last comparison of counts with events began that came to its end, in seconds since 1970; there is one a night',
+    'Start time of the last complete comparison of counts with events (Unix time). It runs once a night',
     ({ startSeconds }) => startSeconds,
   )
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '@vitascope/telemetry'
  * from the database at each scrape.
  */
 export function watchMerge(db: Db, metrics: Metrics): (events: number) => void {
-  const merged = metrics.counter('vitascope_analytics_merged_events_total', 'Events brought into the counts by this process')
+  const merged = metrics.counter('vitascope_analytics_merged_events_total', 'Events that this process merged into the counts')
   metrics.gauge('vitascope_analytics_merge_lag_seconds', 'Age of the oldest events that no report shows yet', [], async (gauge) => {
     try {
       const [row] = await db.query<{ lag: number | null }>(

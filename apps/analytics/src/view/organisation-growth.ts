@@ -27,22 +27,26 @@ export async function addGrowth(query: Query, views: Iterable<BatchedView>, adde
 
 /** Registers a gauge of the rows that events added today, for the organisations that add most. It is read from the database at each scrape. */
 export function watchGrowth(db: Db, metrics: Metrics): void {
-  const help = 'Rows that events added since midnight UTC, for the ten organisations that add most'
-  metrics.gauge('vitascope_analytics_organisation_rows', help, ['organisation_id', 'rows'], async (gauge) => {
-    // Without it, organisations of yesterday would stay.
-    gauge.reset()
-    try {
-      const top = await db.query<{ organisation_id: string; events: string; views: string }>(
-        `select organisation_id, events, views from organisation_growth
+  metrics.gauge(
+    'vitascope_analytics_organisation_rows',
+    'Rows that events added since midnight UTC, for the ten organisations with the most',
+    ['organisation_id', 'rows'],
+    async (gauge) => {
+      // Without it, organisations of yesterday would stay.
+      gauge.reset()
+      try {
+        const top = await db.query<{ organisation_id: string; events: string; views: string }>(
+          `select organisation_id, events, views from organisation_growth
          where day = (now() at time zone 'utc')::date order by events + views desc limit $1`,
-        [MAX_SHOWN],
-      )
-      for (const { organisation_id, events, views } of top) {
-        gauge.set({ organisation_id, rows: 'events' }, Number(events))
-        gauge.set({ organisation_id, rows: 'views' }, Number(views))
+          [MAX_SHOWN],
+        )
+        for (const { organisation_id, events, views } of top) {
+          gauge.set({ organisation_id, rows: 'events' }, Number(events))
+          gauge.set({ organisation_id, rows: 'views' }, Number(views))
+        }
+      } catch {
+        // The scrape shows the other metrics while the database is unavailable.
       }
-    } catch {
-      // The scrape shows the other metrics while the database is unavailable.
-    }
-  })
+    },
+  )
 }

@@ -14,7 +14,7 @@ export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger)
     read(gauge).catch((error: unknown) => log.warn({ err: error }, 'reading job metrics failed'))
   metrics.gauge(
     'vitascope_encoding_queue_depth',
-    'Tasks by kind and state',
+    'Tasks, by kind and state (waiting, leased)',
     ['kind', 'state'],
     reading(async (gauge) => {
       const depth = await queue.depth()
@@ -27,7 +27,7 @@ export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger)
   )
   metrics.gauge(
     'vitascope_encoding_queue_cpu_seconds',
-    'Processor seconds that the planned jobs under way are expected to take',
+    'Expected CPU seconds of the planned active jobs',
     [],
     reading(async (gauge) => {
       const [row] = await db.query<{ seconds: number | null }>(

@@ -59,11 +59,8 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const outdated = new Map<string, number>()
   const mark = settingsHash(settings)
   const watch = watchJobs(api, () => wake(), log)
-  const ended = metrics.counter('vitascope_encoding_ffmpeg_runs_total', 'Runs of chunks on Kubernetes by how they ended', ['outcome'])
-  const failed = metrics.counter(
-    'vitascope_encoding_kubernetes_errors_total',
-    'Attempts to make the Jobs of the cluster as they should be that failed',
-  )
+  const ended = metrics.counter('vitascope_encoding_ffmpeg_runs_total', 'Ended Kubernetes Jobs, by outcome', ['outcome'])
+  const failed = metrics.counter('vitascope_encoding_kubernetes_errors_total', 'Failed attempts to create, read or delete Kubernetes Jobs')
 
   const pass = async () => {
     // The cluster is read before the database. In the other order, a Job whose run another replica

@@ -59,8 +59,8 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
     room,
     sourceCache: createSourceCache({ storage, folder: config.scratchDir, room }),
     workerId: `${config.name}:${randomUUID()}`,
-    speed: metrics.gauge('vitascope_encoding_speed_ratio', 'Seconds of video encoded in a second, of the last chunk'),
-    tasks: metrics.counter('vitascope_worker_tasks_total', 'Tasks by kind and outcome', ['kind', 'outcome']),
+    speed: metrics.gauge('vitascope_encoding_speed_ratio', 'Encoded seconds of video per second, in the last chunk'),
+    tasks: metrics.counter('vitascope_worker_tasks_total', 'Finished tasks, by kind and outcome', ['kind', 'outcome']),
   }
   const { ffmpeg, version, ffprobeVersion } = tools
   const worker = shared.workerId

@@ -34,7 +34,7 @@ export function channelCredentials(peer: Peer | undefined): { credentials: Chann
 /** Returns interceptors that reject calls of services that are not allowed, before anything of the call is read. */
 export function callerCheck(identity: Identity | undefined, metrics: Metrics): ServerInterceptor[] {
   if (!identity || identity.isOpenToAll) return []
-  const refused = metrics.counter('vitascope_tls_rejected_calls_total', 'Calls of services that may not call this one')
+  const refused = metrics.counter('vitascope_tls_rejected_calls_total', 'Rejected calls from services that may not call this one')
   const mayCall = oncePerConnection((call) => identity.mayCall(call.getAuthContext().sslPeerCertificate))
   return [
     (_method, call) => {

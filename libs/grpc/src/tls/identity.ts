@@ -49,11 +49,14 @@ export function openIdentity(
   let current = readFirst(folder)
   let told: string | undefined
   const listeners = new Set<(certificates: Certificates) => void>()
-  const changes = metrics.counter('vitascope_tls_changes_total', 'Times that new certificates were taken')
-  const refused = metrics.counter('vitascope_tls_rejected_changes_total', 'Times that new certificates were not of use, and not taken')
+  const changes = metrics.counter('vitascope_tls_changes_total', 'Reloads of changed certificates')
+  const refused = metrics.counter('vitascope_tls_rejected_changes_total', 'Changed certificates that were invalid and ignored')
   metrics
-    .gauge('vitascope_tls_not_after_timestamp_seconds', 'When the certificate in use, or its authority, ends (Unix time)', [], (gauge) =>
-      gauge.set(current.notAfter.getTime() / 1_000),
+    .gauge(
+      'vitascope_tls_not_after_timestamp_seconds',
+      'Expiry of the certificate in use, or of its authority if that is earlier (Unix time)',
+      [],
+      (gauge) => gauge.set(current.notAfter.getTime() / 1_000),
     )
     .set(current.notAfter.getTime() / 1_000)
 

@@ -24,11 +24,11 @@ export function requestLog({
   trusted: AddressRules
   publicUrl: () => string
 }): Middleware {
-  const seconds = metrics.seconds('vitascope_http_request_duration_seconds', 'Requests answered, by verb, path template and status', [
-    'method',
-    'path',
-    'status',
-  ])
+  const seconds = metrics.seconds(
+    'vitascope_http_request_duration_seconds',
+    'Duration of HTTP requests, by method, path template and status',
+    ['method', 'path', 'status'],
+  )
   return (request, response) => {
     const exchange = beginRequest(request, response, trusted)
     response.setHeader('X-Request-Id', exchange.requestId)

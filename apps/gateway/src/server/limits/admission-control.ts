@@ -41,7 +41,7 @@ export function rejectWhenOverloaded(
 ): RequestListener {
   const kindOf = kinds(routes)
   const headersFor = originHeaders(corsOrigins)
-  const counter = metrics.counter('vitascope_http_requests_rejected_total', 'Requests refused at the door: too many were under way', [
+  const counter = metrics.counter('vitascope_http_requests_rejected_total', 'Requests rejected because too many were active, by kind', [
     'kind',
   ])
   let rejected = 0

@@ -95,10 +95,10 @@ export function boundViewerPaths(
   let rejected = 0
   const counter = metrics.counter(
     'vitascope_http_viewer_requests_rejected_total',
-    'Requests for /player and /delivery rejected by a bound',
+    'Requests for /player and /delivery that a limit rejected, by error code',
     ['code'],
   )
-  metrics.gauge('vitascope_http_viewer_requests', 'Requests for /player and /delivery under way', [], (gauge) => gauge.set(underWay))
+  metrics.gauge('vitascope_http_viewer_requests', 'Active requests for /player and /delivery', [], (gauge) => gauge.set(underWay))
   const logSoon = () =>
     setTimeout(() => {
       log.warn({ rejected }, 'requests for /player and /delivery rejected')

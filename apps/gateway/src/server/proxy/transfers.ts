@@ -32,7 +32,7 @@ export function createTransferLimits(
 ): { uploads: TransferLimiter; downloads: TransferLimiter } {
   const cuts = metrics.counter(
     'vitascope_gateway_transfers_cut_total',
-    'Uploads and downloads that were cut, because they were slower than the minimum rate or because another one took their place',
+    'Uploads and downloads that were cut, by reason: slower than the minimum rate, or replaced by a newer one',
     ['direction', 'reason'],
   )
   const limiterOf = (direction: 'upload' | 'download', { perAddress, total }: TransferSettings, graceSeconds: number) =>
@@ -48,7 +48,7 @@ export function createTransferLimits(
     )
   const uploads = limiterOf('upload', settings.uploads, UPLOAD_GRACE_SECONDS)
   const downloads = limiterOf('download', settings.downloads, DOWNLOAD_GRACE_SECONDS)
-  metrics.gauge('vitascope_gateway_transfers', 'Uploads and downloads under way', ['direction'], (gauge) => {
+  metrics.gauge('vitascope_gateway_transfers', 'Active uploads and downloads', ['direction'], (gauge) => {
     gauge.set({ direction: 'upload' }, uploads.size())
     gauge.set({ direction: 'download' }, downloads.size())
   })
