@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { EncodeInput, PackageInput } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { aLongProbe, anAsk, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, anAsk, inputOf, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
@@ -29,7 +28,7 @@ afterEach(() => service.stop())
 afterAll(() => around.close())
 
 const AUDIO = 3
-const chunkOf = (task: Task) => (JSON.parse(task.inputJson) as EncodeInput).chunk
+const chunkOf = (task: Task) => inputOf(task, 'encode').chunk
 const segments = (chunk: number) =>
   around.db.query<{ path: string; seconds: number }>('select path, seconds from segment where job_id = $1 and chunk = $2 order by path', [
     jobId,
@@ -55,7 +54,7 @@ test('audio and the first chunk are encoded first, and the set has all chunks in
   ])
   const last = await worker.lease()
   expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
-  expect((JSON.parse(last.inputJson) as PackageInput).chunks.map(({ chunk }) => chunk)).toEqual([0, 1, 2, AUDIO])
+  expect(inputOf(last, 'package').chunks.map(({ chunk }) => chunk)).toEqual([0, 1, 2, AUDIO])
   expect(await segments(1)).toContainEqual({ path: 'h264_250/seg-00002.m4s', seconds: 4 })
   expect(await segments(AUDIO)).toContainEqual({ path: 'audio_64/init.mp4', seconds: 0 })
   await worker.complete(last, await worker.make(last))
@@ -122,7 +121,7 @@ describe('a segment of a running task', () => {
   test('is recorded once, with its prefix, before the task is complete', async () => {
     await worker.add(task, 'audio_64/seg-00001.m4s', 3.989333)
     expect(await segments(AUDIO)).toEqual(added)
-    const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
+    const { workPrefix } = inputOf(task, 'encode')
     expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: 0 })
     await worker.complete(task, await worker.make(task))
     expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: task.fence })
@@ -133,7 +132,7 @@ describe('a segment of a running task', () => {
     ['is released', () => worker.release(task)],
     ['is lost', () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`)],
   ])('is removed when the task %s', async (_, end) => {
-    const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
+    const { workPrefix } = inputOf(task, 'encode')
     await end()
     await waitFor(async () => (await segments(AUDIO)).length === 0)
     expect(await chunkRow(AUDIO)).toEqual({ prefix: null, fence: 0 })

@@ -50,7 +50,7 @@ async function encode(chunk: number, after: string) {
       onDone: () => {},
       signal: new AbortController().signal,
     },
-    { plan, chunk, workPrefix, source: { object: 'sources/1', bytes: 1, sha256: '' } },
+    { kind: 'encode', plan, chunk, workPrefix, source: { object: 'sources/1', bytes: 1, sha256: '' } },
   )
   const stored = async () => {
     const names: string[] = []

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
+import type { TaskResult } from '../src/task/task.ts'
 import { startServiceProcess } from './running-process.ts'
 import { type Caller, openCaller, type Surroundings } from './service-under-test.ts'
 import { anAsk, standInWorker } from './stand-in-worker.ts'
@@ -59,7 +60,7 @@ export async function goesOn(
   const { create, published, folder, files, sources } = kind
   const dying = await startServiceProcess(around, { VITASCOPE_CRASH_AT: crashAt })
   const before = openCaller(dying.address)
-  let unanswered: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: unknown } | undefined
+  let unanswered: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: TaskResult } | undefined
   const work = async (caller: Caller) => {
     const worker = standInWorker(caller, around.storage, 'worker-1:a')
     while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {

@@ -9,7 +9,7 @@ import { KNOWN_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { aLongProbe, anAsk, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, anAsk, inputOf, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let cluster: StandInKubernetes
@@ -108,7 +108,7 @@ test('a pod leases chunks until none is left', async () => {
   expect(env(job)['VITASCOPE_WORKER_CHUNKS']).toBe('0,1')
   const any = async (chunk: number, name?: string) => {
     const { state, task } = await request(chunk, { orAnother: true, ...(name !== undefined && { requestId: name }) })
-    return { state, task, chunk: task && (JSON.parse(task.inputJson) as { chunk: number }).chunk }
+    return { state, task, chunk: task && inputOf(task, 'encode').chunk }
   }
   const [first, second] = [await any(0), await any(1)]
   expect([first.chunk, second.chunk]).toEqual([0, 1])

@@ -3,9 +3,8 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { findMissingSets } from '../src/objects/unknown-objects.ts'
-import type { PackageInput } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { standInWorker } from './stand-in-worker.ts'
+import { inputOf, standInWorker } from './stand-in-worker.ts'
 
 const TABLES = ['job', 'chunk', 'segment', 'object_prefix', 'worker', 'work_item', 'outbox']
 const LEASE_MS = 3_000
@@ -34,7 +33,7 @@ afterAll(() => around.close())
 const create = (media = mediaId) =>
   service.jobs.createJob({ jobId, mediaId: media, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, service.call)
 const aWorker = (id = 'w1:a') => standInWorker(service, around.storage, id)
-const setOf = (task: Task) => (JSON.parse(task.inputJson) as PackageInput).setPrefix
+const setOf = (task: Task) => inputOf(task, 'package').setPrefix
 const state = async () => (await service.job(jobId)).state
 const ended = (wanted: JobState) => waitFor(async () => (await state()) === wanted, { describe: `job ${jobId} to be ${wanted}` })
 const sweptTo = (prefix: string, left: number) =>

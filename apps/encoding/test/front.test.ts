@@ -4,11 +4,10 @@ import { type EncodePlan, planVersion } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { ChunkState, type LeaseChunkResponse, type Task } from '@vitascope/proto/encoding/v1/work'
 import { seeded, waitFor } from '@vitascope/testing'
-import type { EncodeInput } from '../src/task/task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { aLongProbe, segmentPath, segmentsOf, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, inputOf, segmentPath, segmentsOf, standInWorker } from './stand-in-worker.ts'
 
 // Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore encode the lowest chunks first.
 
@@ -72,7 +71,7 @@ async function send(index: number, life = 0): Promise<{ state: ChunkState; held?
     orAnother: true,
   }
   const { state, task }: LeaseChunkResponse = await service.work.leaseChunk(request, service.call)
-  return { state, ...(task && { held: { task, chunk: (JSON.parse(task.inputJson) as EncodeInput).chunk } }) }
+  return { state, ...(task && { held: { task, chunk: inputOf(task, 'encode').chunk } }) }
 }
 async function leased(index: number, life?: number): Promise<Held> {
   const { state, held } = await send(index, life)

@@ -155,6 +155,7 @@ test.each(attacks)(
     // Two chunks of the same plan: one that is alone is fed while it is encoded.
     const twice = { ...plan, chunks: [...plan.chunks, ...plan.chunks] }
     const run = encodeTask(attack.work, {
+      kind: 'encode',
       plan: twice,
       chunk: 0,
       workPrefix: prefix,

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type CreateRenditionJobRequest, JobState, PictureCodec } from '@vitascope/proto/encoding/v1/job'
+import { type CreateRenditionJobRequest, JobState } from '@vitascope/proto/encoding/v1/job'
+import { PictureCodec } from '@vitascope/proto/encoding/v1/picture_codec'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { EncodeInput, ProbeInput, ProbeResult } from '../src/task/task.ts'
+import type { ProbeResult } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { aProbe, standInWorker } from './stand-in-worker.ts'
+import { aProbe, inputOf, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
@@ -45,10 +46,10 @@ test('a rendition is encoded from the source and stored below its own prefix, wi
   await add()
   const worker = aWorker()
   const probe = await worker.lease()
-  expect((JSON.parse(probe.inputJson) as ProbeInput).source.object).toMatch(new RegExp(`^source/${setJobId}/.*/source$`))
+  expect(inputOf(probe, 'probe').source.object).toMatch(new RegExp(`^source/${setJobId}/.*/source$`))
   await worker.complete(probe, known)
   const encode = await worker.lease()
-  const { plan } = JSON.parse(encode.inputJson) as EncodeInput
+  const { plan } = inputOf(encode, 'encode')
   expect(plan.renditions).toMatchObject([{ key: 'av1_250', label: 250, video: { width: 320, height: 180, codec: 'av1' } }])
   expect(plan.images).toEqual([])
   await worker.complete(encode, await worker.make(encode))
@@ -72,7 +73,7 @@ test('a source that is not kept is removed on publishing; renditions are then en
   await waitFor(async () => (await around.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
   await add()
   const probe = await aWorker().lease()
-  expect((JSON.parse(probe.inputJson) as ProbeInput).source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
+  expect(inputOf(probe, 'probe').source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
 })
 
 test('a kept source is removed with its set', async () => {
@@ -91,9 +92,9 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
   expect((await service.job(jobId)).attempt).toBe(2)
   await next.complete(probe, known)
   const encode = await next.lease()
-  await next.make(encode)
+  const made = await next.make(encode)
   await service.jobs.cancelJob({ jobId }, service.call)
-  await expect(next.complete(encode, {})).rejects.toMatchObject({ reason: 'LEASE_LOST' })
+  await expect(next.complete(encode, made)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
   await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
   expect((await around.objects(set.prefix)).length).toBeGreaterThan(0)
 })

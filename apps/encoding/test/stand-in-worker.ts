@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto'
 import { chunkKeys, type EncodePlan, planVersion, type SetFile, type SourceAudio, type SourceProbe } from '@vitascope/media'
 import type { LeaseTaskRequest, Task } from '@vitascope/proto/encoding/v1/work'
-import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import type { ObjectStorage } from '@vitascope/storage'
-import type { EncodeInput, FilesResult, PackageInput, ProbeResult, SlidesInput, StoredFile } from '../src/task/task.ts'
+import type {
+  EncodeInput,
+  FilesResult,
+  PackageInput,
+  ProbeResult,
+  SlidesInput,
+  StoredFile,
+  TaskInput,
+  TaskResult,
+} from '../src/task/task.ts'
+import { readInputMessage, toResultMessage } from '../src/task/task-message.ts'
 import { KNOWN_KINDS, LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { Caller } from './service-under-test.ts'
 
@@ -19,19 +28,19 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     if (!task) throw new Error('there is no work')
     return task
   }
-  const complete = (task: Task, result: unknown) =>
-    work.completeTask({ taskId: task.taskId, fence: task.fence, resultJson: JSON.stringify(result) }, call)
-  const make = async (task: Task): Promise<unknown> => {
-    switch (task.kind) {
-      case TaskKind.TASK_KIND_PROBE:
+  const complete = (task: Task, result: TaskResult) =>
+    work.completeTask({ taskId: task.taskId, fence: task.fence, result: toResultMessage(result) }, call)
+  const make = async (task: Task): Promise<TaskResult> => {
+    const input = readInputMessage(task.input)
+    switch (input.kind) {
+      case 'probe':
         return aProbe()
-      case TaskKind.TASK_KIND_ENCODE:
-      case TaskKind.TASK_KIND_AUDIO:
-        return makeSegments(storage, JSON.parse(task.inputJson) as EncodeInput)
-      case TaskKind.TASK_KIND_SLIDES:
-        return makeSlides(storage, JSON.parse(task.inputJson) as SlidesInput)
-      default:
-        return makeSet(storage, JSON.parse(task.inputJson) as PackageInput)
+      case 'encode':
+        return makeSegments(storage, input)
+      case 'slides':
+        return makeSlides(storage, input)
+      case 'package':
+        return makeSet(storage, input)
     }
   }
   return {
@@ -41,7 +50,7 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     extendLease: (task: Task, done = 0) => work.extendTaskLease({ taskId: task.taskId, fence: task.fence, done }, call),
     /** Stores a file and reports it while the task runs. */
     async add(task: Task, path: string, seconds: number) {
-      const { workPrefix } = JSON.parse(task.inputJson) as EncodeInput
+      const { workPrefix } = inputOf(task, 'encode')
       const stored = await storage.put(`${workPrefix}/${path}`, Buffer.from(`${path} of ${workPrefix}`))
       await work.addSegments({ taskId: task.taskId, fence: task.fence, files: [{ path, ...stored, seconds }] }, call)
     },
@@ -55,6 +64,14 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
       return task
     },
   }
+}
+
+/** Returns the input of a task. Throws if it is of another kind. */
+export function inputOf<Kind extends TaskInput['kind']>({ input }: Task, kind: Kind): Extract<TaskInput, { kind: Kind }> {
+  const found = readInputMessage(input)
+  // TypeScript does not narrow by a type parameter.
+  if (found.kind === kind) return found as Extract<TaskInput, { kind: Kind }>
+  throw new Error(`the task is a ${found.kind}, not a ${kind}`)
 }
 
 export function aProbe(): ProbeResult {
@@ -76,31 +93,32 @@ export function aProbe(): ProbeResult {
       bitDepth: 8,
       interlaced: false,
       transfer: 'bt709',
-      tellsColours: true,
+      declaresColours: true,
       fullRange: false,
       endSeconds: 5,
     },
     audio: [],
   }
-  return { probe, build: { version: 'n7.0', toneMap: false } }
+  return { kind: 'probe', probe, build: { version: 'n7.0', toneMap: false, codecs: ['h264'] } }
 }
 
 /** Returns the probe result of a source whose picture can be copied. */
 export function aProbeToCopy(): ProbeResult {
-  const { probe, build } = aProbe()
+  const { probe, ...result } = aProbe()
   if (!probe.video) throw new Error('the probe has a picture')
   const copy = { frames: 125, kbps: 300, timeBase: { numerator: 1, denominator: 12_800 } }
-  return { probe: { ...probe, video: { ...probe.video, copy } }, build }
+  return { probe: { ...probe, video: { ...probe.video, copy } }, ...result }
 }
 
 /** Returns the number of copied renditions in a task's plan. */
-export function copiedBy({ inputJson }: Task): number {
-  return (JSON.parse(inputJson) as EncodeInput).plan.renditions.filter((made) => made.video?.copied).length
+export function copiedBy(task: Task): number {
+  const input = readInputMessage(task.input)
+  return 'plan' in input ? input.plan.renditions.filter((made) => made.video?.copied).length : 0
 }
 
 /** Returns the probe result of a source with audio, by default of 20 s in three chunks. */
 export function aLongProbe(seconds = 20): ProbeResult {
-  const { probe, build } = aProbe()
+  const { probe, ...result } = aProbe()
   const audio: SourceAudio = {
     index: 1,
     codec: 'aac',
@@ -118,7 +136,7 @@ export function aLongProbe(seconds = 20): ProbeResult {
       ...(probe.video && { video: { ...probe.video, endSeconds: seconds, keySeconds: 2 } }),
       audio: [audio],
     },
-    build,
+    ...result,
   }
 }
 
@@ -172,5 +190,5 @@ async function putAll(storage: ObjectStorage, prefix: string, workPrefix: string
   for (const { path, content, more } of made) files.push({ path, ...(await storage.put(`${prefix}/${path}`, content)), ...more })
   const list = Buffer.from(JSON.stringify(files))
   await storage.put(`${workPrefix}/files.json`, list)
-  return { list: { bytes: list.length, sha256: createHash('sha256').update(list).digest('hex') } }
+  return { kind: 'files', list: { bytes: list.length, sha256: createHash('sha256').update(list).digest('hex') } }
 }

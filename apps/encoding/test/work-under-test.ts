@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals'
 import type { JobState } from '@vitascope/proto/encoding/v1/job'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { PackageInput } from '../src/task/task.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { standInWorker } from './stand-in-worker.ts'
+import { inputOf, standInWorker } from './stand-in-worker.ts'
 
 export type Service = Awaited<ReturnType<typeof startHere>>
 
@@ -17,7 +16,7 @@ export interface Work {
 }
 
 /** Returns the prefix of the set that a task writes. */
-export const setOf = (task: Task) => (JSON.parse(task.inputJson) as PackageInput).setPrefix
+export const setOf = (task: Task) => inputOf(task, 'package').setPrefix
 export const lost = { kind: 'refused', reason: 'LEASE_LOST' }
 
 /**

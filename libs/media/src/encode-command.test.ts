@@ -23,7 +23,7 @@ function aProbe(more: Partial<SourceProbe> = {}): SourceProbe {
       interlaced: false,
       fullRange: false,
       transfer: '',
-      tellsColours: true,
+      declaresColours: true,
       endSeconds: 9.5,
     },
     audio: [{ index: 1, codec: 'aac', channels: 2, sampleRate: 48_000, language: 'en', title: '', isDefault: true, endSeconds: 10 }],

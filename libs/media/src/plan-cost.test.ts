@@ -20,7 +20,7 @@ const aSource = (width: number, height: number, seconds: number): SourceProbe =>
     bitDepth: 8,
     interlaced: false,
     transfer: 'bt709',
-    tellsColours: true,
+    declaresColours: true,
     fullRange: false,
     endSeconds: seconds,
     keySeconds: 2,

@@ -33,7 +33,8 @@ export const planVersion = 5
  * any machine.
  */
 export interface EncodePlan {
-  planVersion: typeof planVersion
+  /** `planVersion` of the planner that made it. */
+  planVersion: number
   ffmpegVersion: string
   demuxer: string
   durationSeconds: number
@@ -146,7 +147,7 @@ function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: bool
     deinterlace: video.interlaced,
     limitRange: video.fullRange,
     toneMap: canToneMap && (video.transfer === 'smpte2084' || video.transfer === 'arib-std-b67'),
-    assumeColours: !video.tellsColours,
+    assumeColours: !video.declaresColours,
   }
 }
 

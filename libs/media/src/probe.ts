@@ -192,7 +192,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
     interlaced,
     fullRange: stream.range === 'pc' || stream.pixelFormat.startsWith('yuvj') || /^(gbr|rgb|bgr|0rgb|argb|abgr)/.test(stream.pixelFormat),
     transfer: stream.transfer,
-    tellsColours: [stream.matrix, stream.primaries].every((name) => !['', 'unknown', 'unspecified', 'reserved'].includes(name)),
+    declaresColours: [stream.matrix, stream.primaries].every((name) => !['', 'unknown', 'unspecified', 'reserved'].includes(name)),
     endSeconds,
   }
 }

@@ -1,5 +1,3 @@
-import type { Container } from './sniff.ts'
-
 /** Frames per second as a fraction, because 30000/1001 has no exact decimal form. */
 export interface Rational {
   numerator: number
@@ -26,7 +24,7 @@ export interface SourceVideo {
   /** Transfer curve by ffprobe's name, such as `bt709`, `smpte2084` (HDR10), `arib-std-b67` (HLG); empty if unknown. */
   transfer: string
   /** True if the file declares primaries and matrix. Many files declare the transfer curve only. */
-  tellsColours: boolean
+  declaresColours: boolean
   /** Seconds from the start of the file to the end of this stream. */
   endSeconds: number
   /**
@@ -67,7 +65,8 @@ export interface SourceAudio {
 
 /** Measured and validated properties of a source. */
 export interface SourceProbe {
-  container: Container['name']
+  /** Name of the container, such as `mp4`. */
+  container: string
   demuxer: string
   /** Seconds to the end of the longest used stream. */
   durationSeconds: number

@@ -37,10 +37,12 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
 }
 
 function updateOf(job: Job): ReportJobRequest['update'] {
-  if (job.state === 'ok' && job.kind === 'slides') {
-    return { $case: 'slidesMade', value: { slides: SlideSet.fromPartial(job.result as SlideSet) } }
+  const { state, result } = job
+  if (state === 'ok' && result) {
+    return 'slides' in result
+      ? { $case: 'slidesMade', value: { slides: SlideSet.fromPartial(result) } }
+      : { $case: 'published', value: { renditions: RenditionSet.fromPartial(result) } }
   }
-  if (job.state === 'ok') return { $case: 'published', value: { renditions: RenditionSet.fromPartial(job.result as RenditionSet) } }
-  if (job.state === 'failed') return { $case: 'failed', value: { code: job.code, message: job.message } }
+  if (state === 'failed') return { $case: 'failed', value: { code: job.code, message: job.message } }
   return undefined
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Client, serviceCall } from '@vitascope/grpc'
-import { type EncodePlan, type SourceProbe, setLayout } from '@vitascope/media'
+import { setLayout } from '@vitascope/media'
 import type { Db, OutboxHandlers } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
-import { isUnderWay, type Job } from '../job/job.ts'
+import { isUnderWay, type Job, requirePlan } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
 import { JOB_PLAYABLE, type JobPlayable } from '../preview-playlist/report-playable.ts'
 
@@ -27,10 +27,10 @@ export function playableReports({ db, jobs }: { db: Db; jobs: Client<typeof JobS
  * Returns the preview set. Its objects lie below the prefixes of the chunks, and delivery requests
  * them by job.
  */
-function previewSet({ jobId, planNumber, plan, probe }: Job): RenditionSet {
-  // Both columns were written by this service from these types.
-  const { durationSeconds, video, audio } = plan as EncodePlan
-  const { video: source } = probe as SourceProbe
+function previewSet(job: Job): RenditionSet {
+  const { jobId, planNumber, probe } = job
+  const { durationSeconds, video, audio } = requirePlan(job)
+  const source = probe?.video
   return RenditionSet.fromPartial({
     jobId,
     prefix: `preview/${jobId}`,

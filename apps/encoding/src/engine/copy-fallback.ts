@@ -1,4 +1,4 @@
-import { type EncodePlan, hasCopy } from '@vitascope/media'
+import { hasCopy } from '@vitascope/media'
 import type { FoundItem } from '@vitascope/queue'
 import type { Metrics } from '@vitascope/telemetry'
 import type { Job } from '../job/job.ts'
@@ -25,8 +25,7 @@ export function copyFallbackFor(
   { kind }: Pick<FoundItem, 'kind'>,
   { code }: Fault,
 ): CopyFallback | undefined {
-  const encodePlan = plan as EncodePlan | undefined
-  if (!canCopyVideo || (kind !== 'encode' && kind !== 'package') || !encodePlan || !hasCopy(encodePlan)) return undefined
+  if (!canCopyVideo || (kind !== 'encode' && kind !== 'package') || !plan || !hasCopy(plan)) return undefined
   return CAUSES[code]
 }
 

@@ -1,6 +1,6 @@
 import type { Outbox, Transaction } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import { type Job, keyOfJob } from '../job/job.ts'
+import { type FinishedSet, type Job, keyOfJob } from '../job/job.ts'
 import { finishJob, nextRevision } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 
@@ -9,7 +9,7 @@ export type JobEnd =
   /**
    * With `keepsSource` the source is kept as long as the set, for renditions that are added later.
    */
-  | { state: 'ok'; result: unknown; prefix: string; keepsSource: boolean }
+  | { state: 'ok'; result: FinishedSet; prefix: string; keepsSource: boolean }
   | { state: 'failed'; code: number; message: string }
   | { state: 'cancelled' }
 

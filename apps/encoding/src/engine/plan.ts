@@ -16,7 +16,7 @@ export class NoEncoder extends Error {
  * of each chunk. The audio of the whole is the last. Throws `SourceRefused` and `NoEncoder`.
  */
 export function planFor(
-  { probe, build }: ProbeResult,
+  { probe, build }: Pick<ProbeResult, 'probe' | 'build'>,
   { rendition: single, canCopyVideo }: { rendition?: Rung | undefined; canCopyVideo: boolean },
 ): { plan: EncodePlan; weights: number[] } {
   if (single) checkSingle({ probe, build }, single)
@@ -29,7 +29,7 @@ export function kindOfChunk({ chunks }: Pick<EncodePlan, 'chunks'>, chunk: numbe
   return chunk < chunks.length ? 'encode' : 'audio'
 }
 
-function checkSingle({ probe, build }: ProbeResult, { codec = 'h264' }: Rung): void {
+function checkSingle({ probe, build }: Pick<ProbeResult, 'probe' | 'build'>, { codec = 'h264' }: Rung): void {
   if (!probe.video) throw new SourceRefused(4002, 'it has no picture, so no rendition can be added')
-  if (!(build.codecs ?? ['h264']).includes(codec)) throw new NoEncoder(pictureEncoders[codec], build.version)
+  if (!build.codecs.includes(codec)) throw new NoEncoder(pictureEncoders[codec], build.version)
 }

@@ -1,15 +1,14 @@
-import { type EncodePlan, type SetFile, type SetFileKind, type SourceProbe, setLayout } from '@vitascope/media'
+import { type SetFile, type SetFileKind, setLayout } from '@vitascope/media'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
-import type { Job } from '../job/job.ts'
+import { type Job, requirePlan } from '../job/job.ts'
 
 /**
  * Returns the finished set as it is reported to the catalogue, from the plan and the verified
  * files.
  */
 export function publishedSet(job: Job, prefix: string, files: readonly SetFile[]): RenditionSet {
-  // Both columns were written by this service from these types.
-  const plan = job.plan as EncodePlan
-  const { video } = job.probe as SourceProbe
+  const plan = requirePlan(job)
+  const video = job.probe?.video
   return RenditionSet.fromPartial({
     jobId: job.jobId,
     prefix,

@@ -1,8 +1,7 @@
-import type { EncodePlan } from '@vitascope/media'
 import type { Transaction } from '@vitascope/postgres'
 import type { FoundItem, Queue } from '@vitascope/queue'
 import { removeChunks, resetChunks } from '../job/chunk-store.ts'
-import type { Job } from '../job/job.ts'
+import { type Job, requirePlan } from '../job/job.ts'
 import { moveJob, startNewPlan } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 import type { Fault } from '../task/fault.ts'
@@ -45,7 +44,7 @@ export async function retryJob(tx: Transaction, queue: Queue, job: Job, { item, 
     await queue.cancel(tx, item.key)
     for (const { chunk, fence } of await resetChunks(tx, jobId)) {
       if (fence > 0) await dropPrefixes(tx, jobId, { fence })
-      await sendChunk(tx, queue, job, job.plan as EncodePlan, chunk)
+      await sendChunk(tx, queue, job, requirePlan(job), chunk)
     }
     return
   }

@@ -1,6 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import type { SetFile } from '@vitascope/media'
 import type { Db } from '@vitascope/postgres'
+import type { CompleteTaskRequest } from '@vitascope/proto/encoding/v1/work'
 import type { Lease, Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
@@ -9,7 +10,9 @@ import { jobOfKey } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
 import { placesOf } from '../objects/object-prefix.ts'
 import { checkFiles, readFileList, StoredFilesMismatch } from '../task/file-list.ts'
+import { MalformedMessage } from '../task/plan-message.ts'
 import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile, type WorkerTaskKind } from '../task/task.ts'
+import { readFilesResult, readProbeResult } from '../task/task-message.ts'
 import { publishedSet } from './published-set.ts'
 import { slideSet } from './slide-set.ts'
 import type { TaskSteps } from './task-steps.ts'
@@ -17,7 +20,7 @@ import type { TaskSteps } from './task-steps.ts'
 /** Validates and records the results of workers. */
 export interface TaskResults {
   /** Returns false if the lease is over. */
-  take(lease: Lease, resultJson: string, signal: AbortSignal): Promise<boolean>
+  take(lease: Lease, result: CompleteTaskRequest['result'], signal: AbortSignal): Promise<boolean>
 }
 
 interface ResultTools {
@@ -32,23 +35,22 @@ interface ResultTools {
 export function createTaskResults(tools: ResultTools): TaskResults {
   const { queue, steps, log } = tools
   return {
-    async take(lease, resultJson, signal) {
+    async take(lease, result, signal) {
       const item = await queue.find(lease.itemId)
       if (!item) return false
       // A repeated request after a lost response. The result's files may be deleted by now.
       if (await steps.isTaken(lease)) return true
-      const result = parse(resultJson)
       const jobId = jobOfKey(item.key)
       try {
         switch (item.kind as WorkerTaskKind) {
           case 'probe':
-            return await takeProbe(tools, lease, result as ProbeResult)
+            return await takeProbe(tools, lease, reading(readProbeResult, result))
           case 'encode':
           case 'audio':
-            return await takeChunk(tools, lease, jobId, result as FilesResult, signal)
+            return await takeChunk(tools, lease, jobId, reading(readFilesResult, result), signal)
           case 'package':
           case 'slides':
-            return await takeSet(tools, lease, jobId, result as FilesResult, signal)
+            return await takeSet(tools, lease, jobId, reading(readFilesResult, result), signal)
         }
       } catch (error) {
         if (!(error instanceof StoredFilesMismatch)) throw error
@@ -61,7 +63,6 @@ export function createTaskResults(tools: ResultTools): TaskResults {
 }
 
 async function takeProbe({ steps, reach }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
-  if (!result.probe || !result.build) throw badResult()
   const taken = await steps.probed(lease, result)
   reach('probe-recorded')
   return taken
@@ -103,16 +104,12 @@ async function takeSet(tools: ResultTools, lease: Lease, jobId: string, result: 
   return taken
 }
 
-function parse(text: string): unknown {
+/** Rejects a result with missing or invalid fields. */
+function reading<T>(read: (message: CompleteTaskRequest['result']) => T, message: CompleteTaskRequest['result']): T {
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value
-  } catch {
-    // Invalid JSON is rejected below.
+    return read(message)
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error
+    throw invalid([{ field: error.field, message: error.problem }])
   }
-  throw badResult()
-}
-
-function badResult() {
-  return invalid([{ field: 'result_json', message: 'must be the result of this kind of task' }])
 }

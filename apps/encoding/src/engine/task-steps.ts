@@ -13,7 +13,7 @@ import {
   raiseChunk,
   recordChunk,
 } from '../job/chunk-store.ts'
-import { type AfterFault, afterFault, isUnderWay, type Job, jobOfKey, percentOf } from '../job/job.ts'
+import { type AfterFault, afterFault, type FinishedSet, isUnderWay, type Job, jobOfKey, percentOf } from '../job/job.ts'
 import { countStorageFault, forgetStorageFaults, lockJob, moveJob, raiseProgress, storageFaultsOf } from '../job/job-store.ts'
 import { claimPlaces, dropPrefixes, type Place, placesOf, type TaskPlaces } from '../objects/object-prefix.ts'
 import { reportPlayable } from '../preview-playlist/report-playable.ts'
@@ -50,7 +50,7 @@ export interface TaskSteps {
   /** Records a complete chunk. `files` lie below `prefix`, and `list` names the list of them. */
   encoded(lease: Lease, made: { prefix: string; list: string; files: StoredFile[] }): Promise<boolean>
   /** Records the complete set below `prefix`. `set` is reported to the catalogue. */
-  packaged(lease: Lease, prefix: string, set: unknown): Promise<boolean>
+  packaged(lease: Lease, prefix: string, set: FinishedSet): Promise<boolean>
   /** Renews the lease and raises the progress of the job. `done` is that of the task, 0 to 1. */
   extendLease(lease: Lease, done: number): Promise<boolean>
   /**

@@ -1,4 +1,3 @@
-import type { EncodePlan } from '@vitascope/media'
 import type { Query, Transaction } from '@vitascope/postgres'
 import { type Job, keyOfJob } from './job.ts'
 
@@ -21,7 +20,7 @@ export async function readPace(query: Query, { jobId, state, plan }: Job): Promi
   if (plan === undefined) return { chunkProgress: [], expectedSeconds: undefined }
   const chunkProgress = await readChunkProgress(query, jobId)
   if (state !== 'encoding' && state !== 'publishing') return { chunkProgress, expectedSeconds: undefined }
-  const packaging = 1 + (plan as EncodePlan).expectedCpuSeconds * PACKAGE_SHARE
+  const packaging = 1 + plan.expectedCpuSeconds * PACKAGE_SHARE
   return { chunkProgress, expectedSeconds: packaging + (state === 'encoding' ? await secondsToGo(query, jobId) : 0) }
 }
 

@@ -1,5 +1,3 @@
-import type { EncodePlan } from '@vitascope/media'
-import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { Job as JobMessage, type JobRendition, RenditionState, JobState as StateCode } from '@vitascope/proto/encoding/v1/job'
 import type { JobPace } from './chunk-speed.ts'
 import type { Job, JobState } from './job.ts'
@@ -40,9 +38,8 @@ export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobPace)
  * same state.
  */
 function renditionsOf(job: Job): JobRendition[] {
-  const plan = job.plan as EncodePlan | undefined
-  const made = job.result === undefined ? [] : (job.result as RenditionSet).renditions
-  return (plan?.renditions ?? []).map(({ key, video }) => {
+  const made = job.result && 'renditions' in job.result ? job.result.renditions : []
+  return (job.plan?.renditions ?? []).map(({ key, video }) => {
     const done = made.find((rendition) => rendition.key === key)
     const { bytes = 0, bitrate = 0, width = video?.width ?? 0, height = video?.height ?? 0 } = done ?? {}
     return { key, state: renditionState(job.state), width, height, bytes, bitrate }

@@ -1,7 +1,7 @@
-import type { Rung } from '@vitascope/media'
+import type { EncodePlan, Rung, SourceProbe } from '@vitascope/media'
 import type { Query, Transaction } from '@vitascope/postgres'
 import type { StoredSource } from '../task/task.ts'
-import { type Job, type JobKind, type JobState, type NewJob, UNDER_WAY } from './job.ts'
+import { type FinishedSet, type Job, type JobKind, type JobState, type NewJob, UNDER_WAY } from './job.ts'
 
 interface Row {
   job_id: string
@@ -21,9 +21,9 @@ interface Row {
   code: number
   message: string
   source: StoredSource | null
-  probe: unknown
-  plan: unknown
-  result: unknown
+  probe: SourceProbe | null
+  plan: EncodePlan | null
+  result: FinishedSet | null
   create_time: Date
   start_time: Date | null
   finish_time: Date | null
@@ -62,7 +62,7 @@ export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 
 export async function moveJob(
   tx: Transaction,
   jobId: string,
-  move: { state?: JobState; progress?: number; attempt?: number; source?: StoredSource; probe?: unknown; plan?: unknown },
+  move: { state?: JobState; progress?: number; attempt?: number; source?: StoredSource; probe?: SourceProbe; plan?: EncodePlan },
 ): Promise<void> {
   await tx.query(
     `update job set state = coalesce($2, state), progress = greatest(progress, $3), attempt = coalesce($4, attempt),
@@ -87,7 +87,7 @@ export async function startNewPlan(tx: Transaction, { jobId, canCopyVideo }: Pic
 export async function finishJob(
   tx: Transaction,
   jobId: string,
-  end: { state: 'ok' | 'failed' | 'cancelled'; code: number; message: string; result?: unknown },
+  end: { state: 'ok' | 'failed' | 'cancelled'; code: number; message: string; result?: FinishedSet },
 ): Promise<string> {
   const [row] = await tx.query<{ revision: string }>(
     `update job set state = $2::text, code = $3, message = $4, result = $5, finish_time = now(), revision = revision + 1,

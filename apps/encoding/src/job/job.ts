@@ -1,4 +1,6 @@
-import type { Rung } from '@vitascope/media'
+import type { EncodePlan, Rung, SourceProbe } from '@vitascope/media'
+import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
+import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { type Fault, isOfSource, isStorageFault } from '../task/fault.ts'
 import type { StoredSource } from '../task/task.ts'
 
@@ -43,13 +45,22 @@ export interface Job {
   code: number
   message: string
   source: StoredSource | undefined
-  /** JSON of the probe, the plan and the published set. */
-  probe: unknown
-  plan: unknown
-  result: unknown
+  /** The probe, the plan and the finished set. They are stored as JSON of these types. */
+  probe: SourceProbe | undefined
+  plan: EncodePlan | undefined
+  result: FinishedSet | undefined
   createTime: Date
   startTime: Date | undefined
   finishTime: Date | undefined
+}
+
+/** What a job made, as it is reported to the catalogue. */
+export type FinishedSet = RenditionSet | SlideSet
+
+/** Returns the plan of a job that is encoded. Throws if there is none. */
+export function requirePlan({ jobId, plan }: Pick<Job, 'jobId' | 'plan'>): EncodePlan {
+  if (plan === undefined) throw new Error(`job ${jobId} is to be encoded, but has no plan`)
+  return plan
 }
 
 /** A new job. */

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { V1Job, V1OwnerReference } from '@kubernetes/client-node'
-import type { EncodePlan } from '@vitascope/media'
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import type { Logger, Metrics } from '@vitascope/telemetry'
@@ -126,8 +125,8 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     if (hold && performance.now() < hold.until) return
     try {
       const job = await readJob(db.query, run.jobId)
-      if (!job?.source || job.plan === undefined) return
-      const needs = needsOf(job.plan as EncodePlan, job.source.bytes)
+      if (!job?.source || !job.plan) return
+      const needs = needsOf(job.plan, job.source.bytes)
       owner ??= api.owner()
       const manifest = jobManifest(settings, run, needs, await owner)
       const name = nameOfBatch(settings.instance, run)

@@ -1,6 +1,5 @@
-import type { EncodePlan } from '@vitascope/media'
 import type { Outbox, Transaction } from '@vitascope/postgres'
-import { type Job, keyOfJob } from '../job/job.ts'
+import { type Job, keyOfJob, requirePlan } from '../job/job.ts'
 import { trackKeys } from './preview-playlist.ts'
 import { readTrack } from './preview-playlist-store.ts'
 
@@ -16,16 +15,13 @@ export interface JobPlayable {
  * Call it in the transaction that adds segments. After the report it costs one lookup by primary
  * key.
  */
-export async function reportPlayable(
-  tx: Transaction,
-  outbox: Outbox,
-  { jobId, kind, plan }: Pick<Job, 'jobId' | 'kind' | 'plan'>,
-): Promise<void> {
+export async function reportPlayable(tx: Transaction, outbox: Outbox, job: Pick<Job, 'jobId' | 'kind' | 'plan'>): Promise<void> {
+  const { jobId, kind } = job
   // An added rendition is playable only when it is complete.
   if (kind !== 'renditions') return
   const [reported] = await tx.query('select 1 from job where job_id = $1 and is_playable', [jobId])
   if (reported) return
-  for (const key of trackKeys(plan as EncodePlan)) if (!(await readTrack(tx.query, jobId, key))) return
+  for (const key of trackKeys(requirePlan(job))) if (!(await readTrack(tx.query, jobId, key))) return
   await tx.query('update job set is_playable = true where job_id = $1', [jobId])
   await outbox.enqueue(tx, { topic: JOB_PLAYABLE, key: keyOfJob(jobId), payload: { jobId } satisfies JobPlayable })
 }

@@ -1,12 +1,8 @@
 import type { FieldError } from '@vitascope/errors'
-import type { PictureCodec, Rung } from '@vitascope/media'
-import { PictureCodec as CodecCode, type RenditionProfile } from '@vitascope/proto/encoding/v1/job'
+import type { Rung } from '@vitascope/media'
+import type { RenditionProfile } from '@vitascope/proto/encoding/v1/job'
+import { CODEC_CODES, nameOfCode } from '../task/plan-message.ts'
 
-const CODECS: Readonly<Partial<Record<CodecCode, PictureCodec>>> = {
-  [CodecCode.PICTURE_CODEC_H264]: 'h264',
-  [CodecCode.PICTURE_CODEC_HEVC]: 'hevc',
-  [CodecCode.PICTURE_CODEC_AV1]: 'av1',
-}
 const AUDIO_KBPS = [32, 64, 128]
 
 /**
@@ -16,7 +12,7 @@ const AUDIO_KBPS = [32, 64, 128]
 export function readProfile(profile: RenditionProfile | undefined): Rung | FieldError[] {
   if (!profile) return [{ field: 'profile', message: 'is missing' }]
   const { label, shortSide, audioKbps } = profile
-  const codec = CODECS[profile.codec]
+  const codec = nameOfCode(CODEC_CODES, profile.codec)
   const problems: FieldError[] = [
     ...(codec ? [] : [{ field: 'profile.codec', message: 'must be h264, hevc or av1' }]),
     ...(label >= 50 && label <= 100_000 ? [] : [{ field: 'profile.label', message: 'must be 50 to 100000' }]),

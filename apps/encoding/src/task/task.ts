@@ -23,8 +23,9 @@ export interface TaskPayload {
   chunk?: number
 }
 
-// The JSON between this service and its workers. Lists of files go through storage, because they
-// may exceed the maximum size of a message.
+// Inputs and results of tasks. `task-message.ts` maps them to the messages between this service and
+// its workers. Lists of files go through storage, because they may exceed the maximum size of a
+// message.
 
 /** A file that a worker has stored. */
 export interface StoredFile {
@@ -45,21 +46,28 @@ export interface StoredSource {
   sha256: string
 }
 
+export type TaskInput = ProbeInput | EncodeInput | PackageInput | SlidesInput
+export type TaskResult = ProbeResult | FilesResult
+
 export interface ProbeInput {
+  kind: 'probe'
   source: StoredSource
   maxSeconds: number
 }
 
 export interface ProbeResult {
+  kind: 'probe'
   probe: SourceProbe
   /** The build of ffmpeg that the plan is for. */
-  build: { version: string; toneMap: boolean; codecs?: readonly PictureCodec[] }
+  build: { version: string; toneMap: boolean; codecs: readonly PictureCodec[] }
 }
 
 /** Input of `encode` and `audio`. */
 export interface EncodeInput {
+  kind: 'encode'
   source: StoredSource
   plan: EncodePlan
+  /** Index of the chunk. The number of chunks stands for the audio of the whole source. */
   chunk: number
   /** Prefix for the segments and the list of them. */
   workPrefix: string
@@ -70,7 +78,8 @@ export interface EncodeInput {
  * prefix.
  */
 export interface FilesResult {
-  list: Omit<StoredFile, 'path'>
+  kind: 'files'
+  list: Pick<StoredFile, 'bytes' | 'sha256'>
 }
 
 /** The segments of one chunk: `KEY/init.mp4`, and `KEY/seg-00001.m4s` onwards. */
@@ -81,6 +90,7 @@ export interface ChunkFiles {
 }
 
 export interface PackageInput {
+  kind: 'package'
   plan: EncodePlan
   chunks: ChunkFiles[]
   /** Prefix for the set. */
@@ -90,6 +100,7 @@ export interface PackageInput {
 }
 
 export interface SlidesInput {
+  kind: 'slides'
   source: StoredSource
   /** Prefix for the images. */
   setPrefix: string

@@ -14,6 +14,7 @@ import { isJobId, keyOfJob } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
 import { isOfSource } from '../task/fault.ts'
 import { MIN_PRIORITY, type StoredFile, WORKER_KINDS, type WorkerTaskKind } from '../task/task.ts'
+import { toInputMessage } from '../task/task-message.ts'
 import { chunkState, openChunkItem } from './chunk-item.ts'
 import { inputFor } from './task-input.ts'
 import { registerWorker } from './worker-store.ts'
@@ -115,9 +116,9 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       if (!(await steps.addSegments(leaseOf(taskId, fence), files.map(toFile)))) throw await leaseLost(db, fence)
       return {}
     },
-    async completeTask({ taskId, fence, resultJson }, { principal, signal }) {
+    async completeTask({ taskId, fence, result }, { principal, signal }) {
       requireService(principal)
-      if (!(await results.take(leaseOf(taskId, fence), resultJson, signal))) throw await leaseLost(db, fence)
+      if (!(await results.take(leaseOf(taskId, fence), result, signal))) throw await leaseLost(db, fence)
       return {}
     },
     async failTask({ taskId, fence, code, message }, { principal }) {
@@ -220,7 +221,7 @@ async function readyTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
     fence: item.fence,
     jobId: started.job.jobId,
     kind: CODES[item.kind as WorkerTaskKind],
-    inputJson: JSON.stringify(input),
+    input: toInputMessage(input),
   }
 }
 

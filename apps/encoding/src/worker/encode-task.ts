@@ -36,7 +36,7 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
   const listed = await listChunk(plan, chunk, scratch)
   const paths = [...listed, ...keys.map((key) => `${key}/${segmentNames.list}`)].filter((path) => !isFed.has(path))
   const files = [...fed, ...(await putSegments(work, { plan, chunk, prefix: workPrefix }, paths))]
-  return { list: await putList(storage, workPrefix, files, signal) }
+  return { kind: 'files', list: await putList(storage, workPrefix, files, signal) }
 }
 
 const none = (): StoredFile[] => []

@@ -32,5 +32,5 @@ export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, wor
   const changed = verified.find((file) => checksums.get(file.path) !== file.sha256)
   if (changed) throw new EncodeFailed('incomplete', `${changed.path}: it changed after it was verified`)
   onDone(1)
-  return { list: await putList(storage, workPrefix, verified, signal) }
+  return { kind: 'files', list: await putList(storage, workPrefix, verified, signal) }
 }

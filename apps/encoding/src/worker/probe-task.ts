@@ -13,5 +13,5 @@ export async function probeTask(work: TaskWork, { source, maxSeconds }: ProbeInp
     runLimits: { stallSeconds },
     signal,
   })
-  return { probe, build: { version: tools.version, toneMap: tools.toneMap, codecs: tools.codecs } }
+  return { kind: 'probe', probe, build: { version: tools.version, toneMap: tools.toneMap, codecs: tools.codecs } }
 }

@@ -5,7 +5,7 @@ import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
-import type { EncodeInput } from '../task/task.ts'
+import { readInputMessage } from '../task/task-message.ts'
 import { chunkMemoryMib } from '../task/task-resources.ts'
 import type { IdleClock } from './idle-clock.ts'
 import type { MemoryBudget } from './memory-budget.ts'
@@ -86,8 +86,9 @@ async function runTasks(
 }
 
 /** Returns the MiB of a task. Tasks other than video chunks use little and count as 0. */
-function memoryOf({ kind, inputJson }: Task): number {
-  return kind === TaskKind.TASK_KIND_ENCODE ? chunkMemoryMib((JSON.parse(inputJson) as EncodeInput).plan) : 0
+function memoryOf({ kind, input }: Task): number {
+  const encode = kind === TaskKind.TASK_KIND_ENCODE ? readInputMessage(input) : undefined
+  return encode?.kind === 'encode' ? chunkMemoryMib(encode.plan) : 0
 }
 
 async function nextTask(

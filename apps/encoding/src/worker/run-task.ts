@@ -8,7 +8,8 @@ import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import type { Fault } from '../task/fault.ts'
 import { StoredFilesMismatch } from '../task/file-list.ts'
-import type { EncodeInput, PackageInput, ProbeInput, SlidesInput } from '../task/task.ts'
+import type { TaskResult } from '../task/task.ts'
+import { readInputMessage } from '../task/task-message.ts'
 import { type DiskBudget, type ScratchNeeds, ScratchTooSmall } from './disk-budget.ts'
 import { encodeTask } from './encode-task.ts'
 import { packageTask } from './package-task.ts'
@@ -111,21 +112,17 @@ export const KNOWN_KINDS: TaskKind[] = [
   TaskKind.TASK_KIND_SLIDES,
 ]
 
-function doTask(task: Task, work: TaskWork): Promise<unknown> {
-  // Written by the encoding service from these types.
-  const input: unknown = JSON.parse(task.inputJson)
-  switch (task.kind) {
-    case TaskKind.TASK_KIND_PROBE:
-      return probeTask(work, input as ProbeInput)
-    case TaskKind.TASK_KIND_ENCODE:
-    case TaskKind.TASK_KIND_AUDIO:
-      return encodeTask(work, input as EncodeInput)
-    case TaskKind.TASK_KIND_PACKAGE:
-      return packageTask(work, input as PackageInput)
-    case TaskKind.TASK_KIND_SLIDES:
-      return slidesTask(work, input as SlidesInput)
-    default:
-      throw new Error(`this worker does not know the task kind ${task.kind}`)
+function doTask(task: Task, work: TaskWork): Promise<TaskResult> {
+  const input = readInputMessage(task.input)
+  switch (input.kind) {
+    case 'probe':
+      return probeTask(work, input)
+    case 'encode':
+      return encodeTask(work, input)
+    case 'package':
+      return packageTask(work, input)
+    case 'slides':
+      return slidesTask(work, input)
   }
 }
 

@@ -51,7 +51,7 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
     ]
   })
   list.push({ path: DOCUMENT, ...document, kind: 'document' })
-  return { list: await putList(storage, workPrefix, list, signal) }
+  return { kind: 'files', list: await putList(storage, workPrefix, list, signal) }
 }
 
 const DOCUMENT = 'document.pdf'

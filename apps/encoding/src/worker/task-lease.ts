@@ -6,7 +6,8 @@ import { type Call, type Client, serviceCall } from '@vitascope/grpc'
 import type { Task, WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import type { Logger } from '@vitascope/telemetry'
 import type { Fault } from '../task/fault.ts'
-import type { StoredFile } from '../task/task.ts'
+import type { StoredFile, TaskResult } from '../task/task.ts'
+import { toResultMessage } from '../task/task-message.ts'
 import { releaseTask } from './release-task.ts'
 
 /**
@@ -21,7 +22,7 @@ export interface TaskLease {
   /** Reports files, with retries. Throws when the lease is over. */
   addFiles(files: readonly StoredFile[], signal: AbortSignal): Promise<void>
   /** Ends the task, with retries. Returns false if the lease was over. */
-  complete(result: unknown, signal: AbortSignal): Promise<boolean>
+  complete(result: TaskResult, signal: AbortSignal): Promise<boolean>
   fail(fault: Fault, signal: AbortSignal): Promise<boolean>
   /** Releases the task with one short attempt, because this worker is about to end. */
   release(): Promise<void>
@@ -90,7 +91,7 @@ export function keepLease(work: Client<typeof WorkServiceService>, task: Task, h
       lost.abort(new Error('the lease is over'))
       lost.signal.throwIfAborted()
     },
-    complete: (result, signal) => settle((call) => work.completeTask({ ...lease, resultJson: JSON.stringify(result) }, call), signal),
+    complete: (result, signal) => settle((call) => work.completeTask({ ...lease, result: toResultMessage(result) }, call), signal),
     fail: (fault, signal) => settle((call) => work.failTask({ ...lease, ...fault }, call), signal),
     release: () => releaseTask(work, task, log),
     stop: () => clearInterval(timer),

@@ -1,5 +1,6 @@
 import { invalid } from '@vitascope/errors'
-import { type CreateRenditionJobRequest, PictureCodec } from '@vitascope/proto/encoding/v1/job'
+import type { CreateRenditionJobRequest } from '@vitascope/proto/encoding/v1/job'
+import { PictureCodec } from '@vitascope/proto/encoding/v1/picture_codec'
 import type { JobRequest } from '../job/job-messages.ts'
 import { findProfile, type VideoCodec } from './profiles.ts'
 
