@@ -36,18 +36,17 @@ test('migrations since the first version keep services of the previous version w
 })
 
 test.each([
-  ['drop table video;', 'ban-drop-table'],
-  ['drop function f;', 'ban-drop'],
-  ['alter table video drop column title;', 'ban-drop-column'],
-  ['alter table video rename column title to name;', 'renaming-column'],
-  ['alter table video alter column title type bytea;', 'changing-column-type'],
-  ['alter table video alter column title set not null;', 'adding-not-nullable-field'],
-  ['alter table video add column colour text not null;', 'adding-required-field'],
-  ['alter table video add constraint c check (a > 0);', 'constraint-missing-not-valid'],
-  ['create index on video (title);', 'require-concurrent-index-creation'],
-  ['create table a (b text);\ncreate unique index a_b on video (title);', 'require-concurrent-index-creation'],
-])('rejects %j by the rule %s', (sql, rule) => {
-  expect(migrationProblems(sql).join()).toContain(rule)
+  ['drop table video;', 'drops'],
+  ['alter table video drop column title;', 'drops'],
+  ['alter table video rename column title to name;', 'renames'],
+  ['alter table video alter column title type bytea;', 'another type'],
+  ['alter table video alter column title set not null;', 'not null'],
+  ['alter table video add column colour text not null;', 'not null'],
+  ['alter table video add constraint c check (a > 0);', 'not valid'],
+  ['create index on video (title);', 'index'],
+  ['create table a (b text);\ncreate unique index a_b on video (title);', 'index'],
+])('rejects %j', (sql, why) => {
+  expect(migrationProblems(sql).join()).toContain(why)
 })
 
 test.each([

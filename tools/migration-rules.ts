@@ -1,43 +1,34 @@
-import { spawnSync } from 'node:child_process'
-
 /**
- * Rules of squawk that do not apply: the migrator sets the timeouts, and the types of columns are
- * chosen by their values.
+ * Patterns that break services of the previous version, which run alongside the new ones, or that
+ * lock a large table for long. Tables created in the same file are exempt, because they are not in
+ * use yet.
  */
-const EXCLUDED = [
-  'require-lock-timeout',
-  'require-statement-timeout',
-  'prefer-bigint-over-int',
-  'prefer-bigint-over-smallint',
-  'prefer-robust-stmts',
+const RULES: readonly [RegExp, string][] = [
+  [/\bdrop (table|column|view|function|type)\b/i, 'drops what services of the version before may use'],
+  [/\brename\b/i, 'renames what services of the version before may use'],
+  [/\balter column \S+ (set data )?type\b/i, 'gives a column another type, which writes the table anew'],
+  [/\bset not null\b/i, 'sets a column not null, which the version before may leave empty'],
+  [
+    /\badd column\b(?=.*\bnot null\b)(?!.*\bdefault\b)/i,
+    'adds a column that is not null and has no default, which the version before does not fill',
+  ],
+  [
+    /\badd (constraint|check|foreign key|unique|primary key)\b(?!.*\bnot valid\b)/i,
+    'adds a constraint that is not `not valid`, for which the whole table is read under a lock',
+  ],
 ]
 
-interface Finding {
-  line: number
-  rule_name: string
-  message: string
-}
-
-/**
- * Returns the problems of a migration that runs while services are active, as sentences: statements
- * that break services of the previous version, which run alongside the new ones, or that lock a
- * large table for long. squawk finds them. Tables created in the same file are exempt.
- */
+/** Returns the problems of a migration that runs while services are active, as sentences. */
 export function migrationProblems(sql: string): string[] {
-  const options = ['--reporter', 'json', '--assume-in-transaction', '--exclude', EXCLUDED.join(',')]
-  const { status, stdout, stderr, error } = spawnSync('squawk', options, { input: sql, encoding: 'utf8' })
-  if (error) throw new Error(`squawk cannot be started: ${error.message}`)
-  // Status 1 means that there are findings.
-  if (status !== 0 && status !== 1) throw new Error(`squawk failed with status ${status}: ${stderr}`)
-  const findings = JSON.parse(stdout || '[]') as Finding[]
-  return [...findings.map(({ line, rule_name, message }) => `line ${line + 1}: ${rule_name}: ${message}`), ...droppedParts(sql)]
-}
-
-/** Returns a problem for each dropped function, view and type, for which squawk has no rule. */
-function droppedParts(sql: string): string[] {
-  const statements = sql.replaceAll(/--.*/g, '').split(';')
-  return statements
-    .map((statement) => statement.trim())
-    .filter((statement) => /^drop (view|function|type)\b/i.test(statement))
-    .map((statement) => `ban-drop: services of the previous version may use what this drops: ${statement}`)
+  const text = sql.replaceAll(/--.*/g, '')
+  const made = new Set([...text.matchAll(/\bcreate (?:unlogged )?table (?:if not exists )?(\w+)/gi)].map(([, table]) => table))
+  return text.split(';').flatMap((raw) => {
+    const statement = raw.replaceAll(/\s+/g, ' ').trim()
+    const [, altered] = /^alter table (?:if exists )?(?:only )?(\w+)/i.exec(statement) ?? []
+    const [, indexed] = /^create (?:unique )?index (?:if not exists )?(?:\w+ )?on (?:only )?(\w+)/i.exec(statement) ?? []
+    if (indexed !== undefined)
+      return made.has(indexed) ? [] : [`makes an index of ${indexed}, which takes no writes meanwhile: ${statement}`]
+    const isRuled = (altered !== undefined && !made.has(altered)) || /^drop /i.test(statement)
+    return isRuled ? RULES.filter(([rule]) => rule.test(statement)).map(([, why]) => `${why}: ${statement}`) : []
+  })
 }
