@@ -37,7 +37,7 @@ function writers() {
   return { began, end: (name: string) => ends.get(name)?.(), write, settled }
 }
 
-test('two transactions of an organisation run, its others wait in order, and other callers do not wait', async () => {
+test('two transactions of an organisation run at once, its others wait in order, and other callers do not wait', async () => {
   const { began, end, write, settled } = writers()
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => write(name, of('1')))
   for (const name of ['b1', 'b2', 'b3']) all.push(write(name, of('2')))
@@ -64,7 +64,7 @@ test('two transactions of an organisation run, its others wait in order, and oth
   await Promise.all(later)
 })
 
-test('a transaction of a client that disconnects leaves the queue', async () => {
+test('a transaction leaves the queue when its client disconnects', async () => {
   const { began, end, write, settled } = writers()
   const disconnect = new AbortController()
   const [first, second] = [write('1', of('1')), write('2', of('1'))]
@@ -80,7 +80,7 @@ test('a transaction of a client that disconnects leaves the queue', async () => 
   await Promise.all([first, second, last])
 })
 
-test('a transaction is rejected when 64 of its organisation wait', async () => {
+test('a transaction is rejected when 64 others of its organisation wait', async () => {
   const { end, write, settled } = writers()
   const names = Array.from({ length: 66 }, (_, index) => `${index}`)
   const all = names.map((name) => write(name, of('1')))

@@ -20,7 +20,7 @@ afterAll(() => catalogue.close())
 
 const fields = { organisationId: '1', url: 'http://198.51.100.7/hook', events: ['video.ready'], enabled: true }
 
-test('secrets of webhooks and stored answers are of the new key afterwards, also those that were rotated', async () => {
+test('secrets of webhooks and stored responses are encrypted with the new key afterwards, including rotated secrets', async () => {
   const { db } = catalogue
   const before = createWebhookStore(db, fixedMasterKeys(OLD))
   const call = { ...aCall(), idempotency: { key: 'a'.repeat(64), fingerprint: 'f'.repeat(64) } }
@@ -48,7 +48,7 @@ test('secrets of webhooks and stored answers are of the new key afterwards, also
   ])
 })
 
-test('a value of a missing key is reported and kept', async () => {
+test('a value with a missing key is reported and kept', async () => {
   const { db } = catalogue
   const before = await db.query('select webhook_id, secret from webhook')
   const { isComplete, problem } = await reencryptCatalogue({ db, keys: fixedMasterKeys(`3:${'3'.repeat(32)}`) })

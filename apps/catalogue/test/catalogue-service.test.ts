@@ -45,15 +45,15 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
   expect((await send.jobs.getJob({ jobId }, owner)).job).toMatchObject({ state: 'JOB_STATE_OK', progress: 100, videoId, mediaId })
 })
 
-test('one that waits for its turn shows so until work begins', async () => {
+test('an upload that waits for encoding has the state waiting until work begins', async () => {
   const { videoId, jobId, status } = await upload({ startsWaiting: true })
   expect(status).toMatchObject({ state: VideoState.VIDEO_STATE_WAITING, progress: 0, code: 1 })
   await report(jobId, 1, { $case: 'progress', value: { percent: 5 } })
   expect((await send.videos.getVideo({ videoId }, owner)).video?.status).toMatchObject({ state: VideoState.VIDEO_STATE_ENCODING, code: 2 })
 })
 
-describe('who may do what', () => {
-  test('a record of another organisation is as one that is not there, for every call', async () => {
+describe('permissions', () => {
+  test('a record of another organisation gives the same error as a missing one, for every call', async () => {
     const { videoId, mediaId, jobId } = await play()
     const calls = (id: { videoId: string; mediaId: string; jobId: string }, call: Call) => [
       () => send.videos.getVideo(id, call),
@@ -93,7 +93,7 @@ describe('who may do what', () => {
     ['users', owner],
     ['system users', system],
     ['guests', guest],
-  ])('internal calls are not for %s', async (_, call) => {
+  ])('internal calls are rejected for %s', async (_, call) => {
     const refused = { kind: 'forbidden', reason: 'SERVICE_ONLY' }
     await expect(send.jobs.reportJob({ jobId: '1', revision: 1, update: undefined }, call)).rejects.toMatchObject(refused)
     await expect(send.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
@@ -103,7 +103,7 @@ describe('who may do what', () => {
     await expect(send.organisationReplica.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
   })
 
-  test('a user uploads to his own organisation only, and system users name one that is there and active', async () => {
+  test('a user uploads only to its own organisation, and system users to an existing and active one', async () => {
     await expect(upload({ organisationId: '2' })).rejects.toMatchObject({ kind: 'forbidden', reason: 'FOREIGN_ORGANISATION' })
     await expect(upload({ organisationId: '' }, system)).rejects.toMatchObject({ fields: [{ field: 'organisation_id' }] })
     await expect(upload({ organisationId: '99' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
@@ -115,7 +115,7 @@ describe('who may do what', () => {
     expect((await send.videos.getVideo({ videoId }, user('3'))).video?.organisationId).toBe('3')
   })
 
-  test('lists hold the own organisation only', async () => {
+  test('lists contain only videos of the own organisation', async () => {
     await upload({ organisationId: '2' }, stranger)
     const list = (more: Partial<ListVideosRequest>, call: Call) =>
       send.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...more }), call)
@@ -133,7 +133,7 @@ describe('who may do what', () => {
 })
 
 test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808', "1'--", 'a\0b', '５'])(
-  '%j is the id of nothing',
+  '%j is not found as an id',
   async (id) => {
     const key = { videoId: id, mediaId: id, jobId: id }
     await expect(send.videos.findPublicVideo(key, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -148,7 +148,7 @@ test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808
   },
 )
 
-test('every bad field of an upload is named at once', async () => {
+test('every invalid field of an upload is reported at once', async () => {
   const bad = {
     sourceUrl: 'ftp://example.org/a',
     name: 'a\0',
@@ -163,8 +163,8 @@ test('every bad field of an upload is named at once', async () => {
   ])
 })
 
-describe('a change', () => {
-  test('is kept, seen, and signed by who made it', async () => {
+describe('an update', () => {
+  test('is stored, returned and attributed to its author', async () => {
     const { videoId, mediaId } = await play()
     const before = (await send.videos.getVideo({ videoId }, owner)).video
     const fields = { title: 'Landing', mediaTitle: 'The landing', sharing: { text: 'look', embedWithinSocial: true } }
@@ -177,25 +177,25 @@ describe('a change', () => {
     })
     expect((await send.videos.getVideo({ videoId }, owner)).video).toEqual(video)
   })
-  test('of what people may not change is refused', async () => {
+  test('of a read-only field is rejected', async () => {
     const { videoId } = await upload()
     for (const path of ['organisation_id', 'status', 'creator_id', 'create_time', 'renditions', 'delivery_version', 'ip_restricted']) {
       await expect(update(videoId, { organisationId: '2' }, [path])).rejects.toMatchObject({ fields: [{ field: 'update_mask' }] })
     }
   })
-  test('that names nothing changes nothing', async () => {
+  test('without fields changes nothing', async () => {
     const { videoId } = await upload()
     const { video } = await send.videos.getVideo({ videoId }, owner)
     expect(await update(videoId, { title: 'x' }, [])).toEqual({ video })
   })
-  test('hides a video from all other callers at once', async () => {
+  test('hides a disabled video from all other callers immediately', async () => {
     const { videoId } = await play()
     await update(videoId, { enabled: false }, ['enabled'])
     await expect(send.videos.findPublicVideo({ videoId }, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     expect((await send.videos.getVideo({ videoId }, owner)).video?.enabled).toBe(false)
   })
-  test('lets a video expire, with words for viewers', async () => {
+  test('sets the expiry of a video, with a message for viewers', async () => {
     const { videoId } = await play()
     const contentExpiry = { expireTime: new Date(Date.now() - 1000), message: 'come to the cinema' }
     await update(videoId, { contentExpiry }, ['content_expiry'])
@@ -205,7 +205,7 @@ describe('a change', () => {
       message: 'come to the cinema',
     })
   })
-  test('of an organisation that becomes inactive hides its videos', async () => {
+  test('of an organisation to inactive hides its videos', async () => {
     const { videoId } = await upload({ organisationId: '5' }, system)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '5' })
     await send.organisationReplica.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
@@ -217,7 +217,7 @@ describe('a change', () => {
 
 describe('a token', () => {
   const opens = (token: string, videoId: string) => verifyVideoToken(token, { videoId, address: '192.0.2.1', now: new Date() }, tokenKeys)
-  test('opens its video, and a retry gets the same one, which is nowhere to be read', async () => {
+  test('grants access to its video, and a retry returns the same token, which is stored encrypted', async () => {
     const { videoId } = await play()
     const call = { ...owner, idempotency: { key: '1'.repeat(64), fingerprint: '2'.repeat(64) } }
     const request = { videoId, expiresInSeconds: 60, address: '192.0.2.1' }
@@ -227,7 +227,7 @@ describe('a token', () => {
     const [kept] = await database.db.query<{ response: Buffer }>('select response from idempotency where key = $1', [call.idempotency.key])
     expect(kept?.response.toString('latin1')).not.toContain(first.token)
   })
-  test('is refused for bad wishes', async () => {
+  test('is rejected for invalid parameters', async () => {
     const { videoId } = await upload()
     const wishes = { videoId, expiresInSeconds: 86_401, address: '300.0.0.1' }
     await expect(send.videos.createVideoToken(wishes, owner)).rejects.toMatchObject({ fields: [{ field: 'expires_in' }, { field: 'ip' }] })
@@ -260,14 +260,14 @@ describe('a media', () => {
   })
 })
 
-test('ids are given to all, random ones to system users', async () => {
+test('every caller can request ids, and system users random ones', async () => {
   expect((await send.ids.nextId({}, guest)).id).toMatch(/^\d+$/)
   expect((await send.ids.randomId({ length: 7 }, system)).id).toMatch(/^[A-Za-z0-9]{7}$/)
   await expect(send.ids.randomId({ length: 11 }, system)).rejects.toMatchObject({ fields: [{ field: 'length' }] })
   await expect(send.ids.randomId({ length: 7 }, owner)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
 })
 
-test('its figures are served', async () => {
+test('the metrics are served', async () => {
   const text = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
   expect(text).toMatch(/vitascope_catalogue_active_jobs\{service="catalogue"\} \d+/)
   expect(text).toContain('vitascope_grpc_call_duration_seconds_count')

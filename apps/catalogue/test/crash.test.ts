@@ -47,7 +47,7 @@ async function start(address: string, encodingAddress: string): Promise<ChildPro
   return child
 }
 
-test('what was accepted before a kill -9 reaches encoding after it, each job as one, and a stop ends in peace', async () => {
+test('jobs that were accepted before a SIGKILL reach encoding once each, and the service stops cleanly', async () => {
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
   // The fake accepts jobs without responding, so that the kill happens between the effect and the
   // response.

@@ -50,7 +50,7 @@ async function start(address: string, encodingAddress: string): Promise<ChildPro
   return running
 }
 
-test(`${ROUNDS} kills between the commit of a message and its sending, or between its sending and its end, lose and double none`, async () => {
+test(`${ROUNDS} kills between commit, sending and completion of a message neither lose nor duplicate a job`, async () => {
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
   const address = `127.0.0.1:${await freePort()}`
   const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })

@@ -85,8 +85,8 @@ async function reasons(requested: Asked[], call: Call): Promise<string[]> {
   return output
 }
 
-describe('without the gateway in front', () => {
-  test('a record of another organisation is as one that is not there', async () => {
+describe('without the gateway', () => {
+  test('a record of another organisation gives the same error as a missing one', async () => {
     const foreign = await reasons(ofRecords(), stranger)
     expect(foreign).toEqual(await reasons(ofRecords({ overlayId: '999999', contactFormId: '999999' }), stranger))
     expect(foreign.every((reason) => /^(OVERLAY|CONTACT_FORM)_NOT_FOUND/.test(reason))).toBe(true)
@@ -102,7 +102,7 @@ describe('without the gateway in front', () => {
     expect((await reasons(ofOrganisation('999999'), system)).every((reason) => reason.startsWith('ORGANISATION_NOT_FOUND'))).toBe(true)
     expect((await reasons(ofOrganisation(''), system)).every((reason) => reason.startsWith('INVALID_INPUT'))).toBe(true)
   })
-  test('guests and services are rejected, except for what viewers submit', async () => {
+  test('guests and services are rejected, except for submissions', async () => {
     const all = [
       ...ofRecords(),
       ...ofOrganisation('1'),
@@ -113,7 +113,7 @@ describe('without the gateway in front', () => {
     const sent = { contactFormId, videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false, validateOnly: false }
     expect(Object.keys(await rooms.forms.submitContactForm(sent, guest))).toEqual(['submissionId'])
   })
-  test('the owner does all of it', async () => {
+  test('the owner may make every call', async () => {
     expect(await reasons([...ofOrganisation('1'), ...ofRecords()], owner)).toEqual(Array(12).fill('done'))
   })
 })

@@ -140,7 +140,7 @@ test('the reason of a failure is shown to its organisation only', async () => {
   expect(presentation?.status).toEqual({ ...status, reason: '' })
 })
 
-describe('who may', () => {
+describe('reading returns all fields to the organisation and the system, and is rejected for others', () => {
   test('reads return all fields to its organisation and the system, and public fields to others', async () => {
     const { presentationId } = await create()
     expect((await read(presentationId, system))?.presentationId).toBe(presentationId)

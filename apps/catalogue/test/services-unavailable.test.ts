@@ -12,8 +12,8 @@ beforeAll(() => {
   ;({ database, encoding, ask: request } = fixture.now())
 })
 
-describe('when something is away', () => {
-  test('encoding: uploads are accepted, and reach it in order when it is back', async () => {
+describe('during an outage', () => {
+  test('of encoding, uploads are accepted and reach it in order afterwards', async () => {
     await encoding.leave()
     const first = await upload()
     const second = await request.media.replaceSource(
@@ -26,7 +26,7 @@ describe('when something is away', () => {
     const seen = encoding.state.calls.filter((call, index, all) => all.indexOf(call) === index)
     expect(seen).toEqual([`create ${first.jobId}`, `cancel ${first.jobId}`, `create ${second.jobId}`])
   })
-  test('encoding does not answer: calls of users are served all the same', async () => {
+  test('of encoding without responses, calls of users still succeed', async () => {
     encoding.hold()
     encoding.state.calls.length = 0
     const uploads = await Promise.all(Array.from({ length: 12 }, () => upload()))
@@ -36,7 +36,7 @@ describe('when something is away', () => {
     expect(Date.now() - started).toBeLessThan(2_000)
     encoding.release()
   })
-  test('the database ends every connection: the service carries on', async () => {
+  test('of all database connections, the service recovers', async () => {
     const { videoId } = await upload()
     for (let round = 0; round < 3; round++) {
       await database.db.query(
@@ -49,7 +49,7 @@ describe('when something is away', () => {
   })
 })
 
-test('a job of which encoding never heard is handed over again', async () => {
+test('a job that encoding does not know is sent again', async () => {
   const { jobId } = await upload()
   await waitFor(() => encoding.state.jobs.has(jobId), { timeout: 20_000 })
   encoding.state.jobs.delete(jobId)

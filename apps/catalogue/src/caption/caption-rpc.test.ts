@@ -40,7 +40,7 @@ const read = async (captionId: string, call: Call) => {
   return parts
 }
 
-test('their organisation, the system and services read captions, and others are rejected', async () => {
+test('captions can be read by their organisation, system users and services, and by no other callers', async () => {
   const { captionId } = await create(user('1'))
   for (const call of [user('1'), user('2', 'system'), serviceCall('delivery', 'r')]) {
     expect((await read(captionId, call)).flatMap(({ lines }) => lines.map(({ text }) => text))).toEqual(['x', 'x'])
@@ -50,7 +50,7 @@ test('their organisation, the system and services read captions, and others are 
   await expect(read('x', serviceCall('delivery', 'r'))).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
 })
 
-test('rejects changes by services and guests', async () => {
+test('services and guests cannot create, change or delete captions', async () => {
   const { captionId } = await create(user('1'))
   for (const call of [serviceCall('delivery', 'r'), callOf({ kind: 'guest' })]) {
     await expect(create(call)).rejects.toMatchObject({ kind: expect.stringMatching(/^(forbidden|unauthenticated)$/) })
@@ -65,7 +65,7 @@ test('rejects changes by services and guests', async () => {
   expect(await read(captionId, user('1'))).toMatchObject([{ caption: { title: 'English' } }])
 })
 
-test('long captions are streamed in parts, of which the first has the caption', async () => {
+test('long captions are streamed in parts, and the first part has the caption', async () => {
   const { captionId } = await create(user('1'), vtt(500, '日'.repeat(9_000)))
   const parts = await read(captionId, user('1'))
   expect(parts.map(({ caption }) => caption?.captionId)).toEqual([captionId, ...parts.slice(1).map(() => undefined)])

@@ -83,7 +83,7 @@ test('parses content in its format', async () => {
   await expect(read({ content: '', format: 'vtt' })).rejects.toMatchObject({ fields: [{ field: 'content' }] })
 })
 
-test('the download of a file leaves time to store it', async () => {
+test('the download of a file times out early enough to store the captions', async () => {
   const signal = new AbortController().signal
   const source = { url: `${origin}/waits.srt`, content: '', format: undefined, organisationId: '1' }
   const deadline = Date.now() + 5_000

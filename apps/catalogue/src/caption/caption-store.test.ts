@@ -69,7 +69,7 @@ describe('captions', () => {
       { captionId: second, name: 'Deutsch', language: 'de', revision: 0, showsOnLoad: true },
     ])
   })
-  test('can change their fields, their lines, or both', async () => {
+  test('can change their fields, their lines or both', async () => {
     const captionId = await create()
     expect(await update(captionId, { title: 'British' })).toMatchObject({ title: 'British', revision: 0, lastModifiedByUserId: '8' })
     expect(await textsOf(captionId)).toEqual(LINES.map(({ text }) => text))
@@ -78,7 +78,7 @@ describe('captions', () => {
     const [row] = await catalogue.db.query<{ plain_text: string }>('select plain_text from caption where caption_id = $1', [captionId])
     expect(row?.plain_text).toBe('new\n')
   })
-  test('move to another media of their organisation only', async () => {
+  test('can move only to a media of their organisation', async () => {
     const captionId = await create()
     const [own, foreign] = [await catalogue.upload(), await catalogue.upload({}, { organisationId: '2' })]
     for (const scope of ['1', null]) {
@@ -123,12 +123,12 @@ describe('captions', () => {
     expect(await captions.read({ scope: null, captionId })).toBeUndefined()
     expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
   })
-  test('are deleted with their lines', async () => {
+  test('are deleted together with their lines', async () => {
     const captionId = await create()
     await captions.remove({ scope: '1', captionId })
     expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
   })
-  test('are searched by the first 250,000 characters, and keep not much more for it', async () => {
+  test('are searchable in their first 250,000 characters, and little more text is stored for search', async () => {
     const many = (count: number, last: string) => [...Array.from({ length: count }, () => line(1, 'x '.repeat(4_999))), line(2, last)]
     const captionId = await create({ lines: [line(0, 'first'), ...many(20, 'within'), ...many(480, 'over')] })
     await catalogue.renewSpoken()
@@ -153,7 +153,7 @@ describe('captions', () => {
       reason: 'IDEMPOTENCY_MISMATCH',
     })
   })
-  test('read while their lines are replaced are those of before or of after, and never none or both', async () => {
+  test('are read completely in their old or new version while their lines are replaced', async () => {
     const captionId = await create({ lines: Array.from({ length: 500 }, (_, i) => line(i, 'a0')) })
     let done = false
     const writing = (async () => {

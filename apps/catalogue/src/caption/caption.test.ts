@@ -17,7 +17,7 @@ test.each([
   ['none', { language: '' }, ['language']],
   ['a word', { language: 'not a code' }, ['language']],
   ['everything wrong', { title: '', language: 'x' }, ['title', 'language']],
-])('%s', (_, more, fields) => {
+])('validates %s', (_, more, fields) => {
   expect(checkCaption({ ...now, ...more }).map(({ field }) => field)).toEqual(fields)
 })
 

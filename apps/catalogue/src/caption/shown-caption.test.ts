@@ -26,13 +26,13 @@ test.each([
   expect(shownCaption(captions, { showOnLoad, defaultOn: false })).toBe(id)
 })
 
-test('a profile that has them on counts where the video says nothing', () => {
+test('a profile with captions on by default applies if the video has no setting', () => {
   const shown = (showOnLoad: string) => shownCaption(captions, { showOnLoad, defaultOn: true })
   expect([shown(''), shown('0'), shown('fr'), shown('en')]).toEqual(['11', undefined, undefined, '13'])
   expect(shownCaption([], { showOnLoad: '1', defaultOn: true })).toBeUndefined()
 })
 
-test('names are of one caption each', () => {
+test('each caption has a unique name', () => {
   const named = nameCaptions([...captions, { captionId: '15', title: 'English', language: 'en-US' }], {
     showOnLoad: 'en',
     defaultOn: false,

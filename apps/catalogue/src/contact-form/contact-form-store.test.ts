@@ -48,7 +48,7 @@ describe('a contact form', () => {
 })
 
 describe('a submission', () => {
-  test('is deleted alone, once, and only by the form that it was sent by', async () => {
+  test('is deleted alone and once, and only through the form to which it was sent', async () => {
     const { contactFormId } = await forms.create(aForm(), aCall())
     const other = await forms.create(aForm(), aCall())
     const [first, second] = [await submissions.add(contactFormId, sent, aCall()), await submissions.add(contactFormId, sent, aCall())]
@@ -60,7 +60,7 @@ describe('a submission', () => {
 })
 
 describe('a video', () => {
-  test('has a form of its own organisation until the form is deleted', async () => {
+  test('keeps a form of its own organisation until the form is deleted', async () => {
     const { contactFormId } = await forms.create(aForm(), aCall())
     const videoId = await videoWith(contactFormId)
     expect(await shownBy(videoId)).toBe(contactFormId)
@@ -69,7 +69,7 @@ describe('a video', () => {
     await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Still to be changed' }))
     await expect(videoWith(contactFormId)).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })
-  test('never has a form of another organisation', async () => {
+  test('cannot have a form of another organisation', async () => {
     const { contactFormId } = await forms.create(aForm({ organisationId: '2' }), aCall())
     await expect(videoWith(contactFormId)).rejects.toMatchObject({ kind: 'not_found', reason: 'CONTACT_FORM_NOT_FOUND' })
   })

@@ -39,23 +39,23 @@ describe('a folder', () => {
     const rename = folders.update(key, '8', (now) => ({ ...now, name: 'Same' }))
     await expect(rename).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
   })
-  test('is created once by 20 equal concurrent calls', async () => {
+  test('is created once by 20 concurrent calls with the same name', async () => {
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => create({ name: 'Raced' })))
     expect(names(answers)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
   })
-  test('can be renamed to a name by one of many concurrent calls', async () => {
+  test('is renamed by one of many concurrent calls with the same new name', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => aKey()))
     const answers = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
     expect(names(answers)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
   })
-  test('returns its former state on a change', async () => {
+  test('is returned with its previous state when it is updated', async () => {
     const made = await create({ description: 'old' })
     const key = { scope: null, folderId: made.folderId }
     const { folder, previous } = await folders.update(key, '8', (now) => ({ ...now, name: made.name, description: 'new' }))
     expect(previous).toEqual(made)
     expect(folder).toMatchObject({ description: 'new', createdByUserId: '7', lastModifiedByUserId: '8', createTime: made.createTime })
   })
-  test('with an idempotency key is created once, and a retry returns the first response', async () => {
+  test('is created once per idempotency key, and a retry returns the first response', async () => {
     const call = () => aCall({ key: 'a folder', fingerprint: 'a' })
     const first = await create({ name: 'Once' }, call())
     expect(await create({ name: 'Once' }, call())).toEqual(first)
@@ -73,8 +73,8 @@ describe('a folder', () => {
   })
 })
 
-describe('its contents', () => {
-  test('are in the order of adding, each once', async () => {
+describe('the videos of a folder', () => {
+  test('are listed once each, in the order in which they were added', async () => {
     const key = await aKey()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await catalogue.upload()).videoId)
@@ -90,14 +90,14 @@ describe('its contents', () => {
     }
     expect(await contents(key)).toEqual([ids[0], ids[2]])
   })
-  test('are of its organisation, even for a system user', async () => {
+  test('must belong to the organisation of the folder, even for a system user', async () => {
     const { folderId } = await aKey()
     const { videoId } = await catalogue.upload({}, { organisationId: '2' })
     for (const id of [videoId, '4611686018427387905', 'x', '']) {
       await expect(folders.add({ scope: null, folderId }, id, aCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     }
   })
-  test('remain when it is deleted, and leave it when they are deleted', async () => {
+  test('are kept when the folder is deleted, and leave it when they are deleted', async () => {
     const [gone, kept] = [await aKey(), await aKey()]
     const { videoId, mediaId } = await catalogue.upload()
     await folders.add(gone, videoId, aCall())
@@ -109,7 +109,7 @@ describe('its contents', () => {
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect(await contents(kept)).toEqual([])
   })
-  test('can change during the deletion of either without an error', async () => {
+  test('can be added during the deletion of the folder or of a video without an unexpected error', async () => {
     for (let round = 0; round < 5; round++) {
       const key = await aKey()
       const videos = await Promise.all(Array.from({ length: 4 }, () => catalogue.upload()))
@@ -124,7 +124,7 @@ describe('its contents', () => {
   })
 })
 
-test('lists of a folder know the titles and states of its videos, also of those that change while they are put in', async () => {
+test('a folder has the current titles and states of its videos, also of videos that change while they are added', async () => {
   const key = await aKey()
   const uploads = await Promise.all(Array.from({ length: 30 }, (_, i) => catalogue.upload({ title: `Before ${i}` })))
   const rename = ({ videoId }: { videoId: string }, title: string) =>

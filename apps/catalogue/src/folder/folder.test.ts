@@ -6,13 +6,13 @@ const refused = (...fields: string[]) =>
   expect.objectContaining({ kind: 'invalid', fields: fields.map((field) => expect.objectContaining({ field })) })
 
 describe('a folder', () => {
-  test.each([1, 254, 255])('has a name of %i characters', (length) => {
+  test.each([1, 254, 255])('accepts a name of %i characters', (length) => {
     expect(checkFolder({ ...now, name: '📁'.repeat(length) }).name).toHaveLength(length * 2)
   })
   test.each(['', '  ', 'x'.repeat(256), 'a\0', '\ud800'])('rejects the name %j', (name) => {
     expect(() => checkFolder({ ...now, name })).toThrow(refused('name'))
   })
-  test('has a description of at most 5,000 characters, and reports every invalid field', () => {
+  test('accepts a description of at most 5,000 characters, and reports every invalid field', () => {
     for (const length of [0, 4_999, 5_000]) expect(checkFolder({ ...now, description: 'x'.repeat(length) }).name).toBe('Trailers')
     expect(() => checkFolder({ name: '', description: 'x'.repeat(5_001) })).toThrow(refused('name', 'description'))
   })

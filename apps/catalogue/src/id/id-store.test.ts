@@ -15,7 +15,7 @@ test('every id is different', async () => {
   expect(new Set(input).size).toBe(20)
 })
 
-test('a small space is used up completely, then rejected', async () => {
+test('all texts of a small space are issued, and then requests are rejected', async () => {
   const ids = createIdStore(catalogue.db)
   const input = new Set<string>()
   // Two letters at four positions: 16 texts. Each call tries 20 times, so the last texts may take a

@@ -18,7 +18,7 @@ const user = (userType: 'standard' | 'system') => callOf({ kind: 'user', keyId: 
 const check = (address: string, videoIds: string[], call = user('system')) =>
   ipAllowlistHandlers(findAllowedIpsIn(catalogue.db)).checkAddress({ address, videoIds }, call)
 
-test('the rules of the video apply, else those of its organisation, as in delivery', async () => {
+test('the allowed IPs of the video apply, or else those of its organisation, as in delivery', async () => {
   const open = await catalogue.play()
   const own = await catalogue.play({ allowedIps: ['198.51.100.7'] })
   const organisation = await catalogue.play({}, { organisationId: '3' })
@@ -48,7 +48,7 @@ test('unknown ids fail once each, in the order of the request', async () => {
   })
 })
 
-test('unreadable rules admit no address', async () => {
+test('invalid allowed IPs admit no address', async () => {
   const result = await checkAddress(async () => new Map([['1', ['nonsense']]]), { address: '192.0.2.1', videoIds: ['1'] })
   expect(result).toEqual({ pass: [], fail: ['1'] })
 })

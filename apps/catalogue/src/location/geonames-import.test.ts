@@ -44,7 +44,7 @@ test('the sample has at least 200 places in five countries', async () => {
 })
 
 describe('an import', () => {
-  test('replaces the countries in the file only', async () => {
+  test('replaces only the countries in the file', async () => {
     const before = await rows('DE')
     const result = await importGeonames(catalogue.db, file(line('NL', '9999 ZZ'), line('BE', '1000'), line('NL', '1011')))
     expect(result).toEqual({ lines: 3, skipped: 0, postcodes: 3, countries: ['BE', 'NL'] })
@@ -62,7 +62,7 @@ describe('an import', () => {
     expect(await importGeonames(catalogue.db, file(...places))).toMatchObject({ lines: 4, postcodes: 2 })
     expect(await rows('AT')).toEqual([{ postcode_key: '1010', postcode: '1010', latitude: 2, longitude: 2 }])
   })
-  test('of a file with invalid lines lists their numbers and changes nothing', async () => {
+  test('reports the line numbers of invalid lines and changes nothing', async () => {
     const before = await all()
     const lines = [line('NL', '1'), 'what', line('NL', '2'), line('NL', '3', '91'), ...Array(30).fill('x')]
     const error = await importGeonames(catalogue.db, file(...lines)).catch((reason) => reason)
@@ -74,14 +74,14 @@ describe('an import', () => {
     expect(output).toHaveLength(22)
     expect(await all()).toEqual(before)
   })
-  test('skips bad lines when configured to', async () => {
+  test('skips invalid lines when configured to', async () => {
     const skipped: string[] = []
     const source = file(line('NL', '1'), 'what', line('NL', '2'))
     const result = await importGeonames(catalogue.db, source, { skip: (problem) => skipped.push(problem) })
     expect(result).toEqual({ lines: 3, skipped: 1, postcodes: 2, countries: ['NL'] })
     expect(skipped).toEqual(['line 2 has 1 columns, not 12'])
   })
-  test('of a file without postcodes or of a truncated file changes nothing', async () => {
+  test('changes nothing for a file without postcodes or a truncated file', async () => {
     const before = await all()
     await expect(importGeonames(catalogue.db, file(), { skip: () => {} })).rejects.toThrow('holds no postcode')
     await expect(
@@ -92,7 +92,7 @@ describe('an import', () => {
     ).rejects.toThrow('the disk broke')
     expect(await all()).toEqual(before)
   })
-  test('is visible completely or not at all', async () => {
+  test('becomes visible completely or not at all', async () => {
     const many = Array.from({ length: 5_000 }, (_, index) => line('NL', String(10_000 + index)))
     let under = true
     const importing = importGeonames(catalogue.db, file(...many)).finally(() => {
@@ -105,7 +105,7 @@ describe('an import', () => {
     expect([...seen].filter((count) => count !== 45 && count !== 5_000)).toEqual([])
     expect(seen).toContain(5_000)
   })
-  test('of two concurrent imports keeps one', async () => {
+  test('of two concurrent imports of a country, one remains', async () => {
     const both = [file(line('NL', '1'), line('BE', '1')), file(line('BE', '2'), line('NL', '2'))]
     await Promise.all(both.map((source) => importGeonames(catalogue.db, source)))
     const [nl, be] = [await rows('NL'), await rows('BE')]
@@ -138,7 +138,7 @@ describe('the command', () => {
     expect(done.out).toMatch(/^1 postcodes of NL from 2 lines, 1 of them passed over, in \d+\.\d s\n$/)
     expect((await rows('NL')).map(({ postcode }) => postcode)).toEqual(['1011 AB'])
   })
-  test('that is killed changes nothing, and the next import is complete', async () => {
+  test('changes nothing when it is killed, and the next import is complete', async () => {
     const before = await all()
     const pipe = join(folder, 'pipe')
     await promisify(execFile)('mkfifo', [pipe])

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-test('a postcode of several countries is that of the named one, else of the first by code', async () => {
+test('a postcode in several countries is resolved in the requested country, or else in the first by code', async () => {
   const postcodes = createPostcodeStore(catalogue.db)
   expect(await postcodes.find('33602', undefined)).toEqual({ postcode: '33602', country: 'DE', latitude: 52.02, longitude: 8.53 })
   expect(await postcodes.find('33602', 'US')).toMatchObject({ country: 'US', latitude: 27.95 })
@@ -29,7 +29,7 @@ describe('videos by place', () => {
   }
   const ids = async (...args: Parameters<typeof page>) => (await page(...args)).videos.map(({ videoId }) => videoId)
 
-  test('are those of the organisation, whatever the case, oldest first', async () => {
+  test('belong to the organisation and match in any case, oldest first', async () => {
     const first = await catalogue.upload({ title: 'First', ...at('Österreich', 'Zürich') })
     const second = await catalogue.upload(at('österreich', 'ZÜRICH'))
     await catalogue.upload(at('Österreich', 'Zürich'), { organisationId: '2' })
@@ -47,7 +47,7 @@ describe('videos by place', () => {
       location: { country: 'Österreich', city: 'Zürich', postcode: '', latitude: 1 },
     })
   })
-  test('come in pages without a gap', async () => {
+  test('are listed in pages without a gap', async () => {
     for (let count = 0; count < 7; count++) await catalogue.upload(at('NL', 'Delft'))
     const whole = await ids('nl')
     const read: string[] = []
@@ -61,7 +61,7 @@ describe('videos by place', () => {
     expect(await ids('nl', { size: 2, skip: 5 })).toEqual(whole.slice(5))
     await expect(page('nl', { token: 'x' })).rejects.toMatchObject({ kind: 'invalid' })
   })
-  test.each(['country', 'city'] as const)('are found by an index of their %s', async (part) => {
+  test.each(['country', 'city'] as const)('are found through an index of their %s', async (part) => {
     const plan = await catalogue.db.transaction(async (tx) => {
       await tx.query('set local enable_seqscan = off')
       return tx.query<{ 'QUERY PLAN': string }>(

@@ -10,7 +10,7 @@ test.each([
   ['L-1009', 'L1009'],
   ['D.10115', 'D10115'],
   [' .-', ''],
-])('%j is compared as %j', (written, key) => expect(postcodeKey(written)).toBe(key))
+])('%j has the key %j', (written, key) => expect(postcodeKey(written)).toBe(key))
 
 test.each([
   ['SW1A1AA', [{ key: 'SW1A', country: 'GB' }]],
@@ -20,13 +20,13 @@ test.each([
   ['K1A0B1', [{ key: 'K1A', country: 'CA' }]],
   ['10115', []],
   ['SW1A', []],
-])('%s may lie in %j', (key, areas) => expect(areasOf(key)).toEqual(areas))
+])('%s is possibly in %j', (key, areas) => expect(areasOf(key)).toEqual(areas))
 
 describe('a line of a GeoNames file', () => {
   const columns = ['NL', '1011 AB', 'Amsterdam', 'Noord-Holland', '07', '', '', '', '', '52.3738', '4.8910', '6']
   const withColumn = (index: number, value: string) => columns.with(index, value).join('\t')
 
-  test('is read', () => {
+  test('is parsed', () => {
     const place = { country: 'NL', postcode: '1011 AB', key: '1011AB', latitude: '52.3738', longitude: '4.8910', accuracy: '6' }
     expect(readGeonamesLine(columns.join('\t'))).toEqual(place)
     expect(readGeonamesLine(withColumn(11, ''))).toEqual({ ...place, accuracy: '0' })
@@ -48,10 +48,10 @@ describe('a line of a GeoNames file', () => {
     [withColumn(10, '-180.5'), 'longitude'],
     [withColumn(10, 'NaN'), 'longitude'],
     [withColumn(11, '10'), 'accuracy'],
-  ])('%j %s', (line, problem) => expect(readGeonamesLine(line)).toMatch(problem))
+  ])('%j is rejected: %s', (line, problem) => expect(readGeonamesLine(line)).toMatch(problem))
 })
 
-describe('lines', () => {
+describe('reading lines', () => {
   const read = async (...chunks: (string | Uint8Array)[]) => {
     async function* bytes() {
       for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
@@ -60,14 +60,14 @@ describe('lines', () => {
     for await (const batch of linesOf(bytes())) lines.push(...batch)
     return lines
   }
-  test('end with a line break of either kind, wherever the file is cut', async () => {
+  test('splits at LF and CRLF, for any chunk boundaries', async () => {
     expect(await read('a\nb\r', '\nc', 'd\n')).toEqual(['a', 'b', 'cd'])
     expect(await read('a\n\nb')).toEqual(['a', '', 'b'])
     expect(await read('')).toEqual([])
     const text = Buffer.from('Zürich\n')
     expect(await read(text.subarray(0, 2), text.subarray(2))).toEqual(['Zürich'])
   })
-  test('that never end are cut off', async () => {
+  test('truncates a line that does not end', async () => {
     async function* endless() {
       for (;;) yield Buffer.alloc(1024 * 1024, 'x')
     }

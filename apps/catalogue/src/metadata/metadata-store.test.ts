@@ -41,14 +41,14 @@ describe('metadata', () => {
     await metadata.change(key, '8', (now) => removeEntries(now, ['a'], false), aCall())
     expect(await stored(videoId)).toEqual([anEntry('b', { value: 'new', private: true }), anEntry('c')])
   })
-  test('of 100 entries of the greatest length is one call', async () => {
+  test('of 100 entries of the maximum length is stored in one call', async () => {
     const { videoId } = await catalogue.upload()
     const name = (index: number) => `${'z'.repeat(98)}${String.fromCharCode(97 + Math.floor(index / 26), 97 + (index % 26))}`
     const entries = Array.from({ length: 100 }, (_, index) => anEntry(name(index), { value: '🎬'.repeat(1_000) }))
     await add(videoId, entries)
     expect(await stored(videoId)).toEqual(entries)
   })
-  test('of another organisation’s video is not found, and nothing is kept of a refused call', async () => {
+  test('of another organisation’s video is not found, and a rejected call stores nothing', async () => {
     const { videoId } = await catalogue.upload()
     await add(videoId, [anEntry('a')])
     const foreign = metadata.change({ scope: '2', videoId }, '8', () => [], aCall())
@@ -56,14 +56,14 @@ describe('metadata', () => {
     await expect(add(videoId, [anEntry('b'), anEntry('a')])).rejects.toMatchObject({ reason: 'METADATA_EXISTS' })
     expect(await stored(videoId)).toEqual([anEntry('a')])
   })
-  test('is created once by 20 equal concurrent calls', async () => {
+  test('is created once by 20 concurrent calls with the same name', async () => {
     const { videoId } = await catalogue.upload()
     const made = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => add(videoId, [anEntry('a', { value: `${index}` })])))
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const one of made) if (one.status === 'rejected') expect(one.reason).toMatchObject({ kind: 'exists', reason: 'METADATA_EXISTS' })
     expect(await stored(videoId)).toHaveLength(1)
   })
-  test('never exceeds 100 under concurrent writes', async () => {
+  test('never exceeds 100 entries under concurrent writes', async () => {
     const { videoId } = await catalogue.upload()
     const calls = Array.from({ length: 12 }, (_, call) =>
       add(
@@ -75,7 +75,7 @@ describe('metadata', () => {
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     expect(await stored(videoId)).toHaveLength(100)
   })
-  test('with an idempotency key is created once, and a retry returns the first response', async () => {
+  test('is created once per idempotency key, and a retry returns the first response', async () => {
     const { videoId } = await catalogue.upload()
     const call = () => aCall({ key: `metadata ${videoId}`, fingerprint: 'a' })
     const first = await add(videoId, [anEntry('a')], call())

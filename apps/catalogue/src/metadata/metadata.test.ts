@@ -21,10 +21,10 @@ const fieldsOf = (run: () => void) => {
 }
 
 describe('entries', () => {
-  test.each(['a', 'genre', '_', '__proto__', 'constructor', 'z'.repeat(99), 'z'.repeat(100)])('may be called %s', (name) => {
+  test.each(['a', 'genre', '_', '__proto__', 'constructor', 'z'.repeat(99), 'z'.repeat(100)])('may be named %s', (name) => {
     expect(fieldsOf(() => checkEntries([anEntry({ name })]))).toEqual([])
   })
-  test.each(['', 'Genre', 'toString', 'a-b', 'a1', 'a b', 'a\n', 'é', 'a,b', 'z'.repeat(101)])('may not be called %j', (name) => {
+  test.each(['', 'Genre', 'toString', 'a-b', 'a1', 'a b', 'a\n', 'é', 'a,b', 'z'.repeat(101)])('must not be named %j', (name) => {
     expect(fieldsOf(() => checkEntries([anEntry({ name })]))).toEqual(['entries[0].name'])
   })
   test.each([
@@ -32,7 +32,7 @@ describe('entries', () => {
     [999, []],
     [1_000, []],
     [1_001, ['entries[0].value']],
-  ])('with %i characters of value name %j', (length, fields) => {
+  ])('with a value of %i characters have the invalid fields %j', (length, fields) => {
     expect(fieldsOf(() => checkEntries([anEntry({ value: '🎬'.repeat(length) })]))).toEqual(fields)
   })
   test.each([
@@ -41,30 +41,30 @@ describe('entries', () => {
     [99, []],
     [100, []],
     [101, ['entries']],
-  ])('that are %i in a call name %j', (count, fields) => {
+  ])('in a call with %i of them have the invalid fields %j', (count, fields) => {
     const entries = Array.from({ length: count }, (_, index) => anEntry({ name: letters(index) }))
     expect(fieldsOf(() => checkEntries(entries))).toEqual(fields)
     expect(fieldsOf(() => checkNames(entries.map(({ name }) => name)))).toEqual(fields.map(() => 'names'))
   })
-  test('are all named that are bad, and those that come twice', () => {
+  test('are all reported if they are invalid or repeated', () => {
     const entries = [anEntry(), anEntry(), anEntry({ name: 'B', value: 'a\0' })]
     expect(fieldsOf(() => checkEntries(entries))).toEqual(['entries[1].name', 'entries[2].name', 'entries[2].value'])
   })
 })
 
 describe('adding', () => {
-  test('keeps what is there', () => {
+  test('keeps the existing entries', () => {
     expect(addEntries([anEntry()], [anEntry({ name: 'mood' })], false).map(({ name }) => name)).toEqual(['genre', 'mood'])
   })
-  test('a name that is there is refused', () => {
+  test('an existing name is rejected', () => {
     expect(() => addEntries([anEntry()], [anEntry({ name: 'mood' }), anEntry()], true)).toThrow(refusal('METADATA_EXISTS'))
   })
-  test('fills a video to 100 and not further', () => {
+  test('is possible up to 100 entries per video', () => {
     const full = addEntries(many(99), [anEntry()], false)
     expect(full).toHaveLength(100)
     expect(() => addEntries(full, [anEntry({ name: 'mood' })], false)).toThrow(refusal('METADATA_FULL'))
   })
-  test('read-only entries is for the system', () => {
+  test('read-only entries requires a system user', () => {
     expect(() => addEntries([], [anEntry(), anEntry({ name: 'mood', readOnly: true })], false)).toThrow(refusal('SYSTEM_ONLY'))
     expect(addEntries([], [anEntry({ readOnly: true })], true)).toEqual([anEntry({ readOnly: true })])
   })
@@ -72,18 +72,18 @@ describe('adding', () => {
 
 describe('changing', () => {
   const now = [anEntry({ private: true }), anEntry({ name: 'bound', readOnly: true })]
-  test('touches what is named, and keeps what is not said', () => {
+  test('affects the named entries only, and keeps their other properties', () => {
     expect(changeEntries(now, [{ name: 'genre', value: 'show' }], false)).toEqual([anEntry({ value: 'show', private: true }), now[1]])
     expect(changeEntries(now, [{ name: 'genre', value: '', private: false }], false)[0]).toEqual(anEntry({ value: '' }))
   })
-  test('one that is not there is refused with all the others', () => {
+  test('an unknown entry rejects the whole call', () => {
     const changes = [
       { name: 'genre', value: 'show' },
       { name: 'mood', value: 'x' },
     ]
     expect(() => changeEntries(now, changes, true)).toThrow(refusal('METADATA_NOT_FOUND'))
   })
-  test('a read-only one, or one to be read-only, is for the system', () => {
+  test('an entry that is read-only, or making it read-only, requires a system user', () => {
     expect(() => changeEntries(now, [{ name: 'bound', value: 'x' }], false)).toThrow(refusal('METADATA_READ_ONLY'))
     expect(() => changeEntries(now, [{ name: 'genre', value: 'x', readOnly: true }], false)).toThrow(refusal('SYSTEM_ONLY'))
     expect(changeEntries(now, [{ name: 'bound', value: 'x', readOnly: false }], true)[1]).toEqual(anEntry({ name: 'bound', value: 'x' }))
@@ -92,11 +92,11 @@ describe('changing', () => {
 
 describe('removing', () => {
   const now = [anEntry(), anEntry({ name: 'bound', readOnly: true })]
-  test('takes the named ones', () => {
+  test('deletes the named entries', () => {
     expect(removeEntries(now, ['genre', 'genre'], false)).toEqual([now[1]])
     expect(removeEntries(now, ['genre', 'bound'], true)).toEqual([])
   })
-  test('is all or nothing', () => {
+  test('fails as a whole for an unknown or read-only entry', () => {
     expect(() => removeEntries(now, ['genre', '__proto__'], true)).toThrow(refusal('METADATA_NOT_FOUND'))
     expect(() => removeEntries(now, ['genre', 'bound'], false)).toThrow(refusal('METADATA_READ_ONLY'))
   })

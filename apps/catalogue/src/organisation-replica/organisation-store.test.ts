@@ -9,8 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-describe('a copy of an organisation', () => {
-  test('is replaced by a newer message only', async () => {
+describe('a replica of an organisation', () => {
+  test('is replaced only by a newer message', async () => {
     const { organisations } = catalogue
     const third = anOrganisation({ organisationId: '9', revision: 3, active: false, allowedIps: ['192.0.2.0/24'] })
     await organisations.apply(third)
@@ -22,7 +22,7 @@ describe('a copy of an organisation', () => {
   })
 })
 
-describe('the quota of a copy', () => {
+describe('the quota of a replica', () => {
   const quotaOf = async (organisationId: string) => (await catalogue.organisations.find(organisationId))?.quota
   test('is stored, and unchanged by a message without a quota', async () => {
     const { organisations } = catalogue
@@ -34,7 +34,7 @@ describe('the quota of a copy', () => {
     await organisations.apply(anOrganisation({ organisationId: '10', revision: 3 }))
     expect(await quotaOf('10')).toEqual({})
   })
-  test('is requested from auth for a copy without a quota', async () => {
+  test('is requested from auth for a replica without a quota', async () => {
     await catalogue.organisations.apply(anOrganisation({ organisationId: '11', quota: undefined }))
     const requested = anOrganisation({ organisationId: '11', quota: { concurrentJobs: 3 } })
     const organisations = createOrganisations(catalogue.organisations, async () => requested)
@@ -43,7 +43,7 @@ describe('the quota of a copy', () => {
   })
 })
 
-describe('an organisation that is not known here', () => {
+describe('an organisation without a replica', () => {
   test('is requested from auth once', async () => {
     let requested = 0
     const organisations = createOrganisations(catalogue.organisations, async (organisationId) => {
@@ -54,7 +54,7 @@ describe('an organisation that is not known here', () => {
     expect(await organisations.require('20')).toMatchObject({ organisationId: '20' })
     expect(requested).toBe(1)
   })
-  test('and unknown to auth is not found', async () => {
+  test('that auth does not know either is not found', async () => {
     const organisations = createOrganisations(catalogue.organisations, async () => undefined)
     await expect(organisations.require('21')).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
   })

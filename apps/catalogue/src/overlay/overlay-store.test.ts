@@ -54,7 +54,7 @@ describe('an overlay', () => {
     const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
     expect((await catalogue.videos.find('1', second))?.overlays).toEqual(await shown())
   })
-  test('that is disabled, or of another media, is in no record; the others come oldest first', async () => {
+  test('is in the records of its media unless it is disabled, oldest first', async () => {
     const { overlayId } = await create({ title: 'First' })
     await create({ title: 'Hidden', disabled: true })
     await create({ title: 'Second' })

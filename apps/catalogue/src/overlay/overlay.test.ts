@@ -14,7 +14,7 @@ const fieldsOf = (overlay: Partial<OverlayFields>): string[] => {
 const long = (count: number) => '𝄞'.repeat(count)
 
 describe('an overlay', () => {
-  test('may be as large as its limits', () => {
+  test('may be as large as the limits', () => {
     const max = {
       ...{ title: long(255), description: long(1_000), linkText: long(255), linkAction: long(50), linkTarget: long(50) },
       ...{ linkJavascriptCode: long(5_000), width: 8_192, height: 1, startSeconds: 0, endSeconds: 59_999, language: 'pt-BR' },
@@ -24,7 +24,7 @@ describe('an overlay', () => {
     expect(fieldsOf(max)).toEqual([])
     expect(fieldsOf({ startSeconds: 7, endSeconds: 7 })).toEqual([])
   })
-  test('is refused with every bad field at once', () => {
+  test('is rejected with every invalid field', () => {
     expect(
       fieldsOf({
         ...{ mediaId: 'x', title: '', description: long(1_001), linkText: long(256), linkAction: long(51), linkTarget: long(51) },
@@ -43,10 +43,10 @@ describe('an overlay', () => {
     [{ startSeconds: -1, endSeconds: 5 }],
     [{ startSeconds: 0, endSeconds: 60_000 }],
     [{ startSeconds: 0.5, endSeconds: 1 }],
-  ])('is not shown during %j', (times) => {
+  ])('cannot be shown during %j', (times) => {
     expect(fieldsOf(times)).toEqual(['during'])
   })
-  test('changes what the mask names, of its times both', () => {
+  test('changes the fields in the mask, and always both times', () => {
     const now = anOverlay({ title: 'Old', startSeconds: 1, endSeconds: 2, atEnd: true })
     const after = mergeOverlay(now, anOverlay({ title: 'New', disabled: true }), ['title', 'during'])
     expect(after).toEqual({ ...now, title: 'New', startSeconds: undefined, endSeconds: undefined })
@@ -54,29 +54,26 @@ describe('an overlay', () => {
   })
 })
 
-describe('an address for a page', () => {
+describe('a web address', () => {
   test.each(['', 'https://example.org', 'HTTP://EXAMPLE.ORG:8080/a?b=c#d', 'https://münchen.example/ä', 'https://[2001:db8::1]/'])(
     'may be %p',
     (address) => {
       expect(webAddressProblem(address, { paths: false })).toBeUndefined()
     },
   )
-  test.each(['images/a.png', '/images/a:b.png', '//cdn.example.org/a.png', '?a=b:c'])(
-    'may be the path %p for a picture alone',
-    (address) => {
-      expect(webAddressProblem(address, { paths: true })).toBeUndefined()
-      expect(webAddressProblem(address, { paths: false })).toBeDefined()
-    },
-  )
+  test.each(['images/a.png', '/images/a:b.png', '//cdn.example.org/a.png', '?a=b:c'])('may be the path %p only for an image', (address) => {
+    expect(webAddressProblem(address, { paths: true })).toBeUndefined()
+    expect(webAddressProblem(address, { paths: false })).toBeDefined()
+  })
   test.each([
     ...['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'java\tscript:alert(1)', ' javascript:alert(1)', '\u0001javascript:alert(1)'],
     ...['data:text/html,x', 'vbscript:x', 'blob:https://example.org/x', 'file:///etc/passwd', 'ftp://example.org', 'mailto:a@b'],
     ...['https:example.org', 'https:///example.org', 'https://', 'http://a b', 'https:\\\\example.org', 'https://example.org\n', 'x:y'],
     ...['java\u200bscript:x', '\u00a0https://example.org', 'https://%zz'],
-  ])('is never %p', (address) => {
+  ])('must not be %p', (address) => {
     for (const paths of [true, false]) expect(webAddressProblem(address, { paths })).toBeDefined()
   })
-  test('is judged in a moment, however long', () => {
+  test('is validated quickly for any length', () => {
     const started = performance.now()
     for (const text of [':'.repeat(65_536), 'a'.repeat(65_536), '/'.repeat(65_536)]) webAddressProblem(text, { paths: true })
     expect(performance.now() - started).toBeLessThan(500)

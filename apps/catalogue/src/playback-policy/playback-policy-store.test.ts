@@ -11,7 +11,7 @@ afterAll(() => catalogue.close())
 
 const rule = (videoId: string) => createPlaybackPolicyStore(catalogue.db).find(videoId)
 
-test('a video that plays is open to all where nothing else is said', async () => {
+test('a playable video without restrictions is public', async () => {
   const { videoId, jobId } = await catalogue.play()
   expect(await rule(videoId)).toEqual({
     sets: [{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `renditions/${jobId}` }],
@@ -25,8 +25,8 @@ test('a video that plays is open to all where nothing else is said', async () =>
   })
 })
 
-describe('address rules', () => {
-  test('are those of the video, else those of its organisation', async () => {
+describe('the allowed IPs', () => {
+  test('are those of the video, or else those of its organisation', async () => {
     await catalogue.organisations.apply(anOrganisation({ organisationId: '5', allowedIps: ['192.0.2.0/24'] }))
     const inherits = await catalogue.play({}, { organisationId: '5' })
     const own = await catalogue.play({ allowedIps: ['198.51.100.1'] }, { organisationId: '5' })
@@ -35,7 +35,7 @@ describe('address rules', () => {
   })
 })
 
-describe('there is no rule for', () => {
+describe('there is no policy for', () => {
   test.each([
     ['a disabled video', { enabled: false }],
     ['an expired video', { contentExpiry: { expireTime: new Date('2020-01-01T00:00:00Z'), message: '' } }],
@@ -53,7 +53,7 @@ describe('there is no rule for', () => {
     await catalogue.organisations.apply(anOrganisation({ organisationId: '6', revision: 2, active: false }))
     expect(await rule(videoId)).toBeUndefined()
   })
-  test('a video that never was', async () => {
+  test('an unknown video', async () => {
     expect(await rule('1')).toBeUndefined()
   })
 })

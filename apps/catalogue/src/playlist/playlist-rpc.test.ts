@@ -52,7 +52,7 @@ test('every caller sees the public videos of a playlist', async () => {
   expect(shown.nextSkip).toBe(0)
 })
 
-test('a playlist of large videos comes in parts that a message can hold, and each once', async () => {
+test('a playlist of large videos is returned in parts that fit into messages, each video once', async () => {
   // About 100 kB each, as JSON texts of four-byte characters.
   const large = JSON.stringify({ a: '\u{1f600}'.repeat(9_000) })
   const fields = { javascriptApiJson: large, monetizationJson: large, eventsTriggeredByClickJson: large }
@@ -85,7 +85,7 @@ test('a playlist of an inactive organisation is not found', async () => {
   expect((await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
 })
 
-test('others are refused as if there were none', async () => {
+test('a playlist of another organisation gives the same error as a missing one', async () => {
   const videoId = await aVideo()
   const playlistId = await aPlaylist([videoId])
   for (const [id, who] of [
@@ -110,7 +110,7 @@ test('others are refused as if there were none', async () => {
   )
 })
 
-test.each([-1, 25])('position %d is none', async (position) => {
+test.each([-1, 25])('position %d is rejected', async (position) => {
   const videoId = await aVideo()
   const playlistId = await aPlaylist([videoId])
   await expect(call.removeVideoFromPlaylist({ playlistId, videoId, position }, owner)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })

@@ -27,7 +27,7 @@ async function aPlaylist(videoIds: string[] = [], organisationId = '1', title = 
 }
 const add = (key: { scope: string; playlistId: string }, id: string) => playlists.update(key, [id], (now) => append(now, id))
 
-test('a new playlist is empty, with an id of its own', async () => {
+test('a new playlist is empty and has an id', async () => {
   const key = await aPlaylist()
   expect(parseId(key.playlistId)).toBeDefined()
   expect(await playlists.find(key)).toMatchObject({
@@ -37,7 +37,7 @@ test('a new playlist is empty, with an id of its own', async () => {
   })
 })
 
-test('its id is never that of a video, nor of another playlist', async () => {
+test('the id of a playlist differs from the ids of videos and other playlists', async () => {
   const taken = [videoId, (await aPlaylist()).playlistId, '12345']
   const picky = createPlaylistStore(catalogue.db, () => taken.shift() ?? videoId)
   const fields = plainPlaylist('', '')
@@ -45,15 +45,15 @@ test('its id is never that of a video, nor of another playlist', async () => {
   await expect(picky.create({ organisationId: '1', userId: '7', fields }, aCall())).rejects.toThrow('were all taken')
 })
 
-test('the same idempotency key makes one playlist', async () => {
+test('one idempotency key creates one playlist', async () => {
   const call = aCall({ key: 'b'.repeat(64), fingerprint: 'f'.repeat(64) })
   const create = () => playlists.create({ organisationId: '1', userId: '7', fields: plainPlaylist('Once', '') }, call)
   const first = await create()
   expect(await create()).toEqual(first)
 })
 
-describe('the order', () => {
-  test('is kept, with the same video at several places', async () => {
+describe('the order of a playlist', () => {
+  test('is stored, with the same video at several positions', async () => {
     const key = await aPlaylist()
     await add(key, videoId)
     await add(key, other)
@@ -63,7 +63,7 @@ describe('the order', () => {
     expect((await playlists.update(key, [videoId], (now) => take(now, videoId, 0))).videoIds).toEqual([other, videoId])
   })
 
-  test('of 50 that add at once to a list of 24, one gets in', async () => {
+  test('accepts one of 50 concurrent additions at 24 videos', async () => {
     const key = await aPlaylist(Array.from({ length: 24 }, () => other))
     const answers = await Promise.allSettled(Array.from({ length: 50 }, () => add(key, videoId)))
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -71,14 +71,14 @@ describe('the order', () => {
     expect((await playlists.find(key))?.playlist.videoIds).toHaveLength(25)
   })
 
-  test('cannot hold a 26th place whatever a change says', async () => {
+  test('cannot have a 26th position, whatever the update does', async () => {
     const key = await aPlaylist()
     const videoIds = Array.from({ length: 26 }, () => other)
     await expect(playlists.update(key, [], (now) => ({ ...now, videoIds }))).rejects.toThrow('playlist_video_position_check')
     expect((await playlists.find(key))?.playlist.videoIds).toEqual([])
   })
 
-  test('loses a video that is deleted, and closes the gap with the next change', async () => {
+  test('loses a deleted video, and closes the gap at the next update', async () => {
     const upload = await catalogue.upload()
     const key = await aPlaylist([upload.videoId, other, upload.videoId])
     await catalogue.media.remove({ scope: '1', mediaId: upload.mediaId }, { userId: '7', callerId: '7', notes: '' })
@@ -86,7 +86,7 @@ describe('the order', () => {
     expect((await playlists.update(key, [other], (now) => take(now, other, 0))).videoIds).toEqual([])
   })
 
-  test('holds while videos are deleted and added at once', async () => {
+  test('stays correct while videos are deleted and added concurrently', async () => {
     const uploads = await Promise.all(Array.from({ length: 6 }, () => catalogue.upload()))
     const key = await aPlaylist(uploads.map((upload) => upload.videoId))
     const answers = await Promise.allSettled([
@@ -98,7 +98,7 @@ describe('the order', () => {
   })
 })
 
-test('what is of another organisation is not found, and nothing changes', async () => {
+test('playlists and videos of another organisation are not found, and nothing changes', async () => {
   const key = await aPlaylist([videoId])
   expect(await playlists.find({ ...key, scope: '2' })).toBeUndefined()
   expect(await playlists.find({ ...key, scope: null })).toBeDefined()
@@ -117,14 +117,14 @@ test('what is of another organisation is not found, and nothing changes', async 
   expect((await playlists.find(key))?.playlist.videoIds).toEqual([videoId])
 })
 
-test('address rules of one of its videos bind it', async () => {
+test('a playlist is IP-restricted if one of its videos is', async () => {
   const key = await aPlaylist([videoId])
   expect((await playlists.find(key))?.playlist.ipRestricted).toBe(false)
   const bound = await catalogue.upload({ allowedIps: ['192.0.2.1'] })
   expect((await add(key, bound.videoId)).ipRestricted).toBe(true)
 })
 
-test('a change stores every field, and when', async () => {
+test('an update stores every field and the time', async () => {
   const key = await aPlaylist()
   const before = await playlists.find(key)
   const fields = {
@@ -151,7 +151,7 @@ describe('the list of an organisation', () => {
     playlists.list({ organisationId: '2', size: 100, token: '', skip: 0, ...more, messageSize: () => weight })
   const titles = ({ playlists: page }: { playlists: Playlist[] }) => page.map(({ title }) => title)
 
-  test('comes oldest first, page by page, and has nothing of others', async () => {
+  test('is returned oldest first, page by page', async () => {
     for (const title of ['a', 'b', 'c', 'd', 'e']) await aPlaylist([foreign], '2', title)
     // Two playlists with the same creation time.
     await catalogue.db.query(`update playlist set create_time = (select create_time from playlist where title = 'c') where title = 'd'`)

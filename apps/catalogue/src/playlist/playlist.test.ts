@@ -8,7 +8,7 @@ const aPlaylist = (...videoIds: string[]) => ({ ...plainPlaylist('Launches', '')
 test.each([
   ['an empty playlist', 0],
   ['a playlist one below the limit', 24],
-])('%s takes one more video', (_, before) => {
+])('%s accepts one more video', (_, before) => {
   expect(append(aPlaylist(...many(before)), '7').videoIds).toEqual([...many(before), '7'])
 })
 
@@ -16,7 +16,7 @@ test('a full playlist rejects another video', () => {
   expect(() => append(aPlaylist(...many(25)), '7')).toThrow(expect.objectContaining({ kind: 'refused', reason: 'PLAYLIST_FULL' }))
 })
 
-describe('taking a video out', () => {
+describe('removing a video', () => {
   test.each([
     ['every occurrence', '1', undefined, ['2', '3']],
     ['the one at a position', '1', 2, ['1', '2', '3']],
@@ -24,14 +24,14 @@ describe('taking a video out', () => {
     ['not what stands elsewhere', '1', 1, ['1', '2', '1', '3']],
     ['not what is past the end', '1', 24, ['1', '2', '1', '3']],
     ['not what was never there', '9', undefined, ['1', '2', '1', '3']],
-  ])('takes %s', (_, videoId, position, left) => {
+  ])('removes %s', (_, videoId, position, left) => {
     expect(take(aPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(left)
   })
 })
 
-describe('a change', () => {
+describe('an update', () => {
   const input = { ...plainPlaylist('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
-  test('takes what the mask names, and nothing else', () => {
+  test('changes the fields in the mask and nothing else', () => {
     expect(mergePlaylist(aPlaylist('1'), input, ['title', 'randomise', 'video_limit'])).toEqual({
       ...plainPlaylist('Landings', ''),
       randomise: true,
@@ -54,13 +54,13 @@ describe('a change', () => {
     [{ videoLimit: 26 }, 'video_limit'],
     [{ videoLimit: -1 }, 'video_limit'],
     [{ videoIds: many(26) }, 'video_ids'],
-  ])('%j is refused', (bad, field) => {
+  ])('rejects %j', (bad, field) => {
     expect(() => mergePlaylist(aPlaylist(), { ...input, ...bad }, [field])).toThrow(
       expect.objectContaining({ reason: 'INVALID_INPUT', fields: [expect.objectContaining({ field })] }),
     )
   })
 
-  test('names every bad field at once, those that do not exist too', () => {
+  test('reports every invalid field at once, including unknown fields', () => {
     const bad = { ...input, title: 'x'.repeat(256), videoLimit: 0.5 }
     expect(() => mergePlaylist(aPlaylist(), bad, ['title', 'video_limit', 'playlist_id'])).toThrow(
       expect.objectContaining({ message: 'bad fields: update_mask, title, video_limit' }),

@@ -59,7 +59,7 @@ async function withSlides(pages = 2) {
 const received = async () => (await catalogue.messages()).map(({ topic, key, payload }) => `${topic} ${key} ${payload.jobId}`)
 const failure: SlideUpdate = { kind: 'failed', code: 4002, message: 'not a PDF' }
 
-describe('records', () => {
+describe('presentations', () => {
   test('are found by their own organisation and the system', async () => {
     const id = await create({ title: 'Größe \u{1F680}' })
     expect(await find(id)).toMatchObject({ ...fields, presentationId: id, title: 'Größe \u{1F680}', filename: '', slides: [] })
@@ -68,12 +68,12 @@ describe('records', () => {
     await expect(change(id, { title: 'x' }, '2')).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(presentations.remove({ scope: '2', presentationId: id })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   })
-  test('with an idempotency key are made once', async () => {
+  test('are created once per idempotency key', async () => {
     const call = aCall({ key: 'k1', fingerprint: 'f' })
     expect(await create({}, call)).toBe(await create({}, call))
     await expect(create({}, aCall({ key: 'k1', fingerprint: 'g' }))).rejects.toMatchObject({ reason: 'IDEMPOTENCY_MISMATCH' })
   })
-  test('are gone for good when they are deleted, with the word to encoding about their files', async () => {
+  test('are deleted with their jobs, and encoding is notified about their files', async () => {
     const { presentationId, jobId } = await withSlides()
     const next = await add(presentationId)
     await catalogue.db.query('truncate outbox')
@@ -89,7 +89,7 @@ describe('records', () => {
 
 describe('the video of a presentation', () => {
   const videoNames = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.presentationId
-  test('names it, as long as it is its video', async () => {
+  test('refers to the presentation while it is assigned', async () => {
     const [one, two] = [await catalogue.play(), await catalogue.play()]
     const id = await create({ videoId: one.videoId })
     expect(await videoNames(one.videoId)).toBe(id)
@@ -98,7 +98,7 @@ describe('the video of a presentation', () => {
     await presentations.remove({ scope: null, presentationId: id })
     expect(await videoNames(two.videoId)).toBe('')
   })
-  test('is of the same organisation', async () => {
+  test('must belong to the same organisation', async () => {
     const foreign = await catalogue.play({}, { organisationId: '2' })
     await expect(create({ videoId: foreign.videoId })).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     const { videoId } = await catalogue.play()
@@ -108,7 +108,7 @@ describe('the video of a presentation', () => {
     await change(id, { organisationId: '2', videoId: '' })
     expect([await find(id), await videoNames(videoId)]).toEqual([undefined, ''])
   })
-  test('becomes it when the video names a presentation that has none', async () => {
+  test('is assigned when a video refers to a presentation that has none', async () => {
     const [one, two] = [await catalogue.play(), await catalogue.play()]
     const foreign = await catalogue.play({}, { organisationId: '2' })
     const id = await create()
@@ -133,7 +133,7 @@ describe('the video of a presentation', () => {
 
 describe('any caller', () => {
   const isSeen = async (id: string) => [(await presentations.findPublic(id)) !== undefined, (await rules.find(id)) !== undefined]
-  test('sees one without a video, with its files under the rule of its organisation', async () => {
+  test('sees a presentation without a video, with the allowed IPs of its organisation', async () => {
     const { presentationId, jobId } = await withSlides()
     expect(await isSeen(presentationId)).toEqual([true, true])
     expect(await rules.find(presentationId)).toEqual({
@@ -146,7 +146,7 @@ describe('any caller', () => {
     expect(await isSeen(await create())).toEqual([true, false])
     expect(await isSeen('5')).toEqual([false, false])
   })
-  test('sees one with a video only as long as that can be seen, and with its protection', async () => {
+  test('sees a presentation with a video only while the video is visible, and with its protection', async () => {
     const { presentationId } = await withSlides()
     const { videoId, mediaId } = await catalogue.play()
     await change(presentationId, { videoId })
@@ -170,7 +170,7 @@ describe('any caller', () => {
     expect(await isSeen(presentationId)).toEqual([false, false])
     expect(await find(presentationId)).toBeDefined()
   })
-  test('sees none of an inactive organisation', async () => {
+  test('sees no presentation of an inactive organisation', async () => {
     await catalogue.organisations.apply(anOrganisation({ organisationId: '3' }))
     const { presentationId } = await add('', { organisationId: '3' })
     expect((await isSeen(presentationId))[0]).toBe(true)
@@ -180,7 +180,7 @@ describe('any caller', () => {
 })
 
 describe('a file', () => {
-  test('creates a presentation, is sent to encoding, and becomes its slides', async () => {
+  test('creates a presentation, is sent to encoding and becomes its slides', async () => {
     const { presentationId, jobId } = await add()
     expect(await received()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
     const started = await find(presentationId)
@@ -199,7 +199,7 @@ describe('a file', () => {
     ])
     expect(ready?.document).toEqual({ version: ready?.slides[0]?.version, path: 'document.pdf' })
   })
-  test('that is reported twice, late, or out of order changes nothing more', async () => {
+  test('changes nothing when its result is reported repeatedly, late or out of order', async () => {
     const { presentationId, jobId } = await add()
     await jobs.apply(jobId, made(presentationId, jobId, 2), 5)
     const once = await find(presentationId)
@@ -210,7 +210,7 @@ describe('a file', () => {
     expect(await find(presentationId)).toEqual(once)
     expect(await jobs.apply('999999999', failure, 1)).toBeUndefined()
   })
-  test('that is appended comes after the others, whose times stay', async () => {
+  test('that is appended adds its slides after the others, whose times stay', async () => {
     const { presentationId } = await withSlides(2)
     await presentations.update({ scope: null, presentationId }, (now) => ({
       ...now,
@@ -232,7 +232,7 @@ describe('a file', () => {
     expect(after && statusOf(after).state).toBe('awaiting_timings')
     expect((await rules.find(presentationId))?.sets).toHaveLength(2)
   })
-  test('that cannot be appended leaves everything as it was, and says why', async () => {
+  test('that cannot be appended leaves the presentation unchanged, and the reason is shown', async () => {
     const { presentationId } = await withSlides()
     const { jobId } = await add(presentationId)
     expect(await jobs.apply(jobId, failure, 1)).toBe(false)
@@ -240,7 +240,7 @@ describe('a file', () => {
     expect(after && statusOf(after)).toMatchObject({ state: 'awaiting_timings', reason: 'not a PDF' })
     expect(after?.slides).toHaveLength(2)
   })
-  test('that is the first and fails makes it fail, and the next one can mend it', async () => {
+  test('that is the first one and fails makes the presentation fail, until another file succeeds', async () => {
     const { presentationId, jobId } = await add()
     await jobs.apply(jobId, { kind: 'progress', percent: 30 }, 1)
     await jobs.apply(jobId, failure, 2)
@@ -252,14 +252,14 @@ describe('a file', () => {
     expect(mended).toMatchObject({ filename: 'good.pdf' })
     expect(mended && statusOf(mended)).toMatchObject({ state: 'awaiting_timings', reason: '' })
   })
-  test('waits for the one before it to end: of ten at once one is taken', async () => {
+  test('is accepted only after the previous one has ended, also with ten concurrent calls', async () => {
     const { presentationId } = await withSlides()
     const answers = await Promise.allSettled(Array.from({ length: 10 }, () => add(presentationId)))
     const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
     expect(refusals).toHaveLength(9)
     for (const refusal of refusals) expect(refusal).toMatchObject({ kind: 'conflict', reason: 'PRESENTATION_BUSY' })
   })
-  test('is taken once, however often it is brought, even at once', async () => {
+  test('is accepted once, also with repeated and concurrent calls', async () => {
     const sourceObject = 'upload/1/same.pdf'
     const answers = await Promise.allSettled(Array.from({ length: 8 }, () => add('', { sourceObject })))
     const [first] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
@@ -279,20 +279,20 @@ describe('a file', () => {
     await expect(add((await withSlides()).presentationId, { sourceObject })).rejects.toMatchObject({ kind: 'invalid' })
     await expect(add('', { sourceObject, organisationId: '2' })).rejects.toMatchObject({ kind: 'invalid' })
   })
-  test('is not appended to a presentation of another organisation, or to none', async () => {
+  test('is not appended to an unknown presentation or one of another organisation', async () => {
     const { presentationId } = await withSlides()
     await expect(add(presentationId, { organisationId: '2' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(add('5')).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   })
 })
 
-test('ids of its jobs are of no job of a media', async () => {
+test('slide jobs have other ids than media jobs', async () => {
   const ids = [(await catalogue.upload()).jobId, (await add()).jobId, (await catalogue.upload()).jobId, (await add()).jobId]
   expect(new Set(ids).size).toBe(4)
   expect((await jobs.wanted(ids)).sort()).toEqual([ids[1], ids[3]].sort())
 })
 
-test('a job of which nothing is heard is claimed once, and handed over again once', async () => {
+test('a stale job is claimed once and sent again once', async () => {
   const quiet = createStaleSlideJobs(catalogue.db, catalogue.enqueue)
   const { presentationId, jobId } = await add()
   await catalogue.db.query(`update presentation_job set check_time = now() - interval '1 hour' where job_id = $1`, [jobId])

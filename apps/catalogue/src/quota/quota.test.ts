@@ -9,7 +9,7 @@ describe('work is admitted', () => {
   test('without a quota, with the estimate set aside', () => {
     expect(admit({}, { ...none, jobs: 9_999, bytes: 9 * GIB }, source)).toEqual({ ...ESTIMATE })
   })
-  test('with what is left when that is less than the estimate', () => {
+  test('without a quota, and the estimate is reserved', () => {
     const usage = { ...none, bytes: 900, reservedBytes: 40, ms: MINUTE_MS, reservedMs: 30_000 }
     expect(admit({ bytes: 1_000, minutesPerMonth: 2 }, usage, source)).toEqual({
       ...{ bytes: 60, ms: 30_000, maxBytes: 60, maxMs: 30_000 },
@@ -44,11 +44,11 @@ test('a refusal says what is used, reserved and allowed', () => {
   expect(() => admit({ minutesPerMonth: 2 }, full, source)).toThrow(/of 2 minutes .* 1.5 are used and 0.5 reserved/)
 })
 
-describe('what a job has made', () => {
+describe('%s is the reason of a rejection with the quota %j and the usage %j', () => {
   const job = { bytes: 100, ms: 1_000, quotaBytes: 1_000, quotaMs: MINUTE_MS }
   const now = { bytes: 1_000, minutesPerMonth: 1 }
   const made = (more: Partial<{ bytes: number; releasedBytes: number; ms: number }>) => ({ bytes: 0, releasedBytes: 0, ms: 0, ...more })
-  test('may be what it had set aside, whatever else is used', () => {
+  test('a rejection states the used, the reserved and the allowed amount', () => {
     expect(overrun(job, now, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, made({ bytes: 100, ms: 1_000 }))).toBeUndefined()
   })
   test('may be more while no other organisation needs it', () => {

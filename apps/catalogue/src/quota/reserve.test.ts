@@ -48,7 +48,7 @@ describe('bytes', () => {
     await remove(mediaId)
     expect(await usage()).toEqual({ ...settled, bytes: 0 })
   })
-  test('are released by a failure, a cancellation, and the deletion of the media', async () => {
+  test('are released by a failure, a cancellation and the deletion of the media', async () => {
     const [failed, cancelled, deleted] = await Promise.all([upload(), upload(), upload()])
     expect(await usage()).toMatchObject({ reservedBytes: 3 * ESTIMATE.bytes, jobs: 3 })
     await catalogue.jobs.apply(failed.jobId, { kind: 'failed', code: 4002, message: '' }, 1)
@@ -56,7 +56,7 @@ describe('bytes', () => {
     await remove(deleted.mediaId)
     expect(await usage()).toEqual({ bytes: 0, reservedBytes: 0, ms: 0, reservedMs: 0, jobs: 0 })
   })
-  test('of a replacement take the place of those before, and its minutes are added', async () => {
+  test('of a replacement replace those of the previous set, and its minutes are added', async () => {
     const { jobId, mediaId } = await upload()
     await publish(jobId, 5 * MIB)
     await replace(mediaId)
@@ -65,7 +65,7 @@ describe('bytes', () => {
     await publish(last, 2 * MIB)
     expect(await usage()).toMatchObject({ bytes: 2 * MIB, reservedBytes: 0, ms: 12_000 })
   })
-  test('beyond the quota are not kept: the job fails with 4003, and says why', async () => {
+  test('beyond the quota are rejected, and the job fails with 4003 and a message', async () => {
     await limit({ bytes: 20 * MIB })
     const [large, small] = [await upload(), await upload()]
     expect(await publish(large.jobId, 12 * MIB + 1)).toBe(false)
@@ -79,7 +79,7 @@ describe('bytes', () => {
     await remove(small.mediaId)
     await upload()
   })
-  test('that a replacement releases count for it: it is accepted when nothing else is left', async () => {
+  test('that a replacement releases are available to it, so it is accepted when the quota is used up', async () => {
     await limit({ bytes: 20 * MIB })
     const { jobId, mediaId } = await upload()
     await publish(jobId, 20 * MIB)
@@ -95,7 +95,7 @@ describe('bytes', () => {
     expect(await usage()).toMatchObject({ reservedBytes: ESTIMATE.bytes - 5 * MIB })
     expect(await publish(fourth, 20 * MIB)).toBe(true)
   })
-  test('that were reserved under a quota that was lowered since may be used; what is there stays', async () => {
+  test('that were reserved before the quota was lowered may be used, and existing files stay', async () => {
     await limit({ bytes: 100 * MIB })
     const [kept, underWay] = [await upload(), await upload()]
     await publish(kept.jobId, 50 * MIB)
@@ -104,7 +104,7 @@ describe('bytes', () => {
     expect(await publish(underWay.jobId, 40 * MIB)).toBe(true)
     expect(await usage()).toMatchObject({ bytes: 90 * MIB })
   })
-  test('never pass the quota when twenty uploads and their ends meet at the edge', async () => {
+  test('never exceed the quota under twenty concurrent uploads and results', async () => {
     await limit({ bytes: 60 * MIB })
     const answers = await Promise.allSettled(Array.from({ length: 20 }, upload))
     const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
@@ -121,7 +121,7 @@ describe('bytes', () => {
 })
 
 describe('minutes', () => {
-  test('are those of the month in which a job was accepted, and stay when its media is deleted', async () => {
+  test('count in the month in which a job was accepted, and stay when its media is deleted', async () => {
     await limit({ minutesPerMonth: 2 })
     const [before, now] = [await upload(), await upload()]
     await catalogue.db.query(`update job set quota_month = '2020-01-01' where job_id = $1`, [before.jobId])
@@ -136,7 +136,7 @@ describe('minutes', () => {
     expect(await publish(jobId, 10, 1.001)).toBe(false)
     expect(await job(jobId)).toMatchObject({ code: 4003, message: expect.stringContaining('minutes') })
   })
-  test('of a source are reserved once it is probed, and a job ends then for whose source no minutes are left', async () => {
+  test('of a source are reserved when it is probed, and the job fails if too few are left', async () => {
     await limit({ minutesPerMonth: 600 })
     const [first, second] = [await upload(), await upload()]
     const probed = (jobId: string, minutes: number, at: number) =>
@@ -158,7 +158,7 @@ describe('minutes', () => {
     await catalogue.jobs.cancel(organisationId, third.jobId)
     expect(await usage()).toMatchObject({ ms: 500 * 60_000, reservedMs: 0 })
   })
-  test('that are left, and bytes, are sent to encoding, also when a job is sent again', async () => {
+  test('and bytes that are left are sent to encoding, also when a job is sent again', async () => {
     await limit({ bytes: 9 * MIB, minutesPerMonth: 3 })
     const { jobId } = await upload()
     const received = (await catalogue.messages()).find(({ payload }) => payload.jobId === jobId)
@@ -170,8 +170,8 @@ describe('minutes', () => {
   })
 })
 
-describe('jobs under way', () => {
-  test('are no more than the quota, however many come at once, and one that ends makes room', async () => {
+describe('active jobs', () => {
+  test('never exceed the quota under concurrent uploads, and a finished job allows another one', async () => {
     await limit({ concurrentJobs: 5 })
     const answers = await Promise.allSettled(Array.from({ length: 20 }, upload))
     const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
@@ -192,7 +192,7 @@ describe('jobs under way', () => {
   })
 })
 
-test('a refusal leaves nothing, and an idempotency key may be used again', async () => {
+test('a rejection stores nothing, and its idempotency key can be used again', async () => {
   await limit({ bytes: 0 })
   const count = async () =>
     (await catalogue.db.query<{ n: string }>('select count(*) as n from media where organisation_id = $1', [organisationId]))[0]?.n
@@ -204,7 +204,7 @@ test('a refusal leaves nothing, and an idempotency key may be used again', async
   await send()
 })
 
-test('slides count with their documents, take no minutes, and go with their presentation', async () => {
+test('slides count with their documents, use no minutes, and are released with their presentation', async () => {
   await limit({ bytes: 20 * MIB, minutesPerMonth: 0 })
   const slides = createSlideJobStore(catalogue.db, catalogue.enqueue)
   const source = (object: string, sourceBytes: number) => ({

@@ -33,7 +33,7 @@ const reserved = async () => (await readUsage(catalogue.db.query, organisationId
 const expire = (id: string) =>
   catalogue.db.query(`update upload_reservation set expire_time = now() - interval '1 second' where reservation_id = $1`, [id])
 
-test('uploads reserve bytes up to the quota, and give them back', async () => {
+test('uploads reserve bytes up to the quota, and release them', async () => {
   const first = await reserve(60 * MIB)
   await expect(reserve(41 * MIB)).rejects.toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES' })
   await reserve(40 * MIB)
@@ -44,7 +44,7 @@ test('uploads reserve bytes up to the quota, and give them back', async () => {
   expect(await reserved()).toBe(40 * MIB)
 })
 
-test('a reservation is repeated, grows and shrinks in place', async () => {
+test('a reservation can be repeated, increased and decreased', async () => {
   const reservationId = await reserve(50 * MIB)
   await reserve(50 * MIB, { reservationId })
   await reserve(100 * MIB, { reservationId })
@@ -55,13 +55,13 @@ test('a reservation is repeated, grows and shrinks in place', async () => {
   expect(await reserved()).toBe(90 * MIB)
 })
 
-test('one takes the place of another in one step', async () => {
+test('a reservation can replace another one in one step', async () => {
   const first = await reserve(90 * MIB)
   await reserve(80 * MIB, { replacesId: first, isOpen: false })
   expect(await reserved()).toBe(80 * MIB)
 })
 
-test('an expired reservation counts no more, is made again, and is swept', async () => {
+test('an expired reservation does not count, can be renewed, and is swept', async () => {
   const reservationId = await reserve(90 * MIB)
   await expire(reservationId)
   expect(await reserved()).toBe(0)
@@ -75,7 +75,7 @@ test('an expired reservation counts no more, is made again, and is swept', async
   ])
 })
 
-test('open uploads are bounded without a quota too, complete and expired ones do not count', async () => {
+test('open uploads are limited also without a quota, and complete and expired uploads do not count', async () => {
   await limit({})
   const ids = [await reserve(1), await reserve(1), await reserve(1)]
   await expect(reserve(1)).rejects.toMatchObject({ kind: 'exhausted', reason: 'TOO_MANY_UPLOADS', retryAfter: 10 })
@@ -87,7 +87,7 @@ test('open uploads are bounded without a quota too, complete and expired ones do
   await expect(reserve(1)).rejects.toMatchObject({ reason: 'TOO_MANY_UPLOADS' })
 })
 
-test('many at once pass neither bound', async () => {
+test('concurrent reservations exceed neither limit', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => reserve(40 * MIB)))
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
   await limit({})
@@ -95,7 +95,7 @@ test('many at once pass neither bound', async () => {
   expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a video that is made of an upload takes the place of what it had reserved, and a foreign upload loses nothing', async () => {
+test('a video that is created from an upload replaces its reservation, and reservations of other organisations stay', async () => {
   const uploadId = await reserve(95 * MIB)
   const foreign = String(++revision + 10_000)
   await catalogue.organisations.apply(anOrganisation({ organisationId: foreign, revision: ++revision, quota: {} }))

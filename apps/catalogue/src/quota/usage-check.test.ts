@@ -137,8 +137,8 @@ async function tried(step: Step): Promise<void> {
   }
 }
 
-describe('whatever is done in whatever order, some of it twice at once', () => {
-  test('what is kept is what the rows come to, and within the quota', async () => {
+describe('after random operations, some of them concurrent', () => {
+  test('the maintained usage matches the rows and is within the quota', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => {
         await newOrganisations()
@@ -159,7 +159,7 @@ describe('whatever is done in whatever order, some of it twice at once', () => {
   }, 240_000)
 })
 
-test('what differs is reported and put right', async () => {
+test('differences are reported and corrected', async () => {
   const [organisationId = ''] = organisations
   const before = await readUsage(catalogue.db.query, organisationId)
   await catalogue.db.query(

@@ -4,7 +4,7 @@ import { sealedCodec } from './answer-codec.ts'
 
 const answer = { token: 'a-secret-token', expires: 5 }
 
-test('an answer comes back as it was, and its secret is not in the bytes', () => {
+test('a response is decoded as it was encoded, and its secret is not readable in the bytes', () => {
   const codec = sealedCodec<typeof answer>(fixedMasterKeys('a master key of this test, long enough'))
   const bytes = codec.encode(answer)
   expect(codec.decode(bytes)).toEqual(answer)
@@ -12,7 +12,7 @@ test('an answer comes back as it was, and its secret is not in the bytes', () =>
   expect(Buffer.from(codec.encode(answer))).not.toEqual(Buffer.from(bytes))
 })
 
-test('changed bytes, and those of another master key, are refused', () => {
+test('changed bytes and bytes of another master key are rejected', () => {
   const codec = sealedCodec<typeof answer>(fixedMasterKeys('a master key of this test, long enough'))
   const bytes = Buffer.from(codec.encode(answer))
   bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1

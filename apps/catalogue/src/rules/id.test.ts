@@ -22,11 +22,11 @@ test.each([
   'a',
   '1\0',
   "1' or '1",
-])('%j is none', (text) => {
+])('%j is not an id', (text) => {
   expect(parseId(text)).toBeUndefined()
 })
 
-test('made ids are ids, and of the whole range', () => {
+test('random ids are valid and use the whole range', () => {
   const ids = Array.from({ length: 1_000 }, newRandomId)
   expect(ids.every(parseId)).toBe(true)
   expect(new Set(ids).size).toBe(1_000)

@@ -9,11 +9,11 @@ test.each([
   ['as many as there may be', 'x'.repeat(10), 0],
   ['as many that need two units each', '😀'.repeat(10), 0],
   ['one too many that need two units each', '😀'.repeat(11), 1],
-])('%s in a text of 1 to 10 characters', (_, text, problems) => {
+])('%s is validated for a length of 1 to 10 characters', (_, text, problems) => {
   expect(checkText('name', text, { min: 1, max: 10 })).toHaveLength(problems)
 })
 
-test('a cut never splits a pair', () => {
+test('truncation never splits a surrogate pair', () => {
   expect(firstCharacters('😀😀😀', 2)).toBe('😀😀')
   expect(tidy('a\0b\ud800', 10)).toBe('ab\ufffd')
 })

@@ -13,7 +13,7 @@ test('a digest is stored as argon2id with a random salt, and only the digest its
   expect(await digests.matches(one, one, '1')).toBe(false)
 })
 
-test('of 200 checks of one group at once two run, four wait, and the others are rejected', async () => {
+test('of 200 concurrent checks of one group, two run, four wait and the others are rejected', async () => {
   const digests = createPasswordHasher()
   const stored = await digests.make(sha1, '1')
   const checks = await Promise.allSettled(Array.from({ length: 200 }, () => digests.matches(stored, sha1, '1')))

@@ -24,7 +24,7 @@ function refused(run: () => unknown): string[] {
   return []
 }
 
-test('only what the mask names is taken', () => {
+test('only the fields of the update mask change', () => {
   const { fields } = changeSetting(plain, input({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
   expect(fields).toMatchObject({ ...DEFAULT_SETTING, title: 'A', showControls: false })
 })
@@ -58,13 +58,13 @@ test.each<[keyof SettingFields, unknown, unknown]>([
   expect(refused(() => change({ [key]: bad }))).toEqual([pathOf(key)])
 })
 
-test('every bad field is named at once, and what is no field too', () => {
+test('every invalid field is reported at once, including unknown fields', () => {
   const bad = input({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
   const mask = ['title', 'ga_library', 'password', 'rolls', 'organisation_id']
   expect(refused(() => changeSetting(plain, bad, mask)).sort()).toEqual(['ga_library', 'password', 'rolls', 'title', 'update_mask'])
 })
 
-test('a change that leaves no rendition is refused by the bound that was sent', () => {
+test('bounds that allow no rendition are rejected at the changed bound', () => {
   expect(refused(() => change({ highestQualityVersion: 200 }, { ...plain, lowestQualityVersion: 500 }))).toEqual([
     'highest_quality_version',
   ])
@@ -81,7 +81,7 @@ describe('the password', () => {
     ['protected, as it is', { password: '', passwordProtected: true }, kept, { kind: 'keep' }],
     ['not protected', { password: '', passwordProtected: false }, kept, { kind: 'remove' }],
     ['not protected, as it is', { passwordProtected: false }, plain, { kind: 'remove' }],
-  ])('%s', (_, fields, now, password) => {
+  ])('is handled when the request has %s', (_, fields, now, password) => {
     expect(change(fields, now).password).toEqual(password)
   })
   test.each([
@@ -92,7 +92,7 @@ describe('the password', () => {
     ['protected without any', { passwordProtected: true }, ['password_protected']],
     ['protected with an empty one', { passwordProtected: true, password: '' }, ['password_protected']],
     ['a password that is not to protect', { passwordProtected: false, password: sha1 }, ['password_protected']],
-  ])('%s is refused', (_, fields, names) => {
+  ])('is rejected for %s', (_, fields, names) => {
     expect(refused(() => change(fields))).toEqual(names)
   })
 })

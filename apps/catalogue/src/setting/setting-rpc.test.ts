@@ -40,7 +40,7 @@ const protect = async (password: string) => (await create({ password: sha1(passw
 const check = async (videoId: string, password: string, call = guest) =>
   (await room.checkVideoPassword({ videoId, password }, call)).matches
 
-test('a profile is made with its defaults, for the own organisation or, by the system, for any that is there', async () => {
+test('a profile is created with defaults, in the own organisation or by the system in any existing one', async () => {
   const { settingId } = await create({ title: 'A', passwordProtected: true, password: sha1('a') }, ['title', 'password'])
   const { setting } = await room.getSetting({ settingId }, owner)
   expect(setting).toMatchObject({ title: 'A', highestQualityVersion: 1200, showControls: true, gaLibrary: 'legacy', embedWmode: 'direct' })
@@ -53,7 +53,7 @@ test('a profile is made with its defaults, for the own organisation or, by the s
   expect((await create({}, [], system, '2')).settingId).toMatch(/^\d+$/)
 })
 
-test('one of another organisation is as one that is not there, for every call', async () => {
+test('a profile of another organisation gives the same error as a missing one, for every call', async () => {
   const { settingId } = await create({ title: 'A' }, ['title'])
   const calls = (id: string) => [
     () => room.getSetting({ settingId: id }, stranger),
@@ -71,7 +71,7 @@ test('one of another organisation is as one that is not there, for every call', 
 })
 
 describe('the password of a video', () => {
-  test('is the raw one alone, and equal ones are stored differently', async () => {
+  test('matches only the correct digest, and equal passwords are stored differently', async () => {
     const { videoId } = await catalogue.upload({ settingId: await protect('correct horse') })
     const other = await catalogue.upload({ settingId: await protect('correct horse') })
     expect(await check(videoId, sha1('correct horse'))).toBe(true)
@@ -85,11 +85,11 @@ describe('the password of a video', () => {
       expect(await check(videoId, tried)).toBe(false)
     }
   })
-  test('is not there without a profile', async () => {
+  test('never matches without a profile', async () => {
     const { videoId } = await catalogue.upload()
     expect(await check(videoId, sha1(''))).toBe(false)
   })
-  test('is checked for every caller that may see the video', async () => {
+  test('can be checked by every caller that may see the video', async () => {
     const settingId = await protect('a')
     const { videoId } = await catalogue.upload({ settingId, enabled: false })
     await expect(check(videoId, sha1('a'))).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -102,7 +102,7 @@ describe('the password of a video', () => {
     const inactive = await catalogue.upload({}, { organisationId: '4' })
     await expect(check(inactive.videoId, '')).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   })
-  test('is checked in the turns of the organisation of the video, and set in those of the organisation of the profile', async () => {
+  test('is checked in the queue of the organisation of the video, and set in the queue of the organisation of the profile', async () => {
     const { videoId } = await catalogue.upload({ settingId: await protect('b') })
     const elsewhere = (await create({ password: sha1('b') }, ['password'], system, '2')).settingId
     const other = await catalogue.upload({ settingId: elsewhere }, { organisationId: '2' })
@@ -122,7 +122,7 @@ describe('the password of a video', () => {
     await noted.createSetting({ organisationId: '1', setting: aChange(''), mask: ['password'], validateOnly: false }, owner)
     expect(groups).toEqual(['try 1', 'try 2', 'set 2', 'set 1'])
   })
-  test('uses no attempt for a foreign profile, or in a rejected request', async () => {
+  test('is not hashed for a foreign profile or a rejected request', async () => {
     const settingId = await protect('c')
     const none = async () => {
       throw new Error('derived for nothing')
@@ -137,7 +137,7 @@ describe('the password of a video', () => {
   })
 })
 
-test('the profile of a video is shown without its password to every caller that may see the video', async () => {
+test('the profile of a video is returned without its password to every caller that may see the video', async () => {
   const settingId = await protect('c')
   const { videoId } = await catalogue.upload({ settingId })
   const { setting } = await room.findVideoSetting({ videoId }, guest)
@@ -148,7 +148,7 @@ test('the profile of a video is shown without its password to every caller that 
   expect((await room.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).setting).toBeUndefined()
 })
 
-test('its theme comes with it', async () => {
+test('the profile of a video is returned with the theme of the video', async () => {
   const fields = { ...DEFAULT_THEME, iconColour: '#112233' }
   const { themeId } = await createThemeStore(catalogue.db).create({ organisationId: '1', userId: '7', fields }, guest)
   const { videoId } = await catalogue.upload({ themeId })
@@ -156,7 +156,7 @@ test('its theme comes with it', async () => {
   expect((await room.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).theme).toBeUndefined()
 })
 
-test('lists are of the own organisation', async () => {
+test('lists are limited to the own organisation', async () => {
   const list = (organisationId: string, call: Call, more = {}) =>
     room.listSettings({ organisationId, pageSize: 0, pageToken: '', skip: 0, ...more }, call)
   expect((await list('', stranger)).settings.every((setting) => setting.organisationId === '2')).toBe(true)

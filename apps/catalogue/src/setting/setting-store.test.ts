@@ -23,7 +23,7 @@ const nameOn = (videoId: string, settingId: string) =>
 const madeUp = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 const video = (videoId: string) => catalogue.videos.find(null, videoId)
 
-test('every field comes back as it was stored, and as it was changed', async () => {
+test('every field is returned as it was stored and as it was changed', async () => {
   const { videoId } = await catalogue.upload()
   const naughty = `👩‍👩‍👧 <b>"'; drop table setting;-- \u202e\u2028`
   const fields: SettingFields = {
@@ -56,10 +56,10 @@ test('every field comes back as it was stored, and as it was changed', async () 
   expect(await find(settingId)).toEqual(changed)
 })
 
-describe('videos before and after others', () => {
+describe('pre-roll and post-roll videos', () => {
   const rollsOf = (...pre: string[]) => JSON.stringify({ pre, post: pre.slice(0, 1) })
   const missing = (videoId: string) => ({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` })
-  test('are of the organisation: others are as ones that are not there', async () => {
+  test('must belong to the organisation, and a foreign video gives the same error as a missing one', async () => {
     const own = (await catalogue.upload()).videoId
     const foreign = (await catalogue.upload({}, { organisationId: '2' })).videoId
     const settingId = await make({ rolls: rollsOf(own) })
@@ -75,7 +75,7 @@ describe('videos before and after others', () => {
     expect((await set(rollsOf(own, (await catalogue.upload()).videoId))).rolls).not.toBe(rollsOf(own))
     expect((await set('')).rolls).toBe('')
   })
-  test('may have gone since: the profile can be stored as it was read', async () => {
+  test('may be deleted later, and the profile can still be stored as it was read', async () => {
     const { videoId } = await catalogue.upload()
     const settingId = await make({ rolls: rollsOf(videoId) })
     await catalogue.db.query('delete from video where video_id = $1', [videoId])
@@ -98,7 +98,7 @@ test('a password is kept, changed and removed', async () => {
   expect(await settings.findPasswordOfVideo(videoId)).toBeUndefined()
 })
 
-test('a profile of another organisation is as one that is not there', async () => {
+test('a profile of another organisation gives the same error as a missing one', async () => {
   const settingId = await make()
   const refused = { kind: 'not_found', reason: 'SETTING_NOT_FOUND', message: `no setting ${settingId}` }
   expect(await find(settingId, '2')).toBeUndefined()
@@ -108,7 +108,7 @@ test('a profile of another organisation is as one that is not there', async () =
   expect(await find(settingId, null)).toMatchObject({ settingId })
 })
 
-test('a repeated create with one idempotency key makes one profile', async () => {
+test('a repeated creation with one idempotency key creates one profile', async () => {
   const call = aCall({ key: 'a'.repeat(64), fingerprint: 'b'.repeat(64) })
   const setting = { organisationId: '1', userId: '7', fields: DEFAULT_SETTING, passwordHash: null }
   expect(await settings.create(setting, call)).toBe(await settings.create(setting, call))
@@ -130,12 +130,12 @@ test('a list pages in the order of creation, within its organisation', async () 
   }
 })
 
-describe('the profile that a video has', () => {
+describe('the profile of a video', () => {
   const shownOf = async (videoId: string) => {
     const { settingId, downloadAllowed } = (await video(videoId)) ?? {}
     return { named: settingId, downloadAllowed, has: (await settings.findOfVideo(videoId))?.settingId }
   }
-  test('is the one that it names, else the default one of its organisation, else none', async () => {
+  test('is the one that it names, or else the default of its organisation, or else none', async () => {
     const own = await make({ allowDownload: true })
     const byDefault = await make({ allowDownload: false }, { passwordHash: 'default' })
     const { videoId } = await catalogue.upload()
@@ -151,7 +151,7 @@ describe('the profile that a video has', () => {
     await setDefault('')
     expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
   })
-  test('is never one of another organisation', async () => {
+  test('is never a profile of another organisation', async () => {
     const foreign = await make({ allowDownload: true }, { organisationId: '2', passwordHash: 'foreign' })
     await setDefault(foreign)
     const { videoId } = await catalogue.upload()
@@ -160,7 +160,7 @@ describe('the profile that a video has', () => {
     expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
     await setDefault('')
   })
-  test.each(['an update', 'an upload'])('is not given by %s when it is not there or foreign, and all stays as it was', async (way) => {
+  test.each(['an update', 'an upload'])('is not changed by %s with an unknown or foreign profile', async (way) => {
     const foreign = await make({}, { organisationId: '2' })
     for (const settingId of [foreign, '999999', '9223372036854775807']) {
       const { videoId } = await catalogue.upload()
@@ -173,7 +173,7 @@ describe('the profile that a video has', () => {
 })
 
 describe('deleting', () => {
-  test('a profile with a password that a video names is refused until the password is gone', async () => {
+  test('a profile with a password is rejected while a video names it and it has the password', async () => {
     const settingId = await make({}, { passwordHash: 'hash' })
     await catalogue.upload({ settingId })
     const key = { scope: '1', settingId }
@@ -182,18 +182,15 @@ describe('deleting', () => {
     await settings.remove(key)
     await expect(settings.remove(key)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
   })
-  test.each(['hash', null])(
-    'the default profile is refused, also without a video, and whatever its password (%j)',
-    async (passwordHash) => {
-      const settingId = await make({}, { passwordHash, organisationId: '2' })
-      await setDefault(settingId, '2')
-      const refused = { kind: 'refused', reason: 'SETTING_IN_USE', message: expect.stringContaining('another default_setting_id first') }
-      await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject(refused)
-      await setDefault('', '2')
-      await settings.remove({ scope: null, settingId })
-    },
-  )
-  test.each([1, 2, 3, 4, 5])('never leaves a video that has just been given the profile without its password (%d)', async () => {
+  test.each(['hash', null])('the default profile is rejected, also without a video and with the password hash %j', async (passwordHash) => {
+    const settingId = await make({}, { passwordHash, organisationId: '2' })
+    await setDefault(settingId, '2')
+    const refused = { kind: 'refused', reason: 'SETTING_IN_USE', message: expect.stringContaining('another default_setting_id first') }
+    await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject(refused)
+    await setDefault('', '2')
+    await settings.remove({ scope: null, settingId })
+  })
+  test.each([1, 2, 3, 4, 5])('never removes the password of a video that names the profile at the same time (%d)', async () => {
     const settingId = await make({}, { passwordHash: 'hash' })
     const { videoId } = await catalogue.upload()
     const [named, removed] = await Promise.allSettled([nameOn(videoId, settingId), settings.remove({ scope: '1', settingId })])
@@ -202,7 +199,7 @@ describe('deleting', () => {
   })
 })
 
-test('twenty changes at once are all kept', async () => {
+test('twenty concurrent changes are all kept', async () => {
   const settingId = await make({ lowestQualityVersion: 100 })
   const add = () =>
     settings.update({ scope: '1', settingId }, '8', (now) => ({

@@ -43,25 +43,25 @@ describe('adding and deleting', () => {
     expect((await catalogue.videos.find('1', videoId))?.tags).toEqual(['b'])
     await expectExact()
   })
-  test('a call without an effect leaves the video unchanged', async () => {
+  test('leave the video unchanged if they have no effect', async () => {
     const videoId = await uploadWith(['a'])
     const before = await catalogue.videos.find('1', videoId)
     expect(await add(videoId, ['a'])).toEqual([])
     expect(await catalogue.videos.find('1', videoId)).toEqual(before)
   })
-  test('a video of another organisation is not found', async () => {
+  test('reject a video of another organisation as not found', async () => {
     const videoId = await uploadWith(['a'])
     const foreign = tags.change({ scope: '2', videoId }, '8', (now) => removeTags(now, ['a']), aCall())
     await expect(foreign).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   })
-  test('concurrent calls lose no tag, and each tag is added by one call', async () => {
+  test('lose no tag concurrently, and each tag is added by one call', async () => {
     const videoId = await uploadWith([])
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => add(videoId, ['same', `t${index}`])))
     expect(answers.flat().filter((tag) => tag === 'same')).toHaveLength(1)
     expect((await catalogue.videos.find('1', videoId))?.tags).toHaveLength(21)
     await expectExact()
   })
-  test('with an idempotency key a retry returns the first response', async () => {
+  test('return the first response to a retry with the same idempotency key', async () => {
     const videoId = await uploadWith([])
     const call = () => aCall({ key: `tags ${videoId}`, fingerprint: 'a' })
     expect(await add(videoId, ['a'], call())).toEqual(['a'])
@@ -132,7 +132,7 @@ describe('counts', () => {
 })
 
 describe('pages', () => {
-  test('of tags follow each other without a gap', async () => {
+  test('of tags have no gap between them', async () => {
     await uploadWith(['a', 'b', 'c', 'd', 'e'])
     await uploadWith(['c', 'e'])
     const first = await tags.list('1', { size: 2, token: '', skip: 1 })

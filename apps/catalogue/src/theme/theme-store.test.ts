@@ -80,7 +80,7 @@ describe('videos', () => {
     await expect(themes.remove({ scope: '1', themeId })).rejects.toMatchObject({ reason: 'THEME_NOT_FOUND' })
     for (const videoId of ids) expect(await catalogue.videos.find('1', videoId)).toMatchObject({ themeId: '' })
   })
-  test('have their own theme, else the default theme of their organisation', async () => {
+  test('have their own theme, or else the default theme of their organisation', async () => {
     const organisation = (revision: number, defaultThemeId: string) =>
       catalogue.organisations.apply({ ...anOrganisation({ organisationId: '6', revision }), defaultThemeId })
     await organisation(1, '')

@@ -14,7 +14,7 @@ function refused(input: Partial<ThemeFields>, mask: string[]): string[] {
   return []
 }
 
-test.each([...THEME_PATHS].filter(([path]) => path.endsWith('_colour')))('%s is #rrggbb or empty', (path, key) => {
+test.each([...THEME_PATHS].filter(([path]) => path.endsWith('_colour')))('%s must be #rrggbb or empty', (path, key) => {
   for (const colour of ['#000000', '#abcdef', '#ABCDEF', '']) expect(refused({ [key]: colour }, [path])).toEqual([])
   for (const colour of ['000000', '#fff', '#12345', '#1234567', '#gggggg', 'red', '#12345\n', '#０00000', '#12345;']) {
     expect(refused({ [key]: colour }, [path])).toEqual([path])

@@ -18,7 +18,7 @@ const request = (
   withTexts = false,
 ) => videoSummaryHandlers(createVideoSummaryStore(catalogue.db)).listVideoSummaries({ videoIds, withTexts }, call)
 
-test('services read the owner and the length of the existing videos', async () => {
+test('services read the organisation and the duration of existing videos', async () => {
   const plays = await catalogue.play()
   const other = await catalogue.upload({}, { organisationId: '2' })
   const { summaries } = await request([plays.videoId, other.videoId, other.videoId, '4611686018427387905', 'x', '', '0', '9'.repeat(19)])
@@ -32,7 +32,7 @@ test('services read the owner and the length of the existing videos', async () =
   expect((await request([])).summaries).toEqual([])
 })
 
-test('what plays while it is encoded has the length of its beginning, which is that of the whole', async () => {
+test('a video that plays during encoding has the duration of its preview', async () => {
   const { videoId, jobId } = await catalogue.upload()
   const duration = async () => (await request([videoId])).summaries[0]?.durationSeconds
   await catalogue.jobs.apply(jobId, { kind: 'playable', preview: aSet(jobId, { durationSeconds: 150 }) }, 0)
@@ -41,7 +41,7 @@ test('what plays while it is encoded has the length of its beginning, which is t
   expect(await duration()).toBe(150)
 })
 
-test('languages are those of the video, of its sound and of its captions, each once', async () => {
+test('languages are the distinct languages of the video, its audio and its captions, at most 100', async () => {
   const { videoId, mediaId } = await catalogue.play({ language: 'de', languages: [{ code: 'pt-BR', title: 'Original' }] })
   const addCaption = (language: string) =>
     catalogue.db.query(
@@ -55,7 +55,7 @@ test('languages are those of the video, of its sound and of its captions, each o
   expect((await request([videoId])).summaries[0]?.languages).toHaveLength(100)
 })
 
-test('texts come only when asked for, of 100 at most', async () => {
+test('texts are returned only on request, for at most 100 videos', async () => {
   const { videoId } = await catalogue.play()
   const [plain] = (await request([videoId])).summaries
   expect(plain).toMatchObject({ videoId, texts: undefined })
@@ -70,7 +70,7 @@ test('texts come only when asked for, of 100 at most', async () => {
   await expect(request(ids, service(), true)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'video_ids' }] })
 })
 
-test('1,000 are asked after at once, no more, and by services alone', async () => {
+test('at most 1,000 videos can be requested at once, by services only', async () => {
   const ids = Array.from({ length: 1_000 }, (_, nth) => String(nth + 1))
   for (const count of [999, 1_000]) expect((await request(ids.slice(0, count))).summaries).toEqual([])
   await expect(request([...ids, '1001'])).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'video_ids' }] })

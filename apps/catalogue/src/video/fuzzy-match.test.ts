@@ -11,7 +11,7 @@ test.each([
   ['intrduxtion', 'introduction'],
   ['начло', 'начало'],
   ['🚀🚀🚀🌍', '🚀🚀🚀🚀'],
-])('%s may mean %s', (written, meant) => {
+])('%s is a possible typo of %s', (written, meant) => {
   expect(isTypoOf(written, meant)).toBe(true)
   expect(isTypoOf(meant, written)).toBe(true)
 })
@@ -22,7 +22,7 @@ test.each([
   ['intrdxutin', 'introduction'],
   ['tape', 'ta'],
   ['', 'launch'],
-])('%s does not mean %s', (written, meant) => {
+])('%s is not a typo of %s', (written, meant) => {
   expect(isTypoOf(written, meant)).toBe(false)
 })
 
@@ -35,6 +35,6 @@ test.each([
   ['٢٠٣٠', false],
   ['a'.repeat(40), true],
   ['a'.repeat(41), false],
-])('whether %s may be a typo: %s', (word, may) => {
+])('whether %s can be a typo is %s', (word, may) => {
   expect(mayBeTypo(word)).toBe(may)
 })

@@ -13,7 +13,7 @@ const key = 'a'.repeat(64)
 const count = async (table: 'media' | 'job') =>
   Number((await catalogue.db.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n)
 
-test('an upload stores media, video, job and the word to encoding', async () => {
+test('an upload stores the media, the video, the job and the message to encoding', async () => {
   const upload = anUpload({ title: 'Launch', tags: ['moon'] })
   const { jobId, ...accepted } = await catalogue.uploads.accept(upload, aCall())
   const { videoId, mediaId } = upload
@@ -35,7 +35,7 @@ test('an upload stores media, video, job and the word to encoding', async () => 
   ])
 })
 
-test('one that fails half way leaves nothing', async () => {
+test('a failed upload stores nothing', async () => {
   const before = [await count('media'), await count('job')]
   await expect(catalogue.uploads.accept(anUpload({ title: 'a\0b' }), aCall())).rejects.toThrow()
   expect([await count('media'), await count('job')]).toEqual(before)
@@ -43,7 +43,7 @@ test('one that fails half way leaves nothing', async () => {
 })
 
 describe('with an idempotency key', () => {
-  test('twenty at once create one video, and each receives it or must retry', async () => {
+  test('twenty concurrent calls create one video, and each receives it or must retry', async () => {
     const before = await count('media')
     const call = aCall({ key, fingerprint: 'f'.repeat(64) })
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.uploads.accept(anUpload(), call)))
@@ -55,7 +55,7 @@ describe('with an idempotency key', () => {
     expect(await count('media')).toBe(before + 1)
     expect(await catalogue.messages()).toHaveLength(1)
   })
-  test('another payload is refused', async () => {
+  test('another payload is rejected', async () => {
     await expect(catalogue.uploads.accept(anUpload(), aCall({ key, fingerprint: 'e'.repeat(64) }))).rejects.toMatchObject({
       reason: 'IDEMPOTENCY_MISMATCH',
     })

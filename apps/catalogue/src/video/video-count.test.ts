@@ -29,7 +29,7 @@ async function compare() {
   expect(row?.agree).toBe(true)
 }
 
-test('follows uploads, states, publishes and deletions', async () => {
+test('the count follows uploads, states, publishes and deletions', async () => {
   const { mediaId, videoId, jobId } = await catalogue.upload()
   expect([await count(), await count({ state: 'encoding' }), await count({ scope: '2' })]).toEqual([1, 1, 0])
   const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
@@ -43,7 +43,7 @@ test('follows uploads, states, publishes and deletions', async () => {
   await compare()
 })
 
-test('stays exact while many change at once and counts are merged, and what a transaction takes back was never counted', async () => {
+test('the count is exact under concurrent changes and merges, and excludes rolled-back transactions', async () => {
   const sweeps = [createVideoSweep(catalogue.db), createVideoSweep(catalogue.db)]
   const seen: number[] = []
   let running = true
@@ -79,7 +79,7 @@ test('stays exact while many change at once and counts are merged, and what a tr
   expect(Math.max(...seen)).toBeLessThanOrEqual(90)
 }, 120_000)
 
-test('a sweep leaves one row where there were many, and the same sums', async () => {
+test('a sweep merges many count rows into one with the same sum', async () => {
   const before = await count()
   await catalogue.db.query(`insert into video_count select 1, 'ok', case when g % 2 = 0 then 1 else -1 end from generate_series(1, 400) g`)
   await createVideoSweep(catalogue.db).run()
@@ -90,7 +90,7 @@ test('a sweep leaves one row where there were many, and the same sums', async ()
   expect(row?.rows).toBeLessThanOrEqual(1)
 })
 
-test('a sweep forgets words that no video has any more', async () => {
+test('a sweep removes words that no video contains', async () => {
   const { mediaId } = await catalogue.upload({ title: 'Ephemeral evening' })
   await catalogue.upload({ title: 'Evening' })
   const words = async () =>

@@ -20,10 +20,10 @@ const badFields = (fields: Partial<VideoFields>, mask: string[]): string[] => {
 }
 
 describe('the mask', () => {
-  test('leaves alone what it does not name', () => {
+  test('keeps the fields that it does not name', () => {
     expect(mergeFields(now, input({ description: 'x', enabled: false }), ['description'])).toEqual({ ...now, description: 'x' })
   })
-  test('sets one field inside another', () => {
+  test('sets a nested field', () => {
     const after = mergeFields(now, input({ sharing: { text: 'new', embedWithinSocial: false }, hd: { allow: false, auto: true } }), [
       'sharing.text',
       'hd.auto',
@@ -31,27 +31,27 @@ describe('the mask', () => {
     expect(after.sharing).toEqual({ text: 'new', embedWithinSocial: true })
     expect(after.hd).toEqual({ allow: true, auto: true })
   })
-  test('keeps the words of an expiry whose time goes', () => {
+  test('keeps the message of an expiry when its time is cleared', () => {
     const after = mergeFields(now, input({ contentExpiry: undefined }), ['content_expiry.expire_time'])
     expect(after.contentExpiry).toEqual({ expireTime: undefined, message: 'gone' })
   })
-  test('clears what it names and the message leaves out', () => {
+  test('clears named fields that the message omits', () => {
     const after = mergeFields(now, input({ contentExpiry: undefined, publishedWidth: undefined }), ['content_expiry', 'published_width'])
     expect(after).toMatchObject({ contentExpiry: undefined, publishedWidth: undefined })
   })
   test.each(['video_id', 'organisation_id', 'status', 'creator_id', 'delivery_version', '__proto__', 'constructor', 'sharing.url', ''])(
-    'refuses %j',
+    'rejects %j',
     (path) => {
       expect(badFields({}, [path])).toEqual(['update_mask'])
     },
   )
 })
 
-test('tags are kept once each, in their order', () => {
+test('tags are deduplicated in their order', () => {
   expect(mergeFields(now, input({ tags: ['b', 'a', 'b', 'c', 'a'] }), ['tags']).tags).toEqual(['b', 'a', 'c'])
 })
 
-test('every bad field is named at once, by its proto name', () => {
+test('every invalid field is reported at once, by its proto name', () => {
   const bad: Partial<VideoFields> = {
     title: '',
     mediaTitle: 'x'.repeat(256),
@@ -99,7 +99,7 @@ test.each([
   ['descriptionPrivate', 'description_private', 5_000],
   ['category', 'category', 100],
   ['ageRating', 'age_rating', 20],
-] as const)('%s has at most so many characters', (key, path, max) => {
+] as const)('%s has a maximum number of characters', (key, path, max) => {
   expect(badFields({ [key]: 'é'.repeat(max) }, [path])).toEqual([])
   expect(badFields({ [key]: 'é'.repeat(max + 1) }, [path])).toHaveLength(1)
 })
@@ -110,6 +110,6 @@ test.each([
   ['a tag of 100 characters', { tags: ['x'.repeat(100)] }, 0],
   ['a tag of 101 characters', { tags: ['x'.repeat(101)] }, 1],
   ['a tag with a wide space', { tags: ['a\u2003b'] }, 1],
-])('%s', (_, fields, problems) => {
+])('validates %s', (_, fields, problems) => {
   expect(badFields(fields, ['tags'])).toHaveLength(problems)
 })

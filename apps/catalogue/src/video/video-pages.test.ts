@@ -40,8 +40,8 @@ describe.each([
   ['create_time', true],
   ['title', false],
   ['title', true],
-] as const)('by %s, descending %s', (order, descending) => {
-  test.each([1, 3, 9, 10, 11])('pages of %d give every video once, in order', async (size) => {
+] as const)('sorted by %s, descending %s', (order, descending) => {
+  test.each([1, 3, 9, 10, 11])('pages of %d contain every video once, in order', async (size) => {
     const of = listing({ order, descending })
     const { videos } = await page(of)
     expect(videos).toHaveLength(10)
@@ -54,13 +54,13 @@ describe.each([
   })
 })
 
-test('titles come without regard to case', async () => {
+test('titles are sorted case-insensitively', async () => {
   const { videos } = await page(listing({ order: 'title' }))
   const lower = videos.map(({ title }) => title.toLowerCase()).filter((title) => title !== 'ä')
   expect(lower).toEqual(['a', 'a', 'b', 'b', 'c', 'd', 'e', 'f', 'g'])
 })
 
-test('rows can be passed over', async () => {
+test('rows can be skipped', async () => {
   const all = (await page(listing())).videos
   expect((await page(listing(), { skip: 4, size: 3 })).videos).toEqual(all.slice(4, 7))
   expect(await page(listing(), { skip: 10 })).toEqual({ videos: [], nextPageToken: '' })
@@ -81,7 +81,7 @@ test.each([
   expect(await walk(listing(more), 2)).toHaveLength(count)
 })
 
-test('a page of large videos ends early and goes on', async () => {
+test('a page of large videos ends early, and the next page continues', async () => {
   const { videos } = await page(listing(), {}, 1024 * 1024)
   expect(videos).toHaveLength(3)
   expect(await walk(listing(), 100, 1024 * 1024)).toHaveLength(10)
@@ -93,11 +93,11 @@ test.each([
   ['values of no list', Buffer.from(JSON.stringify(['create_time', 'false', '12x', '', '1'])).toString('base64url')],
   ['an id that is none', Buffer.from(JSON.stringify(['create_time', 'false', '12', '', '1e3'])).toString('base64url')],
   ['a NUL', Buffer.from(JSON.stringify(['title', 'false', '\0', '', '1'])).toString('base64url')],
-])('a token of %s is refused', async (_, token) => {
+])('a page token with %s is rejected', async (_, token) => {
   await expect(page(listing(), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'page_token' }] })
 })
 
-test('a token of another order is refused', async () => {
+test('a page token of another order is rejected', async () => {
   const { nextPageToken: token } = await page(listing(), { size: 1 })
   await expect(page(listing({ order: 'title' }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
   await expect(page(listing({ descending: true }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })

@@ -42,7 +42,7 @@ async function caption(mediaId: string, text: string): Promise<string> {
   return row?.caption_id ?? ''
 }
 
-describe('finds', () => {
+describe('the search finds', () => {
   test.each([
     ['a word of titles before one of descriptions', 'rocket', ['Rocket launch', 'A day at the beach']],
     ['all words, wherever they are', 'BEACH rocket', ['A day at the beach', 'Rocket launch']],
@@ -61,21 +61,21 @@ describe('finds', () => {
   ])('%s', async (_, query, found) => {
     expect(await titles(query)).toEqual(found)
   })
-  test('in all organisations for the system', async () => {
+  test('videos of all organisations for the system', async () => {
     expect((await titles('rocket', { scope: null })).sort()).toEqual([
       'A day at the beach',
       'Rocket launch',
       'Rocket secrets of another tenant',
     ])
   })
-  test('in the order that is asked for', async () => {
+  test('videos in the requested order', async () => {
     expect(await titles('launch', { order: 'title' })).toEqual(['A day at the beach', 'launch_day.final-cut.MP4', 'Rocket launch'])
     const byTime = await titles('launch', { order: 'create_time', descending: true })
     expect(byTime).toEqual(['launch_day.final-cut.MP4', 'A day at the beach', 'Rocket launch'])
   })
 })
 
-describe('forgives', () => {
+describe('typo correction', () => {
   test.each([
     ['letters exchanged', 'rocket lanuch', ['Rocket launch', 'A day at the beach']],
     ['a letter too few', 'roket', ['Rocket launch', 'A day at the beach']],
@@ -83,23 +83,23 @@ describe('forgives', () => {
     ['another letter', 'Brüsken', ['Über Brücken']],
     ['no numbers', 'summer 2031', []],
     ['nothing that would lead to another organisation', 'secrett', []],
-  ])('%s', async (_, query, found) => {
+  ])('handles %s', async (_, query, found) => {
     expect((await titles(query)).sort()).toEqual([...found].sort())
   })
-  test('nothing where the words are there as they are', async () => {
+  test('is not applied if the exact words are found', async () => {
     await upload({ title: 'Racket sports' }, '2')
     await upload({ title: 'Rocket tennis' }, '2')
     expect(await titles('racket', { scope: '2' })).toEqual(['Racket sports'])
   })
 })
 
-describe('words of another organisation', () => {
+describe('many similar words of another organisation', () => {
   const letters = [...'abcdefghijkl']
   /** Uploads titles with 144 words that start with `beginning`. */
   const crowd = async (beginning: string) => {
     for (const first of letters) await upload({ title: letters.map((second) => `${beginning}${first}${second}`).join(' ') }, '2')
   }
-  test('crowd out no word of one’s own by its beginning', async () => {
+  test('do not hide a word that is searched by its prefix', async () => {
     await upload({ title: 'Quarzuhr' })
     expect(await titles('quar')).toEqual(['Quarzuhr'])
     await crowd('quar')
@@ -107,21 +107,21 @@ describe('words of another organisation', () => {
     expect(await titles('quarz')).toEqual(['Quarzuhr'])
     expect(await titles('quarz', { scope: '2' })).toEqual([])
   })
-  test('crowd out no word of one’s own by a typo', async () => {
+  test('do not hide a word that is searched with a typo', async () => {
     await upload({ title: 'Zeppelin' })
     for (const first of letters) await upload({ title: letters.map((second) => `zepelin${first}${second}`).join(' ') }, '2')
     expect(await titles('zepelin', { scope: '1' })).toEqual(['Zeppelin'])
   })
 })
 
-describe('with filters', () => {
-  test('of tag and state', async () => {
+describe('a search with filters', () => {
+  test('is limited by tag and state', async () => {
     expect(await titles('rocket', { tag: 'kids' })).toEqual(['A day at the beach'])
     expect(await titles('rocket', { tag: 'KIDS' })).toEqual([])
     expect(await titles('rocket', { state: 'ok' })).toEqual([])
     expect(await titles('rocket', { state: 'encoding' })).toHaveLength(2)
   })
-  test('of a folder, with and without words', async () => {
+  test('is limited to a folder, with and without words', async () => {
     const [folder] = await catalogue.db.query<{ folder_id: string }>(
       `insert into folder (organisation_id, name, description, created_by_user_id, last_modified_by_user_id)
        values (1, 'Clips', '', '7', '7') returning folder_id`,
@@ -147,7 +147,7 @@ describe('with filters', () => {
     expect(await inFolder({ scope: '2' })).toEqual([])
     expect(await inFolder({ folderId: '9007199254740991' })).toEqual([])
   })
-  test('page by page every match comes once, in order', async () => {
+  test('returns every match once and in order, page by page', async () => {
     for (let i = 0; i < 7; i++) await upload({ title: `Walk ${'walk '.repeat(i % 3)}number ${i}`, tags: i % 2 ? ['odd'] : [] })
     for (const more of [{}, { order: 'title' }, { order: 'create_time', descending: true }, { tag: 'odd' }] as Partial<VideoQuery>[]) {
       const of = listing('walk', more)
@@ -165,8 +165,8 @@ describe('with filters', () => {
   })
 })
 
-describe('keeps up', () => {
-  test('with titles, tags, descriptions and media titles that change, and with videos that go', async () => {
+describe('the search index', () => {
+  test('follows changes of titles, tags, descriptions and media titles, and deleted videos', async () => {
     const { videoId, mediaId } = await upload({ title: 'Meteor' })
     const change = (fields: Partial<VideoFields>) => catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, ...fields }))
     await change({ title: 'Comet', description: 'icy', tags: ['night'], mediaTitle: 'Reel' })
@@ -179,7 +179,7 @@ describe('keeps up', () => {
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect(await titles('comet')).toEqual([])
   })
-  test('with the words of captions, for all videos of the media', async () => {
+  test('contains the words of captions, for all videos of the media', async () => {
     const { mediaId } = await upload({ title: 'Spoken' })
     const captionId = await caption(mediaId, 'ignition sequence start')
     await catalogue.renewSpoken()
@@ -198,7 +198,7 @@ describe('keeps up', () => {
     await catalogue.renewSpoken()
     expect(await titles('liftoff')).toEqual([])
   })
-  test('with words that are partly spoken, partly of the video, and stay in their organisation, state, tag and folder', async () => {
+  test('combines caption and video words, within the organisation, state, tag and folder', async () => {
     const { mediaId } = await upload({ title: 'Harbour quiet', tags: ['port'] })
     await caption(mediaId, 'ships and gulls at the quay')
     await upload({ title: 'Harbour of ships' })
@@ -217,7 +217,7 @@ describe('keeps up', () => {
     expect(await titles('quay submarine')).toEqual([])
     expect(await titles(`~${mediaId} harbour`)).toEqual([])
   })
-  test('with captions that change while they are made searchable, by several at once', async () => {
+  test('contains captions that change while several indexers run', async () => {
     const medias = await Promise.all(Array.from({ length: 3 }, () => upload({ title: 'Together' })))
     for (let round = 0; round < 10; round++) {
       const changes = medias.map(({ mediaId }) => caption(mediaId, `moment${round}`))
@@ -228,7 +228,7 @@ describe('keeps up', () => {
     for (let round = 0; round < 10; round++) expect(await titles(`moment${round}`)).toHaveLength(3)
     expect(await catalogue.db.query('select from caption_change')).toEqual([])
   })
-  test('with the captions of media that are deleted before their words are read', async () => {
+  test('omits the captions of media that were deleted before indexing', async () => {
     const { mediaId } = await upload({ title: 'Short' })
     await caption(mediaId, 'vanishing')
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
@@ -236,7 +236,7 @@ describe('keeps up', () => {
     expect(await catalogue.db.query('select from caption_search where media_id = $1', [mediaId])).toEqual([])
     expect(await catalogue.db.query('select from caption_change')).toEqual([])
   })
-  test('without holding up writers: their captions, titles and videos of the same media do not wait for the renewal', async () => {
+  test('does not block writers of captions, titles and videos of the same media', async () => {
     const { mediaId, videoId } = await upload({ title: 'Busy' })
     await caption(mediaId, 'first')
     await catalogue.renewSpoken()
@@ -253,7 +253,7 @@ describe('keeps up', () => {
     await catalogue.renewSpoken()
     expect(await titles('third')).toHaveLength(2)
   })
-  test('with captions of the greatest length, of nothing but different words', async () => {
+  test('contains captions of the maximum length with only distinct words', async () => {
     const { mediaId } = await upload({ title: 'Endless' })
     const words = Array.from({ length: 800_000 }, (_, index) =>
       String.fromCodePoint(0x4e00 + (index % 20_000), 0x4e00 + Math.floor(index / 20_000)),
@@ -267,7 +267,7 @@ describe('keeps up', () => {
   })
 })
 
-describe('is safe with', () => {
+describe('a query is safe with', () => {
   test.each([
     ['no word at all', '!!! --- ()'],
     ['white space', ' \t\u00a0'],
@@ -289,14 +289,14 @@ describe('is safe with', () => {
     for (const title of await titles(query)) expect(title).not.toContain('another tenant')
     expect(performance.now() - started).toBeLessThan(5_000)
   })
-  test('a tag that looks like the mark of an organisation', async () => {
+  test('a tag that looks like the marker of an organisation', async () => {
     await upload({ title: 'Marked', tags: ['@1', `'`, '\\'] }, '2')
     expect(await titles('marked')).toEqual([])
     for (const tag of ['@1', `'`, '\\']) expect(await titles('marked', { scope: '2', tag })).toEqual(['Marked'])
   })
 })
 
-test('of many matches a bounded number is ranked and counted', async () => {
+test('a limited number of matches is ranked and counted', async () => {
   const { mediaId } = await upload({ title: 'Bulk' })
   for (let from = 1; from < 10_050; from += 201) {
     await catalogue.db.query(

@@ -21,7 +21,7 @@ const change = (videoId: string, fields: Partial<VideoFields>) =>
 const versionOf = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.deliveryVersion
 
 describe('every field', () => {
-  test('comes back as it was stored', async () => {
+  test('is returned as it was stored', async () => {
     const settingId = await createSettingStore(catalogue.db).create(
       { organisationId: '1', userId: '7', fields: DEFAULT_SETTING, passwordHash: null },
       aCall(),
@@ -76,7 +76,7 @@ describe('every field', () => {
 })
 
 describe('a video of another organisation', () => {
-  test('is as one that is not there', async () => {
+  test('gives the same error as a missing one', async () => {
     const { videoId } = await catalogue.upload()
     expect(await catalogue.videos.find('2', videoId)).toBeUndefined()
     const key = { scope: '2', videoId }
@@ -87,18 +87,18 @@ describe('a video of another organisation', () => {
   })
 })
 
-test('address rules of the organisation restrict its videos', async () => {
+test('the allowed IPs of the organisation restrict its videos', async () => {
   await catalogue.organisations.apply(anOrganisation({ organisationId: '3', allowedIps: ['192.0.2.1'] }))
   const { videoId } = await catalogue.upload({}, { organisationId: '3' })
   expect(await catalogue.videos.find('3', videoId)).toMatchObject({ ipRestricted: true, allowedIps: [] })
 })
 
 describe('deleting', () => {
-  test('the only publish is refused', async () => {
+  test('the only publish is rejected', async () => {
     const { videoId } = await catalogue.upload()
     await expect(catalogue.videos.remove({ scope: '1', videoId })).rejects.toMatchObject({ kind: 'refused', reason: 'ONLY_PUBLISH' })
   })
-  test.each([2, 2, 2, 2, 2, 4, 6])('all %d publishes at once leaves exactly one', async (publishes) => {
+  test.each([2, 2, 2, 2, 2, 4, 6])('all %d publishes concurrently keeps exactly one', async (publishes) => {
     const { videoId, mediaId } = await catalogue.upload()
     const videoIds = [videoId]
     while (videoIds.length < publishes) videoIds.push((await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())).videoId)
@@ -107,7 +107,7 @@ describe('deleting', () => {
     const left = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
     expect(left.filter((video) => video !== undefined)).toHaveLength(1)
   })
-  test('the same one twice at once works once', async () => {
+  test('the same publish twice concurrently succeeds once', async () => {
     const { videoId, mediaId } = await catalogue.upload()
     await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
     const results = await Promise.allSettled([1, 2].map(() => catalogue.videos.remove({ scope: '1', videoId })))
@@ -116,19 +116,19 @@ describe('deleting', () => {
   })
 })
 
-test('twenty changes at once are all kept', async () => {
+test('twenty concurrent changes are all kept', async () => {
   const { videoId } = await catalogue.upload()
   const add = (tag: string) => catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, tags: [...now.tags, tag] }))
   await Promise.all(Array.from({ length: 20 }, (_, i) => add(`t${i}`)))
   expect((await catalogue.videos.find('1', videoId))?.tags).toHaveLength(20)
 })
 
-describe('protection that is switched on', () => {
+describe('enabling protection', () => {
   test.each<[string, Partial<VideoFields>]>([
     ['a token', { tokenRequired: true }],
     ['address rules', { allowedIps: ['192.0.2.1'] }],
     ['disabling', { enabled: false }],
-  ])('%s closes the addresses known so far, those of replaced sets too', async (_, fields) => {
+  ])('with %s invalidates the previous addresses, including those of replaced sets', async (_, fields) => {
     const { videoId, mediaId } = await catalogue.play()
     const { jobId } = await catalogue.media.replace(
       { scope: '1', mediaId },
@@ -147,7 +147,7 @@ describe('protection that is switched on', () => {
     expect(after?.sets).toEqual([{ version: await versionOf(videoId), prefix: 'new' }])
     expect(before?.sets.map(({ version }) => version)).not.toContain(after?.sets[0]?.version)
   })
-  test('a token closes those of every publish, address rules those of their own', async () => {
+  test('with a token invalidates the addresses of every publish, with allowed IPs only those of the video', async () => {
     const { videoId, mediaId } = await catalogue.play()
     const other = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
     const otherVersion = await versionOf(other.videoId)
@@ -157,7 +157,7 @@ describe('protection that is switched on', () => {
     expect(await versionOf(other.videoId)).not.toBe(otherVersion)
     expect(await catalogue.videos.find('1', other.videoId)).toMatchObject({ tokenRequired: true })
   })
-  test('other changes leave addresses as they are', async () => {
+  test('is the only change that invalidates addresses', async () => {
     const { videoId } = await catalogue.play()
     const version = await versionOf(videoId)
     expect(version).toMatch(/^[a-z0-9]{16}$/)

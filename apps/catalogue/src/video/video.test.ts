@@ -28,15 +28,15 @@ function aVideo(more: Partial<Video> = {}): Video {
   }
 }
 
-describe('the public fields', () => {
-  test('has no private text and no addresses', () => {
+describe('the public view of a video', () => {
+  test('has no private text and no allowed IPs', () => {
     const shown = asPublic(
       aVideo({ description: 'open', descriptionPrivate: 'secret', allowedIps: ['192.0.2.1'], ipRestricted: true }),
       now,
     )
     expect(shown).toMatchObject({ description: 'open', descriptionPrivate: '', allowedIps: [], ipRestricted: true, creatorId: '7' })
   })
-  test('has public metadata only', () => {
+  test('has only public metadata', () => {
     const entry = { name: 'genre', value: 'film', private: false, readOnly: true }
     const shown = asPublic(aVideo({ metadata: [entry, { ...entry, name: 'budget', private: true }] }), now)
     expect(shown.metadata).toEqual([entry])
@@ -44,10 +44,10 @@ describe('the public fields', () => {
   test.each([
     ['a disabled video', { enabled: false }],
     ['a video of an inactive organisation', { organisationActive: false }],
-  ])('leaves out %s', (_, more) => {
+  ])('rejects %s as not found', (_, more) => {
     expect(() => asPublic(aVideo(more), now)).toThrow(expect.objectContaining({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND' }))
   })
-  test('leaves out an expired video, with its own words', () => {
+  test('rejects an expired video with its own message', () => {
     const contentExpiry = { expireTime: now, message: 'come to the cinema' }
     expect(() => asPublic(aVideo({ contentExpiry }), now)).toThrow(
       expect.objectContaining({ reason: 'VIDEO_EXPIRED', message: 'come to the cinema' }),
@@ -62,7 +62,7 @@ test.each([
   ['no address rules any more', { allowedIps: [] }, false],
   ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],
   ['another title', { title: 'Landing' }, false],
-])('%s: closes old addresses: %s', (_, change, closes) => {
+])('%s restricts access: %s', (_, change, closes) => {
   const before = newVideoFields('Launch')
   before.allowedIps = ['192.0.2.1']
   expect(restrictsAccess(before, { ...before, ...change })).toBe(closes)

@@ -52,7 +52,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('every call of every room was made', () => {
+test('the driver makes every call of every service', () => {
   const folder = join(import.meta.dirname, '../../../../proto/vitascope/catalogue/v1')
   const contracts = readdirSync(folder).flatMap((file) => {
     const text = readFileSync(join(folder, file), 'utf8')
@@ -63,21 +63,21 @@ test('every call of every room was made', () => {
   expect([...called].sort()).toEqual(contracts.sort())
 })
 
-test('no statement reads a large table whole, or more rows than a page and those before it', async () => {
+test('no statement reads a large table completely, or more rows than its page and the skipped ones', async () => {
   const large = await largeTables()
   expect(large).toEqual(expect.arrayContaining(['video', 'media', 'job', 'video_search', 'video_tag', 'folder_video', 'caption_line']))
   expect(statements.length).toBeGreaterThan(500)
   expect(faults(statements, large)).toEqual([])
 })
 
-test('the check sees what is bad', async () => {
+test('the check detects bad statements', async () => {
   expect(faults(probed, await largeTables())).toEqual([
     expect.stringMatching(/^Seq Scan of 1\d{4} rows of video: select .*nowhere/),
     expect.stringMatching(/ of 12020 rows of video: select .*12000/),
   ])
 })
 
-test('a word of one’s own is found by its beginning among 50,000 such words of another organisation', () => {
+test('a word is found by its prefix among 50,000 words of another organisation with the same prefix', () => {
   expect(started.videos.map(({ title }) => title)).toEqual(['Quarzuhr'])
 })
 

@@ -68,7 +68,7 @@ const rows = () =>
   )
 const makeDue = () => catalogue.db.query(`update mail set next_time = now() - interval '1 second'`)
 
-test('a mail server receives the success message', async () => {
+test('the success message is sent to the mail server', async () => {
   const server = await smtp()
   const { videoId } = await catalogue.play({ title: 'Über <b>Äpfel</b> & "Birnen"' })
   await run({ smtpUrl: server.url })
@@ -108,7 +108,7 @@ test.each([
 })
 
 test.each(['uma@uploads.example, eve@evil.example', 'uma@uploads.example\r\nRCPT TO:<eve@evil.example>', '<eve@evil.example>', 'x', ''])(
-  'nothing is sent to %j',
+  'sends nothing to the invalid address %j',
   async (email) => {
     const server = await smtp()
     await catalogue.play()

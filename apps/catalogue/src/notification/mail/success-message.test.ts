@@ -4,14 +4,14 @@ import { successMessage } from './success-message.ts'
 
 const playerUrl = 'https://videos.example/player/7'
 
-test('a long title is cut in the subject alone', () => {
+test('a long title is truncated in the subject only', () => {
   const title = '𝔸'.repeat(200)
   const { subject, text } = successMessage({ title, name: '', playerUrl })
   expect(subject).toBe(`Your video is ready: ${'𝔸'.repeat(120)}…`)
   expect(text).toContain(`Hello,\n\nyour video “${title}”`)
 })
 
-test('nothing of a title or a name is HTML', () => {
+test('HTML in a title or a name is escaped', () => {
   const { html } = successMessage({ title: `"><img src=x onerror='a'>&amp;`, name: '<i>Uma</i>', playerUrl })
   expect(html).not.toMatch(/<img|<i>|'a'|&amp;&amp;/)
   expect(html).toContain('&quot;&gt;&lt;img src=x onerror=&#39;a&#39;&gt;&amp;amp;')
@@ -25,10 +25,10 @@ test.each([
   ['A <a@b> <c@d>', undefined],
   ['A <a@b>\r\nBcc: <c@d>', undefined],
   ['nobody', undefined],
-])('%j as a sender', (text, expected) => {
+])('parses %j as a sender', (text, expected) => {
   expect(parseSender(text)).toEqual(expected)
 })
 
-test.each(['a b@c', 'a@b@c', '<a@b>', 'a@b\n', 'a@b,c@d', '"a"@b', `${'a'.repeat(253)}@b`])('%j is no plain address', (text) => {
+test.each(['a b@c', 'a@b@c', '<a@b>', 'a@b\n', 'a@b,c@d', '"a"@b', `${'a'.repeat(253)}@b`])('%j is not a plain address', (text) => {
   expect(isPlainAddress(text)).toBe(false)
 })

@@ -63,7 +63,7 @@ const makeDue = () =>
        (select from webhook_delivery d where d.webhook_id = l.webhook_id and d.object_key = l.object_key and d.state = 'waiting' and d.response_code is not null)`,
   )
 
-test('an unreliable receiver gets every event, in order per video', async () => {
+test('an unreliable receiver receives every event, in order per video', async () => {
   let isDead = false
   const receiver = await aReceiver(({ number }) => (isDead ? 503 : number % 2 ? 500 : 200))
   const { secret, key } = await subscribe(receiver.url)
@@ -124,7 +124,7 @@ test('redirects are not followed', async () => {
   expect(receiver.state.calls).toBe(1)
 })
 
-test('a slow receiver delays no other receiver, and has few calls at once', async () => {
+test('a slow receiver delays no other receiver, and has at most four calls at once', async () => {
   const held = Promise.withResolvers<void>()
   const slow = await aReceiver(async () => {
     await held.promise
@@ -144,7 +144,7 @@ test('a slow receiver delays no other receiver, and has few calls at once', asyn
   expect(slow.state.max).toBe(4)
 }, 60_000)
 
-test('deliveries that a stopping sender did not finish are due at once', async () => {
+test('unfinished deliveries of a stopped sender are due immediately', async () => {
   let isStuck = true
   const receiver = await aReceiver(() => (isStuck ? new Promise<number>(() => {}) : 200))
   receiver.state.secrets.push((await subscribe(receiver.url)).secret)
@@ -157,7 +157,7 @@ test('deliveries that a stopping sender did not finish are due at once', async (
   await waitFor(() => receiver.taken.length === 1)
 })
 
-test('webhooks are full at 4 calls, organisations at 16', () => {
+test('webhooks are busy at 4 calls, and organisations at 16', () => {
   const calls = (count: number, webhookId: string, organisationId: string) => Array(count).fill({ webhookId, organisationId })
   const busy = busyOf([...calls(3, '1', '1'), ...calls(4, '2', '2'), ...calls(4, '3', '2'), ...calls(4, '4', '2'), ...calls(3, '5', '2')])
   expect(busy).toEqual({ webhookIds: ['2', '3', '4'], organisationIds: [] })

@@ -62,7 +62,7 @@ const makeDue = ({ webhookId }: Made) =>
   catalogue.db.query(`update webhook_lane set next_time = now() where webhook_id = $1 and next_time < 'infinity'`, [webhookId])
 
 describe('a webhook', () => {
-  test('keeps its secret sealed, and both secrets for a day after a change', async () => {
+  test('stores its secret encrypted, and keeps the old secret for a day after a rotation', async () => {
     const webhook = await aWebhook()
     const [kept] = await catalogue.db.query<{ secret: Buffer }>('select secret from webhook where webhook_id = $1', [webhook.webhookId])
     expect(kept?.secret.includes(webhook.secret)).toBe(false)
@@ -83,7 +83,7 @@ describe('a webhook', () => {
     const refused = answers.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { reason: string }).reason] : []))
     expect(refused).toEqual(Array(6).fill('WEBHOOKS_FULL'))
   })
-  test('with an idempotency key is created once, with one secret', async () => {
+  test('is created once per idempotency key, with one secret', async () => {
     const { organisationId } = await aWebhook()
     const fields = { organisationId, url: 'http://198.51.100.7/', events: ['video.ready'], enabled: true }
     const call = () => aCall({ key: 'a webhook', fingerprint: 'a' })
@@ -139,7 +139,7 @@ describe('events', () => {
     expect(await lanes(webhook)).toEqual([])
     expect((await log(webhook)).every(({ state, responseCode }) => state === 'delivered' && responseCode === 204)).toBe(true)
   })
-  test('of an upload that failed and was saved by a replacement have no replacement', async () => {
+  test('of a failed upload that was replaced successfully contain no replacement event', async () => {
     const webhook = await aWebhook()
     const { mediaId, jobId } = await upload(webhook)
     await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
@@ -192,7 +192,7 @@ describe('events', () => {
 })
 
 describe('a delivery', () => {
-  test('waits for those of its video before it, and for no others', async () => {
+  test('waits for earlier deliveries of its video, and for no others', async () => {
     const webhook = await aWebhook({ events: ['video.created', 'video.ready'] })
     const first = await upload(webhook)
     await catalogue.jobs.apply(first.jobId, { kind: 'published', renditions: aSet(first.jobId) }, 1)
@@ -248,7 +248,7 @@ describe('a delivery', () => {
     expect(new Set(mine).size).toBe(mine.length)
     expect(mine.length + (await leaseAll(webhook)).length).toBe(10)
   })
-  test('of webhooks and organisations at their limit is skipped', async () => {
+  test('is skipped while its webhook or organisation is at the limit', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
     while (await sendings.lease({ webhookIds: [webhook.webhookId], organisationIds: [] })) {
@@ -257,7 +257,7 @@ describe('a delivery', () => {
     expect(await sendings.lease({ webhookIds: [], organisationIds: [webhook.organisationId] })).toBeUndefined()
     expect(await sendings.lease(stranger)).toMatchObject({ webhookId: webhook.webhookId })
   })
-  test('that is queued while its lane empties is not forgotten', async () => {
+  test('is not lost when it is queued while its lane becomes empty', async () => {
     const webhook = await aWebhook({ events: ['video.created', 'video.playable', 'video.ready'] })
     const { jobId } = await upload(webhook)
     const sending = await leaseOne(webhook)
@@ -267,7 +267,7 @@ describe('a delivery', () => {
 })
 
 describe('a test call', () => {
-  test('that fails is given up after three tries, says nothing of the webhook, and makes room for the next', async () => {
+  test('is given up after three attempts, does not disable the webhook, and allows the next test call', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     for (let round = 0; round < 2; round++) {
       await deliveries.test(webhook.key, aCall())
@@ -284,7 +284,7 @@ describe('a test call', () => {
       [1, 2].map(() => ['webhook.test', 'failed', 404]),
     )
   })
-  test('and all pending deliveries are retried at once after a change of the URL', async () => {
+  test('and all pending deliveries are retried immediately after a change of the URL', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
     await sendings.settle(await leaseOne(webhook), 404)
@@ -294,8 +294,8 @@ describe('a test call', () => {
   })
 })
 
-describe('after 24 hours', () => {
-  test('the webhook is disabled, its record and its log say why, and what waits goes on when it is enabled', async () => {
+describe('after 24 hours of failures', () => {
+  test('the webhook is disabled with a reason, and pending deliveries continue when it is enabled', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
     await upload(webhook)
@@ -322,7 +322,7 @@ describe('after 24 hours', () => {
     expect(await webhooks.update(webhook.key, (now) => ({ ...now, enabled: true }))).toMatchObject({ enabled: true, disabledReason: '' })
     expect((await leaseAll(webhook)).map(({ deliveryId }) => deliveryId)).toEqual([other.deliveryId])
   })
-  test('of standing still what waits has another 24 hours', async () => {
+  test('a webhook that was disabled by a user has another 24 hours for pending deliveries', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
     await sendings.settle(await leaseOne(webhook), 500)
@@ -336,8 +336,8 @@ describe('after 24 hours', () => {
   })
 })
 
-describe('the log', () => {
-  test('has deliveries newest first, page by page, and each can be sent again once it has ended', async () => {
+describe('the delivery log', () => {
+  test('lists deliveries newest first, page by page, and each finished delivery can be sent again', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
     const sent = await leaseOne(webhook)
@@ -358,7 +358,7 @@ describe('the log', () => {
       [again, sent.deliveryId],
     ])
   })
-  test('is bounded, and a webhook with more pending deliveries is disabled', async () => {
+  test('is bounded, and a webhook with too many pending deliveries is disabled', async () => {
     const short = createDeliveryStore(catalogue.db, { maxLogEntries: 3, maxWaiting: 3 })
     const [quick, slow] = [await aWebhook({ events: ['video.created'] }), await aWebhook({ events: ['video.created'] })]
     for (let count = 0; count < 5; count++) {
@@ -373,7 +373,7 @@ describe('the log', () => {
     expect(await webhooks.require(slow.key)).toMatchObject({ enabled: false, disabledReason: expect.stringContaining('more than 3') })
     expect((await log(slow)).at(-1)).toMatchObject({ event: 'webhook.disabled', state: 'note' })
   })
-  test('and its events are deleted after seven days', async () => {
+  test('is deleted after seven days together with its events', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
     await upload(webhook)
