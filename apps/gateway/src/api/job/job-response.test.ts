@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { Job, JobAction, JobState } from '@vitascope/proto/catalogue/v1/job'
 import { Job as EncodingJob, JobState as EncodingState, RenditionState } from '@vitascope/proto/encoding/v1/job'
 import { jobResponse } from './job-response.ts'
+import { planResponse } from './plan-response.ts'
 
 function aJob(fields: Partial<Job> = {}): Job {
   return Job.create({
@@ -97,4 +98,21 @@ test('a failed job shows its finished renditions as failed', () => {
 test('a failed job has an error code and a message', () => {
   const job = aJob({ state: JobState.JOB_STATE_FAILED, code: 4001, message: 'the source answered 404' })
   expect(jobResponse(job, undefined).error).toEqual({ code: 4001, message: 'the source answered 404' })
+})
+
+test('the plan marks the rendition that copies the frames of the source', () => {
+  const size = { width: 1280, height: 720 }
+  const plan = {
+    ...{ durationSeconds: 12, ffmpegVersion: '7.1', segmentSeconds: 4, expectedCpuSeconds: 3.2, chunks: [] },
+    renditions: [
+      { key: 'h264_500', label: 500, video: size },
+      { key: 'h264_1200', label: 1200, video: { ...size, copied: { timeBase: { numerator: 1, denominator: 12800 } } } },
+      { key: 'aac_96', label: 96 },
+    ],
+  }
+  expect(planResponse(EncodingJob.create({ planJson: JSON.stringify(plan) }))?.ladder.map(({ copied }) => copied)).toEqual([
+    false,
+    true,
+    false,
+  ])
 })

@@ -61,7 +61,7 @@ const Plan = z.object({
     z.object({
       key: z.string(),
       label: z.number(),
-      video: z.object({ width: z.number(), height: z.number(), copied: z.boolean().default(false) }).optional(),
+      video: z.object({ width: z.number(), height: z.number(), copied: z.object({}).optional() }).optional(),
     }),
   ),
   audio: z.object({ sounds: z.array(z.object({ name: z.string(), language: z.string() })).default([]) }).optional(),
@@ -84,8 +84,8 @@ export function planResponse({ planJson, chunkProgress, expectedSeconds }: Encod
     expected_cpu_seconds: Math.ceil(plan.expectedCpuSeconds),
     expected_seconds: expectedSeconds === undefined ? null : Math.ceil(expectedSeconds),
     ladder: plan.renditions.map(({ key, label, video }) => {
-      const { width, height, copied } = video ?? { width: 0, height: 0, copied: false }
-      return { key, kbps: label, width, height, copied }
+      const { width, height } = video ?? { width: 0, height: 0 }
+      return { key, kbps: label, width, height, copied: video?.copied !== undefined }
     }),
     sounds: (plan.audio?.sounds ?? []).map(({ name, language }) => ({ name, language })),
     chunks_done: chunks.filter(({ progress }) => progress === 100).length,
