@@ -56,7 +56,7 @@ test(
     const kills: Record<string, number> = {}
     const until = Date.now() + SECONDS * 1_000
     /** True when all of them were accepted. */
-    const tell = async (viewIds: readonly string[]) => {
+    const sendEvents = async (viewIds: readonly string[]) => {
       const at = Date.now()
       const events = viewIds.map((view_id) => ({ video_id: videoId, view_id, type: 'progress', position: 2, watched: [[0, 2]], at }))
       const answer = await platform.guest
@@ -70,12 +70,12 @@ test(
     const send = async (nth: number) => {
       const viewIds = Array.from({ length: A_REQUEST }, () => randomUUID())
       for (const id of viewIds) sent.add(id)
-      for (let tries = 0; !(await tell(viewIds)); tries++) {
+      for (let tries = 0; !(await sendEvents(viewIds)); tries++) {
         if (tries === TRIES) return
         await delay(Math.min(100 * 2 ** tries, 8_000) * (0.5 + Math.random()))
       }
       for (const id of viewIds) acknowledged.add(id)
-      if (nth % 3 === 0) await tell(viewIds)
+      if (nth % 3 === 0) await sendEvents(viewIds)
     }
     /** Due by the clock, whatever became of those before. */
     const sendAll = async () => {

@@ -6,7 +6,7 @@ import { aTenant } from './support/video-steps.ts'
 
 const withRedis = redisPath() === undefined ? describe.skip : describe
 
-withRedis('a second gateway beside the first, with Redis', () => {
+withRedis('two gateways that share Redis', () => {
   let redis: TestRedis
   let platform: TwoGateways
   beforeAll(async () => {

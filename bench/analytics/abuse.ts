@@ -78,7 +78,7 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   }, 100)
   const until = performance.now() + seconds * 1_000
   const asking = Array.from({ length: ASKERS }, (_, nth) => again(large.key, heavy, until, nth))
-  const [beside, asked] = await Promise.all([others('beside'), Promise.all(asking)])
+  const [underLoad, asked] = await Promise.all([others('underLoad'), Promise.all(asking)])
   clearInterval(looking)
 
   const all = asked.flat()
@@ -94,11 +94,11 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   }
   const slowest = Math.max(...all.map(({ ms }) => ms))
   const faults = all.filter(({ status }) => status === 500).length
-  const times = beside.p99 / alone.p99
+  const times = underLoad.p99 / alone.p99
   const met = slowest <= goals.slowestMs && times <= goals.times && max - memory <= goals.memoryMb && faults === 0
   console.log(`${ASKERS} callers of large reports: slowest response ${slowest.toFixed(0)} ms (goal ${goals.slowestMs}), faults ${faults}`)
   console.log(
-    `  p99 of other requests ${beside.p99.toFixed(1)} ms, without load ${alone.p99.toFixed(1)} ms: ${times.toFixed(2)} times (goal ${goals.times}); medians ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
+    `  p99 of other requests ${underLoad.p99.toFixed(1)} ms, without load ${alone.p99.toFixed(1)} ms: ${times.toFixed(2)} times (goal ${goals.times}); medians ${underLoad.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
   )
   console.log(
     `  memory of gateway and analytics ${memory.toFixed(0)} MB, maximum ${max.toFixed(0)} MB (goal +${goals.memoryMb}): ${met ? 'met' : 'NOT met'}`,

@@ -100,7 +100,7 @@ async function compareIntake(
   const bare = row === 'one' ? await startBareIntake(database) : undefined
   const each = row === 'one' ? 1 : 100
   const measure = async (base: string, path: string, name: string, length: number) => {
-    const asks = videoIds.map((videoId) => tell(`${base}${path}`, videoId, each, row === 'hundred'))
+    const asks = videoIds.map((videoId) => eventRequest(`${base}${path}`, videoId, each, row === 'hundred'))
     const figures = await generator.run({ name, asks, seconds: length, connections: CALLERS[row] })
     const done = figures.counts['write 202'] ?? 0
     if (Object.keys(figures.counts).join() !== 'write 202')
@@ -163,7 +163,7 @@ async function compareIntake(
 }
 
 /** Returns a request as a player sends it. `{view}` has the same value within a request. */
-function tell(url: string, videoId: string, count: number, ofOneView: boolean): LoadRequest {
+function eventRequest(url: string, videoId: string, count: number, ofOneView: boolean): LoadRequest {
   const viewId = ofOneView ? '{view}' : '{uuid}'
   const event = (second: number) =>
     `{"video_id":"${videoId}","view_id":"${viewId}","type":"progress","position":${second + 1},"watched":[[${second},${second + 1}]],"language":"en","subtitle":"","at":{now}}`

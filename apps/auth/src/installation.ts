@@ -120,13 +120,13 @@ async function writeKeyFile(file: string | undefined, value: string): Promise<vo
       'VITASCOPE_NEW_SYSTEM_KEY_FILE is missing: the first start writes the system key there, or give VITASCOPE_SYSTEM_KEY or VITASCOPE_SYSTEM_KEY_FILE',
     ])
   }
-  const beside = `${file}.${randomBytes(4).toString('hex')}`
-  const handle = await open(beside, 'wx', 0o600)
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`
+  const handle = await open(temporary, 'wx', 0o600)
   try {
     await handle.writeFile(`${value}\n`)
     await handle.sync()
   } finally {
     await handle.close()
   }
-  await rename(beside, file)
+  await rename(temporary, file)
 }

@@ -49,7 +49,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
   let losing = false
   let away = false
 
-  const tell = (type: string, job: V1Job) => {
+  const notify = (type: string, job: V1Job) => {
     version++
     const object = { ...job, metadata: { ...job.metadata, resourceVersion: String(version) } }
     if (type === 'DELETED') jobs.delete(nameOf(job))
@@ -76,7 +76,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       const job = (await bodyOf(request)) as V1Job
       if (jobs.has(nameOf(job))) return reply(answer, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
       created.push(nameOf(job))
-      tell('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } })
+      notify('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } })
       if (!losing) return reply(answer, 201, job)
       losing = false
       return request.socket.destroy()
@@ -86,7 +86,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       const { preconditions } = (await bodyOf(request)) as { preconditions?: { uid: string } }
       if (!job) return reply(answer, 404, { kind: 'Status', code: 404 })
       if (preconditions?.uid !== job.metadata?.uid) return reply(answer, 409, { kind: 'Status', code: 409, reason: 'Conflict' })
-      tell('DELETED', job)
+      notify('DELETED', job)
       return reply(answer, 200, { kind: 'Status', status: 'Success' })
     }
     if (name !== undefined) {
@@ -121,12 +121,12 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
     setStatus(name, status) {
       const job = jobs.get(name)
       if (!job) throw new Error(`there is no Job ${name}`)
-      tell('MODIFIED', { ...job, status })
+      notify('MODIFIED', { ...job, status })
     },
-    put: (job) => tell('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } }),
+    put: (job) => notify('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } }),
     drop(name) {
       const job = jobs.get(name)
-      if (job) tell('DELETED', job)
+      if (job) notify('DELETED', job)
     },
     loseNextAnswer() {
       losing = true

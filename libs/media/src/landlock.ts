@@ -95,8 +95,8 @@ export function landlockCommand(perl: string): string[] {
 export async function filesOf(tool: string): Promise<string[]> {
   const real = await realpath(tool)
   const folder = dirname(real)
-  const beside = basename(folder) === 'bin' ? ['lib', 'lib64'].map((name) => join(folder, '..', name)) : []
-  return [real, ...beside]
+  const libraries = basename(folder) === 'bin' ? ['lib', 'lib64'].map((name) => join(folder, '..', name)) : []
+  return [real, ...libraries]
 }
 
 /**

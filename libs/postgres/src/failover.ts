@@ -75,7 +75,7 @@ export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): F
         const isNew = await note(client, sight, wentBack, dense)
         if (isNew && sight.known !== null) {
           noticed.inc()
-          tell(log, sight, before)
+          logFailover(log, sight, before)
         }
       }
       if (!isOvertaken(sight, before, memory)) memory = { ...sight, at: performance.now() }
@@ -153,7 +153,7 @@ async function note(client: pg.ClientBase, sight: Sight, wentBack: boolean, dens
  * Logs a failover. `lost_bytes` counts what this process saw on disk and is lost. Data written after its last check,
  * a moment at most, is not included.
  */
-function tell(log: Logger, sight: Sight, before: Memory | undefined): void {
+function logFailover(log: Logger, sight: Sight, before: Memory | undefined): void {
   const comparable = before !== undefined && before.system === sight.system
   const kept = BigInt(sight.promoted ?? sight.position)
   const lost = comparable ? BigInt(before.position) - kept : undefined

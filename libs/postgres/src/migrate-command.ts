@@ -17,7 +17,7 @@ export async function migrateCommand(options: { schema: string; folder: string; 
   try {
     const { values } = parseArgs({ options: { wait: { type: 'boolean', default: false } } })
     const url = readUrl()
-    if (values.wait) await untilItLetsIn(url, log)
+    if (values.wait) await waitForDatabase(url, log)
     await migrate({ url, schema, folder, log })
     log.info('schema is up to date')
   } catch (error) {
@@ -31,16 +31,16 @@ export async function migrateCommand(options: { schema: string; folder: string; 
 }
 
 /** Waits until the database accepts a connection, also while role and database are still being created. */
-async function untilItLetsIn(url: string, log: Logger): Promise<void> {
-  for (let told = ''; ; ) {
+async function waitForDatabase(url: string, log: Logger): Promise<void> {
+  for (let logged = ''; ; ) {
     try {
       const client = await connectOnce(url)
       await client.query('select 1').finally(() => client.end())
       return
     } catch (error) {
-      const why = String((error as { code?: unknown }).code ?? (error as Error).message)
-      if (why !== told) log.warn({ err: error }, 'waiting for the database')
-      told = why
+      const reason = String((error as { code?: unknown }).code ?? (error as Error).message)
+      if (reason !== logged) log.warn({ err: error }, 'waiting for the database')
+      logged = reason
       await delay(EVERY_MS)
     }
   }

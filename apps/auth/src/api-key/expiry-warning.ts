@@ -20,7 +20,7 @@ export const EVENT = 'event'
 /** Time before the expiry at which the event is created. */
 const NOTICE = '7 days'
 const AT_ONCE = 100
-/** The same prefix as in the audit log: enough to tell keys apart, and no more. */
+/** The same prefix as in the audit log: enough to distinguish keys. */
 const KEY_START = 8
 
 /**

@@ -55,7 +55,7 @@ export function tusHandler(tools: TusTools): UploadHandler {
     } else {
       const upload = await owned(tools, principal, path.slice('/tus/'.length), call.signal)
       needVersion(request)
-      if (request.method === 'HEAD') await tell(tools, call, upload)
+      if (request.method === 'HEAD') await sendOffset(tools, call, upload)
       else if (request.method === 'PATCH') await append(tools, call, upload)
       else if (request.method === 'DELETE') await terminate(tools, call, upload)
       else return false
@@ -88,7 +88,7 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
   answer(response, 201, { ...headers, ...shown(now), ...(await outcome(tools, now, call.signal)) })
 }
 
-async function tell(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
+async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
   // The client is about to continue, so the bytes that an earlier request still holds must be
   // counted first.
   const held = await leaseOf(tools, uploadId, signal)

@@ -37,7 +37,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
     warnOfOpenLocks(name, await sandboxFor(tool), log)
   }
   await emptyFolder(config.scratchDir)
-  await tryLockedUp(tools, join(config.scratchDir, 'trial'), log)
+  await trySandbox(tools, join(config.scratchDir, 'trial'), log)
   const storage = dyingAtPut(await openStorage(config.objects), crashCount(config.crashAt, 'put'))
   const metrics = createMetrics('worker')
   const identity = openIdentity(config.tls, { log, metrics })
@@ -103,10 +103,13 @@ async function lockableOffice(path: string | undefined, log: Logger): Promise<st
  * Runs the tools once in the sandbox. A wrapper script in place of ffmpeg may start programs that
  * the sandbox hides, and this logs it before videos fail.
  */
-async function tryLockedUp({ ffmpeg, ffprobe }: FfmpegTools, scratch: string, log: Logger): Promise<void> {
+async function trySandbox({ ffmpeg, ffprobe }: FfmpegTools, scratch: string, log: Logger): Promise<void> {
   for (const tool of [ffmpeg, ffprobe]) {
     await runSandboxed({ tool, args: ['-version'], scratch }).catch((err: unknown) => {
-      log.warn({ err }, `${tool} does not run locked up: what a script starts has to lie in /usr, or in lib beside the bin that it is in`)
+      log.warn(
+        { err },
+        `${tool} does not run in the sandbox: programs that a script starts must be in /usr, or in the lib folder next to its bin folder`,
+      )
     })
   }
   await rm(scratch, { recursive: true, force: true })

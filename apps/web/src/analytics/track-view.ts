@@ -38,7 +38,7 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
 
   const now = () => performance.now()
   const on = (name: string, act: () => void, target: EventTarget = video) => target.addEventListener(name, act, { signal })
-  const tell = (type: ViewEvent['type']) => {
+  const send = (type: ViewEvent['type']) => {
     const where = played ? { position: video.currentTime, ...parts.take() } : {}
     const subtitle = [...video.textTracks].find(({ mode }) => mode === 'showing')?.language ?? ''
     sender.send(
@@ -71,9 +71,9 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
     }
     if (!played) {
       played = true
-      tell('play')
+      send('play')
     }
-    timer ??= window.setInterval(() => tell('progress'), HEARTBEAT_MS)
+    timer ??= window.setInterval(() => send('progress'), HEARTBEAT_MS)
   }
   const rest = () => {
     parts.stop()
@@ -85,7 +85,7 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
   /** Sends all events when the page is hidden or closed, or another video is opened. */
   const leave = () => {
     if (parts.moves) read()
-    if (played) tell('progress')
+    if (played) send('progress')
     sender.flushSoon()
   }
 
@@ -103,12 +103,12 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
   on('pause', () => {
     read()
     rest()
-    if (!video.ended && played) tell('progress')
+    if (!video.ended && played) send('progress')
   })
   on('ended', () => {
     if (parts.moves) read()
     rest()
-    tell('ended')
+    send('ended')
   })
   on('pagehide', leave, window)
   on('visibilitychange', () => document.visibilityState === 'hidden' && leave(), document)
@@ -119,11 +119,11 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
   })
 
   if (shouldAutoplay) quality.wished(now())
-  tell('load')
+  send('load')
   return {
     failed(error) {
       quality.failed(error)
-      tell(played ? 'progress' : 'load')
+      send(played ? 'progress' : 'load')
     },
   }
 }

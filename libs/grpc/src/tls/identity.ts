@@ -47,7 +47,7 @@ export function openIdentity(
   if (settings === undefined) return undefined
   const { folder, callers } = settings
   let current = readFirst(folder)
-  let told: string | undefined
+  let lastProblem: string | undefined
   const listeners = new Set<(certificates: Certificates) => void>()
   const changes = metrics.counter('vitascope_tls_changes_total', 'Reloads of changed certificates')
   const refused = metrics.counter('vitascope_tls_rejected_changes_total', 'Changed certificates that were invalid and ignored')
@@ -61,25 +61,25 @@ export function openIdentity(
     .set(current.notAfter.getTime() / 1_000)
 
   /** Logs each problem once, not at every poll. */
-  const tell = (problem: string | undefined, count: boolean) => {
-    if (problem !== undefined && problem !== told) {
+  const logOnce = (problem: string | undefined, count: boolean) => {
+    if (problem !== undefined && problem !== lastProblem) {
       log.error({ folder, not_after: current.notAfter }, problem)
       if (count) refused.inc()
     }
-    told = problem
+    lastProblem = problem
   }
   const look = () => {
     const { found, problem } = readNew(folder, current)
     if (problem !== undefined) {
-      tell(problem, true)
+      logOnce(problem, true)
       return
     }
     const late = whyNotNow(found, new Date())
-    if (found === current) tell(late && `the certificate is of no use: ${late}`, false)
-    else if (late !== undefined) tell(`new certificates were not taken: ${late}`, true)
+    if (found === current) logOnce(late && `the certificate is invalid: ${late}`, false)
+    else if (late !== undefined) logOnce(`new certificates were rejected: ${late}`, true)
     else {
       current = found
-      told = undefined
+      lastProblem = undefined
       changes.inc()
       log.info({ not_after: current.notAfter }, 'certificates reloaded')
       for (const listener of listeners) listener(current)
@@ -121,7 +121,7 @@ function readNew(
     const isSame = (['cert', 'key', 'ca'] as const).every((part) => found[part].equals(current[part]))
     return { found: isSame ? current : found }
   } catch (error) {
-    return { problem: `new certificates were not taken: ${(error as Error).message}` }
+    return { problem: `new certificates were rejected: ${(error as Error).message}` }
   }
 }
 

@@ -35,16 +35,16 @@ export function withSource<Shape extends z.ZodObject>(shape: Shape, { required }
   const refine = (value: unknown, { issues, addIssue }: z.core.$RefinementCtx<unknown>): void => {
     if (typeof value !== 'object' || value === null) return
     const bad = new Set(issues.map(({ path }) => path?.[0]))
-    const tell = (field: keyof Sent, message: string) => {
+    const addProblem = (field: keyof Sent, message: string) => {
       if (!bad.has(field)) addIssue({ code: 'custom', path: [field], message, input: value })
     }
     const sent = value as Sent
     const has = (field: keyof Sent) => bad.has(field) || sent[field] !== undefined
-    if (has('url') && has('content')) tell('content', 'must not stand beside url')
-    if (has('content') && !has('format')) tell('format', 'is required with content')
-    if (!has('content') && has('format')) tell('format', 'goes with content only')
-    if (required && !has('url') && !has('content')) tell('url', 'is required, or content with its format')
-    if (!bad.has('url') && sent.url !== undefined && !endsWell(sent.url)) tell('url', `must end in ${endings.join(', ')}`)
+    if (has('url') && has('content')) addProblem('content', 'must not be sent together with url')
+    if (has('content') && !has('format')) addProblem('format', 'is required with content')
+    if (!has('content') && has('format')) addProblem('format', 'must be sent with content only')
+    if (required && !has('url') && !has('content')) addProblem('url', 'is required, or content with its format')
+    if (!bad.has('url') && sent.url !== undefined && !endsWell(sent.url)) addProblem('url', `must end in ${endings.join(', ')}`)
   }
   // The schema is the same, with one more check.
   return (shape as z.ZodType).superRefine(refine, { when: () => true }) as Shape

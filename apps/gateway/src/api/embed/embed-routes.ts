@@ -33,7 +33,7 @@ export const getEmbedCode = route({
   async handle({ params, query }, context) {
     const { title, picture } = await findEmbedded(params.id, context)
     const presentation = params.type === 'js' && query.show_presentation === true
-    const embedded = embed(params.id, title, presentation ? beside(picture) : picture, query)
+    const embedded = embed(params.id, title, presentation ? withSlidePanel(picture) : picture, query)
     if (params.type === 'iframe') return [frameCode(embedded, context.publicUrl)]
     return [scriptCode(embedded, { ...scriptOptions(query), presentation }, context.publicUrl)]
   },
@@ -52,7 +52,7 @@ export const getPresentationCode = route({
   async handle({ params, query }, context) {
     const { video } = await findVideo(params.videoId, context)
     if (video.presentationId === '') throw new DomainError('not_found', 'PRESENTATION_NOT_FOUND', 'this video has no presentation')
-    const embedded = embed(params.videoId, video.title, beside(pictureOf(video)), query)
+    const embedded = embed(params.videoId, video.title, withSlidePanel(pictureOf(video)), query)
     return [scriptCode(embedded, { ...scriptOptions(query), presentation: true }, context.publicUrl)]
   },
 })
@@ -71,6 +71,6 @@ function scriptOptions({ element_id, referrer_url, player }: PlaceQuery) {
 }
 
 /** Returns the size with slides next to the video, at the same size. */
-function beside({ width, height }: Picture): Picture {
+function withSlidePanel({ width, height }: Picture): Picture {
   return { width: 2 * width, height }
 }

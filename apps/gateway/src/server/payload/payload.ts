@@ -26,7 +26,7 @@ export async function readPayload(
   // If the payload has a field named `data`, it is an ordinary field.
   const wrapped = !form.kinds.has('data')
   const queried = wrapped ? query.filter(([name]) => name === 'data') : []
-  if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must not be repeated, and not beside a body')
+  if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must not be repeated or sent together with a body')
   if (!bytes) return queried[0] && parseJson(queried[0][1], form, 'data')
   const { type, header } = readContentType(request)
   if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return fromJson(textOf(bytes), form)
