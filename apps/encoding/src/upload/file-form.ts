@@ -50,8 +50,9 @@ export async function receiveFileForm<Taken>(
         broken ??= error
         endFields()
         request.unpipe(parser)
-        file?.destroy(broken)
-        reject(broken)
+        // With a file, the caller gets the error once `onFile` has ended and has released what it held.
+        if (file) file.destroy(broken)
+        else reject(broken)
       }
       const leaveGate = gate.begin({ client, reject: fail })
       const timer = setTimeout(
