@@ -44,9 +44,9 @@ beforeAll(async () => {
     },
   )
   catalogue.implement(CaptionServiceService, {
-    createCaption: () => Promise.reject(new Error('not here')),
-    updateCaption: () => Promise.reject(new Error('not here')),
-    deleteCaption: () => Promise.reject(new Error('not here')),
+    createCaption: () => Promise.reject(new Error('not implemented in this test')),
+    updateCaption: () => Promise.reject(new Error('not implemented in this test')),
+    deleteCaption: () => Promise.reject(new Error('not implemented in this test')),
     async *readCaption({ captionId }) {
       requested.push(captionId)
       const texts = lines.get(captionId)
@@ -92,12 +92,12 @@ const get = (path: string, init: RequestInit = {}) =>
   fetch(`http://${delivery.address}/delivery/${video}/${path}`, { ...init, redirect: 'manual' })
 const track = (more: Partial<DeliveryCaption> = {}) =>
   DeliveryCaption.fromPartial({ captionId: String(caption), name: 'English', language: 'en', ...more })
-const aVideo = (policy: Partial<GetPlaybackPolicyResponse> = { captions: [track()] }) => policies.set(String(video), policy)
+const addVideo = (policy: Partial<GetPlaybackPolicyResponse> = { captions: [track()] }) => policies.set(String(video), policy)
 const FILES = () => ['hls/master.m3u8', `hls/captions/${caption}.m3u8`, `hls/captions/${caption}.vtt`]
 
-describe('captions of an open video', () => {
-  test('are in its master, under its current and its earlier version, and lead to their text', async () => {
-    aVideo()
+describe('captions of a public video', () => {
+  test('are in the master playlist of the current and the earlier version, which leads to their text', async () => {
+    addVideo()
     for (const version of ['v1', 'v0']) {
       const master = await get(`${version}/hls/master.m3u8`)
       expect([master.status, master.headers.get('content-type')]).toEqual([200, 'application/vnd.apple.mpegurl'])
@@ -113,35 +113,35 @@ describe('captions of an open video', () => {
     }
     expect(requested.filter((id) => id === String(caption))).toHaveLength(1)
   })
-  test('are kept by caches only as long as they do not change', async () => {
-    aVideo()
+  test('are revalidated by caches on every use', async () => {
+    addVideo()
     for (const file of FILES()) {
-      const answer = await get(`v1/${file}`, { method: 'HEAD' })
-      expect([file, answer.status, answer.headers.get('cache-control')]).toEqual([file, 200, 'public, max-age=0, must-revalidate'])
-      expect([Number(answer.headers.get('content-length')) > 30, await answer.text()]).toEqual([true, ''])
-      const etag = answer.headers.get('etag') ?? ''
+      const response = await get(`v1/${file}`, { method: 'HEAD' })
+      expect([file, response.status, response.headers.get('cache-control')]).toEqual([file, 200, 'public, max-age=0, must-revalidate'])
+      expect([Number(response.headers.get('content-length')) > 30, await response.text()]).toEqual([true, ''])
+      const etag = response.headers.get('etag') ?? ''
       expect((await get(`v1/${file}`, { headers: { 'if-none-match': `W/${etag}` } })).status).toBe(304)
     }
   })
-  test('come, change and go within 5 s, and no other file notices', async () => {
-    aVideo({ captions: [] })
+  test('are added, changed and removed within 5 s', async () => {
+    addVideo({ captions: [] })
     const master = async () => (await get('v1/hls/master.m3u8')).text()
     const text = async () => (await get(`v1/hls/captions/${caption}.vtt`)).text()
     expect(await master()).toBe(MASTER)
     expect(await text()).toBe(EMPTY)
-    aVideo()
-    await waitFor(async () => (await master()).includes('NAME="English"'), { timeout: 5_000, describe: 'the captions to come' })
+    addVideo()
+    await waitFor(async () => (await master()).includes('NAME="English"'), { timeout: 5_000, describe: 'the captions to be added' })
     expect(await text()).toContain('evening')
     lines.set(String(caption), ['other'])
-    aVideo({ captions: [track({ revision: 1, showsOnLoad: true })] })
-    await waitFor(async () => (await text()).includes('other'), { timeout: 5_000, describe: 'the other lines to come' })
+    addVideo({ captions: [track({ revision: 1, showsOnLoad: true })] })
+    await waitFor(async () => (await text()).includes('other'), { timeout: 5_000, describe: 'the changed lines' })
     expect(await master()).toContain('DEFAULT=YES')
-    aVideo({ captions: [] })
-    await waitFor(async () => (await master()) === MASTER, { timeout: 5_000, describe: 'the captions to go' })
+    addVideo({ captions: [] })
+    await waitFor(async () => (await master()) === MASTER, { timeout: 5_000, describe: 'the captions to be removed' })
     expect(await text()).toBe(EMPTY)
   })
-  test('that were deleted, and those of another video, have no lines for a running player', async () => {
-    aVideo({ captions: [track({ captionId: '999' })] })
+  test('are empty, not missing, if they were deleted or belong to another video', async () => {
+    addVideo({ captions: [track({ captionId: '999' })] })
     for (const id of [caption, 999]) {
       const [playlist, text] = await Promise.all([get(`v1/hls/captions/${id}.m3u8`), get(`v1/hls/captions/${id}.vtt`)])
       expect([playlist.status, text.status, await text.text()]).toEqual([200, 200, EMPTY])
@@ -150,10 +150,10 @@ describe('captions of an open video', () => {
   })
 })
 
-describe('captions of a video', () => {
+describe('all caption files of a video', () => {
   const statuses = (version: string) => Promise.all(FILES().map(async (file) => (await get(`${version}/${file}`)).status))
-  test('that require a token reject requests without it', async () => {
-    aVideo({ captions: [track()], tokenRequired: true })
+  test('return 403 without a valid token if the video requires one', async () => {
+    addVideo({ captions: [track()], tokenRequired: true })
     const token = await signVideoToken({ videoId: String(video), expires: new Date(Date.now() + 60_000) }, tokenKeys)
     const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 60_000) }, tokenKeys)
     expect(await statuses('v1')).toEqual([403, 403, 403])
@@ -164,17 +164,17 @@ describe('captions of a video', () => {
       `/delivery/${video}/v1~${token}/hls/captions/${caption}.vtt`,
     )
   })
-  test('for other addresses are refused', async () => {
-    aVideo({ captions: [track()], allowedIps: ['203.0.113.0/24'] })
+  test('return 403 if the client address is not allowed', async () => {
+    addVideo({ captions: [track()], allowedIps: ['203.0.113.0/24'] })
     expect(await statuses('v1')).toEqual([403, 403, 403])
   })
-  test('that has expired, is not there, or has moved on are not found', async () => {
+  test('return 404 if the video is unknown or expired, or the version is not current', async () => {
     expect(await statuses('v1')).toEqual([404, 404, 404])
     video++
-    aVideo({ captions: [track()], expireTime: new Date(Date.now() - 1) })
+    addVideo({ captions: [track()], expireTime: new Date(Date.now() - 1) })
     expect(await statuses('v1')).toEqual([404, 404, 404])
     video++
-    aVideo()
+    addVideo()
     expect(await statuses('v2')).toEqual([404, 404, 404])
   })
 })

@@ -24,13 +24,13 @@ const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
 let root: string
 let catalogue: GrpcServer
 let encoding: GrpcServer
-/** What encoding has of job 7: the last segment, or nothing any more. */
-let last: number | undefined
+/** Number of the last segment of job 7. Undefined: encoding does not know the job any more. */
+let lastSegment: number | undefined
 const requested: string[] = []
 let delivery: Awaited<ReturnType<typeof startDelivery>>
 const policies = new Map<string, Partial<GetPlaybackPolicyResponse>>()
 const presentationPolicies = new Map<string, Partial<GetPresentationPolicyResponse>>()
-const anHour = () => new Date(Date.now() + 3_600_000)
+const inOneHour = () => new Date(Date.now() + 3_600_000)
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'delivery-'))
@@ -60,13 +60,13 @@ beforeAll(async () => {
     },
   })
   encoding = createGrpcServer({ principals: testPrincipals(), log, metrics: createMetrics('test') })
-  const need = (jobId: string) => {
-    if (jobId !== '7' || last === undefined) throw new DomainError('not_found', 'PREVIEW_NOT_FOUND', 'nothing')
-    return last
+  const requireLast = (jobId: string) => {
+    if (jobId !== '7' || lastSegment === undefined) throw new DomainError('not_found', 'PREVIEW_NOT_FOUND', 'nothing')
+    return lastSegment
   }
   encoding.implement(PreviewPlaylistServiceService, {
     async getPreviewMasterPlaylist({ jobId }) {
-      need(jobId)
+      requireLast(jobId)
       return { text: PLAYLIST }
     },
     async getPreviewTrackPlaylist({ jobId, key: track }) {
@@ -75,7 +75,7 @@ beforeAll(async () => {
         { first: 1, folder: 'work/7/3/h264_100' },
         { first: 2, folder: 'work/7/5/h264_100' },
       ]
-      return { playlist: `#EXTM3U ${need(jobId)}`, initObject: 'work/7/3/h264_100/init.mp4', segments: folders }
+      return { playlist: `#EXTM3U ${requireLast(jobId)}`, initObject: 'work/7/3/h264_100/init.mp4', segments: folders }
     },
   })
   delivery = await startDelivery(
@@ -105,7 +105,7 @@ afterAll(async () => {
 let video = 100
 let sets: { version: string; prefix: string }[]
 beforeEach(() => {
-  // A video of its own for each test: policies are cached for a while.
+  // Each test has its own video, because policies are cached for 2 s.
   video++
   sets = [{ version: 'v1', prefix: 'media/1/7-1' }]
 })
@@ -116,14 +116,14 @@ const get = (path: string, init: RequestInit & { from?: string } = {}) =>
     headers: { ...init.headers, ...(init.from && { 'x-forwarded-for': init.from }) },
     redirect: 'manual',
   })
-const aVideo = (policy: Partial<GetPlaybackPolicyResponse> = {}) => {
+const addVideo = (policy: Partial<GetPlaybackPolicyResponse> = {}) => {
   policies.set(String(video), { sets, ...policy })
   return String(video)
 }
 
-describe('a public video', () => {
-  test('gives its files, cacheable for long, readable by scripts of other pages', async () => {
-    const response = await get(`${aVideo()}/v1/hls/master.m3u8`)
+describe('a file of a public video', () => {
+  test('is returned with long caching and CORS headers', async () => {
+    const response = await get(`${addVideo()}/v1/hls/master.m3u8`)
     expect([response.status, await response.text()]).toEqual([200, PLAYLIST])
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/vnd.apple.mpegurl',
@@ -132,12 +132,12 @@ describe('a public video', () => {
       'x-content-type-options': 'nosniff',
     })
   })
-  test('answers HEAD with the length and no body', async () => {
-    const response = await get(`${aVideo()}/v1/h264_100.mp4`, { method: 'HEAD' })
+  test('returns its length without a body to HEAD', async () => {
+    const response = await get(`${addVideo()}/v1/h264_100.mp4`, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '1000', ''])
   })
-  test('answers 304 to the tag that it gave', async () => {
-    const id = aVideo()
+  test('returns 304 for its own ETag', async () => {
+    const id = addVideo()
     const etag = (await get(`${id}/v1/h264_100.mp4`, { method: 'HEAD' })).headers.get('etag') ?? ''
     expect((await get(`${id}/v1/h264_100.mp4`, { headers: { 'if-none-match': etag } })).status).toBe(304)
   })
@@ -150,31 +150,31 @@ describe('a public video', () => {
     ['bytes=5-2', 200, null, BYTES],
     ['bytes=0-1,5-6', 200, null, BYTES],
     ['chapters=1-2', 200, null, BYTES],
-  ])('range %s is answered %i', async (range, status, contentRange, bytes) => {
-    const response = await get(`${aVideo()}/v1/h264_100.mp4`, { headers: { range } })
+  ])('responds to the range %s with %i', async (range, status, contentRange, bytes) => {
+    const response = await get(`${addVideo()}/v1/h264_100.mp4`, { headers: { range } })
     expect([response.status, response.headers.get('content-range')]).toEqual([status, contentRange])
     expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), bytes)).toBe(0)
   })
   test.each(['v2/h264_100.mp4', 'v1/none.mp4', 'v1/../../../secret/file.txt', 'v1/%2e%2e/x', 'v1//h264_100.mp4', 'v1/h264_100.mp4/', 'v1'])(
-    '%s is not found',
+    'responds to the path %s with 404',
     async (rest) => {
-      expect((await get(`${aVideo()}/${rest}`)).status).toBe(404)
+      expect((await get(`${addVideo()}/${rest}`)).status).toBe(404)
     },
   )
-  test('refuses to be written', async () => {
-    const response = await get(`${aVideo()}/v1/h264_100.mp4`, { method: 'PUT', body: 'x' })
+  test('returns 405 to PUT', async () => {
+    const response = await get(`${addVideo()}/v1/h264_100.mp4`, { method: 'PUT', body: 'x' })
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
   })
-  test('that has expired is not found', async () => {
-    expect((await get(`${aVideo({ expireTime: new Date(Date.now() - 1) })}/v1/h264_100.mp4`)).status).toBe(404)
+  test('returns 404 after the video has expired', async () => {
+    expect((await get(`${addVideo({ expireTime: new Date(Date.now() - 1) })}/v1/h264_100.mp4`)).status).toBe(404)
   })
 })
 
 describe('a video that is still being encoded', () => {
   const preview = () => [{ version: 'v1', prefix: 'preview/7' }]
-  test('has playlists that caches ask for again, and the segments of each chunk from where it lies', async () => {
-    last = 2
-    const id = aVideo({ sets: preview() })
+  test('has playlists that caches revalidate, and segments from the folder of each chunk', async () => {
+    lastSegment = 2
+    const id = addVideo({ sets: preview() })
     for (const [file, body] of [
       ['hls/master.m3u8', PLAYLIST],
       ['hls/h264_100/index.m3u8', '#EXTM3U 2'],
@@ -192,24 +192,24 @@ describe('a video that is still being encoded', () => {
       expect([file, (await get(`${id}/v1/${file}`)).status]).toEqual([file, 404])
     }
   })
-  test('grows within seconds, for one question a second', async () => {
-    last = 2
-    const id = aVideo({ sets: preview() })
+  test('shows new segments within seconds, with one request to encoding per second', async () => {
+    lastSegment = 2
+    const id = addVideo({ sets: preview() })
     requested.length = 0
     const playlist = async () => (await get(`${id}/v1/hls/h264_250/index.m3u8`)).text()
     expect(await Promise.all(Array.from({ length: 20 }, playlist))).toEqual(Array(20).fill('#EXTM3U 2'))
     expect(requested).toEqual(['h264_250'])
-    last = 3
+    lastSegment = 3
     await waitFor(async () => (await playlist()) === '#EXTM3U 3')
     const tag = (await get(`${id}/v1/hls/h264_250/index.m3u8`)).headers.get('etag') ?? ''
     expect((await get(`${id}/v1/hls/h264_250/index.m3u8`, { headers: { 'if-none-match': tag } })).status).toBe(304)
   })
-  test('goes on at the same address once it is done, without a refusal between', async () => {
-    last = 2
-    const id = aVideo({ sets: preview() })
+  test('stays available at the same address when encoding finishes', async () => {
+    lastSegment = 2
+    const id = addVideo({ sets: preview() })
     expect((await get(`${id}/v1/hls/h264_360/index.m3u8`)).status).toBe(200)
-    last = undefined
-    aVideo()
+    lastSegment = undefined
+    addVideo()
     const seen = new Set<string>()
     await waitFor(async () => {
       const response = await get(`${id}/v1/hls/h264_100/index.m3u8`)
@@ -218,65 +218,65 @@ describe('a video that is still being encoded', () => {
     })
     expect([...seen].filter((answer) => !answer.startsWith('200'))).toEqual([])
   })
-  test('is as protected as any', async () => {
-    last = 2
-    const id = aVideo({ sets: preview(), tokenRequired: true })
+  test('is checked against the token and version like a finished video', async () => {
+    lastSegment = 2
+    const id = addVideo({ sets: preview(), tokenRequired: true })
     expect((await get(`${id}/v1/hls/h264_100/seg-00001.m4s`)).status).toBe(403)
     expect((await get(`${id}/v2/hls/h264_100/seg-00001.m4s`)).status).toBe(404)
   })
 })
 
-describe('a video that wants a token', () => {
+describe('a video that requires a token', () => {
   const paths = ['hls/master.m3u8', 'h264_100.mp4']
-  test.each(paths)('%s: not without one, not with a forged, foreign or expired one, and with a good one', async (file) => {
-    const id = aVideo({ tokenRequired: true })
-    const good = await signVideoToken({ videoId: id, expires: anHour() }, tokenKeys)
-    const foreign = await signVideoToken({ videoId: '1', expires: anHour() }, tokenKeys)
-    const stale = await signVideoToken({ videoId: id, expires: new Date(Date.now() - 5_000) }, tokenKeys)
-    const forged = await signVideoToken({ videoId: id, expires: anHour() }, parseTokenKeys(makeTokenKeys()))
+  test.each(paths)('returns %s for a valid token only, not without one or for a forged, foreign or expired one', async (file) => {
+    const id = addVideo({ tokenRequired: true })
+    const good = await signVideoToken({ videoId: id, expires: inOneHour() }, tokenKeys)
+    const foreign = await signVideoToken({ videoId: '1', expires: inOneHour() }, tokenKeys)
+    const expired = await signVideoToken({ videoId: id, expires: new Date(Date.now() - 5_000) }, tokenKeys)
+    const forged = await signVideoToken({ videoId: id, expires: inOneHour() }, parseTokenKeys(makeTokenKeys()))
     const statuses = []
-    for (const version of ['v1', ...[forged, foreign, stale, `${good}x`, good].map((token) => `v1~${token}`)]) {
+    for (const version of ['v1', ...[forged, foreign, expired, `${good}x`, good].map((token) => `v1~${token}`)]) {
       const response = await get(`${id}/${version}/${file}`)
       statuses.push(response.status)
       await response.arrayBuffer()
     }
     expect(statuses).toEqual([403, 403, 403, 403, 403, 200])
   })
-  test('leads from ?token= to an address whose path carries it', async () => {
-    const id = aVideo({ tokenRequired: true })
-    const token = await signVideoToken({ videoId: id, expires: anHour() }, tokenKeys)
+  test('redirects ?token= to the address whose path contains the token', async () => {
+    const id = addVideo({ tokenRequired: true })
+    const token = await signVideoToken({ videoId: id, expires: inOneHour() }, tokenKeys)
     const response = await get(`${id}/v1/hls/master.m3u8?token=${token}`)
     expect([response.status, response.headers.get('location')]).toEqual([302, `/delivery/${id}/v1~${token}/hls/master.m3u8`])
     expect((await get(`${id}/v1/hls/master.m3u8?token=%22%3E`)).status).toBe(403)
   })
-  test('a token for one address is refused from another', async () => {
-    const id = aVideo({ tokenRequired: true })
-    const token = await signVideoToken({ videoId: id, expires: anHour(), ip: '203.0.113.7' }, tokenKeys)
+  test('rejects a token of another client address', async () => {
+    const id = addVideo({ tokenRequired: true })
+    const token = await signVideoToken({ videoId: id, expires: inOneHour(), ip: '203.0.113.7' }, tokenKeys)
     const from = async (address: string) => (await get(`${id}/v1~${token}/h264_100.mp4`, { from: address })).status
     expect([await from('203.0.113.7'), await from('203.0.113.8')]).toEqual([200, 403])
   })
   test('is not cached by shared caches', async () => {
-    const id = aVideo({ tokenRequired: true })
-    const token = await signVideoToken({ videoId: id, expires: anHour() }, tokenKeys)
+    const id = addVideo({ tokenRequired: true })
+    const token = await signVideoToken({ videoId: id, expires: inOneHour() }, tokenKeys)
     expect((await get(`${id}/v1~${token}/h264_100.mp4`)).headers.get('cache-control')).toMatch(/^private/)
   })
 })
 
-describe('a video for some addresses', () => {
-  test('a client cannot pretend to be at another address', async () => {
-    const id = aVideo({ allowedIps: ['203.0.113.0/24'] })
+describe('a video with allowed addresses', () => {
+  test('rejects a client that forges X-Forwarded-For', async () => {
+    const id = addVideo({ allowedIps: ['203.0.113.0/24'] })
     const from = async (chain: string) => (await get(`${id}/v1/h264_100.mp4`, { from: chain })).status
     expect([await from('203.0.113.9'), await from('198.51.100.1'), await from('203.0.113.9, 198.51.100.1')]).toEqual([200, 403, 403])
   })
 })
 
-test('a policy that changes holds within 5 s, and a protected file is then closed under its old address', async () => {
-  const id = aVideo()
+test('a changed policy takes effect within 5 s, and the earlier address then returns 404', async () => {
+  const id = addVideo()
   const status = async () => (await get(`${id}/v1/h264_100.mp4`)).status
   expect(await status()).toBe(200)
   policies.set(id, { sets: [{ version: 'v2', prefix: 'media/1/7-1' }], tokenRequired: true })
   const began = Date.now()
-  await waitFor(async () => (await status()) === 404, { timeout: 5_000, describe: 'the old address is closed' })
+  await waitFor(async () => (await status()) === 404, { timeout: 5_000, describe: 'the old address to return 404' })
   expect(Date.now() - began).toBeLessThan(5_000)
 })
 
@@ -285,14 +285,14 @@ describe('a presentation', () => {
     { version: 'v1', prefix: 'slides/5/8-1' },
     { version: 'v2', prefix: 'slides/5/9-2' },
   ]
-  const aPresentation = (policy: Partial<GetPresentationPolicyResponse> = {}) => {
+  const addPresentation = (policy: Partial<GetPresentationPolicyResponse> = {}) => {
     presentationPolicies.set(String(video), { sets: both, ...policy })
     return `presentation/${video}`
   }
   const statuses = (paths: string[]) => Promise.all(paths.map(async (path) => (await get(path)).status))
 
-  test('gives the slides of all its files, each below its own version, and its PDF', async () => {
-    const path = aPresentation()
+  test('has slides of several versions and its PDF, which is a sandboxed download', async () => {
+    const path = addPresentation()
     const [first, second, pdf] = await Promise.all(
       ['v1/slide-0001.jpg', 'v2/slide-0001.jpg', 'v1/document.pdf'].map((file) => get(`${path}/${file}`)),
     )
@@ -304,30 +304,30 @@ describe('a presentation', () => {
     expect(pdf?.headers.get('content-disposition')).toBe('attachment')
     expect([first?.headers.get('content-security-policy'), first?.headers.get('content-disposition')]).toEqual([null, null])
   })
-  test('and a video of the same id are not taken for each other', async () => {
-    const path = aPresentation()
+  test('does not share files with a video of the same id', async () => {
+    const path = addPresentation()
     expect(
-      await statuses([`${path}/v1/slide-0001.jpg`, `${video}/v1/slide-0001.jpg`, `presentation/${aVideo()}/v3/slide-0001.jpg`]),
+      await statuses([`${path}/v1/slide-0001.jpg`, `${video}/v1/slide-0001.jpg`, `presentation/${addVideo()}/v3/slide-0001.jpg`]),
     ).toEqual([200, 404, 404])
   })
-  test('of a video that wants a token opens to a token of that video alone', async () => {
-    const path = aPresentation({ tokenRequired: true, videoId: '77' })
-    const ofVideo = await signVideoToken({ videoId: '77', expires: anHour() }, tokenKeys)
-    const ofItself = await signVideoToken({ videoId: String(video), expires: anHour() }, tokenKeys)
+  test('requires a token of its video if the video requires one', async () => {
+    const path = addPresentation({ tokenRequired: true, videoId: '77' })
+    const ofVideo = await signVideoToken({ videoId: '77', expires: inOneHour() }, tokenKeys)
+    const ofItself = await signVideoToken({ videoId: String(video), expires: inOneHour() }, tokenKeys)
     const names = ['v1', `v1~${ofItself}`, `v1~${ofVideo}`, `v2~${ofVideo}`]
     expect(await statuses(names.map((name) => `${path}/${name}/slide-0001.jpg`))).toEqual([403, 403, 200, 200])
-    const led = await get(`${path}/v1/slide-0001.jpg?token=${ofVideo}`)
-    expect([led.status, led.headers.get('location')]).toEqual([302, `/delivery/${path}/v1~${ofVideo}/slide-0001.jpg`])
+    const redirect = await get(`${path}/v1/slide-0001.jpg?token=${ofVideo}`)
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([302, `/delivery/${path}/v1~${ofVideo}/slide-0001.jpg`])
   })
-  test('without a video opens to no token', async () => {
-    const empty = await signVideoToken({ videoId: String(video), expires: anHour() }, tokenKeys)
-    expect(await statuses([`${aPresentation()}/v1~${empty}/slide-0001.jpg`])).toEqual([403])
+  test('rejects every token if it has no video', async () => {
+    const empty = await signVideoToken({ videoId: String(video), expires: inOneHour() }, tokenKeys)
+    expect(await statuses([`${addPresentation()}/v1~${empty}/slide-0001.jpg`])).toEqual([403])
   })
-  test('for some addresses is refused from others, and one that has expired is not found', async () => {
-    const path = aPresentation({ allowedIps: ['203.0.113.0/24'] })
+  test('returns 403 to an address that is not allowed, and 404 after it has expired', async () => {
+    const path = addPresentation({ allowedIps: ['203.0.113.0/24'] })
     expect((await get(`${path}/v1/slide-0001.jpg`, { from: '203.0.113.9' })).status).toBe(200)
     expect((await get(`${path}/v1/slide-0001.jpg`, { from: '198.51.100.1' })).status).toBe(403)
     video++
-    expect(await statuses([`${aPresentation({ expireTime: new Date(Date.now() - 1) })}/v1/slide-0001.jpg`])).toEqual([404])
+    expect(await statuses([`${addPresentation({ expireTime: new Date(Date.now() - 1) })}/v1/slide-0001.jpg`])).toEqual([404])
   })
 })

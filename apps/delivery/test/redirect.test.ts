@@ -13,7 +13,7 @@ const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
 const SETS = [{ version: 'v1', prefix: 'media/1/7-1' }]
 const withS3 = s3Path() === undefined ? describe.skip : describe
 
-withS3('files of a bucket that viewers are led to', () => {
+withS3('files of a bucket with redirects', () => {
   const tokenKeys = parseTokenKeys(makeTokenKeys())
   const policies: Record<string, Partial<GetPlaybackPolicyResponse>> = {
     '1': { sets: SETS },
@@ -65,10 +65,10 @@ withS3('files of a bucket that viewers are led to', () => {
 
   const get = (path: string, init: RequestInit = {}) => fetch(`http://${delivery.address}/delivery/${path}`, init)
 
-  test('an admitted viewer is led to the very bytes, with ranges, for five minutes at most, and nothing keeps the way', async () => {
-    const led = await get('1/v1/h264_100.mp4', { redirect: 'manual' })
-    expect([led.status, led.headers.get('cache-control'), await led.text()]).toEqual([302, 'no-store', ''])
-    const address = new URL(led.headers.get('location') ?? '')
+  test('an admitted client is redirected to a URL in the bucket that is valid for 5 min and is not cached', async () => {
+    const redirect = await get('1/v1/h264_100.mp4', { redirect: 'manual' })
+    expect([redirect.status, redirect.headers.get('cache-control'), await redirect.text()]).toEqual([302, 'no-store', ''])
+    const address = new URL(redirect.headers.get('location') ?? '')
     expect(`${address.origin}${address.pathname}`).toBe(`${store.endpoint}/videos/media/1/7-1/h264_100.mp4`)
     expect(Number(address.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(300)
     const whole = await get('1/v1/h264_100.mp4')
@@ -84,14 +84,14 @@ withS3('files of a bucket that viewers are led to', () => {
     expect((await fetch(address)).status).toBe(403)
   })
 
-  test('an admitted viewer is led to a document as to a file that is saved', async () => {
-    const answer = await get('1/v1/document.pdf')
-    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+  test('a document is redirected to as a download', async () => {
+    const response = await get('1/v1/document.pdf')
+    expect([response.status, response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([
       200,
       'application/pdf',
       'attachment',
     ])
-    await answer.body?.cancel()
+    await response.body?.cancel()
   })
 
   test.each(['hls/master.m3u8', 'sprite.vtt'])('%s is sent without a redirect, because its references are relative', async (file) => {
@@ -102,12 +102,12 @@ withS3('files of a bucket that viewers are led to', () => {
   test('a rejected caller gets no redirect', async () => {
     const token = await signVideoToken({ videoId: '2', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
     const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
-    const answers = []
+    const responses = []
     for (const path of ['2/v1', `2/v1~${foreign}`, '3/v1', '1/v2', '9/v1', `2/v1~${token}`]) {
-      const answer = await get(`${path}/h264_100.mp4`, { redirect: 'manual' })
-      answers.push([answer.status, answer.headers.get('location') !== null])
-      await answer.arrayBuffer()
+      const response = await get(`${path}/h264_100.mp4`, { redirect: 'manual' })
+      responses.push([response.status, response.headers.get('location') !== null])
+      await response.arrayBuffer()
     }
-    expect(answers).toEqual([403, 403, 403, 404, 404, 302].map((status) => [status, status === 302]))
+    expect(responses).toEqual([403, 403, 403, 404, 404, 302].map((status) => [status, status === 302]))
   })
 })

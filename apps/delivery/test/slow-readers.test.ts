@@ -59,35 +59,36 @@ withS3('large files of a bucket', () => {
     await store?.stop()
   })
 
-  /** Requests the file, and reads the beginning of the answer alone. */
+  /** Requests the file and reads only the beginning of the response. */
   async function stall(): Promise<string> {
     const [host, port] = delivery.address.split(':')
     const socket = connect(Number(port), host)
     sockets.add(socket)
-    let answer = ''
+    let response = ''
     socket
       .on('error', () => {})
       .once('data', (data) => {
-        answer = data.toString('latin1', 0, 12)
+        response = data.toString('latin1', 0, 12)
         socket.pause()
       })
     socket.write(`GET ${PATH} HTTP/1.1\r\nHost: h\r\n\r\n`)
-    return await waitFor(() => answer)
+    return await waitFor(() => response)
   }
-  /** In groups: the first piece of each is read within seconds on a slow machine, too. */
+  /** Works in groups of 16, so that each first read takes only seconds on a slow machine too. */
   async function stallMany(count: number): Promise<string[]> {
-    const answers: string[] = []
-    while (answers.length < count) answers.push(...(await Promise.all(Array.from({ length: Math.min(16, count - answers.length) }, stall))))
-    return answers
+    const responses: string[] = []
+    while (responses.length < count)
+      responses.push(...(await Promise.all(Array.from({ length: Math.min(16, count - responses.length) }, stall))))
+    return responses
   }
   const metric = async (name: string) => {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
     return Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1])
   }
 
-  test(`${READERS} readers that have stalled do not keep the next one waiting, and bytes are those of the file`, async () => {
-    const answers = await stallMany(READERS)
-    expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 200']))
+  test(`${READERS} stalled readers do not delay another reader, which receives the bytes of the file`, async () => {
+    const responses = await stallMany(READERS)
+    expect(new Set(responses)).toEqual(new Set(['HTTP/1.1 200']))
     const started = performance.now()
     const next = await fetch(`http://${delivery.address}${PATH}`, { headers: { range: 'bytes=5000000-5999999' } })
     const bytes = Buffer.from(await next.arrayBuffer())
@@ -102,16 +103,16 @@ withS3('large files of a bucket', () => {
     expect(await metric('vitascope_delivery_storage_held_bytes{service="delivery"}')).toBeLessThanOrEqual(64 * 1024 * 1024)
   }, 60_000)
 
-  test('one client is sent at most its bound of files at once: a stalled one gives way to a new one', async () => {
+  test('a client at its limit of concurrent downloads replaces its stalled download with a new one', async () => {
     for (const socket of sockets) socket.destroy()
     sockets.clear()
     await waitFor(async () => (await metric('vitascope_delivery_downloads{service="delivery"}')) === 0)
     await stallMany(READERS + 1)
-    // Until a stalled one has been slow for a second, the new one is rejected.
+    // New requests are rejected until a stalled download has been slow for 1 s.
     const next = await waitFor(async () => {
-      const answer = await fetch(`http://${delivery.address}${PATH}`, { headers: { range: 'bytes=0-9' } })
-      if (answer.status === 429) expect(answer.headers.get('retry-after')).toBe('1')
-      return answer.status === 206 ? answer : undefined
+      const response = await fetch(`http://${delivery.address}${PATH}`, { headers: { range: 'bytes=0-9' } })
+      if (response.status === 429) expect(response.headers.get('retry-after')).toBe('1')
+      return response.status === 206 ? response : undefined
     })
     expect((await next.arrayBuffer()).byteLength).toBe(10)
     expect(await metric('vitascope_delivery_downloads{service="delivery"}')).toBeLessThanOrEqual(READERS + 1)

@@ -15,12 +15,12 @@ const MASTER = [
   ...['#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"', 'b/index.m3u8', '#EXT-X-STREAM-INF:BANDWIDTH=2,AUDIO="a"', 'c/index.m3u8', ''],
 ].join('\n')
 
-test('a master without captions is as it was', () => {
+test('a master playlist is unchanged without captions or without variants', () => {
   expect(withCaptions(MASTER, [])).toBe(MASTER)
   expect(withCaptions('#EXTM3U\n', [track()])).toBe('#EXTM3U\n')
 })
 
-test('a master gets a group that every variant names', () => {
+test('every variant of a master playlist references the caption group', () => {
   const lines = withCaptions(MASTER, [track(), track({ captionId: '13', name: 'Deutsch', language: 'de', showsOnLoad: true })]).split('\n')
   expect(lines.slice(3, 5)).toEqual([
     '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="English",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI="captions/12.m3u8"',
@@ -33,7 +33,7 @@ test('a master gets a group that every variant names', () => {
   expect(lines.at(-1)).toBe('')
 })
 
-test('a name cannot leave its place', () => {
+test('quotation marks and line breaks in a name cannot end its attribute', () => {
   const [, , , tag] = withCaptions(MASTER, [track({ name: 'x",DEFAULT=YES\n#EXT-X-ENDLIST\u2028' })]).split('\n')
   expect(tag).toContain('NAME="x”,DEFAULT=YES #EXT-X-ENDLIST ",LANGUAGE="en",DEFAULT=NO')
 })
@@ -47,12 +47,12 @@ test.each([
   ['hls/captions/12.txt', undefined],
   ['captions/12.vtt', undefined],
   ['hls/h264_100/index.m3u8', undefined],
-])('%s is %s', (file, kind) => {
+])('the kind of caption file for %s is %s', (file, kind) => {
   expect(captionFileOf(file, { masterPath: 'hls/master.m3u8', durationSeconds: 1, tracks: [track()] })?.kind).toBe(kind)
   expect(captionFileOf(file, { masterPath: '', durationSeconds: 0, tracks: [track()] })).toBeUndefined()
 })
 
-test('the playlist has one file, as long as the video', () => {
+test('the playlist has one segment with the duration of the video', () => {
   const text = captionPlaylist('12', 12.48)
   expect(text).toContain('#EXT-X-TARGETDURATION:13\n')
   expect(text).toContain('#EXTINF:12.480000,\n12.vtt\n#EXT-X-ENDLIST\n')
