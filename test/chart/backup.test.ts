@@ -10,7 +10,7 @@ describeChart('backups', () => {
   const filesOf = (pod: PodSpec) =>
     pod.volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`)).sort()
 
-  test('one at a time is made of all databases, objects and keys, into a volume', () => {
+  test('the CronJob backs up all databases, objects and keys to a volume, one run at a time', () => {
     const { spec } = find(manifests(), 'CronJob', 'backup')
     expect(spec).toMatchObject({ schedule: '17 3 * * *', timeZone: 'Etc/UTC', concurrencyPolicy: 'Forbid', suspend: false })
     const pod = podOf(manifests(), 'backup')
@@ -27,13 +27,13 @@ describeChart('backups', () => {
     expect(filesOf(without).filter((file) => file.startsWith('videos-keys'))).toEqual([])
   })
 
-  test('the volume is the one that is named; a backup of objects on a volume reads them there', () => {
+  test('uses the configured volume, and mounts an objects volume read-only', () => {
     expect(podOf(manifests(), 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: 'videos-backup' } })
     const files = podOf(render(['evaluation'], { backup: { enabled: true, existingClaim: 'mine' } }), 'backup')
     expect(files.containers[0]?.volumeMounts).toContainEqual({ name: 'objects', mountPath: '/var/lib/vitascope/objects', readOnly: true })
   })
 
-  test('a restore comes before the migrations of an install, and of no upgrade, with an account and ways of its own', () => {
+  test('a restore runs before the migrations of an install, with its own account and network policy, and not on upgrades', () => {
     const job = find(manifests(), 'Job', 'restore')
     const weightOf = ({ metadata }: Manifest) => Number(metadata.annotations?.['helm.sh/hook-weight'])
     expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install')
@@ -50,7 +50,7 @@ describeChart('backups', () => {
     })
   })
 
-  test('both reach the database and the store, and no pod reaches them', () => {
+  test('backup and restore pods reach the database and the object store, and no pod reaches them', () => {
     for (const name of ['backup', 'restore']) {
       const { egress, ingress, policyTypes } = find(manifests(), 'NetworkPolicy', name).spec as {
         egress: { to: { ipBlock?: { cidr: string } }[] }[]
@@ -66,7 +66,7 @@ describeChart('backups', () => {
     }
   })
 
-  test('the database of the evaluation install lets a backup in, where there is one', () => {
+  test('the database of the evaluation install accepts the backup pod only if backups are enabled', () => {
     const callers = (values: object) => {
       const { ingress } = find(render(['evaluation'], values), 'NetworkPolicy', 'postgres').spec as {
         ingress: { from: { podSelector: { matchLabels: Record<string, string> } }[] }[]
@@ -87,7 +87,7 @@ describeChart('backups', () => {
     ['workers-alone', { backup: { enabled: true } }, 'the database of auth is not configured: set `auth.database.existingSecret`'],
     ['backup', { secrets: { existingSecret: '', generate: true } }, 'set `secrets.existingSecret` to a secret with the keys of the backup'],
     ['backup', { backup: { schedule: 'at night' } }, "at '/backup/schedule'"],
-  ])('with the values %s and %j there is no backup: %s', (set, values, sentence) => {
+  ])('rejects values %s with %j: %s', (set, values, sentence) => {
     expect(refusalOf([set], values)).toContain(sentence)
   })
 })

@@ -27,7 +27,7 @@ const volume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => c
 const main = (pod: PodSpec) => pod.containers[0] as Container
 
 describeChart('components', () => {
-  test('the evaluation install is one pod of each component and its dependencies', () => {
+  test('the evaluation install has one pod per component and its dependencies', () => {
     const names = new Map<string, string[]>()
     for (const { kind, metadata } of manifestsOf('evaluation'))
       names.set(kind, [...(names.get(kind) ?? []), metadata.name.replace('videos-vitascope-', '')].sort())
@@ -51,7 +51,7 @@ describeChart('components', () => {
       ).toContain(1)
   })
 
-  test('the gateway is what an Ingress leads to, but for the pages that web serves', () => {
+  test('the Ingress routes to the gateway, except for the pages that web serves', () => {
     const { rules, tls } = find(manifestsOf('production'), 'Ingress', 'gateway').spec as {
       rules: { host: string; http: { paths: { path: string; backend: { service: { name: string } } }[] } }[]
       tls: { hosts: string[]; secretName: string }[]
@@ -65,7 +65,7 @@ describeChart('components', () => {
     ])
   })
 
-  test('the same holds for the Gateway API, which lets long uploads be long', () => {
+  test('the HTTPRoute has the same paths and no request timeout', () => {
     const { hostnames, parentRefs, rules } = find(manifestsOf('gateway-api'), 'HTTPRoute', 'gateway').spec as {
       hostnames: string[]
       parentRefs: object[]
@@ -94,7 +94,7 @@ describeChart('components', () => {
     }
   })
 
-  test('the encoder keeps its scratch on a volume, of a class where one is named', () => {
+  test('the scratch folder of workers is a volume, with the configured storage class', () => {
     expect(volume(podOf(manifestsOf('evaluation'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
     expect(volume(podOf(manifestsOf('production'), 'worker'), 'scratch')).toMatchObject({
       ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 'fast', resources: { requests: { storage: '200Gi' } } } } },
@@ -105,18 +105,18 @@ describeChart('components', () => {
     ['200Gi', '204010946560'],
     ['1.5Ti', '1566804069580'],
     ['500G', '475000000000'],
-  ])('a worker with a scratch of %s takes a twentieth less', (size, bytes) => {
+  ])('a worker with a scratch volume of %s uses 95 % of it', (size, bytes) => {
     const values = { worker: { scratch: { size, storageClass: 'fast' } } }
     const settings = settingsOf(render(['evaluation'], values), 'worker')
     expect(settings).toMatchObject({ VITASCOPE_SCRATCH_BYTES: bytes })
     expect(settings).not.toHaveProperty('VITASCOPE_SCRATCH_SPARE_PERCENT')
   })
 
-  test('a worker leaves room on the disk of its node', () => {
+  test('a worker leaves free space on the disk of its node', () => {
     expect(settingsOf(manifestsOf('evaluation'), 'worker')).toMatchObject({ VITASCOPE_SCRATCH_SPARE_PERCENT: '15' })
   })
 
-  test('each pod of analytics has a folder for events of its own, which outlives it', () => {
+  test('each pod of analytics has its own spool volume, which is kept when the pod is deleted', () => {
     const { spec } = find(manifestsOf('production'), 'StatefulSet', 'analytics')
     expect(spec).toMatchObject({
       volumeClaimTemplates: [{ metadata: { name: 'spool' } }],
@@ -127,7 +127,7 @@ describeChart('components', () => {
     expect(find(manifestsOf('open-network'), 'Deployment', 'analytics')).toBeDefined()
   })
 
-  test('objects on a volume are shared by those who make and deliver them, and kept when the release goes', () => {
+  test('the volume of objects is mounted by encoding, worker and delivery, and kept when the release is removed', () => {
     const manifests = manifestsOf('cloudnativepg')
     const claim = find(manifests, 'PersistentVolumeClaim', 'objects')
     expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
@@ -142,7 +142,7 @@ describeChart('components', () => {
     }
   })
 
-  test('a component has the secrets that it needs, and no others', () => {
+  test('each component mounts only the secrets that it requires', () => {
     const files = (name: string) =>
       podOf(manifestsOf('production'), name)
         .volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`))
@@ -176,7 +176,7 @@ describeChart('components', () => {
     })
   })
 
-  test('schemas are brought up to date before new pods start, on install and on upgrade', () => {
+  test('migrations run before new pods start, on install and on upgrade', () => {
     const jobs = workloads(manifestsOf('production')).filter(({ manifest }) => manifest.kind === 'Job')
     expect(jobs.map(({ component }) => component).sort()).toEqual(
       ['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `${name}-migrate`),
@@ -202,7 +202,7 @@ describeChart('components', () => {
     }
   })
 
-  test('where the database comes with the release, the pods wait for it and bring their schemas up to date', () => {
+  test('if the database is part of the release, pods wait for it and migrate in an init container', () => {
     for (const set of ['evaluation', 'cloudnativepg']) {
       expect(workloads(manifestsOf(set)).filter(({ manifest }) => manifest.kind === 'Job')).toEqual([])
       for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
@@ -213,7 +213,7 @@ describeChart('components', () => {
     }
   })
 
-  test('migrations go where the pods go, and ask for nothing that comes after them', () => {
+  test('migration pods have the node placement of their component, and no priority class', () => {
     const pods = { nodeSelector: { kind: 'service' }, tolerations: [{ key: 'service', operator: 'Exists' }] }
     const { spec } = find(render(['production'], { auth: { pod: pods } }), 'Job', 'auth-migrate')
     const { template } = spec as { template: { spec: PodSpec } }
@@ -222,7 +222,7 @@ describeChart('components', () => {
     expect(template.spec.priorityClassName).toBeUndefined()
   })
 
-  test('a database that the chart makes has room for the connections of an upgrade', () => {
+  test('a database that the chart creates allows enough connections for an upgrade', () => {
     const { spec } = find(manifestsOf('cloudnativepg'), 'Cluster', 'postgres')
     const { postgresql } = spec as { postgresql: { parameters: { max_connections: string } } }
     // 58 per set of services, two sets, and a third one during replacement.
@@ -230,7 +230,7 @@ describeChart('components', () => {
     expect(main(podOf(manifestsOf('evaluation'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
   })
 
-  test('authorities of one’s own are known to all that speaks with what lies outside', () => {
+  test('a custom CA bundle is mounted in every pod', () => {
     const manifests = render(['jobs'], { authorities: { configMap: 'our-authorities', key: 'root.pem' } })
     const pods = workloads(manifests)
     expect(pods.map(({ component }) => component)).toContain('encode')
@@ -247,19 +247,19 @@ describeChart('components', () => {
   test.each([
     ['my.release', 'my-release-vitascope'],
     ['2026.video', 'vitascope-2026-video'],
-  ])('the release %s has names that Services may have', (release, name) => {
+  ])('the release %s has valid names of Services', (release, name) => {
     const { code, out } = helm(['template', release, chart, '--namespace', 'vitascope', '--values', valueSets['evaluation'] ?? ''])
     expect(code).toBe(0)
     expect(out).toContain(`name: ${name}-gateway\n`)
     expect(out).not.toContain(`name: ${release}`)
   })
 
-  test('an image is named by its digest where there is one', () => {
+  test('an image with a digest is referenced by the digest', () => {
     expect(main(podOf(manifestsOf('production'), 'worker')).image).toBe(`images.example.org/vitascope/encoding@sha256:${'b'.repeat(64)}`)
     expect(main(podOf(manifestsOf('evaluation'), 'worker')).image).toBe('vitascope/encoding:0.1.0')
   })
 
-  test('workers give way to what answers callers', () => {
+  test('workers have a lower priority than the gateway', () => {
     const classes = manifestsOf('production').filter(({ kind }) => kind === 'PriorityClass') as (Manifest & { value: number })[]
     const value = (name: string) =>
       classes.find(({ metadata }) => metadata.name === podOf(manifestsOf('production'), name).priorityClassName)?.value
@@ -267,7 +267,7 @@ describeChart('components', () => {
     expect(podOf(manifestsOf('production'), 'worker').nodeSelector).toEqual({ kind: 'encoder' })
   })
 
-  test('pods are spread over zones and nodes, those of a new version by themselves', () => {
+  test('pods of each revision are spread over nodes and zones', () => {
     for (const { manifest, pod, component } of workloads(manifestsOf('production')).filter(
       (workload) => workload.manifest.kind !== 'Job',
     )) {
@@ -283,11 +283,11 @@ describeChart('components', () => {
     }
   })
 
-  test('a cluster that spreads pods by its own means gets no constraints', () => {
+  test('topology spread constraints can be disabled', () => {
     expect(podOf(manifestsOf('open-network'), 'gateway')).not.toHaveProperty('topologySpreadConstraints')
   })
 
-  test('drains of nodes take one pod of a component at a time, and single pods of the evaluation install are not in their way', () => {
+  test('at most one pod of a component can be disrupted, and the evaluation install has no disruption budgets', () => {
     for (const name of components) {
       expect(find(manifestsOf('production'), 'PodDisruptionBudget', name).spec).toMatchObject({
         maxUnavailable: 1,
@@ -297,7 +297,7 @@ describeChart('components', () => {
     expect(manifestsOf('evaluation').filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([])
   })
 
-  test('a scaler decides over the number of pods alone', () => {
+  test('a Deployment with an autoscaler does not set replicas', () => {
     const scaler = find(manifestsOf('production'), 'HorizontalPodAutoscaler', 'gateway')
     expect(scaler.spec).toMatchObject({
       minReplicas: 3,
@@ -308,7 +308,7 @@ describeChart('components', () => {
     expect(find(manifestsOf('production'), 'Deployment', 'worker').spec).toHaveProperty('replicas', 6)
   })
 
-  test('certificates come of the issuer that is named, or of a CA of the release', () => {
+  test('certificates are issued by the configured issuer, or by a CA of the release', () => {
     const issuer = (set: string) => (find(manifestsOf(set), 'Certificate', 'auth').spec as { issuerRef: object }).issuerRef
     expect(issuer('production')).toEqual({ name: 'videos', kind: 'ClusterIssuer', group: 'cert-manager.io' })
     expect(issuer('cloudnativepg')).toEqual({ name: 'videos-vitascope-ca', kind: 'Issuer', group: 'cert-manager.io' })
@@ -317,7 +317,7 @@ describeChart('components', () => {
     expect(settingsOf(manifestsOf('evaluation'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
   })
 
-  test('the notes say how to read the first key, and hold no secret', () => {
+  test('the notes show how to read the first API key, and contain no secret', () => {
     const notesOf = (set: string, ...more: string[]) => {
       const { out, code } = helm([
         'install',
@@ -351,7 +351,7 @@ describeChart('components', () => {
     expect(notesOf('workers-alone').notes).toContain('Deployed components: worker.')
   })
 
-  test('keys that the chart makes are of the form that services take, and stay when the release goes', () => {
+  test('generated keys have valid formats, and are kept when the release is removed', () => {
     const { data = {}, metadata } = find(manifestsOf('evaluation'), 'Secret', 'keys')
     const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
     expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })

@@ -4,8 +4,8 @@ import { describeChart, find, type Manifest, podOf, render } from './support/cha
 const classesOf = (manifests: readonly Manifest[]) =>
   manifests.filter(({ kind }) => kind === 'PriorityClass').map(({ metadata }) => metadata.name)
 
-describeChart('what stands beside namespaces', () => {
-  test('classes of priority are those of one release, and of one value, which cannot be changed', () => {
+describeChart('cluster-wide names', () => {
+  test('the names of priority classes depend on the release and the value, because values are immutable', () => {
     const manifests = render(['production'])
     const [serving, work] = classesOf(manifests)
     expect([podOf(manifests, 'gateway').priorityClassName, podOf(manifests, 'worker').priorityClassName]).toEqual([serving, work])
@@ -14,7 +14,7 @@ describeChart('what stands beside namespaces', () => {
     expect(new Set([...classesOf(manifests), ...inAnother, ...ofAnotherValue]).size).toBe(5)
   })
 
-  test('a port that only serves HTTP/2 is declared as plain HTTP/2', () => {
+  test('the port of a gRPC service without TLS is declared as h2c', () => {
     const portsOf = (set: string) => (find(render([set]), 'Service', 'auth').spec as { ports: { appProtocol?: string }[] }).ports
     expect(portsOf('evaluation').map(({ appProtocol }) => appProtocol)).toEqual(['kubernetes.io/h2c'])
     expect(portsOf('production').map(({ appProtocol }) => appProtocol)).toEqual([undefined])

@@ -13,18 +13,18 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     return rendered
   }
 
-  test('the chart is clean for helm lint', () => {
+  test('the chart passes helm lint', () => {
     const { code, out, said: output } = helm(['lint', '--strict', '--namespace', 'vitascope', '--values', file, chart])
     expect({ code, out: code === 0 ? '' : out + output }).toEqual({ code: 0, out: '' })
   })
 
-  test('every object has a name of its own', () => {
+  test('every object has a unique, valid name', () => {
     const names = manifests().map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`)
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
     for (const { metadata } of manifests()) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/)
   })
 
-  test('every pod is within PodSecurity restricted, with a read-only root and no token', () => {
+  test('every pod complies with PodSecurity restricted, with a read-only root and no token', () => {
     for (const { component, pod } of workloads(manifests())) {
       expect({ component, ...pod.securityContext }).toMatchObject({
         component,
@@ -46,7 +46,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
   })
 
-  test('every container says what it needs, and has limits of memory and disk', () => {
+  test('every container has resource requests, and limits of memory and disk', () => {
     // Requests of a Job's pod depend on its chunks. Encoding adds them.
     for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
       for (const { name, resources } of containersOf(pod)) {
@@ -62,7 +62,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
   })
 
-  test('every limit of memory is twice what was measured, or more', () => {
+  test('every memory limit is at least twice the measured peak', () => {
     for (const [component, peak] of Object.entries(PEAKS_MIB)) {
       const pods = workloads(manifests()).filter((workload) => workload.component === component && workload.manifest.kind !== 'Job')
       for (const { pod } of pods)
@@ -70,7 +70,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
   })
 
-  test('what a pod may write to the disk of its node is below the limit at which it is put out', () => {
+  test('the sizes of the emptyDir volumes are below the ephemeral storage limit', () => {
     for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
       const limit = pod.containers.reduce((sum, { resources }) => sum + bytesOf(resources.limits['ephemeral-storage']), 0)
       const folders = pod.volumes.flatMap(({ emptyDir }) => (emptyDir ? [bytesOf((emptyDir as { sizeLimit: string }).sizeLimit)] : []))
@@ -78,7 +78,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
   })
 
-  test('every pod that serves is probed, drains before it ends, and is replaced by one that serves', () => {
+  test('every pod of a service has probes, drains before it ends, and is replaced without downtime', () => {
     for (const { component, manifest, pod } of workloads(manifests()).filter(
       ({ manifest: { kind } }) => !['Job', 'CronJob', 'ConfigMap'].includes(kind),
     )) {
@@ -111,7 +111,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     expect(values.filter((value) => value.length > 0 && others.includes(value))).toEqual([])
   })
 
-  test('what is mounted is there, and what is there is mounted', () => {
+  test('every mounted volume exists, and every volume is mounted', () => {
     for (const { component, pod } of workloads(manifests())) {
       const { volumeClaimTemplates = [] } = (workloads(manifests()).find((workload) => workload.component === component)?.manifest.spec ??
         {}) as {

@@ -25,7 +25,7 @@ describeChart('the Kubernetes executor', () => {
   }
   const template = () => find(manifests(), 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? ''
 
-  test('has the rights to create Jobs in their own namespace only, and no other pod has rights', () => {
+  test('can create Jobs only in their own namespace, and no other pod has permissions', () => {
     const { rules } = find(manifests(), 'Role', 'encode') as Manifest & { rules: object[] }
     expect(rules).toEqual([
       { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
@@ -41,16 +41,16 @@ describeChart('the Kubernetes executor', () => {
     expect(render(['production']).filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))).toEqual([])
   })
 
-  test('the namespace of the Jobs takes restricted pods alone', () => {
+  test('the namespace of the Jobs enforces the restricted standard and a quota', () => {
     expect(find(manifests(), 'Namespace', 'encode').metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' })
     expect(find(manifests(), 'ResourceQuota', 'encode').spec).toEqual({ hard: { 'count/jobs.batch': 100, 'requests.cpu': 64 } })
   })
 
-  test('the namespace of the Jobs outlives the release, since secrets of others are in it', () => {
+  test('the namespace of the Jobs is kept when the release is removed, because it contains foreign secrets', () => {
     expect(find(manifests(), 'Namespace', 'encode').metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
   })
 
-  test('the pod of a Job is that of a worker, with secrets of its namespace and an account that may do nothing', () => {
+  test('the pod of a Job equals that of a worker, with secrets of its namespace and an account without permissions', () => {
     const { spec } = readPodTemplate(template())
     const [pod, worker] = [spec.containers[0], podOf(manifests(), 'worker').containers[0] as Container]
     expect(pod).toMatchObject({
@@ -74,14 +74,14 @@ describeChart('the Kubernetes executor', () => {
     expect(find(manifests(), 'Certificate', 'encode')).toMatchObject({ metadata: { namespace: 'encode' }, spec: { dnsNames: ['worker'] } })
   })
 
-  test('a volume of the pod of a Job has room for one source and a chunk, not for the set of a video', () => {
+  test('the scratch volume of a Job fits one source and a chunk, not the set of a video', () => {
     const all = render(['jobs'], { worker: { scratch: { storageClass: 'fast' } } })
     const pod = readPodTemplate(find(all, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
     const scratch = pod.spec.volumes?.find(({ name }) => name === 'scratch')
     expect(scratch?.ephemeral?.volumeClaimTemplate?.spec.resources?.requests).toEqual({ storage: '25Gi' })
   })
 
-  test('what a Job may be is pinned by an admission policy', () => {
+  test('an admission policy pins the contents of Jobs', () => {
     const policy = find(manifests(), 'ValidatingAdmissionPolicy', 'encode').spec as {
       failurePolicy: string
       matchConstraints: { namespaceSelector: object; resourceRules: object[] }
@@ -105,7 +105,7 @@ describeChart('the Kubernetes executor', () => {
     expect(find(manifests(), 'ValidatingAdmissionPolicyBinding', 'encode').spec).toMatchObject({ validationActions: ['Deny'] })
   })
 
-  test('pods of Jobs reach encoding and the object store; encoding lets them in, and reaches the API server', () => {
+  test('pods of Jobs only reach encoding and the object store, and encoding also reaches the API server', () => {
     const { egress, policyTypes, ingress, podSelector } = find(manifests(), 'NetworkPolicy', 'encode').spec as {
       egress: { ports?: { port: number }[]; to: { namespaceSelector?: { matchLabels: object }; ipBlock?: object }[] }[]
       policyTypes: string[]
@@ -127,7 +127,7 @@ describeChart('the Kubernetes executor', () => {
     expect(encoding).toContain('192.0.2.1/32')
   })
 
-  test('encoding is configured for it, and is replaced when the pod template of its Jobs changes', () => {
+  test('encoding is configured for the executor, and is replaced when the pod template of its Jobs changes', () => {
     expect(settingsOf(manifests(), 'encoding')).toMatchObject({
       VITASCOPE_EXECUTOR: 'kubernetes',
       VITASCOPE_KUBERNETES_NAMESPACE: 'encode',
@@ -145,7 +145,7 @@ describeChart('the Kubernetes executor', () => {
     expect(settingsOf(render(['production']), 'encoding')).not.toHaveProperty('VITASCOPE_EXECUTOR')
   })
 
-  test('the longest times that values may have are times to encoding, too', () => {
+  test('encoding accepts the longest durations that the values allow', () => {
     const longest = { deadlineSeconds: 2_592_000, ttlSeconds: 2_592_000, stallSeconds: 86_400 }
     expect(settingsOf(render(['jobs'], { encoding: { executor: { kubernetes: longest } } }), 'encoding')).toMatchObject({
       VITASCOPE_KUBERNETES_DEADLINE_SECONDS: '2592000',
@@ -154,7 +154,7 @@ describeChart('the Kubernetes executor', () => {
     })
   })
 
-  test('Jobs of another instance, which no executor would look for any more, go at the upgrade with the ConfigMap that owned them', () => {
+  test('a changed instance name also changes the owner, so that an upgrade removes Jobs of the old instance', () => {
     const folder = mkdtempSync(join(tmpdir(), 'vitascope-values-'))
     // The chart of the previous version has one secret for all components.
     const former = join(folder, 'values.yaml')
@@ -170,7 +170,7 @@ describeChart('the Kubernetes executor', () => {
     expect(owner === formerOwner).toBe(instance === formerInstance)
   })
 
-  test('no two releases have Jobs of the same name', () => {
+  test('Jobs of different releases have different names', () => {
     const releases = [
       ['vitascope-production-eu', 'media'],
       ['vitascope-production-us', 'media'],

@@ -5,7 +5,7 @@ const at = (setting: string) => `at '/${setting.replaceAll('.', '/')}'`
 const valuesOf = (setting: string, value: unknown): object =>
   setting.split('.').reduceRight((inner, key) => ({ [key]: inner }), value) as object
 
-describeChart('values of a wrong form are refused before anything of them reaches the cluster', () => {
+describeChart('invalid formats of values are rejected before the cluster changes', () => {
   test.each<[setting: string, wrong: unknown, where?: string]>([
     ['fullnameOverride', 'My_Release'],
     ['nameOverride', 'my platform'],
@@ -43,63 +43,71 @@ describeChart('values of a wrong form are refused before anything of them reache
     ['encoding.uploadAddress', 'dns:///encoding:8081'],
     ['encoding.executor.kubernetes.namespace', 'en.code'],
     ['worker.scaledJob.prometheus', 'prometheus:9090'],
-  ])('%s: %j', (setting, wrong, where = setting) => {
+  ])('rejects %s: %j', (setting, wrong, where = setting) => {
     expect(refusalOf(['production'], valuesOf(setting, wrong))).toContain(at(where))
   })
 
   test.each<[string, object, string]>([
-    ['limits that are no JSON', { limits: '{"key": 5' }, '`limits` is not JSON'],
+    ['limits that are not JSON', { limits: '{"key": 5' }, '`limits` is not JSON'],
     [
-      'more kept than allowed',
+      'a memory request above the limit',
       { auth: { resources: { requests: { memory: '2Gi' } } } },
       'set `auth.resources.limits.memory` to that or more',
     ],
     [
-      'more of a processor than allowed',
+      'a CPU request above the limit',
       { auth: { resources: { requests: { cpu: 2 }, limits: { cpu: '1900m' } } } },
       'requests.cpu`, 2, is more',
     ],
     [
-      'a scaler of what is not requested',
+      'an autoscaler without a CPU request',
       { gateway: { resources: { requests: { cpu: null } } } },
       'set `gateway.resources.requests.cpu`, or `gateway.autoscaling.enabled` to false',
     ],
-    ['a certificate that is always due', { tls: { certManager: { duration: '240h' } } }, 'set `tls.certManager.renewBefore` to less'],
-    ['a certificate for minutes', { tls: { certManager: { duration: '59m', renewBefore: '5m' } } }, 'set `tls.certManager.duration` to 1h'],
-    ['a certificate that is late', { tls: { certManager: { renewBefore: '299s' } } }, 'set `tls.certManager.renewBefore` to 5m or more'],
     [
-      'an issuer of a kind and without a name',
+      'a certificate that expires before its renewal time',
+      { tls: { certManager: { duration: '240h' } } },
+      'set `tls.certManager.renewBefore` to less',
+    ],
+    [
+      'a certificate duration below an hour',
+      { tls: { certManager: { duration: '59m', renewBefore: '5m' } } },
+      'set `tls.certManager.duration` to 1h',
+    ],
+    [
+      'a renewal less than five minutes before expiry',
+      { tls: { certManager: { renewBefore: '299s' } } },
+      'set `tls.certManager.renewBefore` to 5m or more',
+    ],
+    [
+      'an issuer kind without a name',
       { tls: { certManager: { issuer: { name: '' } } } },
       'the name of the ClusterIssuer of cert-manager.io is missing: set `tls.certManager.issuer.name`',
     ],
-    ['an Ingress for an address', { publicUrl: 'http://192.0.2.1:8080' }, 'set `ingress.host` to the public host name'],
-    ['an Ingress for a part of a site', { publicUrl: 'https://example.org/videos/' }, 'set `publicUrl` to a URL without a path'],
-    ['an Ingress in capitals', { publicUrl: 'https://Video.example.org' }, 'set `ingress.host`'],
+    ['an Ingress for an IP address', { publicUrl: 'http://192.0.2.1:8080' }, 'set `ingress.host` to the public host name'],
+    ['an Ingress for a URL with a path', { publicUrl: 'https://example.org/videos/' }, 'set `publicUrl` to a URL without a path'],
+    ['an Ingress for a host in capitals', { publicUrl: 'https://Video.example.org' }, 'set `ingress.host`'],
     [
-      'a port that the Service does not know',
+      'a port setting that conflicts with the Service',
       { gateway: { settings: { VITASCOPE_PORT: 9999 } } },
       '`gateway.settings.VITASCOPE_PORT` conflicts with ports',
     ],
-    [
-      'a name that no Service may have',
-      { fullnameOverride: '2026-video' },
-      'names of Services must begin with a letter, and 2026-video does not',
-    ],
-  ])('%s', (_, values, sentence) => {
+    ['an invalid Service name', { fullnameOverride: '2026-video' }, 'names of Services must begin with a letter, and 2026-video does not'],
+  ])('rejects %s', (_, values, sentence) => {
     expect(refusalOf(['production'], values)).toContain(sentence)
   })
 
-  test('a quota under which no Job would ever have a pod', () => {
+  test('rejects a quota under which no Job could ever have a pod', () => {
     const values = valuesOf('encoding.executor.kubernetes.quota', { 'limits.cpu': 64 })
     expect(refusalOf(['jobs'], values)).toContain('remove `limits.cpu` from `encoding.executor.kubernetes.quota`')
   })
 
-  test('values of a version before, which lack settings of this one, as `helm upgrade --reuse-values` has them', () => {
+  test('rejects values of the previous version that lack current settings, as with `helm upgrade --reuse-values`', () => {
     expect(refusalOf(['production'], { authorities: null })).toContain("missing property 'authorities'")
     expect(refusalOf(['production'], valuesOf('worker.scratch.sparePercent', null))).toContain("missing property 'sparePercent'")
   })
 
-  test('what is right in more than one form is taken', () => {
+  test('accepts each valid format of addresses, quantities, budgets and images', () => {
     const networks = { trustedProxies: ['10.1.2.3', 'fd00::1', 'fd00::/8'], sourceAllow: ['::ffff:10.0.0.0/104', '10.0.0.0/8'] }
     const sizes = { auth: { resources: { requests: { cpu: 0.5, memory: '0.5Gi' }, limits: { memory: 1_073_741_824 } } } }
     const budgets = { web: { disruptionBudget: { maxUnavailable: '25%' } } }

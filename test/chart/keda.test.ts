@@ -6,8 +6,8 @@ const queryOf = (manifests: readonly Manifest[]) => {
   return triggers[0]?.metadata.query
 }
 
-describeChart('workers by KEDA', () => {
-  test('KEDA starts workers when there is work, and they end by themselves', () => {
+describeChart('workers started by KEDA', () => {
+  test('KEDA starts a worker per waiting task, and idle workers exit', () => {
     const manifests = render(['keda'])
     const { triggers, minReplicaCount, jobTargetRef } = find(manifests, 'ScaledJob', 'worker').spec as {
       triggers: { type: string; metadata: { query: string; serverAddress: string } }[]
@@ -28,7 +28,7 @@ describeChart('workers by KEDA', () => {
     expect(settingsOf(render(['production']), 'worker')).not.toHaveProperty('VITASCOPE_WORKER_IDLE_SECONDS')
   })
 
-  test('workers of a release of their own ask for the work of that namespace which encoding is in', () => {
+  test('workers of a separate release are scaled by the queue in the namespace of encoding', () => {
     const alone = (scaledJob: object) => ({ worker: { scaledJob: { enabled: true, prometheus: 'http://prometheus:9090', ...scaledJob } } })
     const elsewhere = render(['workers-alone'], alone({ namespace: 'media' }))
     expect(queryOf(elsewhere)).toContain('vitascope_encoding_queue_depth{namespace="media",')

@@ -27,7 +27,7 @@ describeChart('monitoring', () => {
     return manifests
   }
 
-  test('alerts and dashboards ask for figures that the services give', () => {
+  test('alerts and dashboards only use metrics that the services export', () => {
     const known = metricNames()
     const texts = [
       readFileSync(join(chart, 'monitoring/rules.yaml'), 'utf8'),
@@ -38,7 +38,7 @@ describeChart('monitoring', () => {
     expect([...new Set(requested)].filter((name) => !known.has(name))).toEqual([])
   })
 
-  test('each alert says what is wrong and what to look at, of this namespace alone', () => {
+  test('each alert has a summary and a description, and is limited to this namespace', () => {
     const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as {
       groups: { rules: { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> }[] }[]
     }
@@ -51,19 +51,16 @@ describeChart('monitoring', () => {
     }
   })
 
-  test.each([{}, { fullnameOverride: 'video' }])(
-    'alerts and panels of pods are of those that Prometheus finds, whatever the release is called: %j',
-    (values) => {
-      const all = render(['production'], values)
-      const { name } = find(all, 'Service', 'metrics').metadata
-      const texts = all.filter(({ kind, metadata }) => kind === 'PrometheusRule' || metadata.name.endsWith('-dashboard'))
-      const jobs = JSON.stringify(texts).match(/job=[^,}]+/g) ?? []
-      expect(jobs.length).toBeGreaterThan(2)
-      for (const job of jobs) expect(job.replaceAll(/[\\"]/g, '')).toBe(`job=${name}`)
-    },
-  )
+  test.each([{}, { fullnameOverride: 'video' }])('alerts and panels use the scrape job name of the release: %j', (values) => {
+    const all = render(['production'], values)
+    const { name } = find(all, 'Service', 'metrics').metadata
+    const texts = all.filter(({ kind, metadata }) => kind === 'PrometheusRule' || metadata.name.endsWith('-dashboard'))
+    const jobs = JSON.stringify(texts).match(/job=[^,}]+/g) ?? []
+    expect(jobs.length).toBeGreaterThan(2)
+    for (const job of jobs) expect(job.replaceAll(/[\\"]/g, '')).toBe(`job=${name}`)
+  })
 
-  test('faults and times of the API are not lost among files, which come by the hundred and take as long as viewers do', () => {
+  test('alerts on errors and latency of the API exclude media files', () => {
     const delivery = readFileSync(join(root, 'apps/gateway/src/server/proxy/delivery-proxy.ts'), 'utf8')
     const [, template = ''] = /exchange\.template = '(.+)'/.exec(delivery) ?? []
     const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as { groups: { rules: { alert: string; expr: string }[] }[] }
@@ -80,7 +77,7 @@ describeChart('monitoring', () => {
       ])
   })
 
-  test('chunks that wait in a queue of the cluster are no sign that workers are missing', () => {
+  test('chunks that wait in a Kueue queue do not trigger the alert on missing workers', () => {
     const waits = (queue: string) => {
       const values = { monitoring: { rules: { enabled: true } }, encoding: { executor: { kubernetes: { queue } } } }
       const { groups } = find(render(['jobs'], values), 'PrometheusRule', 'monitoring').spec as {
@@ -105,7 +102,7 @@ describeChart('monitoring', () => {
     for (const { uid } of known) expect(uid.length).toBeLessThanOrEqual(40)
   })
 
-  test('the pods of all components are found by their metrics', () => {
+  test('the metrics Service selects the pods of all components', () => {
     const { selector } = find(production(), 'Service', 'metrics').spec as { selector: Record<string, string> }
     const pods = production().filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
     for (const { metadata, spec } of pods) {
@@ -118,7 +115,7 @@ describeChart('monitoring', () => {
     expect(pods).toHaveLength(9)
   })
 
-  test('dashboards are what Grafana reads', () => {
+  test('dashboards are in the format of Grafana', () => {
     const dashboards = production().filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.labels?.['grafana_dashboard'] === '1')
     expect(dashboards).toHaveLength(2)
     for (const { data = {} } of dashboards) {
@@ -133,7 +130,7 @@ describeChart('monitoring', () => {
     }
   })
 
-  test('none of it is there unless it is wanted', () => {
+  test('monitoring objects are created only if enabled', () => {
     const kinds = render(['evaluation']).map(({ kind }) => kind)
     expect(kinds.filter((kind) => ['ServiceMonitor', 'PrometheusRule', 'ConfigMap'].includes(kind))).toEqual([])
   })

@@ -60,7 +60,7 @@ describeChart('the network', () => {
     return manifests
   }
 
-  test.each(components)('%s reaches what the platform draws, and nothing else', (component) => {
+  test.each(components)('%s has egress only to its documented targets', (component) => {
     const { egress, policyTypes } = policyOf(production(), component)
     expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
     const inside = egress.flatMap(({ to = [], ports = [] }) =>
@@ -74,26 +74,26 @@ describeChart('the network', () => {
     expect(rest[0]).toMatchObject({ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } })
   })
 
-  test.each(components)('%s is reached by those who call it, and by who reads metrics', (component) => {
+  test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
     const { ingress } = policyOf(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>
       from.filter((peer) => named(peer) !== undefined).flatMap((peer) => ports.map(({ port }) => `${named(peer)} to ${port}`)),
     )
     const names: Record<string, string> = { 50051: 'grpc', 8080: 'http', 8081: 'upload' }
-    const drawn = Object.entries(arrows).flatMap(([caller, callees]) =>
+    const documented = Object.entries(arrows).flatMap(([caller, callees]) =>
       callees
         .map((callee) => callee.split(':'))
         .filter(([callee]) => callee === component)
         .map(([, port = '']) => `${caller} to ${names[port]}`),
     )
-    expect(callers.sort()).toEqual(drawn.sort())
+    expect(callers.sort()).toEqual(documented.sort())
     const others = ingress
       .filter(({ from = [] }) => from.every((peer) => named(peer) === undefined))
       .flatMap(({ ports = [] }) => ports.map(({ port }) => port))
     expect(others.sort()).toEqual(component === 'gateway' || component === 'web' ? ['http', 'metrics'] : ['metrics'])
   })
 
-  test('a database of its own does not close the way to the one of the others', () => {
+  test('a separate database of one component does not block that of the others', () => {
     const values = {
       catalogue: { database: { existingSecret: 'catalogue-database' } },
       networkPolicy: { peers: { database: [{ ipBlock: { cidr: '192.0.2.10/32' } }] } },
@@ -105,7 +105,7 @@ describeChart('the network', () => {
     }
   })
 
-  test('public addresses are public', () => {
+  test('the public internet excludes private networks', () => {
     for (const component of ['catalogue', 'encoding']) {
       const blocks = policyOf(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
       const except = blocks.find(({ cidr }) => cidr === '0.0.0.0/0')?.except ?? []
@@ -114,7 +114,7 @@ describeChart('the network', () => {
     }
   })
 
-  test('callers find services where they are', () => {
+  test('callers have the addresses of the services', () => {
     for (const component of components) {
       const settings = settingsOf(production(), component)
       for (const callee of arrows[component] ?? []) {
@@ -131,7 +131,7 @@ describeChart('the network', () => {
     }
   })
 
-  test('calls are spread by the caller over all pods, bytes by the service', () => {
+  test('gRPC services are headless for balancing by the client, and HTTP services have a cluster IP', () => {
     const services = production().filter(({ kind }) => kind === 'Service')
     const spread = Object.fromEntries(
       services.map(({ metadata, spec }) => {
@@ -149,7 +149,7 @@ describeChart('the network', () => {
     })
   })
 
-  test('calls over TLS are taken of the callers alone that the platform draws', () => {
+  test('with TLS, services accept the certificates of their documented callers only', () => {
     for (const component of components) {
       const callers = Object.entries(arrows)
         .filter(([, callees]) => callees.some((callee) => callee.startsWith(`${component}:`)))
@@ -161,7 +161,7 @@ describeChart('the network', () => {
     }
   })
 
-  test('workers of another release are let in where their namespace is named', () => {
+  test('workers of another release are allowed if their namespace is configured', () => {
     const { ingress } = policyOf(
       render(['production'], { worker: { enabled: false }, networkPolicy: { otherNamespaces: ['encoders'] } }),
       'encoding',

@@ -61,7 +61,7 @@ describeSchemas.each(versions)('%s', (version) => {
     return (JSON.parse(stdout) as { resources: Answer[] }).resources
   }
 
-  test.each(Object.keys(valueSets))('takes what the values %s make', (set) => {
+  test.each(Object.keys(valueSets))('accepts all objects of the values %s', (set) => {
     const answers = check(manifestsOf(set))
     expect(answers.filter(({ status }) => status !== 'statusValid' && status !== 'statusSkipped')).toEqual([])
     expect(answers).toHaveLength(manifestsOf(set).length)
@@ -70,7 +70,7 @@ describeSchemas.each(versions)('%s', (version) => {
     )
   })
 
-  test('does not take a field that is none, one of another type, nor a kind that is none', () => {
+  test('rejects unknown fields, fields of another type, and unknown kinds', () => {
     const [deployment] = manifestsOf('evaluation').filter(({ kind }) => kind === 'Deployment') as [Manifest]
     const faultOf = (manifest: Manifest) => check([manifest]).map(({ status, msg }) => [status, msg])
     expect(faultOf({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([

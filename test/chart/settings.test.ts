@@ -36,7 +36,7 @@ describeChart('settings', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-settings-'))
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  test.each(Object.keys(valueSets))('with the values %s every process has what it needs, and nothing that it does not know', (set) => {
+  test.each(Object.keys(valueSets))('with the values %s, every process has all required settings and no unknown ones', (set) => {
     const manifests = render([set])
     for (const { manifest, component, pod } of workloads(manifests)) {
       for (const container of containersOf(pod)) {
@@ -65,7 +65,7 @@ function placeFiles(root: string, container: Container, pod: PodSpec, manifests:
     mkdirSync(join(root, folder), { recursive: true })
     for (const { path } of secret?.items ?? []) {
       const content = contents[join(folder, path)]
-      if (content === undefined) throw new Error(`nobody knows what ${folder}/${path} holds`)
+      if (content === undefined) throw new Error(`no valid contents are defined for ${folder}/${path}`)
       writeFileSync(join(root, folder, path), content)
     }
     const { data = {} } = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMap?.name) ?? {}

@@ -19,9 +19,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-test('a cluster that did not start leaves its logs, and the error says where they are and which programs had ended', async () => {
+test('the logs of a cluster that fails to start are kept, and the error names their folder and the exited programs', async () => {
   mkdirSync(join(kept, 'log'), { recursive: true })
-  writeFileSync(join(kept, 'log/older.log'), 'of another start')
+  writeFileSync(join(kept, 'log/older.log'), 'log of an earlier start')
   startProgram(folder, { name: 'etcd', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] })
   writeFileSync(join(folder, 'log/kubelet.log'), 'no cgroup')
   writeFileSync(join(folder, 'pid/kubelet'), '999999999 1')
@@ -29,15 +29,15 @@ test('a cluster that did not start leaves its logs, and the error says where the
     await stopProgram(folder, 'etcd')
     rmSync(folder, { recursive: true })
   }
-  const cause = new Error('the node does not come')
+  const cause = new Error('the node is not ready')
   const failure = await failedStart(folder, cause, end, kept)
-  expect(failure.message).toBe(`the cluster did not start: the node does not come; ended by themselves: kubelet; its logs are in ${kept}`)
+  expect(failure.message).toBe(`the cluster did not start: the node is not ready; exited programs: kubelet; its logs are in ${kept}`)
   expect(failure.cause).toBe(cause)
   expect(readFileSync(join(kept, 'log/kubelet.log'), 'utf8')).toBe('no cgroup')
   expect([existsSync(join(kept, 'log/older.log')), existsSync(folder)]).toEqual([false, false])
 })
 
-test('what fails at its end does not hide why it did not start', async () => {
+test('the error of a failed start also reports a failed cleanup', async () => {
   const failure = await failedStart(join(home, 'nothing'), new Error('no port'), () => Promise.reject(new Error('busy')), kept)
-  expect(failure.message).toBe('the cluster did not start: no port; there are no logs; and it could not be ended: Error: busy')
+  expect(failure.message).toBe('the cluster did not start: no port; there are no logs; and the cleanup failed: Error: busy')
 })

@@ -15,12 +15,12 @@ const LOGS = ['log', 'pods']
 export async function failedStart(folder: string, cause: unknown, end: () => Promise<void>, kept = KEPT): Promise<Error> {
   const gone = programsOf(folder).filter((name) => runningPid(folder, name) === undefined)
   const why = cause instanceof Error ? cause.message : String(cause)
-  const who = gone.length === 0 ? '' : `; ended by themselves: ${gone.join(', ')}`
-  const failure = new Error(`the cluster did not start: ${why}${who}; ${keepLogs(folder, kept)}`, { cause })
+  const exited = gone.length === 0 ? '' : `; exited programs: ${gone.join(', ')}`
+  const failure = new Error(`the cluster did not start: ${why}${exited}; ${keepLogs(folder, kept)}`, { cause })
   try {
     await end()
   } catch (error) {
-    return new AggregateError([failure, error], `${failure.message}; and it could not be ended: ${String(error)}`)
+    return new AggregateError([failure, error], `${failure.message}; and the cleanup failed: ${String(error)}`)
   }
   return failure
 }

@@ -9,15 +9,15 @@ import { hasNode, startWithNode, stopWithNode } from './with-node.ts'
 // until `down`.
 const folder = join(root, '.cache/cluster')
 const place = join(folder, 'place.json')
-const [what, how] = process.argv.slice(2)
+const [command, option] = process.argv.slice(2)
 
-if (what === 'up' && (how === undefined || how === '--node')) {
-  if (existsSync(place)) throw new Error(`there is one already: npm run cluster -- down ends it (${folder})`)
-  const cluster = how === '--node' ? await startWithNode(folder) : await startApiAlone(folder)
+if (command === 'up' && (option === undefined || option === '--node')) {
+  if (existsSync(place)) throw new Error(`a cluster already runs; stop it by npm run cluster -- down (${folder})`)
+  const cluster = option === '--node' ? await startWithNode(folder) : await startApiAlone(folder)
   mkdirSync(dirname(place), { recursive: true })
   writeFileSync(place, JSON.stringify(cluster.place))
   console.log(`export KUBECONFIG=${cluster.kubeconfig} PATH=${cluster.place.programs}:$PATH VITASCOPE_TEST_CLUSTER=${place}`)
-} else if (what === 'down' && how === undefined) {
+} else if (command === 'down' && option === undefined) {
   if (hasNode(folder)) await stopWithNode(folder)
   else await stopControlPlane(folder)
   rmSync(folder, { recursive: true, force: true })

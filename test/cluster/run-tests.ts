@@ -10,7 +10,7 @@ import { apiList } from './api-list.ts'
 import { provideCertManager } from './cert-manager.ts'
 import type { Place } from './control-plane.ts'
 import { startDocker } from './docker.ts'
-import { drawPeaks, watchPeaks } from './node/peaks.ts'
+import { formatPeaks, watchPeaks } from './node/peaks.ts'
 import { startWithNode } from './with-node.ts'
 
 // npm run test:cluster [-- path …]: runs the tests `*.cluster.test.ts`, one file after another, on
@@ -42,7 +42,7 @@ try {
     // All tests share one cluster, and some stop its API server.
     workers: 1,
   })
-  if (peaks) console.log(drawPeaks(await peaks.stop()))
+  if (peaks) console.log(formatPeaks(await peaks.stop()))
   for (const file of counts.notRun) console.error(`${file} was not run`)
   if (counts.failures.length > 0) console.log(`failed:\n${counts.failures.map((name) => `  ${name}`).join('\n')}`)
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''

@@ -9,7 +9,7 @@ import { call, certificatesOf, issuedIn, type PlatformProcess, type Release, ser
 jest.setTimeout(180_000)
 
 /** Status of a service with another name, or with a certificate of an untrusted CA. */
-const AWAY = 'SERVICE_UNAVAILABLE'
+const UNREACHABLE = 'SERVICE_UNAVAILABLE'
 const cluster = openCluster()
 const issued = issuedIn(cluster)
 const aNamespace = () => `videos-${randomBytes(4).toString('hex')}`
@@ -81,7 +81,7 @@ async function served(started: PlatformProcess): Promise<string> {
 const seconds = (text: string) => Number(/^(\d+)h$/.exec(text)?.[1]) * 3_600
 const leafOf = (files: CertificateFiles) => certificatesOf(files['tls.crt'])[0] as X509Certificate
 
-describeChart('certificates that cert-manager makes', () => {
+describeChart('certificates issued by cert-manager', () => {
   beforeAll(async () => {
     await cluster.startCertManager()
     await cluster.core.createNamespace({ body: { metadata: { name: CERT_MANAGER } } })
@@ -102,7 +102,7 @@ describeChart('certificates that cert-manager makes', () => {
     ['a ClusterIssuer', shared, { namespace: CERT_MANAGER, name: 'company' }, '48h', '12h'],
   ]
 
-  test.each(releases)('of %s are for both ends of a connection and all names of a component, for as long as is set', async (...args) => {
+  test.each(releases)('those of %s have all names of the component, both key usages, and the configured duration', async (...args) => {
     const [, of, root, duration, renewBefore] = args
     const believed = (await issued.secretOf(root.namespace, root.name))['tls.crt']
     const seen = new Set<string>()
@@ -134,31 +134,31 @@ describeChart('certificates that cert-manager makes', () => {
     expect(seen.size).toBe(components.length)
   })
 
-  test.each(releases)('of %s let those call that the chart draws, and no others, and show the name that is called', async (_, of) => {
-    const everybody = await Promise.all(components.map(async (name) => ({ name, process: await aProcess(of, name) })))
-    const services = everybody.filter(({ process }) => process.callers.length > 0)
+  test.each(releases)('those of %s allow calls of the configured callers only, and only by the name of the service', async (_, of) => {
+    const processes = await Promise.all(components.map(async (name) => ({ name, process: await aProcess(of, name) })))
+    const services = processes.filter(({ process }) => process.callers.length > 0)
     expect(services.map(({ name }) => name)).toEqual(['auth', 'catalogue', 'encoding', 'delivery', 'collaboration', 'analytics'])
     for (const { name, process } of services) {
       const address = await served(process)
-      const outcomes = await Promise.all(everybody.map(async (caller) => [caller.name, await call(caller.process, address, name)] as const))
+      const outcomes = await Promise.all(processes.map(async (caller) => [caller.name, await call(caller.process, address, name)] as const))
       const answered = outcomes.filter(([, outcome]) => outcome === 'answered').map(([caller]) => caller)
       expect([name, ...answered.sort()]).toEqual([name, ...[...process.callers].sort()])
       const refused = outcomes.filter(([, outcome]) => outcome !== 'answered').map(([, outcome]) => outcome)
       expect(refused.filter((outcome) => !outcome.includes('PERMISSION_DENIED'))).toEqual([])
       const another = services.find((service) => service.name !== name)?.name ?? ''
-      const [caller] = everybody.filter((one) => process.callers.includes(one.name))
-      if (!caller) throw new Error(`nobody calls ${name}`)
-      expect(await call(caller.process, address, another)).toBe(AWAY)
+      const [caller] = processes.filter((one) => process.callers.includes(one.name))
+      if (!caller) throw new Error(`${name} has no callers`)
+      expect(await call(caller.process, address, another)).toBe(UNREACHABLE)
     }
   })
 
-  test('of two releases with authorities of their own are nothing to each other', async () => {
+  test('those of two releases with separate CAs do not trust each other', async () => {
     const [gateway, stranger] = [await aProcess(alone, 'gateway'), await aProcess(shared, 'gateway')]
     const address = await served(await aProcess(alone, 'catalogue'))
-    expect([await call(gateway, address, 'catalogue'), await call(stranger, address, 'catalogue')]).toEqual(['answered', AWAY])
+    expect([await call(gateway, address, 'catalogue'), await call(stranger, address, 'catalogue')]).toEqual(['answered', UNREACHABLE])
   })
 
-  test('of Jobs are in their namespace, and identify the pods there as workers to encoding only', async () => {
+  test('those of Jobs are in the namespace of the Jobs, and are accepted by encoding only', async () => {
     const pod = await aProcess(shared, 'encode')
     expect(leafOf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
     const [encoding, catalogue] = [await served(await aProcess(shared, 'encoding')), await served(await aProcess(shared, 'catalogue'))]
@@ -182,7 +182,7 @@ describeChart('certificates that cert-manager makes', () => {
   const renewed = (name: string) => () => issued.renew(alone.namespace, name)
   const removed = (name: string) => () => cluster.core.deleteNamespacedSecret({ namespace: alone.namespace, name })
 
-  test('are made anew with another key when their secret is gone, and taken by a process that runs', async () => {
+  test('a removed secret is reissued with another key, which a running process loads', async () => {
     const before = await own('auth')()
     const [auth, gateway] = [await aProcess(alone, 'auth'), await aProcess(alone, 'gateway')]
     const address = await served(auth)
@@ -193,7 +193,7 @@ describeChart('certificates that cert-manager makes', () => {
     expect(await call(gateway, address, 'auth')).toBe('answered')
   })
 
-  test('of before and after the CA of a release was renewed believe each other', async () => {
+  test('those from before and after the renewal of a release CA trust each other', async () => {
     const before = { auth: await aProcess(alone, 'auth'), gateway: await aProcess(alone, 'gateway') }
     const authority = await next(ownAuthority, renewed(ca))
     // cert-manager may notice its own write later than other watchers.
@@ -205,7 +205,7 @@ describeChart('certificates that cert-manager makes', () => {
     expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
   })
 
-  test('of a CA whose secret was removed are strangers to those of the next one, which come when their own secrets are removed', async () => {
+  test('those of a new CA do not trust those of the removed one, and are issued when their own secrets are removed', async () => {
     const stranger = await aProcess(alone, 'gateway')
     const authority = await next(ownAuthority, removed(ca))
     for (const component of ['auth', 'gateway'] as const) {
@@ -213,6 +213,6 @@ describeChart('certificates that cert-manager makes', () => {
       expect(found['ca.crt']).toBe(authority['tls.crt'])
     }
     const [address, gateway] = [await served(await aProcess(alone, 'auth')), await aProcess(alone, 'gateway')]
-    expect([await call(gateway, address, 'auth'), await call(stranger, address, 'auth')]).toEqual(['answered', AWAY])
+    expect([await call(gateway, address, 'auth'), await call(stranger, address, 'auth')]).toEqual(['answered', UNREACHABLE])
   })
 })

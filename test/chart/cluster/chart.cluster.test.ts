@@ -23,8 +23,8 @@ const aNamespace = () => `videos-${randomBytes(4).toString('hex')}`
 
 const nodesOf = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
 
-describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
-  test.each(Object.keys(valueSets))('with the values %s everything is taken as it stands by the API server', async (set) => {
+describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
+  test.each(Object.keys(valueSets))('the API server accepts all objects of the values %s under strict validation', async (set) => {
     const [platform, jobs] = [aNamespace(), aNamespace()]
     for (const name of [platform, jobs]) await cluster.makeNamespace(name)
     const objects = ofKubernetes(render([set])).filter(({ kind }) => kind !== 'Namespace')
@@ -121,7 +121,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     },
   })
 
-  test('the Job that encoding makes is let in, under the rights that it has, with the owner that it has', async () => {
+  test('the admission policy allows the Job that encoding creates, with its permissions and owner', async () => {
     const owner = await api.owner()
     expect(owner).toMatchObject({ kind: 'ConfigMap', uid: expect.stringMatching(/./) })
     const job = jobManifest(settings, { runId: '1', jobId: '7', chunks: [0, 1] }, { memoryMib: 600, diskMib: 900 }, owner)
@@ -132,65 +132,68 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
 
   test.each<[string, (pod: V1PodSpec) => V1PodSpec]>([
     ['a folder of the node', (pod) => volume(pod, { hostPath: { path: '/' } })],
-    ['a secret of others', (pod) => volume(pod, { secret: { secretName: 'videos-databases' } })],
-    ['another account', (pod) => ({ ...pod, serviceAccountName: 'default' })],
-    ['a token', (pod) => ({ ...pod, automountServiceAccountToken: true })],
+    ['a foreign secret', (pod) => volume(pod, { secret: { secretName: 'videos-databases' } })],
+    ['another service account', (pod) => ({ ...pod, serviceAccountName: 'default' })],
+    ['a service account token', (pod) => ({ ...pod, automountServiceAccountToken: true })],
     ['another image', (pod) => container(pod, { image: 'elsewhere/miner:1' })],
     ['another command', (pod) => container(pod, { command: ['sh'] })],
     ['other arguments', (pod) => container(pod, { args: ['apps/auth/src/main.ts'] })],
-    ['a setting of its own', (pod) => container(pod, { env: [{ name: 'NODE_OPTIONS', value: '--require=/tmp/x.js' }] })],
+    ['an additional variable', (pod) => container(pod, { env: [{ name: 'NODE_OPTIONS', value: '--require=/tmp/x.js' }] })],
     [
-      'a setting out of a secret',
+      'a variable from a secret',
       (pod) => container(pod, { env: [{ name: 'VITASCOPE_WORKER_JOB', valueFrom: { secretKeyRef: { name: 'k', key: 'k' } } }] }),
     ],
     [
       'a second container',
       (pod) => ({ ...pod, containers: [...pod.containers, ...pod.containers.map((one) => ({ ...one, name: 'two' }))] }),
     ],
-    ['a first container', (pod) => ({ ...pod, initContainers: pod.containers.map((one) => ({ ...one, name: 'first' })) })],
-    ['rights of the machine', (pod) => container(pod, { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } })],
+    ['an init container', (pod) => ({ ...pod, initContainers: pod.containers.map((one) => ({ ...one, name: 'first' })) })],
+    ['an added capability', (pod) => container(pod, { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } })],
     ['root', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, runAsUser: 0, runAsNonRoot: false } })],
-    ['the network of the node', (pod) => ({ ...pod, hostNetwork: true })],
-    ['the processes of the node', (pod) => ({ ...pod, hostPID: true })],
-    ['a node of its choice', (pod) => ({ ...pod, nodeName: 'control-plane' })],
-    ['nodes of its choice', (pod) => ({ ...pod, nodeSelector: { ...pod.nodeSelector, 'node-role.kubernetes.io/control-plane': '' } })],
-    ['any node', ({ nodeSelector, ...pod }) => pod],
-    ['nodes that are kept for others', (pod) => ({ ...pod, tolerations: [{ operator: 'Exists' }] })],
+    ['the network namespace of the node', (pod) => ({ ...pod, hostNetwork: true })],
+    ['the process namespace of the node', (pod) => ({ ...pod, hostPID: true })],
+    ['a chosen node', (pod) => ({ ...pod, nodeName: 'control-plane' })],
+    ['another node selector', (pod) => ({ ...pod, nodeSelector: { ...pod.nodeSelector, 'node-role.kubernetes.io/control-plane': '' } })],
+    ['no node selector', ({ nodeSelector, ...pod }) => pod],
+    ['another toleration', (pod) => ({ ...pod, tolerations: [{ operator: 'Exists' }] })],
     [
-      'nodes that it likes',
+      'node affinity',
       (pod) => ({
         ...pod,
         affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [nodesOf('x')] } } },
       }),
     ],
-    ['more urgency than all others', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
-    ['another runtime', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
+    ['another priority class', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
+    ['another runtime class', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
     // An existing volume, such as a folder of a node.
-    ['a volume of its choice', (pod) => volume(pod, claimOf({ volumeName: 'folder-of-a-node' }))],
-    ['the contents of another claim', (pod) => volume(pod, claimOf({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
-    ['a volume of another class', (pod) => volume(pod, claimOf({ storageClassName: 'other' }))],
-    ['a volume larger than a source', (pod) => volume(pod, claimOf({ resources: { requests: { storage: '10Ti' } } }))],
-    ['a device', (pod) => volume(pod, claimOf({ volumeMode: 'Block' }))],
-    ['a token that it mounts itself', (pod) => volume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } })],
-    ['a folder in memory', (pod) => volume(pod, { emptyDir: { medium: 'Memory' } })],
-    ['a scheduler of its own', (pod) => ({ ...pod, schedulerName: 'mine' })],
-    ['names of its own', (pod) => ({ ...pod, dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.66'] } })],
-    ['claims of devices', (pod) => ({ ...pod, resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] })],
-    ['no bounds', (pod) => container(pod, { resources: {} })],
+    ['an existing volume', (pod) => volume(pod, claimOf({ volumeName: 'folder-of-a-node' }))],
+    ['a copy of another claim', (pod) => volume(pod, claimOf({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
+    ['a volume of another storage class', (pod) => volume(pod, claimOf({ storageClassName: 'other' }))],
+    ['a volume larger than the scratch volume', (pod) => volume(pod, claimOf({ resources: { requests: { storage: '10Ti' } } }))],
+    ['a block device', (pod) => volume(pod, claimOf({ volumeMode: 'Block' }))],
+    ['a projected service account token', (pod) => volume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } })],
+    ['a memory-backed folder', (pod) => volume(pod, { emptyDir: { medium: 'Memory' } })],
+    ['another scheduler', (pod) => ({ ...pod, schedulerName: 'mine' })],
+    ['another DNS server', (pod) => ({ ...pod, dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.66'] } })],
+    ['resource claims', (pod) => ({ ...pod, resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] })],
+    ['no resource limits', (pod) => container(pod, { resources: {} })],
     ['extended resources', (pod) => container(pod, { resources: { limits: { ...boundsOf(pod), 'example.org/gpu': '1' } } })],
-    ['a folder to start in', (pod) => container(pod, { workingDir: '/var/lib/vitascope/scratch' })],
+    ['a working directory', (pod) => container(pod, { workingDir: '/var/lib/vitascope/scratch' })],
     [
-      'settings left out',
+      'a missing variable',
       (pod) => container(pod, { env: pod.containers[0]?.env?.filter(({ name }) => name !== 'VITASCOPE_SIGNING_KEY_FILE') }),
     ],
-    ['no seccomp', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, seccompProfile: { type: 'Unconfined' } } })],
-    ['the group of root', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, supplementalGroups: [0] } })],
-    ['all the time to end', (pod) => ({ ...pod, terminationGracePeriodSeconds: 86_400 })],
-  ])('a Job with %s is refused', async (_, change) => {
+    [
+      'an unconfined seccomp profile',
+      (pod) => ({ ...pod, securityContext: { ...pod.securityContext, seccompProfile: { type: 'Unconfined' } } }),
+    ],
+    ['the root group', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, supplementalGroups: [0] } })],
+    ['a grace period of a day', (pod) => ({ ...pod, terminationGracePeriodSeconds: 86_400 })],
+  ])('the admission policy rejects a Job with %s', async (_, change) => {
     expect(await refusalOf(change)).toMatch(/a Job here/)
   })
 
-  test('a Job that is not known as one of this release, or goes past the queue, is refused', async () => {
+  test('rejects a Job with other labels, or one that bypasses the queue', async () => {
     const label = ({ metadata }: V1Job, labels: object) => Object.assign(metadata?.labels ?? {}, labels)
     const changes: ((job: V1Job) => unknown)[] = [
       ({ spec }) => delete spec?.template.metadata?.labels,
@@ -209,7 +212,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     }
   })
 
-  test('a Job that waited through an upgrade is let in, on the nodes that Kueue has for it; what it runs stays as it was made', async () => {
+  test('a Job from before an upgrade can still be admitted with the node placement of Kueue, but its containers are immutable', async () => {
     const job = aJob()
     expect(await refused(job)).toBe('')
     const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
@@ -246,7 +249,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     await waitFor(() => refused(aJob()).then((output) => output === ''), { describe: 'the policy of before to hold', timeout: 60_000 })
   })
 
-  test('a Job without an end, or with more pods than were allowed, is refused', async () => {
+  test('rejects a Job without deadline or expiry, or with too many pods', async () => {
     for (const more of [
       { activeDeadlineSeconds: undefined },
       { activeDeadlineSeconds: 86_401 },
@@ -261,7 +264,7 @@ describeChart(`the chart, of ${helmPath() ?? 'no helm'}`, () => {
     }
   })
 
-  test('encoding has exactly the rights of the executor, and no other pod has rights', async () => {
+  test('encoding has exactly the permissions of the executor, and no other pod has any', async () => {
     const requested = [
       ['create', 'jobs', 'batch'],
       ['delete', 'jobs', 'batch'],

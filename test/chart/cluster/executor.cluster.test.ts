@@ -95,7 +95,7 @@ async function make(chunk: number): Promise<void> {
   await worker.complete(task, await worker.make(task))
 }
 
-test('the rights of the executor are enough for it, and reach no further', async () => {
+test('the executor has the permissions that it requires, and no others', async () => {
   const own = String(settings.kubeconfig)
   const may = (verb: string, resource: string, more = {}) => cluster.may(own, { namespace, verb, resource, ...more })
   expect([await may('create', 'jobs', { group: 'batch' }), await may('get', 'configmaps', { name: 'vitascope' })]).toEqual([true, true])
@@ -112,7 +112,7 @@ test('the rights of the executor are enough for it, and reach no further', async
   expect(await Promise.all(others)).toEqual(others.map(() => false))
 })
 
-test('evicted pods are replaced and not counted, and the Job is gone when all is made', async () => {
+test('evicted pods are replaced without counting as failures, and the Job is deleted after its last chunk', async () => {
   await aJob()
   const job = await aNewJob()
   const first = await podOf(job, 0)
@@ -134,7 +134,7 @@ test('evicted pods are replaced and not counted, and the Job is gone when all is
   await patiently(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
-test('an index that is not required fails at once, the others continue, and the rest is left to the next Job', async () => {
+test('an index that fails is not retried, the others continue, and the next Job encodes the failed chunk', async () => {
   await aJob()
   const job = await aNewJob()
   const pod = await podOf(job, 0)
@@ -152,7 +152,7 @@ test('an index that is not required fails at once, the others continue, and the 
   await noJobs()
 })
 
-test('an API server that was killed, and gone for a minute, has the same Jobs afterwards, and what ended meanwhile is seen', async () => {
+test('after an API server outage of a minute, the Jobs still exist, and changes during the outage are detected', async () => {
   await aJob()
   const job = await aNewJob()
   await kubelet.end(await podOf(job, 0), 42)
@@ -171,17 +171,17 @@ test('an API server that was killed, and gone for a minute, has the same Jobs af
   await patiently(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
-test('a cancelled job takes its Job and its pods along', async () => {
+test('cancelling a job deletes its Kubernetes Job and pods', async () => {
   await aJob()
   const job = await aNewJob()
   await kubelet.run(await podOf(job, 0))
   await service.jobs.cancelJob({ jobId }, service.call)
   await noJobs()
-  await patiently(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be told to go')
+  await patiently(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
   expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_CANCELLED)
 })
 
-test('Jobs go with the ConfigMap that owns them', async () => {
+test('Jobs are deleted with the ConfigMap that owns them', async () => {
   await aJob()
   const job = await aNewJob()
   expect(job.metadata?.ownerReferences).toHaveLength(1)
@@ -191,7 +191,7 @@ test('Jobs go with the ConfigMap that owns them', async () => {
   service = await startHere(around)
 })
 
-test('a Job that waits in a queue of Kueue has no pods until it is let in', async () => {
+test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   await service.stop()
   service = await startHere(around, { kubernetes: { ...settings, queue: 'encodes' } })
   worker = standInWorker(service, around.storage, 'w1:b')

@@ -46,7 +46,7 @@ describeChart('a release', () => {
     must(kubectl('apply', '-f', fileOf('namespaces', ['changes', 'upgrades'].map(restricted))))
   })
 
-  test('is upgraded from the version before, rolled back and removed, and what cannot be made again stays', async () => {
+  test('can be upgraded from the previous version, rolled back and removed, and keeps its data and keys', async () => {
     const values = valueSets['evaluation'] ?? ''
     // The previous chart calls these values `demo`.
     const previousValues = join(folder, 'previous-values.yaml')
@@ -84,7 +84,7 @@ describeChart('a release', () => {
     ])
   })
 
-  test('replaces the pods that hold a secret when that changes, and no others', () => {
+  test('a changed secret replaces only the pods that mount it', () => {
     // The CRDs of operators are not installed here.
     const more = [
       '--set',

@@ -41,8 +41,8 @@ async function firstSegment(): Promise<string> {
   return Buffer.from(await answer.arrayBuffer()).toString('base64')
 }
 
-describeChart('a backup', () => {
-  test('is made by the CronJob while the platform runs, and an install into an empty database and bucket brings everything back', async () => {
+describeChart('backup and restore', () => {
+  test('the CronJob backs up a running platform, and an install into an empty database and bucket restores everything', async () => {
     const { platform, api } = scene
     const segment = await firstSegment()
     await apply([claim])

@@ -56,8 +56,8 @@ const MAX_KILLS = 40
 /** Upload by URL and in parts. */
 const ways = [uploadWays[0], uploadWays[3]]
 
-describeChart('pods that are killed', () => {
-  test('lose nothing that was acknowledged: uploads by address and in parts play, while each kind of pod dies in turn', async () => {
+describeChart('killed pods', () => {
+  test('no acknowledged upload is lost while one pod of each kind is killed in turn', async () => {
     const { api, platform, tenant, folder, sources } = scene
     const files = await filesOf(['small.mp4', 'minute.mp4'], folder, sources)
     const uploader = { tenant, gateways: [platform.url] }

@@ -32,8 +32,8 @@ async function pods(): Promise<{ name: string; component: string; isReady: boole
 const restarts = async () => (await pods()).map(({ name, restarts: count }) => [name, count])
 const scale = (replicas: number) => kubectl('scale', 'statefulset/postgres', '--namespace', OUTSIDE, `--replicas=${replicas}`)
 
-describeChart('a database that is away', () => {
-  test('takes its services out of their calls and brings them back, and restarts none', async () => {
+describeChart('a database outage', () => {
+  test('makes the services not ready, makes them ready again afterwards, and restarts no pod', async () => {
     const before = await restarts()
     const gone = performance.now()
     await scale(0)
@@ -47,7 +47,7 @@ describeChart('a database that is away', () => {
     const there = performance.now()
     await waitFor(() => areReady(true), { timeout: 60_000, interval: 250, describe: 'the services to be ready' })
     console.log(
-      `not ready ${Math.round(off - gone)} ms after the end was told, ready ${Math.round(performance.now() - there)} ms after it was back`,
+      `not ready ${Math.round(off - gone)} ms after the scale-down, ready ${Math.round(performance.now() - there)} ms after it was back`,
     )
     expect(await restarts()).toEqual(before)
     expect((await platform.withKey(tenant.key).get('/video')).status).toBe(200)

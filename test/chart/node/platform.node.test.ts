@@ -25,7 +25,7 @@ afterAll(() => scene?.end())
 describeChart('the whole platform', () => {
   let byJobs: VideoRecord
 
-  test('takes a video by its address, encodes its picture by a Job of several chunks, and plays it by the service', async () => {
+  test('fetches a video by URL, encodes it by a Job of several chunks, and delivers it', async () => {
     const jobs = async () => (await getJson<{ items: V1Job[] }>('jobs', '--namespace', ENCODE)).items
     const before = new Set((await jobs()).map(({ metadata }) => metadata?.uid))
     const seen = new Map<string, V1Job>()
@@ -54,7 +54,7 @@ describeChart('the whole platform', () => {
     expect([bytes.status, (await bytes.arrayBuffer()).byteLength > 1_000]).toEqual([200, true])
   })
 
-  test('shows the frames that workers make of the same source without Jobs', async () => {
+  test('Jobs and workers encode the same source to the same frames', async () => {
     const namespace = 'evaluation'
     const address = '10.96.100.81'
     await apply([restricted(namespace), fixedService(namespace, 'evaluation', address)])
@@ -88,7 +88,7 @@ describeChart('the whole platform', () => {
     await kubectl('delete', 'namespace', namespace, '--wait')
   })
 
-  test('refuses a revoked key at every gateway', async () => {
+  test('every gateway rejects a revoked key', async () => {
     const other = await aTenant(scene.platform.system)
     const pods = await getJson<{ items: { status: { podIP: string } }[] }>(
       'pods',
@@ -102,6 +102,6 @@ describeChart('the whole platform', () => {
     for (const gateway of gateways) expect((await gateway.get('/video')).status).toBe(200)
     expect((await scene.platform.system.delete(`/apikey/${other.key}`)).status).toBe(200)
     for (const gateway of gateways)
-      await waitFor(async () => (await gateway.get('/video')).status === 401, { timeout: 10_000, interval: 100, describe: 'the refusal' })
+      await waitFor(async () => (await gateway.get('/video')).status === 401, { timeout: 10_000, interval: 100, describe: 'the rejection' })
   })
 })

@@ -31,7 +31,7 @@ const edges: Record<string, string[]> = {
   worker: ['encoding:50051', 'objects:7070'],
   encode: ['encoding:50051', 'objects:7070'],
   // A pod in the namespace of Jobs without the label of a Job.
-  unnamed: ['objects:7070'],
+  unlabelled: ['objects:7070'],
   delivery: ['catalogue:50051', 'encoding:50051', 'objects:7070'],
   collaboration: ['auth:50051', 'catalogue:50051', 'postgres:5432'],
   analytics: ['catalogue:50051', 'postgres:5432'],
@@ -41,15 +41,15 @@ const edges: Record<string, string[]> = {
  * Idle test pods: the pod of a Job is too short-lived for a test, and the others are not part of
  * the release.
  */
-const waiting = { encode: ENCODE, unnamed: ENCODE, stranger: 'default' }
+const idlePods = { encode: ENCODE, unlabelled: ENCODE, stranger: 'default' }
 
 const pods = new Map<string, V1Pod>()
 
 beforeAll(async () => {
   await theRelease()
   const instance = await instanceOfJobs()
-  await apply(Object.entries(waiting).map(([name, namespace]) => aWaitingPod(name, namespace, instance)))
-  for (const [name, namespace] of Object.entries(waiting))
+  await apply(Object.entries(idlePods).map(([name, namespace]) => aWaitingPod(name, namespace, instance)))
+  for (const [name, namespace] of Object.entries(idlePods))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
   for (const namespace of [NAMESPACE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
     const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
@@ -57,7 +57,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  for (const [name, namespace] of Object.entries(waiting))
+  for (const [name, namespace] of Object.entries(idlePods))
     await kubectl('delete', 'pod', name, '--namespace', namespace, '--grace-period=0', '--force')
 })
 
@@ -128,8 +128,8 @@ for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
   return output.split('\n').filter(Boolean).sort()
 }
 
-describeChart('policies, where they are enforced', () => {
-  test.each(Object.keys(edges))('%s reaches what the platform draws, and nothing else', async (name) => {
+describeChart('enforced network policies', () => {
+  test.each(Object.keys(edges))('%s has access to its documented targets only', async (name) => {
     const those = targets()
     for (const edge of Object.values(edges).flat()) expect(Object.keys(those)).toContain(edge)
     // Ingress to the public ports is open for all pods. The chart does not restrict egress of
@@ -142,14 +142,14 @@ describeChart('policies, where they are enforced', () => {
     const reached = async () => (await reachedFrom(name, those)).filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
     // A policy takes effect half a second after its pod exists.
     let last: string[] = []
-    const isAsDrawn = async () => {
+    const isAsDocumented = async () => {
       last = await reached()
       return last.join() === expected.join()
     }
-    await waitFor(isAsDrawn, { timeout: 10_000, interval: 500, describe: () => `${name} to reach ${expected}, and not ${last}` })
+    await waitFor(isAsDocumented, { timeout: 10_000, interval: 500, describe: () => `${name} to reach ${expected}, and not ${last}` })
   })
 
-  test('sources may be fetched from where the values allow it, by catalogue and encoding alone', async () => {
+  test('only catalogue and encoding can connect to the configured source networks', async () => {
     // No process listens there: an allowed connection is refused, a denied one times out.
     const those: [string, boolean][] = [
       ['catalogue', true],

@@ -17,8 +17,8 @@ beforeAll(async () => {
   tenant = await aTenant(platform.system)
 })
 
-describeChart('a scaler', () => {
-  test('adds gateways when those there are use more than they asked for', async () => {
+describeChart('the autoscaler', () => {
+  test('adds a gateway pod when the CPU usage exceeds the requests', async () => {
     await platform.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3 } } })
     const scaler = () => getJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
     await waitFor(async () => (await scaler()).status?.currentMetrics?.length, {

@@ -92,8 +92,8 @@ const middle = (costs: readonly Cost[]): Cost => ({
   wallSeconds: median(costs.map((cost) => cost.wallSeconds)),
 })
 
-describeChart('chunks', () => {
-  test('on two pods of a processor are done sooner than on one, with the same frames and little more work than one ffmpeg has', async () => {
+describeChart('chunked encoding', () => {
+  test('is faster on two pods than on one, with the same frames and little more CPU time than plain ffmpeg', async () => {
     const bares: Cost[] = []
     for (const name of ROUNDS > 1 ? ['cascade', 'split', 'filtered-images'] : ['cascade']) {
       bares.push(await bare.run(name))

@@ -73,7 +73,7 @@ async function replacedUnderLoad(name: string, perSecond: number, replace: () =>
 }
 
 describeChart('an upgrade', () => {
-  test('that replaces one component after the other, five times, loses none of 100 calls a second, and every pod ends by itself in time', async () => {
+  test('that replaces one component after the other, five times, loses none of 100 calls per second, and every pod ends in time', async () => {
     const quiet = load(100)
     await new Promise((resolve) => setTimeout(resolve, 15_000))
     console.log(`before: 99 % within ${percentile(await quiet.end(), 0.99)} ms`)
@@ -82,7 +82,7 @@ describeChart('an upgrade', () => {
     for (let turn = 1; turn <= 5; turn++) lost.push(...(await replacedUnderLoad(`100 a second, turn ${turn}`, 100, replaceEveryPod)).lost)
     const ended = ends.stop()
     const slowest = Math.max(...ended.map(({ seconds }) => seconds)) - PRE_STOP_SECONDS
-    console.log(`${ended.length} pods ended, the slowest ${slowest} s after it was told to`)
+    console.log(`${ended.length} pods ended, the slowest ${slowest} s after its deletion`)
     expect(lost).toEqual([])
     expect(ended.length).toBeGreaterThanOrEqual(5 * components.filter((component) => component !== 'web').length)
     expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([])
@@ -93,13 +93,13 @@ describeChart('an upgrade', () => {
 
   // The log level differs each time, because unchanged pods are not replaced.
   test.each(['warn', 'error', 'info'])(
-    'that replaces all of them at once loses none of 50 calls a second, to the level %s',
+    'that replaces all components at once loses none of 50 calls per second, to the level %s',
     async (logLevel) => {
       expect((await replacedUnderLoad(`helm upgrade, ${logLevel}`, 50, () => scene.platform.upgrade({ logLevel }))).lost).toEqual([])
     },
   )
 
-  test('an upgrade, a rollback and a second upgrade lose no call and require no manual step', async () => {
+  test('followed by a rollback and a second upgrade loses no call and requires no manual step', async () => {
     const { platform } = scene
     const former = await provideImagesOf(PREVIOUS_COMMIT)
     await importImages(Object.values(former))

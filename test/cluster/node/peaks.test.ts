@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { createPeaks } from './peaks.ts'
+import { createPeakTracker } from './peaks.ts'
 
-test('the most that any container of a kind used is kept, of processors over ten looks', () => {
-  const peaks = createPeaks()
+test('keeps the peak memory, and the peak CPU usage over ten seconds, of the containers of each kind', () => {
+  const peaks = createPeakTracker()
   const pod = (containerID: string) => ({
     metadata: { namespace: 'videos', labels: { 'app.kubernetes.io/component': 'auth' } },
     spec: { containers: [{ name: 'auth' }] },
@@ -12,14 +12,14 @@ test('the most that any container of a kind used is kept, of processors over ten
       ],
     },
   })
-  peaks.know(pod('one'))
-  peaks.know(pod('two'))
+  peaks.addPod(pod('one'))
+  peaks.addPod(pod('two'))
   for (let second = 0; second <= 20; second++)
-    peaks.see(
+    peaks.addSample(
       [
         { podUid: '1', containerId: 'one', memoryBytes: second === 5 ? 90 * 2 ** 20 : 2 ** 20, cpuSeconds: second / 4 },
         { podUid: '2', containerId: 'two', memoryBytes: 2 ** 20, cpuSeconds: second < 10 ? 0 : (second - 10) / 2 },
-        { podUid: '3', containerId: 'of nobody', memoryBytes: 2 ** 40, cpuSeconds: 1 },
+        { podUid: '3', containerId: 'unknown', memoryBytes: 2 ** 40, cpuSeconds: 1 },
       ],
       second * 1_000,
     )

@@ -19,47 +19,47 @@ const WINDOW = 10
  * Samples the usage of each container every second until it is stopped. Returns the peaks by kind.
  */
 export function watchPeaks(list: ApiList) {
-  const peaks = createPeaks()
-  const look = async () => {
+  const peaks = createPeakTracker()
+  const sample = async () => {
     // Read before the pods are listed: containers that end meanwhile are known, and new ones are
     // found a second later.
     const used = containersInUse()
-    for (const pod of await list<V1Pod>('/api/v1/pods')) peaks.know(pod)
-    peaks.see(used, performance.now())
+    for (const pod of await list<V1Pod>('/api/v1/pods')) peaks.addPod(pod)
+    peaks.addSample(used, performance.now())
   }
-  let looking = Promise.resolve()
+  let sampling = Promise.resolve()
   // The API server may be temporarily down.
-  const timer = setInterval(() => (looking = look().catch(() => {})), EVERY_MS).unref()
+  const timer = setInterval(() => (sampling = sample().catch(() => {})), EVERY_MS).unref()
   return {
     async stop(): Promise<Peak[]> {
       clearInterval(timer)
-      await looking
+      await sampling
       return peaks.all()
     },
   }
 }
 
-export function createPeaks() {
+export function createPeakTracker() {
   const kinds = new Map<string, string>()
   const peaks = new Map<string, Peak>()
   const seen = new Map<string, { at: number; cpuSeconds: number }[]>()
   return {
-    know({ metadata, spec, status }: V1Pod): void {
+    addPod({ metadata, spec, status }: V1Pod): void {
       const labels = metadata?.labels ?? {}
       const name = labels['app.kubernetes.io/component'] ?? labels['app'] ?? labels['k8s-app'] ?? metadata?.name ?? ''
       const isAlone = (spec?.containers.length ?? 0) + (spec?.initContainers?.length ?? 0) === 1
       for (const { name: container, containerID = '' } of [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])])
         kinds.set(containerID.replace('containerd://', ''), `${metadata?.namespace}/${name}${isAlone ? '' : ` (${container})`}`)
     },
-    see(used: readonly ContainerUse[], at: number): void {
+    addSample(used: readonly ContainerUse[], at: number): void {
       for (const { containerId, memoryBytes, cpuSeconds } of used) {
         const kind = kinds.get(containerId)
         if (kind === undefined) continue
         const isNew = !seen.has(containerId)
-        const looks = [...(seen.get(containerId) ?? []), { at, cpuSeconds }].slice(-WINDOW - 1)
-        seen.set(containerId, looks)
-        const [first] = looks
-        const cores = first && looks.length > WINDOW ? (cpuSeconds - first.cpuSeconds) / ((at - first.at) / 1_000) : 0
+        const samples = [...(seen.get(containerId) ?? []), { at, cpuSeconds }].slice(-WINDOW - 1)
+        seen.set(containerId, samples)
+        const [first] = samples
+        const cores = first && samples.length > WINDOW ? (cpuSeconds - first.cpuSeconds) / ((at - first.at) / 1_000) : 0
         const peak = peaks.get(kind) ?? { kind, containers: 0, memoryMib: 0, cores: 0 }
         peaks.set(kind, {
           kind,
@@ -74,10 +74,10 @@ export function createPeaks() {
 }
 
 /** Returns the peaks as lines of a table. */
-export function drawPeaks(peaks: readonly Peak[]): string {
+export function formatPeaks(peaks: readonly Peak[]): string {
   const lines = peaks.map(
     ({ kind, containers, memoryMib, cores }) =>
       `${kind.padEnd(44)} ${String(containers).padStart(5)} ${String(memoryMib).padStart(7)} MiB ${cores.toFixed(2).padStart(6)}`,
   )
-  return [`${'container'.padEnd(44)} ${'seen'.padStart(5)} ${'most memory'.padStart(11)} ${'cores'.padStart(6)}`, ...lines].join('\n')
+  return [`${'container'.padEnd(44)} ${'count'.padStart(5)} ${'peak memory'.padStart(11)} ${'cores'.padStart(6)}`, ...lines].join('\n')
 }

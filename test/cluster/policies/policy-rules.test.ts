@@ -19,12 +19,12 @@ function chainOf(rules: string, name: string): string[] | undefined {
   return lines
 }
 
-test('pods that no policy selects are open', () => {
+test('pods that no policy selects have no rules', () => {
   const rules = policyRules({ namespaces, pods, policies: [] })
   expect(rules).not.toMatch(/drop|vmap/)
 })
 
-test('a policy without rules closes its pods in the directions that it names', () => {
+test('a policy without rules blocks all traffic of its pods in its policy types', () => {
   const rules = policyRules({ namespaces, pods, policies: [aPolicy({ podSelector: of('auth'), policyTypes: ['Ingress', 'Egress'] })] })
   expect(chainOf(rules, 'ingress_10_0_0_2')).toEqual([])
   expect(chainOf(rules, 'egress_10_0_0_2')).toEqual([])
@@ -34,20 +34,20 @@ test('a policy without rules closes its pods in the directions that it names', (
 
 test.each<[string, V1NetworkPolicySpec, string, string[]]>([
   [
-    'callers of its own namespace, at a port by its name',
+    'pods of the same namespace to a named port',
     { podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('gateway') }], ports: [{ port: 'grpc', protocol: 'TCP' }] }] },
     'ingress_10_0_0_2',
     ['ip saddr 10.0.0.1 tcp dport 50051 return'],
   ],
   [
-    'all pods, at a port',
+    'all peers to a port',
     { podSelector: of('auth'), ingress: [{ ports: [{ port: 8080 }] }] },
     'ingress_10_0_0_2',
     ['tcp dport 8080 return'],
   ],
-  ['everybody', { podSelector: of('auth'), ingress: [{}] }, 'ingress_10_0_0_2', ['return']],
+  ['all peers', { podSelector: of('auth'), ingress: [{}] }, 'ingress_10_0_0_2', ['return']],
   [
-    'pods of another namespace',
+    'traffic to pods of another namespace',
     {
       podSelector: {},
       policyTypes: ['Egress'],
@@ -62,7 +62,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     ['ip daddr 10.0.0.3 udp dport 53 return'],
   ],
   [
-    'a network but for parts of it, at a range of ports',
+    'traffic to a range of ports of a network with exceptions',
     {
       podSelector: of('gateway'),
       policyTypes: ['Egress'],
@@ -77,13 +77,13 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     ['ip daddr 0.0.0.0/0 ip daddr != { 10.0.0.0/8, 127.0.0.0/8 } tcp dport 1-9 return'],
   ],
   [
-    'no pod where the selector matches none',
+    'no traffic if the selector matches no pod',
     { podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('worker') }] }] },
     'ingress_10_0_0_2',
     [],
   ],
   [
-    'those whose labels are in a list',
+    'pods by label expressions',
     {
       podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['auth'] }] },
       ingress: [{ _from: [{ podSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['auth'] }] } }] }],
@@ -91,11 +91,11 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     'ingress_10_0_0_2',
     ['ip saddr 10.0.0.1 return'],
   ],
-])('lets in or out %s', (_, spec, chain, expected) => {
+])('allows %s', (_, spec, chain, expected) => {
   expect(chainOf(policyRules({ namespaces, pods, policies: [aPolicy(spec)] }), chain)).toEqual(expected)
 })
 
-test('pods that have ended, or are on the network of the node, are neither held nor let in', () => {
+test('ignores pods that have ended, and pods in the network of the node', () => {
   const others = [aPod('auth', '10.0.0.8', { phase: 'Succeeded' }), aPod('auth', '10.0.0.9', { hostNetwork: true })]
   const policies = [aPolicy({ podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('auth') }] }] })]
   expect(policyRules({ namespaces, pods: [...pods, ...others], policies })).not.toMatch(/10[._]0[._]0[._][89]/)

@@ -87,7 +87,7 @@ export async function startProcess(
   const settings = readTls(reader)
   reader.check()
   const identity = openIdentity(settings, { log: testLog, metrics: createMetrics('test'), everyMs: 20 })
-  if (!settings || !identity) throw new Error('a process that is told of a folder has an identity')
+  if (!settings || !identity) throw new Error('the settings contain no TLS folder')
   const end = async () => {
     identity.close()
     await rm(folder, { recursive: true })

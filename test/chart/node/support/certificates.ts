@@ -18,7 +18,7 @@ export interface Authority {
   certificate: string
   /** Issues a certificate with this DNS name. */
   issue(name: string): Promise<CertificateFiles>
-  forget(): Promise<void>
+  discard(): Promise<void>
 }
 
 export async function anAuthority(): Promise<Authority> {
@@ -37,7 +37,7 @@ export async function anAuthority(): Promise<Authority> {
       await openssl('x509', '-req', '-in', 'tls.csr', ...authority, '-days', '2', '-out', 'tls.crt', '-extfile', 'ext')
       return { 'tls.crt': await read('tls.crt'), 'tls.key': await read('tls.key'), 'ca.crt': certificate }
     },
-    forget: () => rm(folder, { recursive: true }),
+    discard: () => rm(folder, { recursive: true }),
   }
 }
 
@@ -49,6 +49,6 @@ export async function certificatesOf(names: readonly string[]): Promise<Record<s
     for (const name of names) made[name] = await authority.issue(name)
     return made
   } finally {
-    await authority.forget()
+    await authority.discard()
   }
 }

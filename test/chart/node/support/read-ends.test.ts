@@ -3,7 +3,7 @@ import { readEnds } from './read-ends.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 23, 12) + seconds * 1_000).toISOString().replace('.000', '')
 
-test('a pod took from its first deletion to its end, and the next one of its name has an end of its own', () => {
+test('reports the seconds from the first deletion of a pod to its end, separately for pods of the same name', () => {
   const { line, ends } = readEnds()
   const lives = [
     { uid: 'u-1', from: 0, to: 9 },
