@@ -3,7 +3,7 @@ import { readOverlays, shownOverlays } from './overlay.ts'
 
 const page = 'http://localhost:8080/player/7'
 
-function anOverlay(more: Record<string, unknown> = {}) {
+function overlayJson(more: Record<string, unknown> = {}) {
   return {
     overlay_id: '1',
     title: 'Shop',
@@ -13,8 +13,8 @@ function anOverlay(more: Record<string, unknown> = {}) {
   }
 }
 
-test('an overlay is read without the code that comes with it', () => {
-  const [overlay] = readOverlays([anOverlay({ link_url: 'https://shop.example/a', link_text: 'Buy', width: '320' })], page)
+test('readOverlays returns an overlay without its JavaScript code', () => {
+  const [overlay] = readOverlays([overlayJson({ link_url: 'https://shop.example/a', link_text: 'Buy', width: '320' })], page)
   expect(overlay).toEqual({
     ...{ title: 'Shop', description: '', image: '', linkText: 'Buy', link: 'https://shop.example/a', language: '', width: 320 },
     ...{ atEnd: true, during: { start: 2, end: 65 } },
@@ -22,9 +22,9 @@ test('an overlay is read without the code that comes with it', () => {
 })
 
 test.each(['javascript:alert(1)', ' JAVASCRIPT:alert(1)', 'data:text/html,x', 'vbscript:x', '/here', '', 'java\nscript:alert(1)'])(
-  'a link to %p is none',
+  'the link %p is dropped',
   (address) => {
-    expect(readOverlays([anOverlay({ link_url: address })], page)[0]?.link).toBe('')
+    expect(readOverlays([overlayJson({ link_url: address })], page)[0]?.link).toBe('')
   },
 )
 
@@ -33,15 +33,15 @@ test.each([
   ['https://elsewhere.example/a.png', ''],
   ['javascript:alert(1)', ''],
   ['data:image/png;base64,AA', ''],
-])('a picture at %p', (path, image) => {
-  expect(readOverlays([anOverlay({ image_path: path })], page)[0]?.image).toBe(image)
+])('the image path %p becomes %p', (path, image) => {
+  expect(readOverlays([overlayJson({ image_path: path })], page)[0]?.image).toBe(image)
 })
 
-test.each([null, 'text', { 0: {} }, 5])('%p holds no overlays', (json) => {
+test.each([null, 'text', { 0: {} }, 5])('%p has no overlays', (json) => {
   expect(readOverlays(json, page)).toEqual([])
 })
 
-test('what is not there reads as empty, and shows never', () => {
+test('an overlay without valid fields is never shown', () => {
   const overlays = readOverlays([null, 7, { show: 'x' }, { show: { during: { start: '1', end: 'b' } } }], page)
   expect(overlays).toHaveLength(4)
   for (const seconds of [0, 5]) expect(shownOverlays(overlays, { seconds, ended: false }, ['en'])).toEqual([])
@@ -54,18 +54,18 @@ test.each([
   [64.9, false, 1],
   [65, false, 0],
   [70, true, 1],
-])('at %p s, ended: %p, %p of them shows', (seconds, ended, count) => {
-  expect(shownOverlays(readOverlays([anOverlay()], page), { seconds, ended }, ['en'])).toHaveLength(count)
+])('at %p s (ended: %p) the number of shown overlays is %p', (seconds, ended, count) => {
+  expect(shownOverlays(readOverlays([overlayJson()], page), { seconds, ended }, ['en'])).toHaveLength(count)
 })
 
-test('one that ends as it starts shows for a second', () => {
-  const overlays = readOverlays([anOverlay({ show: { during: { start: '00:05', end: '00:05' } } })], page)
+test('an overlay with the same start and end is shown for 1 s', () => {
+  const overlays = readOverlays([overlayJson({ show: { during: { start: '00:05', end: '00:05' } } })], page)
   const at = (seconds: number) => shownOverlays(overlays, { seconds, ended: false }, []).length
   expect([at(4.9), at(5), at(5.9), at(6)]).toEqual([0, 1, 1, 0])
 })
 
-test('one in a language shows to those who read it', () => {
-  const overlays = readOverlays([anOverlay({ language: 'nl' }), anOverlay({ language: 'en-GB' }), anOverlay()], page)
+test('an overlay with a language is shown only to viewers who read that language', () => {
+  const overlays = readOverlays([overlayJson({ language: 'nl' }), overlayJson({ language: 'en-GB' }), overlayJson()], page)
   const shown = shownOverlays(overlays, { seconds: 3, ended: false }, ['en-US', 'de'])
   expect(shown.map(({ language }) => language)).toEqual(['en-GB', ''])
 })

@@ -8,7 +8,7 @@ import { readVideoRecord, type VideoRecord } from './video-record.ts'
 
 const host = 'http://localhost:8080'
 
-function aRecord(more: Partial<VideoRecord> = {}): VideoRecord {
+function videoRecord(more: Partial<VideoRecord> = {}): VideoRecord {
   const complete = { hls: `${host}/delivery/m/1/master.m3u8`, mp4: `${host}/delivery/m/1/h264_500.mp4`, poster: '' }
   return { ...readVideoRecord({}), title: 'Launch', ...complete, state: 'ok', progress: 100, code: 2000, ...more }
 }
@@ -22,21 +22,21 @@ test.each([
   ['/player/a%20b?autoplay=0&token=', { videoId: 'a b', token: undefined, autoplay: false, muted: false, presentation: false }],
   ['/player/%E0%A4%A', { videoId: '%E0%A4%A', token: undefined, autoplay: false, muted: false, presentation: false }],
   ['/player/', { videoId: '', token: undefined, autoplay: false, muted: false, presentation: false }],
-])('%s is read', (path, address) => {
+])('parses the page URL %s', (path, address) => {
   expect(readPageAddress(host + path)).toEqual(address)
 })
 
 test.each([
-  ['an address', `${host}/delivery/x.m3u8`, 't', `${host}/delivery/x.m3u8?token=t`],
-  ['one with a query, and a token that must be escaped', `${host}/x?v=1`, 'a&b', `${host}/x?v=1&token=a%26b`],
-  ['a relative one', '/delivery/x', 't', `${host}/delivery/x?token=t`],
-  ['none', '', 't', ''],
-  ['an address without a token', '/delivery/x', undefined, '/delivery/x'],
-])('%s gets the token', (_, address, token, expected) => {
+  ['a URL', `${host}/delivery/x.m3u8`, 't', `${host}/delivery/x.m3u8?token=t`],
+  ['a URL with a query, and a token that must be escaped', `${host}/x?v=1`, 'a&b', `${host}/x?v=1&token=a%26b`],
+  ['a relative URL', '/delivery/x', 't', `${host}/delivery/x?token=t`],
+  ['no URL', '', 't', ''],
+  ['a URL, without a token', '/delivery/x', undefined, '/delivery/x'],
+])('withToken adds the token to %s', (_, address, token, expected) => {
   expect(withToken(address, token, `${host}/player/v7`)).toBe(expected)
 })
 
-test('a record of the server is read, and one that is not as it should be reads as empty', () => {
+test('a video record is parsed, and each missing or malformed field gets its default', () => {
   const json = {
     video_title: 'Launch',
     duration: '61.5',
@@ -77,7 +77,7 @@ test('a record of the server is read, and one that is not as it should be reads 
     },
     theme: { '--ink': '#112233' },
   })
-  const nothing = {
+  const defaults = {
     ...{ title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, duration: 0, tokenRequired: false, captionsOnLoad: '' },
     ...{
       language: '',
@@ -95,67 +95,67 @@ test('a record of the server is read, and one that is not as it should be reads 
     theme: {},
   }
   for (const bad of [null, 'text', [false], { uri: 3, status: { progress: 'much' }, video_title: 5, player_settings: null }])
-    expect(readVideoRecord(bad)).toEqual(nothing)
+    expect(readVideoRecord(bad)).toEqual(defaults)
 })
 
-const playing = { hls: '', mp4: '' }
+const noFiles = { hls: '', mp4: '' }
 test.each([
-  ['a complete video', aRecord(), { kind: 'playable', encoding: false }],
-  ['one whose first segments are there', aRecord({ state: 'encoding', progress: 20 }), { kind: 'playable', encoding: true }],
+  ['a complete video', videoRecord(), { kind: 'playable', encoding: false }],
+  ['an encoding video with its first segments', videoRecord({ state: 'encoding', progress: 20 }), { kind: 'playable', encoding: true }],
   [
-    'one that is encoded',
-    aRecord({ ...playing, state: 'encoding', progress: 42.9 }),
+    'an encoding video without segments',
+    videoRecord({ ...noFiles, state: 'encoding', progress: 42.9 }),
     { kind: 'encoding', text: 'Preparing the video: 42 %' },
   ],
   [
-    'one that waits',
-    aRecord({ ...playing, state: 'waiting for encoding', progress: 0 }),
+    'a waiting video',
+    videoRecord({ ...noFiles, state: 'waiting for encoding', progress: 0 }),
     { kind: 'encoding', text: 'Waiting to be prepared …' },
   ],
   [
-    'one whose source is no video',
-    aRecord({ ...playing, state: 'failed', code: 4002 }),
+    'a failed video whose source is not a video',
+    videoRecord({ ...noFiles, state: 'failed', code: 4002 }),
     { kind: 'message', detail: 'Its source is not a video that can be read.' },
   ],
   [
-    'one that failed here',
-    aRecord({ ...playing, state: 'failed', code: 5001 }),
+    'a video that failed in the platform',
+    videoRecord({ ...noFiles, state: 'failed', code: 5001 }),
     { kind: 'message', detail: 'It could not be prepared.', canRetry: false },
   ],
-  ['a protected one', aRecord({ tokenRequired: true }), { kind: 'message', heading: 'This video is protected', canRetry: false }],
-])('%s is shown as such', (_, record, expected) => {
+  ['a protected video', videoRecord({ tokenRequired: true }), { kind: 'message', heading: 'This video is protected', canRetry: false }],
+])('pageState returns the matching state for %s', (_, record, expected) => {
   expect(pageState({ record }, false)).toMatchObject(expected)
 })
 
-test('a protected video opens with a token', () => {
-  expect(pageState({ record: aRecord({ tokenRequired: true }) }, true)).toMatchObject({ kind: 'playable' })
+test('a protected video is playable with a token', () => {
+  expect(pageState({ record: videoRecord({ tokenRequired: true }) }, true)).toMatchObject({ kind: 'playable' })
 })
 
 test.each([
   [
-    'an expired one, in the words of its owner',
+    'an expired video with a message of its owner',
     { status: 404, code: 'video_expired', detail: 'The sale is over.' },
     { heading: 'This video is no longer available', detail: 'The sale is over.', canRetry: false },
   ],
   [
-    'an expired one whose owner wrote nothing',
+    'an expired video without a message of its owner',
     { status: 404, code: 'video_expired', detail: 'this video is no longer available' },
     { heading: 'This video is no longer available', detail: '', canRetry: false },
   ],
   [
-    'one that is not there, in our words',
+    'an unknown video',
     { status: 404, code: 'video_not_found', detail: 'no video 6009' },
     { heading: 'This video is not available', detail: 'It may have been removed, or its address is wrong.', canRetry: false },
   ],
   ['a busy server', { status: 503, code: '', detail: 'shed' }, { canRetry: true }],
-  ['too many questions', { status: 429, code: '', detail: '' }, { canRetry: true }],
-  ['a refusal', { status: 403, code: '', detail: '' }, { heading: 'This video is protected' }],
-  ['no answer', { unreachable: true } as const, { canRetry: true }],
-])('returns the view state of %s', (_, answer, expected) => {
-  expect(pageState(answer, false)).toMatchObject({ kind: 'message', ...expected })
+  ['too many requests', { status: 429, code: '', detail: '' }, { canRetry: true }],
+  ['a rejected request', { status: 403, code: '', detail: '' }, { heading: 'This video is protected' }],
+  ['an unreachable server', { unreachable: true } as const, { canRetry: true }],
+])('pageState returns the matching message for %s', (_, response, expected) => {
+  expect(pageState(response, false)).toMatchObject({ kind: 'message', ...expected })
 })
 
-test('qualities are listed highest first, and those of one height are distinguished', () => {
+test('qualities are listed from highest to lowest, with the bit rate if two have the same height', () => {
   const levels = [
     { height: 360, bitrate: 360_000 },
     { height: 720, bitrate: 1_200_000 },
@@ -176,7 +176,7 @@ test('qualities are listed highest first, and those of one height are distinguis
   ).toEqual(['Auto', '128 kbit/s', '64 kbit/s'])
 })
 
-test('captions can be switched off, and each has a name', () => {
+test('the caption choices include Off and a name for each track', () => {
   expect(captionChoices(['English', ''])).toEqual([
     { value: -1, label: 'Off' },
     { value: 0, label: 'English' },
@@ -191,11 +191,11 @@ test.each([
   [3723, '1:02:03'],
   [Number.NaN, '0:00'],
   [Number.POSITIVE_INFINITY, '0:00'],
-])('%p seconds read %s', (seconds, text) => {
+])('%p seconds are shown as %s', (seconds, text) => {
   expect(clockText(seconds)).toBe(text)
 })
 
-test('lengths that are measured a little apart read the same', () => {
+test('lengths that differ by less than a tenth of a second are shown as the same text', () => {
   expect([11.98, 12.04].map(lengthText)).toEqual(['0:12', '0:12'])
   expect(lengthText(Number.NaN)).toBe('0:00')
 })

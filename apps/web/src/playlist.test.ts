@@ -2,17 +2,17 @@ import { expect, test } from '@jest/globals'
 import { placeAfter, playOrder } from './playlist-order.ts'
 import { type PlaylistEntry, type PlaylistRecord, readPlaylistRecord } from './playlist-record.ts'
 
-function anEntry(more: Partial<PlaylistEntry> = {}): PlaylistEntry {
+function playlistEntry(more: Partial<PlaylistEntry> = {}): PlaylistEntry {
   return { videoId: '1', title: 'Launch', thumbnail: '', duration: 6, plays: true, failed: false, tokenRequired: false, ...more }
 }
 
-function aPlaylist(count: number, more: Partial<PlaylistRecord> = {}): PlaylistRecord {
-  const entries = Array.from({ length: count }, (_, index) => anEntry({ videoId: String(index + 1) }))
+function playlistRecord(count: number, more: Partial<PlaylistRecord> = {}): PlaylistRecord {
+  const entries = Array.from({ length: count }, (_, index) => playlistEntry({ videoId: String(index + 1) }))
   return { title: 'Launches', randomise: false, videoLimit: 0, openInPlaylistView: false, entries, ...more }
 }
 const ids = (entries: PlaylistEntry[]) => entries.map(({ videoId }) => videoId)
 
-test('a record of the server is read, and one that is not as it should be reads as empty', () => {
+test('a playlist record is parsed, and a malformed one has default values', () => {
   const json = {
     title: 'Launches',
     randomise: '1',
@@ -36,24 +36,24 @@ test('a record of the server is read, and one that is not as it should be reads 
     videoLimit: 3,
     openInPlaylistView: true,
     entries: [
-      anEntry({ videoId: '5', thumbnail: 't.jpg', duration: 12.48, tokenRequired: true }),
-      anEntry({ videoId: '6', title: 'Video', duration: 0, plays: false, failed: true }),
+      playlistEntry({ videoId: '5', thumbnail: 't.jpg', duration: 12.48, tokenRequired: true }),
+      playlistEntry({ videoId: '6', title: 'Video', duration: 0, plays: false, failed: true }),
     ],
   })
-  const nothing = aPlaylist(0, { title: '' })
-  for (const bad of [null, 'text', [], { videos: 'many', title: 5, randomise: true }]) expect(readPlaylistRecord(bad)).toEqual(nothing)
+  const defaults = playlistRecord(0, { title: '' })
+  for (const bad of [null, 'text', [], { videos: 'many', title: 5, randomise: true }]) expect(readPlaylistRecord(bad)).toEqual(defaults)
 })
 
 test.each([
   ['in order', {}, ['1', '2', '3', '4']],
-  ['only so many', { videoLimit: 2 }, ['1', '2']],
-  ['all where the limit is above the list', { videoLimit: 25 }, ['1', '2', '3', '4']],
+  ['up to the video limit', { videoLimit: 2 }, ['1', '2']],
+  ['completely if the limit is above its length', { videoLimit: 25 }, ['1', '2', '3', '4']],
 ])('a playlist is played %s', (_, more, order) => {
-  expect(ids(playOrder(aPlaylist(4, more)))).toEqual(order)
+  expect(ids(playOrder(playlistRecord(4, more)))).toEqual(order)
 })
 
-test('a random order has every entry once, and each may be the first', () => {
-  const record = aPlaylist(4, { randomise: true })
+test('a random order has every entry once, and any entry can be the first', () => {
+  const record = playlistRecord(4, { randomise: true })
   const firsts = new Set<string>()
   for (let step = 0; step < 4; step++) {
     const order = ids(playOrder(record, () => step / 4))
@@ -65,8 +65,14 @@ test('a random order has every entry once, and each may be the first', () => {
   expect(playOrder({ ...record, videoLimit: 2 })).toHaveLength(2)
 })
 
-test('what follows by itself is the next that can be played', () => {
-  const entries = [anEntry(), anEntry({ plays: false }), anEntry({ tokenRequired: true }), anEntry(), anEntry({ plays: false })]
+test('the automatic next video is the next playable one', () => {
+  const entries = [
+    playlistEntry(),
+    playlistEntry({ plays: false }),
+    playlistEntry({ tokenRequired: true }),
+    playlistEntry(),
+    playlistEntry({ plays: false }),
+  ]
   expect([0, 1, 2, 3, 4].map((place) => placeAfter(entries, place, false))).toEqual([3, 3, 3, undefined, undefined])
   expect(placeAfter(entries, 0, true)).toBe(2)
 })

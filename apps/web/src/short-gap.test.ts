@@ -9,27 +9,27 @@ const videoAt = (currentTime: number, ranges: [number, number][], seeking = fals
 
 describe('skipShortGap', () => {
   test.each<[string, ReturnType<typeof videoAt>, number]>([
-    ['seeks to media that begin just after the position', videoAt(1.92, [[2, 30]]), 2],
+    ['seeks to media that begin shortly after the position', videoAt(1.92, [[2, 30]]), 2],
     [
-      'looks at the first range that ends after the position',
+      'uses the first range that ends after the position',
       videoAt(4.1, [
         [0, 4],
         [4.2, 8],
       ]),
       4.2,
     ],
-    ['leaves a position with media', videoAt(3, [[2, 30]]), 3],
+    ['keeps a position that has media', videoAt(3, [[2, 30]]), 3],
     [
-      'leaves the end of a range for media that are still to come',
+      'keeps a position at the end of a range',
       videoAt(4, [
         [2, 4],
         [8, 10],
       ]),
       4,
     ],
-    ['leaves a hole that may be filled', videoAt(1.5, [[2, 30]]), 1.5],
-    ['leaves a seek under way', videoAt(1.92, [[2, 30]], true), 1.92],
-    ['leaves an empty buffer', videoAt(1.92, []), 1.92],
+    ['keeps the position before a longer gap', videoAt(1.5, [[2, 30]]), 1.5],
+    ['keeps the position during a seek', videoAt(1.92, [[2, 30]], true), 1.92],
+    ['keeps the position with an empty buffer', videoAt(1.92, []), 1.92],
   ])('%s', (_, video, position) => {
     skipShortGap(video)
     expect(video.currentTime).toBe(position)

@@ -8,31 +8,31 @@ const tracks = [
 ]
 
 test.each([
-  ['nothing said', '', false, -1],
-  ['nothing said, and a profile that shows them', '', true, 0],
+  ['nothing configured', '', false, -1],
+  ['nothing configured, but shown by the profile', '', true, 0],
   ['on', '1', false, 0],
-  ['on in words', 'true', false, 0],
-  ['off, whatever the profile says', '0', true, -1],
+  ['on, written as true', 'true', false, 0],
+  ['off, but shown by the profile', '0', true, -1],
   ['a language', 'fr', false, 1],
-  ['a language of a region', 'fr_CA', false, 1],
-  ['a region of a language', 'pt', false, 2],
+  ['a language with another region', 'fr_CA', false, 1],
+  ['a language without a region', 'pt', false, 2],
   ['a name', 'français', false, 1],
-  ['a language that is not there', 'nl', true, -1],
-])('%s', (_, showOnLoad, defaultOn, track) => {
+  ['a language without a track', 'nl', true, -1],
+])('captions shown on load: %s', (_, showOnLoad, defaultOn, track) => {
   expect(trackOnLoad(tracks, showOnLoad, defaultOn)).toBe(track)
 })
 
-test('there may be none', () => {
+test('a video without captions shows none', () => {
   expect(trackOnLoad([], '1', true)).toBe(-1)
 })
 
 test.each([
-  ['nothing chosen yet', undefined, 7],
+  ['no choice yet', undefined, 7],
   ['off', 'off', -1],
-  ['the same', { name: 'Français', language: 'fr' }, 1],
-  ['one of its language under another name', { name: 'Brasil', language: 'pt' }, 2],
-  ['one that this video lacks', { name: 'Nederlands', language: 'nl' }, 7],
-  ['one without a language', { name: 'Notes', language: '' }, 7],
-] as const)('what the viewer chose before: %s', (_, chosen, track) => {
+  ['the same track', { name: 'Français', language: 'fr' }, 1],
+  ['a track of the same language with another name', { name: 'Brasil', language: 'pt' }, 2],
+  ['a track that this video does not have', { name: 'Nederlands', language: 'nl' }, 7],
+  ['a track without a language', { name: 'Notes', language: '' }, 7],
+] as const)('captions after an earlier choice of the viewer: %s', (_, chosen, track) => {
   expect(wishedTrack(tracks, { chosen }, () => 7)).toBe(track)
 })

@@ -11,7 +11,7 @@ const json = {
   },
 }
 
-test('slides come in the order of their times, those without a time or picture not at all', () => {
+test('slides are sorted by time, without slides that lack a time or picture', () => {
   expect(readSlides(json).map(({ number }) => number)).toEqual([1, 3, 2])
   for (const bad of [null, 'x', { slides: [] }, { slides: 'x' }]) expect(readSlides(bad)).toEqual([])
 })
@@ -23,11 +23,11 @@ test.each([
   [29.9, 3],
   [31, 2],
   [9_999, 2],
-])('at %p s slide %p shows', (seconds, number) => {
+])('at %p s the slide %p is shown', (seconds, number) => {
   expect(slideAt(readSlides(json), seconds)?.number).toBe(number)
 })
 
-test('before the first time the first slide shows', () => {
+test('before the first time the first slide is shown', () => {
   expect(slideAt([{ number: 2, seconds: 9, url: '/2.png' }], 0)?.number).toBe(2)
   expect(slideAt([], 0)).toBeUndefined()
 })

@@ -12,7 +12,7 @@ NOTE nothing to see
 storyboard-2.jpg#xywh=160,90,160,90
 `
 
-test('tiles are relative to the file that names them, with the token of its path', () => {
+test('tile URLs are relative to the storyboard and keep the token in its path', () => {
   const tiles = readStoryboard(vtt, 'https://v.example.org/delivery/7/k3~to.ken/images/storyboard.vtt')
   const base = 'https://v.example.org/delivery/7/k3~to.ken/images'
   expect(tiles).toEqual([

@@ -11,7 +11,7 @@ import { makeMedia, startPlatform } from './stand-in-platform.ts'
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
-inBrowser('a page around the player', () => {
+inBrowser('a page that embeds the player', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-host-page-'))
   let platform: Awaited<ReturnType<typeof startPlatform>>
   let otherSite: Awaited<ReturnType<typeof startPlatform>>
@@ -27,16 +27,16 @@ inBrowser('a page around the player', () => {
         ...{ video_id: id, video_title: id, duration: '6.02', status: { status: 'ok', progress: 100, code: 2000 }, presentation_id: 'p' },
         ...{ uri: { hls: `${platform.url}/media/master.m3u8`, http: {} }, ...more },
       }
-      platform.answer(id, record)
+      platform.setRecord(id, record)
       return record
     }
     const videos = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((id) => video(id))
-    platform.head('list', '<meta name="vitascope:shows" content="playlist">')
-    platform.answer('list', { title: 'All', open_in_playlist_view: '1', videos })
-    platform.answer('p', { slides: { '1': { seconds: 0, url: `${platform.url}/media/poster.jpg` } } })
+    platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
+    platform.setRecord('list', { title: 'All', open_in_playlist_view: '1', videos })
+    platform.setRecord('p', { slides: { '1': { seconds: 0, url: `${platform.url}/media/poster.jpg` } } })
     video('locked', { player_settings: { password_protected: '1' } })
-    platform.answer('locked/password/wrong', [false])
-    platform.answer('locked/password/open', [true])
+    platform.setRecord('locked/password/wrong', [false])
+    platform.setRecord('locked/password/open', [true])
   }, 60_000)
   afterAll(async () => {
     await browser?.close()
@@ -56,7 +56,7 @@ inBrowser('a page around the player', () => {
     const page = await (await browser.newContext({ viewport: { width: 1000, height: 800 } })).newPage()
     const server = site === 'own' ? platform : otherSite
     // Another host name of the same machine is another site for the browser.
-    server.page('/host', host(code))
+    server.addPage('/host', host(code))
     await page.goto(`${site === 'own' ? platform.url : otherSite.url.replace('127.0.0.1', 'localhost')}/host`)
     return page
   }
@@ -66,12 +66,12 @@ inBrowser('a page around the player', () => {
     ['a video with a password', () => frame('locked'), '.password input'],
     ['a presentation', () => frame('a?presentation=1&autoplay=1&muted=1'), '.slides img'],
     ['a video', () => frame('a?autoplay=1&muted=1'), '[data-menu=quality] option'],
-    ['a playlist by the script', () => script('list'), '.entry[aria-current]'],
+    ['a playlist of the embed script', () => script('list'), '.entry[aria-current]'],
   ]
 
   for (const site of ['own', 'another'] as const) {
     test.each(codes)(
-      `of ${site === 'own' ? 'the same' : 'another'} origin is neither scrolled nor loses the focus: %s`,
+      `of ${site === 'own' ? 'the same' : 'another'} origin keeps its scroll position and its focus with %s`,
       async (_, code, shown) => {
         const page = await open(site, code())
         // The lazy frame is loaded because it is near the visible area, but it is not visible.
@@ -83,7 +83,7 @@ inBrowser('a page around the player', () => {
           await video.evaluate((element: HTMLVideoElement) => void element.play().catch(() => {}))
           await waitFor(() => video.evaluate((element: HTMLVideoElement) => element.duration > 5), {
             timeout: 20_000,
-            describe: 'the length',
+            describe: 'the duration',
           })
           await video.evaluate((element: HTMLVideoElement) => {
             element.currentTime = element.duration - 0.2
@@ -105,7 +105,7 @@ inBrowser('a page around the player', () => {
     )
   }
 
-  test('the list of a playlist shows the entry that plays', async () => {
+  test('the list of a playlist scrolls to the entry that plays', async () => {
     const page = await (await browser.newContext({ viewport: { width: 640, height: 360 } })).newPage()
     await page.goto(`${platform.url}/player/list?muted=1`)
     await page.locator('.entry').last().waitFor()
@@ -115,7 +115,7 @@ inBrowser('a page around the player', () => {
     await page.context().close()
   }, 60_000)
 
-  test('a password can still be typed in after a click into the frame', async () => {
+  test('a password can be typed after a click into the frame, also after a wrong one', async () => {
     const page = await open('another', frame('locked'))
     const inside = page.frameLocator('iframe')
     await inside.getByLabel('Password').click()

@@ -83,7 +83,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     await waitFor(async () => (await position(page)) > 1, { timeout: 30_000, describe: 'the video to play' })
     if (isNative) await setRate(page)
     else await makeChoices(page)
-    await waitFor(() => [...open].some((url) => /\.(m4s|mp4)$/.test(url)), { timeout: 30_000, describe: 'a segment to be under way' })
+    await waitFor(() => [...open].some((url) => /\.(m4s|mp4)$/.test(url)), { timeout: 30_000, describe: 'a segment request in flight' })
 
     const brokenAt = Date.now()
     await breakLine(kind, line, network)
@@ -98,7 +98,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     }
     await waitFor(async () => isDue() && (await isStalled(page)), {
       timeout: 60_000 + 1000 * seconds,
-      describe: 'the picture to stand still',
+      describe: 'the picture to stop',
     })
 
     if (kind === 'killed') await screenshots(page, isNative ? 'outage-native-stalled' : 'outage-stalled')

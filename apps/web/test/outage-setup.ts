@@ -28,9 +28,9 @@ export async function startOutageSetup(browserFile: string): Promise<OutageSetup
   const status = { status: 'ok', progress: 100, code: 2000 }
   const hls = '/media/long.m3u8'
   const http = { h264_500: '/media/long.mp4' }
-  platform.answer('long', { video_title: 'Launch', uri: { hls, http }, status })
-  platform.answer('hls', { video_title: 'Launch', uri: { hls, http: {} }, status })
-  platform.answer('mp4', { video_title: 'Launch', uri: { http }, status })
+  platform.setRecord('long', { video_title: 'Launch', uri: { hls, http }, status })
+  platform.setRecord('hls', { video_title: 'Launch', uri: { hls, http: {} }, status })
+  platform.setRecord('mp4', { video_title: 'Launch', uri: { http }, status })
   return {
     browser,
     platform,

@@ -10,7 +10,7 @@ const inBrowser = browserFile === undefined ? describe.skip : describe
 const RUNS = 10
 const AT_ONCE = 5
 
-inBrowser('ten outages of ten', () => {
+inBrowser('playback', () => {
   let setup: OutageSetup
 
   beforeAll(async () => {
@@ -19,7 +19,7 @@ inBrowser('ten outages of ten', () => {
   afterAll(() => setup?.stop())
 
   test.each(outageKinds)(
-    'of the kind "%s" end with playback that goes on by itself within 5 s',
+    'resumes by itself within 5 s after each of ten outages of the kind "%s"',
     async (kind) => {
       const run = async () => {
         const line = await setup.newLine()

@@ -42,7 +42,7 @@ inBrowser('an outage', () => {
   }, 180_000)
 
   test.each(outageKinds)(
-    'of the kind "%s" ends with playback that goes on by itself, and sends at most one request a second',
+    'of the kind "%s" ends with resumed playback, and causes at most one request per second',
     async (kind) => {
       const result = await runs.get(kind)
       expect(result?.resumedAfterMs).toBeLessThan(patient(5_000))
@@ -52,13 +52,13 @@ inBrowser('an outage', () => {
     180_000,
   )
 
-  test('does not end HLS that the browser plays by itself', async () => {
+  test('of HLS that the browser plays natively ends with resumed playback', async () => {
     const result = await runs.get('native')
     expect(result?.resumedAfterMs).toBeLessThan(patient(5_000))
   }, 180_000)
 
   test.each(mp4Kinds)(
-    'of the kind "%s" ends with an MP4 that goes on by itself, and sends at most one request a second',
+    'of the kind "%s" ends with resumed playback of an MP4, and causes at most one request per second',
     async (kind) => {
       const result = await runs.get(`mp4 ${kind}`)
       expect(result?.resumedAfterMs).toBeLessThan(patient(5_000))
@@ -68,7 +68,7 @@ inBrowser('an outage', () => {
     180_000,
   )
 
-  test('at the start shows the message, and the video starts by itself after it', async () => {
+  test('at the start shows the message, and the video then starts by itself', async () => {
     const page = await browser.newPage()
     platform.reject('/media/', 503, 'unavailable')
     await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
@@ -82,7 +82,7 @@ inBrowser('an outage', () => {
     await page.close()
   }, 60_000)
 
-  test('at the start of an MP4 causes at most one request a second', async () => {
+  test('at the start of an MP4 causes at most one request per second', async () => {
     const page = await browser.newPage()
     const sentAt: number[] = []
     page.on('request', (request) => request.url().includes('/media/') && sentAt.push(Date.now()))
@@ -126,8 +126,14 @@ inBrowser('an outage', () => {
   test('delays the slides and the storyboard until its end', async () => {
     const page = await browser.newPage({ viewport: { width: 820, height: 461 } })
     const uri = { hls: '/media/long.m3u8', http: {}, storyboard: '/media/storyboard.vtt' }
-    platform.answer('talk', { video_title: 'Talk', presentation_id: 'deck', duration: '180', uri, status: { status: 'ok', progress: 100 } })
-    platform.answer('deck', { slides: { '1': { seconds: 0, url: '/media/slide.jpg' } } })
+    platform.setRecord('talk', {
+      video_title: 'Talk',
+      presentation_id: 'deck',
+      duration: '180',
+      uri,
+      status: { status: 'ok', progress: 100 },
+    })
+    platform.setRecord('deck', { slides: { '1': { seconds: 0, url: '/media/slide.jpg' } } })
     const rejected = ['/v2/presentation/', '/media/storyboard', '/media/long-90-', '/media/long-180-']
     for (const start of rejected) platform.reject(start, 503, 'unavailable')
     await page.goto(`${line.url}/player/talk?presentation=1&autoplay=1&muted=1`)
@@ -140,7 +146,7 @@ inBrowser('an outage', () => {
     await waitFor(
       async () => {
         await showPreview()
-        return platform.asked.includes('/media/storyboard.vtt')
+        return platform.requestedPaths.includes('/media/storyboard.vtt')
       },
       { timeout: 10_000, describe: 'the request for the storyboard' },
     )
@@ -150,12 +156,12 @@ inBrowser('an outage', () => {
     await showPreview()
     await page.locator('.peek > div').waitFor({ timeout: patient(10_000) })
     for (const path of ['/v2/presentation/deck', '/media/storyboard.vtt']) {
-      expect(platform.asked.filter((one) => one === path)).toHaveLength(2)
+      expect(platform.requestedPaths.filter((one) => one === path)).toHaveLength(2)
     }
     await page.close()
   }, 60_000)
 
-  test('while the script of the player is loaded is survived', async () => {
+  test('while the player script is loading delays the start of the video', async () => {
     const page = await browser.newPage()
     await page.route('**/assets/hls-*.js', (route) => route.abort('connectionrefused'))
     await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
@@ -168,15 +174,15 @@ inBrowser('an outage', () => {
     await page.close()
   }, 60_000)
 
-  test('ends at once by the Retry button', async () => {
+  test('ends when Retry is pressed, and repeated clicks cause at most two requests', async () => {
     const page = await browser.newPage()
     platform.reject('/media/', 503, 'unavailable')
     await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
     const button = page.getByRole('button', { name: 'Retry' })
     await button.waitFor({ timeout: patient(10_000) })
-    const before = platform.asked.length
+    const before = platform.requestedPaths.length
     for (let click = 0; click < 10; click++) await button.click()
-    expect(platform.asked.length - before).toBeLessThanOrEqual(2)
+    expect(platform.requestedPaths.length - before).toBeLessThanOrEqual(2)
     platform.admit('/media/')
     await button.click()
     await button.waitFor({ state: 'hidden', timeout: patient(5_000) })

@@ -15,7 +15,7 @@ inBrowser('the player applies the settings of a video and its profile', () => {
   let platform: Awaited<ReturnType<typeof startPlatform>>
   let browser: Browser
   let page: Page
-  const complaints: string[] = []
+  const consoleErrors: string[] = []
 
   beforeAll(async () => {
     makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
@@ -30,10 +30,10 @@ inBrowser('the player applies the settings of a video and its profile', () => {
   beforeEach(async () => {
     for (const context of browser.contexts()) await context.close()
     page = await (await browser.newContext({ viewport: { width: 960, height: 540 } })).newPage()
-    complaints.length = 0
-    platform.asked.length = 0
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    consoleErrors.length = 0
+    platform.requestedPaths.length = 0
+    page.on('console', (message) => message.type() === 'error' && consoleErrors.push(message.text()))
+    page.on('pageerror', (error) => consoleErrors.push(error.message))
   })
 
   const uri = () => ({
@@ -41,42 +41,43 @@ inBrowser('the player applies the settings of a video and its profile', () => {
     poster_frame: `${platform.url}/media/poster.jpg`,
     http: { h264_500: `${platform.url}/media/whole.mp4` },
   })
-  const aVideo = (more: Record<string, unknown> = {}) => ({
+  const videoJson = (more: Record<string, unknown> = {}) => ({
     video_title: 'Launch',
     uri: uri(),
     status: { status: 'ok', progress: 100, code: 2000 },
     ...more,
   })
   const position = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
-  const passes = (seconds: number) => waitFor(async () => (await position()) > seconds, { describe: `the video to pass ${seconds} s` })
+  const waitForPosition = (seconds: number) =>
+    waitFor(async () => (await position()) > seconds, { describe: `the video to pass ${seconds} s` })
   const text = () => page.locator('.notice').textContent()
-  const shot = async (name: string) => {
+  const takeScreenshot = async (name: string) => {
     const folder = process.env['VITASCOPE_SCREENSHOTS']
     if (folder) await page.screenshot({ path: join(folder, `${name}.png`) })
   }
 
-  test('a profile starts the video, and takes title and controls away', async () => {
+  test('a profile can start the video and hide the title and controls', async () => {
     const player_settings = { is_auto_play: '1', show_title_bar: '0', show_controls: '0' }
-    platform.answer('bare', aVideo({ player_settings, language: 'nl' }))
+    platform.setRecord('bare', videoJson({ player_settings, language: 'nl' }))
     await page.goto(`${platform.url}/player/bare`)
-    await passes(0.5)
-    expect(platform.asked).toContain('/v2/video/bare?player_settings=true')
+    await waitForPosition(0.5)
+    expect(platform.requestedPaths).toContain('/v2/video/bare?player_settings=true')
     expect(await page.locator('.title').isVisible()).toBe(false)
     expect(await page.locator('.controls').isVisible()).toBe(false)
     expect(await page.locator('video').getAttribute('lang')).toBe('nl')
-    expect(complaints).toEqual([])
+    expect(consoleErrors).toEqual([])
   }, 40_000)
 
-  test('a theme colours it', async () => {
+  test('a theme sets the colours of the player', async () => {
     const theme = {
       ...{ background_colour: '#223344', text_colour: '#ffeecc', icon_colour: '#ffcc00', control_bar_colour: '#551111' },
       ...{ overlay_text_colour: '#112233', overlay_background_colour: '#ffffff', overlay_link_colour: '#aa0000' },
     }
     const overlays = [{ title: 'Tickets', link_url: 'https://x.example/', show: { during: { start: '00:00', end: '00:05' } } }]
-    platform.answer('colours', aVideo({ theme, overlays }))
+    platform.setRecord('colours', videoJson({ theme, overlays }))
     await page.setViewportSize({ width: 960, height: 640 })
     await page.goto(`${platform.url}/player/colours?autoplay=1&muted=1`)
-    await passes(0.5)
+    await waitForPosition(0.5)
     const styleOf = (selector: string, name: string) =>
       page
         .locator(selector)
@@ -89,22 +90,22 @@ inBrowser('the player applies the settings of a video and its profile', () => {
     expect(await styleOf('.overlay', 'background-color')).toBe('rgb(255, 255, 255)')
     expect(await styleOf('.overlay h2', 'color')).toBe('rgb(17, 34, 51)')
     expect(await styleOf('.overlay a', 'color')).toBe('rgb(170, 0, 0)')
-    await shot('player-theme')
-    expect(complaints).toEqual([])
+    await takeScreenshot('player-theme')
+    expect(consoleErrors).toEqual([])
   }, 40_000)
 
-  test('its buttons share and hand out what is allowed', async () => {
+  test('the buttons for sharing and download are shown only if allowed', async () => {
     const player_settings = { allow_sharing: '1', show_title_bar: '1' }
     const sharing = { url: `${platform.url}/player/open` }
-    platform.answer('open', aVideo({ player_settings, sharing, uri: { ...uri(), download_link: `${platform.url}/media/whole.mp4` } }))
+    platform.setRecord('open', videoJson({ player_settings, sharing, uri: { ...uri(), download_link: `${platform.url}/media/whole.mp4` } }))
     await page.context().grantPermissions(['clipboard-write', 'clipboard-read'])
     await page.goto(`${platform.url}/player/open`)
     await page.getByRole('button', { name: 'Copy the link' }).click()
     await waitFor(async () => (await page.locator('.badge').textContent()) === 'Link copied', { describe: 'the link to be copied' })
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(sharing.url)
     expect(await page.getByRole('link', { name: 'Download' }).getAttribute('href')).toBe(`${platform.url}/media/whole.mp4`)
-    await shot('player-buttons')
-    platform.answer('plain', aVideo({ sharing }))
+    await takeScreenshot('player-buttons')
+    platform.setRecord('plain', videoJson({ sharing }))
     await page.goto(`${platform.url}/player/plain`)
     await waitFor(() => page.locator('[data-menu=quality] option').count(), { describe: 'the menu of qualities' })
     expect(await page.getByRole('button', { name: 'Copy the link' }).count()).toBe(0)
@@ -112,51 +113,51 @@ inBrowser('the player applies the settings of a video and its profile', () => {
   }, 40_000)
 
   test.each([
-    ['at most', { highest_quality_version: '500' }, 180],
-    ['at least', { lowest_quality_version: '600' }, 360],
+    ['at most 500 kbit/s', { highest_quality_version: '500' }, 180],
+    ['at least 600 kbit/s', { lowest_quality_version: '600' }, 360],
   ])(
-    'renditions of %s so much are played',
+    'only renditions of %s are played',
     async (_, player_settings, height) => {
-      platform.answer('bound', aVideo({ player_settings }))
+      platform.setRecord('bound', videoJson({ player_settings }))
       await page.goto(`${platform.url}/player/bound?autoplay=1&muted=1`)
-      await passes(2.5)
+      await waitForPosition(2.5)
       expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.videoHeight)).toBe(height)
-      expect(platform.asked.some((path) => path.startsWith(`/media/${540 - height}`))).toBe(false)
+      expect(platform.requestedPaths.some((path) => path.startsWith(`/media/${540 - height}`))).toBe(false)
       expect(await page.locator('[data-menu=quality]').isVisible()).toBe(false)
     },
     40_000,
   )
 
-  test('a video that starts in high definition asks for its best rendition first', async () => {
-    platform.answer('sharp', aVideo({ hd: { allow: '1', auto: '1' } }))
+  test('a video that starts in high definition requests its best rendition first', async () => {
+    platform.setRecord('sharp', videoJson({ hd: { allow: '1', auto: '1' } }))
     await page.goto(`${platform.url}/player/sharp?autoplay=1&muted=1`)
-    await passes(0.5)
-    expect(platform.asked.find((path) => path.endsWith('.m3u8') && !path.includes('master'))).toBe('/media/360.m3u8')
+    await waitForPosition(0.5)
+    expect(platform.requestedPaths.find((path) => path.endsWith('.m3u8') && !path.includes('master'))).toBe('/media/360.m3u8')
   }, 40_000)
 
-  test('a password is asked for until it is right, and then the video plays', async () => {
-    platform.answer('locked', aVideo({ player_settings: { password_protected: '1', show_title_bar: '1' } }))
-    platform.answer('locked/password/wrong%2F%26', [false])
-    platform.answer('locked/password/often', {}, 429)
-    platform.answer('locked/password/open%20sesame%3F', [true])
+  test('a password is requested until it is correct, and then the video plays', async () => {
+    platform.setRecord('locked', videoJson({ player_settings: { password_protected: '1', show_title_bar: '1' } }))
+    platform.setRecord('locked/password/wrong%2F%26', [false])
+    platform.setRecord('locked/password/often', {}, 429)
+    platform.setRecord('locked/password/open%20sesame%3F', [true])
     await page.goto(`${platform.url}/player/locked`)
-    await waitFor(async () => (await text())?.includes('opens with a password'), { describe: 'the question' })
-    await shot('player-password')
-    expect(platform.asked.filter((path) => path.startsWith('/media'))).toEqual([])
+    await waitFor(async () => (await text())?.includes('opens with a password'), { describe: 'the request for a password' })
+    await takeScreenshot('player-password')
+    expect(platform.requestedPaths.filter((path) => path.startsWith('/media'))).toEqual([])
     const field = page.getByLabel('Password')
     await field.fill('wrong/&')
     await page.getByRole('button', { name: 'Open' }).click()
-    await waitFor(async () => (await text())?.includes('not its password'), { describe: 'the refusal' })
+    await waitFor(async () => (await text())?.includes('not its password'), { describe: 'the rejection message' })
     await field.fill('often')
     await field.press('Enter')
-    await waitFor(async () => (await text())?.includes('too often'), { describe: 'the limit' })
+    await waitFor(async () => (await text())?.includes('too often'), { describe: 'the message about the limit' })
     await field.fill('open sesame?')
     await field.press('Enter')
-    await passes(0.5)
+    await waitForPosition(0.5)
     expect(await page.getByLabel('Password').count()).toBe(0)
   }, 40_000)
 
-  test('overlays show in their time, and no code of theirs runs', async () => {
+  test('overlays are shown at their times, and their code is not executed', async () => {
     const evil = 'window.evil = true; document.title = "evil"; alert(1)'
     const overlay = (more: Record<string, unknown>) => ({ overlay_id: '1', link_javascript_code: evil, ...more })
     const overlays = [
@@ -170,15 +171,15 @@ inBrowser('the player applies the settings of a video and its profile', () => {
       }),
       overlay({ title: 'Bad', show: { at_end: '1' }, link_text: 'Bad link', link_url: 'javascript:window.evil=true' }),
     ]
-    platform.answer('cards', aVideo({ overlays, javascript_api: { onload: evil }, events_triggered_by_click: { click: evil } }))
+    platform.setRecord('cards', videoJson({ overlays, javascript_api: { onload: evil }, events_triggered_by_click: { click: evil } }))
     await page.goto(`${platform.url}/player/cards?autoplay=1&muted=1`)
     await waitFor(() => page.locator('.overlay').count(), { describe: 'the first card' })
     expect(await position()).toBeGreaterThanOrEqual(1)
     expect(await page.locator('.overlay h2').textContent()).toBe('Buy <img src=x onerror="window.evil=true">')
     const link = page.getByRole('link', { name: 'To the shop' })
     expect([await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual(['_blank', 'noopener noreferrer'])
-    await shot('player-overlay')
-    await waitFor(async () => (await page.locator('.overlay').count()) === 0, { describe: 'the card to go' })
+    await takeScreenshot('player-overlay')
+    await waitFor(async () => (await page.locator('.overlay').count()) === 0, { describe: 'the card to disappear' })
     await page.locator('video').evaluate((video: HTMLVideoElement) => {
       video.currentTime = video.duration - 0.2
     })
@@ -187,20 +188,20 @@ inBrowser('the player applies the settings of a video and its profile', () => {
     expect(await page.locator('.overlay a').count()).toBe(0)
     await page.locator('.overlay').click()
     expect(await page.evaluate(() => 'evil' in window)).toBe(false)
-    expect(complaints).toEqual([])
+    expect(consoleErrors).toEqual([])
   }, 40_000)
 
-  test('slides appear next to the video at their times where requested', async () => {
-    platform.answer('talk', aVideo({ presentation_id: '9' }))
+  test('slides are shown next to the video at their times if the URL requests them', async () => {
+    platform.setRecord('talk', videoJson({ presentation_id: '9' }))
     const slide = (seconds: number) => ({ seconds, url: `${platform.url}/media/poster.jpg?${seconds}` })
-    platform.answer('9', { slides: { '1': slide(0), '2': slide(3) } })
+    platform.setRecord('9', { slides: { '1': slide(0), '2': slide(3) } })
     await page.goto(`${platform.url}/player/talk?presentation=true`)
     await waitFor(() => page.getByAltText('Slide 1 of 2').count(), { describe: 'the first slide' })
     await page.locator('video').evaluate((video: HTMLVideoElement) => {
       video.currentTime = 3.5
     })
     await waitFor(() => page.getByAltText('Slide 2 of 2').count(), { describe: 'the second slide' })
-    await shot('player-slides')
+    await takeScreenshot('player-slides')
     const [frame, panel] = [await page.locator('.frame').boundingBox(), await page.locator('.slides').boundingBox()]
     expect([frame?.width, panel?.x, panel?.width, panel?.height]).toEqual([480, 480, 480, 540])
     await page.goto(`${platform.url}/player/talk`)

@@ -15,7 +15,7 @@ inBrowser('the player page', () => {
   let platform: Awaited<ReturnType<typeof startPlatform>>
   let browser: Browser
   let page: Page
-  const complaints: string[] = []
+  const consoleErrors: string[] = []
 
   beforeAll(async () => {
     makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
@@ -30,9 +30,9 @@ inBrowser('the player page', () => {
   beforeEach(async () => {
     for (const context of browser.contexts()) await context.close()
     page = await (await browser.newContext({ viewport: { width: 960, height: 540 } })).newPage()
-    complaints.length = 0
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    consoleErrors.length = 0
+    page.on('console', (message) => message.type() === 'error' && consoleErrors.push(message.text()))
+    page.on('pageerror', (error) => consoleErrors.push(error.message))
   })
 
   const status = (state: string, progress: number, code: number) => ({ status: state, progress, code })
@@ -45,46 +45,51 @@ inBrowser('the player page', () => {
   const position = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
   const text = () => page.locator('.notice').textContent()
 
-  test('autoplays when requested, with its title, under a strict policy', async () => {
-    platform.answer('whole', complete())
+  test('autoplays if requested, with its title, without violating the content security policy', async () => {
+    platform.setRecord('whole', complete())
     await page.goto(`${platform.url}/player/whole?autoplay=1&muted=1`)
     await waitFor(async () => (await position()) > 2, { timeout: 20_000, describe: 'the video to pass 2 s' })
     expect(await page.title()).toBe('Launch')
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.muted && video.videoWidth > 0)).toBe(true)
-    expect(complaints).toEqual([])
+    expect(consoleErrors).toEqual([])
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'player.png') })
   }, 40_000)
 
-  test('waits for a click or a key without autoplay, and offers the qualities', async () => {
-    platform.answer('whole', complete())
+  test('waits for a click or a key without autoplay, and lists the qualities', async () => {
+    platform.setRecord('whole', complete())
     await page.goto(`${platform.url}/player/whole`)
     await waitFor(() => page.locator('[data-menu=quality] option').count(), { describe: 'the menu of qualities' })
     expect(await page.locator('[data-menu=quality] option').allInnerTexts()).toEqual(['Auto', '360p', '180p'])
     expect(await page.locator('[data-menu=captions]').isVisible()).toBe(false)
     expect(await position()).toBe(0)
     await page.locator('.start').click()
-    await waitFor(async () => (await position()) > 0.2, { describe: 'the click to start it' })
+    await waitFor(async () => (await position()) > 0.2, { describe: 'the click to start the video' })
     await page.locator('[data-menu=quality] select').selectOption({ label: '180p' })
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.videoHeight === 180), {
-      describe: 'the smaller picture',
+      describe: 'the smaller rendition',
     })
     await page.locator('.seek').focus()
     await page.keyboard.press('k')
-    await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.paused), { describe: 'the key to stop it' })
+    await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.paused), {
+      describe: 'the key to pause the video',
+    })
     // The button is updated by an event, a little later.
     const label = () => page.locator('.row [data-does=play]').getAttribute('aria-label')
-    await waitFor(async () => (await label()) === 'Play', { describe: 'the button to say so' })
+    await waitFor(async () => (await label()) === 'Play', { describe: 'the label of the button to change' })
   }, 40_000)
 
-  test('does not start by itself after an encode unless autoplay is requested', async () => {
+  test('does not start the video after encoding unless autoplay is requested', async () => {
     for (const query of ['', '?autoplay=1']) {
-      platform.answer('young', { video_title: 'Young', status: status('encoding', 42, 2) })
+      platform.setRecord('young', { video_title: 'Young', status: status('encoding', 42, 2) })
       await page.goto(`${platform.url}/player/young${query}`)
       await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
-      platform.answer('young', complete())
+      platform.setRecord('young', complete())
       await waitFor(() => page.locator('[data-menu=quality] option').count(), { timeout: 20_000, describe: 'the video' })
       const video = page.locator('video')
-      await waitFor(() => video.evaluate((element: HTMLVideoElement) => element.readyState >= 3), { timeout: 20_000, describe: 'data' })
+      await waitFor(() => video.evaluate((element: HTMLVideoElement) => element.readyState >= 3), {
+        timeout: 20_000,
+        describe: 'playable data',
+      })
       if (query === '') {
         await page.locator('.start').waitFor()
         expect(await video.evaluate((element: HTMLVideoElement) => [element.paused, element.played.length])).toEqual([true, 0])
@@ -92,13 +97,13 @@ inBrowser('the player page', () => {
     }
   }, 60_000)
 
-  test('shows the progress while the video is encoded, then plays', async () => {
-    platform.answer('young', { video_title: 'Young', status: status('encoding', 42, 2) })
+  test('shows the progress while the video is encoded, then plays it', async () => {
+    platform.setRecord('young', { video_title: 'Young', status: status('encoding', 42, 2) })
     await page.goto(`${platform.url}/player/young?autoplay=1`)
     await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
     expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('42')
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'encoding.png') })
-    platform.answer('young', { video_title: 'Young', duration: '600.00', uri: uri(), status: status('encoding', 60, 2) })
+    platform.setRecord('young', { video_title: 'Young', duration: '600.00', uri: uri(), status: status('encoding', 60, 2) })
     await waitFor(async () => (await position()) > 0.2, { describe: 'the first segments to play' })
     expect(await page.locator('.badge').textContent()).toBe('Encoding: 60 %')
     // Six seconds of its ten minutes can be played.
@@ -109,46 +114,46 @@ inBrowser('the player page', () => {
       expect.stringMatching(/^1(\.0\d*)?%$/),
     ])
     await bar.fill('400')
-    await waitFor(async () => (await position()) > 5, { describe: 'the end of what can be played' })
-    platform.answer('young', complete())
+    await waitFor(async () => (await position()) > 5, { describe: 'the end of the available segments' })
+    platform.setRecord('young', complete())
     await waitFor(async () => !(await page.locator('.badge').isVisible()), { describe: 'the end of the encoding' })
-    await waitFor(async () => (await page.locator('.total').textContent()) === ' / 0:06', { describe: 'the length of what is there' })
+    await waitFor(async () => (await page.locator('.total').textContent()) === ' / 0:06', { describe: 'the duration of the video' })
   }, 40_000)
 
-  test('a token goes along with every address of the media', async () => {
-    platform.answer('closed', { ...complete(), security: { token_required_platform: true } })
+  test('adds the token to every media URL', async () => {
+    platform.setRecord('closed', { ...complete(), security: { token_required_platform: true } })
     await page.goto(`${platform.url}/player/closed`)
-    await waitFor(async () => (await text())?.includes('personal link'), { describe: 'the refusal' })
-    platform.asked.length = 0
+    await waitFor(async () => (await text())?.includes('personal link'), { describe: 'the rejection message' })
+    platform.requestedPaths.length = 0
     await page.goto(`${platform.url}/player/closed?token=to.ken&autoplay=1`)
     await waitFor(async () => (await position()) > 0.2, { describe: 'the video to play' })
-    expect(platform.asked).toContain('/media/master.m3u8?token=to.ken')
-    expect(platform.asked).toContain('/media/poster.jpg?token=to.ken')
+    expect(platform.requestedPaths).toContain('/media/master.m3u8?token=to.ken')
+    expect(platform.requestedPaths).toContain('/media/poster.jpg?token=to.ken')
   }, 40_000)
 
-  test('plays the MP4 where the playlist is unavailable', async () => {
-    platform.answer('whole', { ...complete(), uri: { ...uri(), hls: `${platform.url}/media/missing.m3u8` } })
+  test('plays the MP4 if the playlist is unavailable', async () => {
+    platform.setRecord('whole', { ...complete(), uri: { ...uri(), hls: `${platform.url}/media/missing.m3u8` } })
     await page.goto(`${platform.url}/player/whole?autoplay=1`)
     await waitFor(async () => (await position()) > 0.2, { timeout: 20_000, describe: 'the MP4 to play' })
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.currentSrc)).toContain('/media/whole.mp4')
   }, 40_000)
 
-  test('a video past its time says what its owner wants to be read, one that failed says why', async () => {
-    platform.answer('gone', { code: 'video_expired', detail: 'The <b>sale</b> is over.' }, 404)
+  test('shows the message of the owner for an expired video, and the reason for a failed one', async () => {
+    platform.setRecord('gone', { code: 'video_expired', detail: 'The <b>sale</b> is over.' }, 404)
     await page.goto(`${platform.url}/player/gone`)
     await waitFor(async () => (await text())?.includes('The <b>sale</b> is over.'), { describe: 'the message' })
-    platform.answer('broken', { video_title: 'Broken', status: status('failed', 7, 4001) })
+    platform.setRecord('broken', { video_title: 'Broken', status: status('failed', 7, 4001) })
     await page.goto(`${platform.url}/player/broken`)
     await waitFor(async () => (await text())?.includes('Its source could not be reached.'), { describe: 'the reason' })
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'failed.png') })
   })
 
-  test('a playlist whose server does not answer says so, and shows as soon as it does', async () => {
-    platform.head('list', '<meta name="vitascope:shows" content="playlist">')
-    platform.answer('list', {}, 503)
+  test('shows a message if the server does not return the playlist, and the playlist after a retry', async () => {
+    platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
+    platform.setRecord('list', {}, 503)
     await page.goto(`${platform.url}/player/list`)
     await page.getByText('The server cannot be reached just now').waitFor({ timeout: 20_000 })
-    platform.answer('list', { title: 'All', videos: [] })
+    platform.setRecord('list', { title: 'All', videos: [] })
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })
   }, 60_000)

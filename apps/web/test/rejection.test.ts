@@ -13,7 +13,7 @@ const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
 /** Responses of 403 and 404 are decisions of the server and no outage. */
-inBrowser('files that are rejected', () => {
+inBrowser('a media file is rejected', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-rejection-'))
   let platform: Awaited<ReturnType<typeof startPlatform>>
   let browser: Browser
@@ -36,19 +36,19 @@ inBrowser('files that are rejected', () => {
     page = await (await browser.newContext({ viewport: { width: 960, height: 540 } })).newPage()
     platform.admit('/media/')
     platform.admit('/media/long')
-    platform.asked.length = 0
+    platform.requestedPaths.length = 0
   })
 
-  const aVideo = (more: Record<string, unknown> = {}) => ({
+  const videoJson = (more: Record<string, unknown> = {}) => ({
     video_title: 'Launch',
     uri: { hls: `${platform.url}/media/long.m3u8`, http: {} },
     status: { status: 'ok', progress: 100, code: 2000 },
     ...more,
   })
   const position = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
-  const passes = (seconds: number) =>
+  const waitForPosition = (seconds: number) =>
     waitFor(async () => (await position()) > seconds, { timeout: 60_000, describe: `the video to pass ${seconds} s` })
-  const reads = (words: string) =>
+  const waitForNotice = (words: string) =>
     waitFor(async () => (await page.locator('.notice').textContent())?.includes(words), { timeout: 20_000, describe: words })
   const play = async (query = '') => {
     // The rate is sufficient for playback, but too low to have loaded the distant segments.
@@ -56,7 +56,7 @@ inBrowser('files that are rejected', () => {
     await waitFor(() => page.locator('[data-menu=quality] option').count(), { timeout: 20_000, describe: 'the script' })
     await throttle(page)
     await page.goto(`${platform.url}/player/v?autoplay=1&muted=1${query}`)
-    await passes(1)
+    await waitForPosition(1)
   }
   const seekFar = () =>
     page.locator('video').evaluate((video: HTMLVideoElement) => {
@@ -66,65 +66,65 @@ inBrowser('files that are rejected', () => {
     ['address_refused', 'certain networks only'],
     ['token_refused', 'personal link'],
     ['token_required', 'personal link'],
-  ])('with %s: the page says "%s"', async (code, words) => {
-    platform.answer('v', aVideo())
+  ])('with %s: the page shows the text "%s"', async (code, words) => {
+    platform.setRecord('v', videoJson())
     platform.reject('/media/', 403, code)
     await page.goto(`${platform.url}/player/v`)
-    await reads(words)
+    await waitForNotice(words)
     expect(await page.getByText('personal link').count()).toBe(words === 'personal link' ? 1 : 0)
     await screenshots(page, `rejected-${code}`)
   })
 
-  test('because the video has moved: playback goes on from its new address, at the same position and in the same view', async () => {
-    platform.answer('v', aVideo())
+  test('because the video has moved: playback continues from the new URL at the same position in the same view', async () => {
+    platform.setRecord('v', videoJson())
     await play()
     platform.receivedEvents.length = 0
     await page.locator('[data-menu=quality] select').selectOption({ label: '90p' })
     await page.locator('video').evaluate((video: HTMLVideoElement) => {
       video.playbackRate = 1.5
     })
-    platform.answer('v', aVideo({ uri: { hls: `${platform.url}/media/moved/long.m3u8`, http: {} } }))
+    platform.setRecord('v', videoJson({ uri: { hls: `${platform.url}/media/moved/long.m3u8`, http: {} } }))
     platform.reject('/media/long', 404, 'not_found')
     await seekFar()
-    await passes(50.2)
-    expect(platform.asked).toContain('/media/moved/long.m3u8')
+    await waitForPosition(50.2)
+    expect(platform.requestedPaths).toContain('/media/moved/long.m3u8')
     const kept = await page.locator('video').evaluate((video: HTMLVideoElement) => [video.playbackRate, video.paused])
     expect(kept).toEqual([1.5, false])
     expect(await page.locator('[data-menu=quality] select').inputValue()).not.toBe('-1')
     expect(platform.receivedEvents.filter(({ type }) => type === 'load')).toEqual([])
   }, 60_000)
 
-  test('because the video has expired meanwhile: the page shows the message of the owner', async () => {
-    platform.answer('v', aVideo())
+  test('because the video has expired: the page shows the message of the owner', async () => {
+    platform.setRecord('v', videoJson())
     await play()
-    platform.answer('v', { code: 'video_expired', detail: 'The sale is over.' }, 404)
+    platform.setRecord('v', { code: 'video_expired', detail: 'The sale is over.' }, 404)
     platform.reject('/media/', 404, 'not_found')
     await seekFar()
-    await reads('The sale is over.')
+    await waitForNotice('The sale is over.')
   }, 60_000)
 
-  test('because the token has expired meanwhile: the page asks for a new link', async () => {
-    platform.answer('v', aVideo({ security: { token_required_platform: true } }))
+  test('because the token has expired: the page requests a new link', async () => {
+    platform.setRecord('v', videoJson({ security: { token_required_platform: true } }))
     await play('&token=to.ken')
     platform.reject('/media/', 403, 'token_refused')
     await seekFar()
-    await reads('personal link')
+    await waitForNotice('personal link')
   }, 60_000)
 
-  test('because they are gone: the page says so with a button, and plays by itself as soon as they are back', async () => {
-    platform.answer('v', aVideo())
+  test('because it is missing: the page shows a message with a button, and plays when the file is available again', async () => {
+    platform.setRecord('v', videoJson())
     platform.reject('/media/', 404, 'not_found')
     await page.goto(`${platform.url}/player/v?autoplay=1&muted=1`)
-    await reads('Its files could not be read.')
+    await waitForNotice('Its files could not be read.')
     await screenshots(page, 'files-gone')
     await page.getByRole('button', { name: 'Retry' }).click()
-    await reads('Its files could not be read.')
+    await waitForNotice('Its files could not be read.')
     platform.admit('/media/')
-    await passes(0.5)
+    await waitForPosition(0.5)
   }, 60_000)
 
-  test('because one rendition is gone: another one plays', async () => {
-    platform.answer('v', aVideo({ hd: { allow: '1', auto: '1' } }))
+  test('because its rendition is missing: another rendition plays', async () => {
+    platform.setRecord('v', videoJson({ hd: { allow: '1', auto: '1' } }))
     platform.reject('/media/long-180-', 404, 'not_found')
     try {
       await play()

@@ -40,11 +40,11 @@ export interface ReceivedEvent {
 }
 
 /**
- * Starts a replacement for the gateway: the built page, the records that a test sets, and media
- * from a folder.
+ * Starts an HTTP server that replaces the gateway. It serves the built page, the records that a
+ * test sets, and media from a folder.
  */
 export async function startPlatform(media: string) {
-  const answers = new Map<string, { status: number; json: unknown }>()
+  const records = new Map<string, { status: number; json: unknown }>()
   const requested: string[] = []
   const heads = new Map<string, string>()
   const pages = new Map<string, string>()
@@ -74,7 +74,7 @@ export async function startPlatform(media: string) {
     }
     const video = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
     if (video !== undefined) {
-      const { status, json } = answers.get(video) ?? { status: 404, json: { detail: '' } }
+      const { status, json } = records.get(video) ?? { status: 404, json: { detail: '' } }
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
       return
     }
@@ -95,19 +95,20 @@ export async function startPlatform(media: string) {
   return {
     url: `http://127.0.0.1:${port}`,
     /** Requested paths with their queries, in order. */
-    asked: requested,
+    requestedPaths: requested,
     /** Received view events, in order. */
     receivedEvents: received,
-    /** How the events endpoint answers. */
+    /** Response of the events endpoint. */
     events,
     /** Sets the tags that the gateway writes into the page of an id. */
-    head: (id: string, tags: string) => heads.set(`/player/${id}`, tags),
+    setHead: (id: string, tags: string) => heads.set(`/player/${id}`, tags),
     /** Adds a page that embeds the player. */
-    page: (path: string, html: string) => pages.set(path, html),
+    addPage: (path: string, html: string) => pages.set(path, html),
     /** Rejects media whose path starts with `start`, until `admit`. */
     reject: (start: string, status: number, code: string) => rejections.set(start, { status, code }),
     admit: (start: string) => rejections.delete(start),
-    answer: (id: string, json: unknown, status = 200) => answers.set(id, { status, json }),
+    /** Sets the response for the video, presentation or playlist with this id. */
+    setRecord: (id: string, json: unknown, status = 200) => records.set(id, { status, json }),
     stop: async () => {
       server.closeAllConnections()
       server.close()

@@ -21,7 +21,7 @@ inBrowser('events of a view', () => {
     makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
     platform = await startPlatform(media)
     const uri = { hls: `${platform.url}/media/master.m3u8`, poster_frame: `${platform.url}/media/poster.jpg`, http: {} }
-    platform.answer('v', { video_title: 'Launch', language: 'en', uri, status: { status: 'ok', progress: 100, code: 2000 } })
+    platform.setRecord('v', { video_title: 'Launch', language: 'en', uri, status: { status: 'ok', progress: 100, code: 2000 } })
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 60_000)
   afterAll(async () => {
@@ -34,26 +34,26 @@ inBrowser('events of a view', () => {
     page = await (await browser.newContext()).newPage()
     platform.receivedEvents.length = 0
     platform.events.status = 202
-    platform.head('v', '')
+    platform.setHead('v', '')
   })
 
   const open = () => page.goto(`${platform.url}/player/v?autoplay=1&muted=1`)
-  const of = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
-  const passes = (seconds: number) =>
+  const onVideo = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
+  const waitForPosition = (seconds: number) =>
     waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement, at) => video.currentTime > at, seconds), {
       timeout: 30_000,
       describe: `the picture to pass ${seconds} s`,
     })
   const received = (type: string) => platform.receivedEvents.filter((event) => event.type === type)
-  const comes = (type: string, count = 1) =>
+  const waitForEvent = (type: string, count = 1) =>
     waitFor(() => received(type).length >= count, {
       timeout: 30_000,
       describe: () => `${type} among ${JSON.stringify(platform.receivedEvents)}`,
     })
 
-  test('a whole view is reported under one id, with its language and startup time', async () => {
+  test('have one view id, the language and the startup time from start to end', async () => {
     await open()
-    await comes('ended')
+    await waitForEvent('ended')
     expect(platform.receivedEvents.map(({ type }) => type).filter((type) => type !== 'progress')).toEqual(['load', 'play', 'ended'])
     expect(new Set(platform.receivedEvents.map(({ view_id }) => view_id)).size).toBe(1)
     expect(platform.receivedEvents[0]).toMatchObject({ video_id: 'v', language: 'en', view_id: expect.stringMatching(/^[0-9a-f-]{36}$/) })
@@ -63,11 +63,11 @@ inBrowser('events of a view', () => {
     expect(received('ended')[0]?.qoe).toMatchObject({ startup_ms: expect.any(Number), stalls: expect.any(Number) })
   }, 60_000)
 
-  test('events of an outage are sent after it, also by the next page', async () => {
+  test('are sent after an outage, also by the next page', async () => {
     platform.events.status = 503
     await open()
-    await passes(1)
-    await of((video) => video.pause())
+    await waitForPosition(1)
+    await onVideo((video) => video.pause())
     expect(platform.receivedEvents).toEqual([])
     platform.events.status = 202
     await page.reload()
@@ -81,22 +81,22 @@ inBrowser('events of a view', () => {
     expect(parts.flatMap(({ watched = [] }) => watched)[0]?.[0]).toBe(0)
   }, 60_000)
 
-  test('a page that is left reports the watched part', async () => {
+  test('include the watched part when the viewer leaves the page', async () => {
     await open()
-    await passes(1.5)
+    await waitForPosition(1.5)
     await page.goto('about:blank')
-    await comes('progress')
+    await waitForEvent('progress')
     expect(received('progress').at(-1)?.watched?.at(-1)?.[1]).toBeGreaterThan(1)
   }, 60_000)
 
-  test('a playing view is reported every ten seconds with the newly watched intervals', async () => {
+  test('are sent every 10 s during playback, with the newly watched parts', async () => {
     await open()
-    await comes('play')
+    await waitForEvent('play')
     // At a speed of 0.25, six seconds last 24 s.
-    await of((video) => {
+    await onVideo((video) => {
       video.playbackRate = 0.25
     })
-    await waitFor(() => received('progress').length >= 2, { timeout: 60_000, describe: 'two words on the way' })
+    await waitFor(() => received('progress').length >= 2, { timeout: 60_000, describe: 'two progress events' })
     const [play, first, second] = [...received('play'), ...received('progress')]
     for (const [from, to] of [
       [play, first],
@@ -107,14 +107,14 @@ inBrowser('events of a view', () => {
     expect(second?.position).toBeGreaterThan(first?.position ?? 0)
   }, 90_000)
 
-  test('who asks not to be tracked is not, unless the platform has decided otherwise', async () => {
-    const refuse = () => page.addInitScript(() => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' }))
-    await refuse()
+  test('are not sent if the browser requests no tracking, unless the platform is configured to ignore it', async () => {
+    const disableTracking = () => page.addInitScript(() => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' }))
+    await disableTracking()
     await open()
-    await passes(1)
+    await waitForPosition(1)
     expect(platform.receivedEvents).toEqual([])
-    platform.head('v', '<meta name="vitascope:events" content="all" />')
+    platform.setHead('v', '<meta name="vitascope:events" content="all" />')
     await open()
-    await comes('play')
+    await waitForEvent('play')
   }, 60_000)
 })

@@ -18,7 +18,7 @@ inBrowser('viewing', () => {
   let platform: Awaited<ReturnType<typeof startPlatform>>
   let browser: Browser
   let page: Page
-  const complaints: string[] = []
+  const consoleErrors: string[] = []
 
   beforeAll(async () => {
     makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
@@ -31,40 +31,41 @@ inBrowser('viewing', () => {
     await platform?.stop()
     rmSync(media, { recursive: true, force: true })
   })
-  const freshPage = async (options: BrowserContextOptions = {}) => {
+  const openNewPage = async (options: BrowserContextOptions = {}) => {
     for (const context of browser.contexts()) await context.close()
     page = await (await browser.newContext({ viewport: { width: 960, height: 540 }, ...options })).newPage()
-    complaints.length = 0
-    platform.asked.length = 0
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    consoleErrors.length = 0
+    platform.requestedPaths.length = 0
+    page.on('console', (message) => message.type() === 'error' && consoleErrors.push(message.text()))
+    page.on('pageerror', (error) => consoleErrors.push(error.message))
   }
-  beforeEach(() => freshPage())
+  beforeEach(() => openNewPage())
 
-  const aVideo = (more: Record<string, unknown> = {}) => ({
+  const videoJson = (more: Record<string, unknown> = {}) => ({
     video_title: 'Launch',
     uri: { hls: `${platform.url}/media/captioned.m3u8`, poster_frame: `${platform.url}/media/poster.jpg`, http: {} },
     status: { status: 'ok', progress: 100, code: 2000 },
     ...more,
   })
-  const everything = () => ({
-    ...aVideo({ player_settings: { allow_sharing: '1' }, sharing: { url: `${platform.url}/player/v` } }),
-    uri: { ...aVideo().uri, download_link: `${platform.url}/media/whole.mp4` },
+  const fullVideoJson = () => ({
+    ...videoJson({ player_settings: { allow_sharing: '1' }, sharing: { url: `${platform.url}/player/v` } }),
+    uri: { ...videoJson().uri, download_link: `${platform.url}/media/whole.mp4` },
   })
-  const of = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
-  const paused = () => of((video) => video.paused)
-  const becomes = (isPaused: boolean) => waitFor(async () => (await paused()) === isPaused, { describe: `paused: ${isPaused}` })
+  const onVideo = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
+  const paused = () => onVideo((video) => video.paused)
+  const waitForPaused = (isPaused: boolean) => waitFor(async () => (await paused()) === isPaused, { describe: `paused: ${isPaused}` })
   const open = async (id: string, query = '') => {
     await page.goto(`${platform.url}/player/${id}${query}`)
     await waitFor(() => page.locator('[data-menu=captions] button').isVisible(), { timeout: 20_000, describe: 'the captions' })
   }
-  const plays = () => waitFor(() => of((video) => !video.paused && video.currentTime > 0.1), { timeout: 20_000, describe: 'it to play' })
-  const shot = async (name: string) => {
+  const waitForPlayback = () =>
+    waitFor(() => onVideo((video) => !video.paused && video.currentTime > 0.1), { timeout: 20_000, describe: 'the video to play' })
+  const takeScreenshot = async (name: string) => {
     const folder = process.env['VITASCOPE_SCREENSHOTS']
     if (folder) await page.screenshot({ path: join(folder, `viewing-${name}.png`) })
   }
   /** Returns the parts of the page that lie outside of the visible area. */
-  const outside = (...selectors: string[]) =>
+  const clippedParts = (...selectors: string[]) =>
     page.evaluate((all) => {
       const root = document.querySelector('vitascope-player')?.shadowRoot
       return all.filter((selector) =>
@@ -75,94 +76,94 @@ inBrowser('viewing', () => {
       )
     }, selectors)
 
-  test('keys work without the focus on a control, and leave to others what is theirs', async () => {
-    platform.answer('v', everything())
+  test('keys control the player without focus on a control, and a focused control handles its own keys', async () => {
+    platform.setRecord('v', fullVideoJson())
     await open('v', '?muted=1')
     await page.keyboard.press('k')
-    await plays()
+    await waitForPlayback()
     await page.keyboard.press('Space')
-    await becomes(true)
-    await of((video) => {
+    await waitForPaused(true)
+    await onVideo((video) => {
       video.currentTime = 0
     })
     await page.keyboard.press('ArrowRight')
-    expect(Math.round(await of((video) => video.currentTime))).toBe(5)
+    expect(Math.round(await onVideo((video) => video.currentTime))).toBe(5)
     await page.keyboard.press('m')
-    expect(await of((video) => video.muted)).toBe(false)
+    expect(await onVideo((video) => video.muted)).toBe(false)
     await page.keyboard.press('ArrowDown')
-    expect(await of((video) => video.volume)).toBeCloseTo(0.9)
+    expect(await onVideo((video) => video.volume)).toBeCloseTo(0.9)
     await page.locator('.seek').focus()
     await page.keyboard.press('ArrowLeft')
-    expect(Math.round(await of((video) => video.currentTime))).toBe(0)
+    expect(Math.round(await onVideo((video) => video.currentTime))).toBe(0)
     await page.keyboard.press('ArrowUp')
-    expect([Math.round(await of((video) => video.currentTime)), await of((video) => video.volume)]).toEqual([5, 0.9])
+    expect([Math.round(await onVideo((video) => video.currentTime)), await onVideo((video) => video.volume)]).toEqual([5, 0.9])
     // A focused button handles the space key itself.
     await page.locator('[data-does=mute]').focus()
     await page.keyboard.press('Space')
-    expect([await of((video) => video.muted), await paused()]).toEqual([true, true])
-    expect(complaints).toEqual([])
+    expect([await onVideo((video) => video.muted), await paused()]).toEqual([true, true])
+    expect(consoleErrors).toEqual([])
   }, 60_000)
 
-  test('the big button hands the focus on, the bar still goes, and at the end the button is there again', async () => {
-    platform.answer('v', aVideo())
+  test('the start button waitForPosition the focus to the play button, the controls hide, and the start button returns at the end', async () => {
+    platform.setRecord('v', videoJson())
     await open('v', '?muted=1')
     await page.locator('.start').focus()
     await page.keyboard.press('Enter')
-    await plays()
+    await waitForPlayback()
     expect(await page.locator('.row [data-does=play]').evaluate((button) => button.matches(':focus'))).toBe(true)
     await waitFor(() => page.locator('.controls').evaluate((bar) => getComputedStyle(bar).opacity === '0'), {
       timeout: 20_000,
-      describe: 'the bar to go',
+      describe: 'the controls to hide',
     })
-    await of((video) => {
+    await onVideo((video) => {
       video.currentTime = video.duration - 0.3
     })
     await page.locator('.start').waitFor({ timeout: 20_000 })
     expect(await page.locator('.time').textContent()).toBe('0:06 / 0:06')
     await page.locator('.start').click()
-    await plays()
+    await waitForPlayback()
   }, 60_000)
 
-  test('a password that was given leaves the focus on the player', async () => {
-    platform.answer('locked', aVideo({ player_settings: { password_protected: '1' } }))
-    platform.answer('locked/password/k%20m', [true])
+  test('after a correct password the focus is on the player', async () => {
+    platform.setRecord('locked', videoJson({ player_settings: { password_protected: '1' } }))
+    platform.setRecord('locked/password/k%20m', [true])
     await page.goto(`${platform.url}/player/locked?muted=1`)
     await page.getByLabel('Password').pressSequentially('k m')
     await page.keyboard.press('Enter')
-    await plays()
+    await waitForPlayback()
     expect(await page.locator('.row [data-does=play]').evaluate((button) => button.matches(':focus'))).toBe(true)
     await page.keyboard.press('Space')
-    await becomes(true)
+    await waitForPaused(true)
   }, 60_000)
 
-  test('two clicks go to full screen and leave the video as it was', async () => {
-    platform.answer('v', aVideo())
+  test('a double click opens full screen without pausing the video', async () => {
+    platform.setRecord('v', videoJson())
     await open('v', '?muted=1')
     await page.keyboard.press('k')
-    await plays()
-    await of((video) => {
+    await waitForPlayback()
+    await onVideo((video) => {
       const changes: string[] = []
       for (const event of ['play', 'pause']) video.addEventListener(event, () => changes.push(event))
       Object.assign(video, { changes })
     })
     await page.mouse.dblclick(400, 200)
     await waitFor(() => page.evaluate(() => document.fullscreenElement !== null), { describe: 'full screen' })
-    expect(await of((video) => 'changes' in video && video.changes)).toEqual([])
+    expect(await onVideo((video) => 'changes' in video && video.changes)).toEqual([])
     await page.keyboard.press('f')
     await waitFor(() => page.evaluate(() => document.fullscreenElement === null), { describe: 'the end of full screen' })
     await page.mouse.click(400, 200)
-    await becomes(true)
+    await waitForPaused(true)
   }, 60_000)
 
-  test('the first touch brings the controls back, wherever the finger is, and the next one pauses', async () => {
-    await freshPage({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
-    platform.answer('v', aVideo())
+  test('the first touch shows the controls, at any position, and the next one pauses', async () => {
+    await openNewPage({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
+    platform.setRecord('v', videoJson())
     await open('v', '?muted=1')
     const idle = (is: string) =>
       waitFor(async () => (await page.locator('.frame').getAttribute('data-idle')) === is, { timeout: 20_000, describe: `idle: ${is}` })
     const button = await page.locator('.row [data-does=play]').boundingBox()
     await page.locator('.start').tap()
-    await plays()
+    await waitForPlayback()
     for (const [x, y] of [
       [200, 300],
       [(button?.x ?? 0) + 10, (button?.y ?? 0) + 10],
@@ -172,24 +173,24 @@ inBrowser('viewing', () => {
       await idle('false')
       expect(await paused()).toBe(false)
       await page.touchscreen.tap(x, y)
-      await becomes(true)
+      await waitForPaused(true)
       await page.locator('.row [data-does=play]').tap()
-      await becomes(false)
-      await of((video) => {
+      await waitForPaused(false)
+      await onVideo((video) => {
         video.currentTime = 0
       })
     }
   }, 90_000)
 
   test.each([1280, 390, 320, 272, 200])(
-    'at a width of %i full screen is available, and nothing overflows',
+    'at a width of %i px full screen is available and nothing overflows',
     async (width) => {
-      platform.answer('v', everything())
+      platform.setRecord('v', fullVideoJson())
       await page.setViewportSize({ width, height: Math.max(200, Math.round((width * 9) / 16)) })
       await open('v')
-      expect(await outside('.row > *', '.row button')).toEqual([])
+      expect(await clippedParts('.row > *', '.row button')).toEqual([])
       expect(await page.locator('[data-does=fullscreen]').isVisible()).toBe(true)
-      await shot(`width-${width}`)
+      await takeScreenshot(`width-${width}`)
     },
     60_000,
   )
@@ -198,20 +199,20 @@ inBrowser('viewing', () => {
     [480, 270],
     [360, 203],
   ])(
-    'in %i × %i the menu of eight captions fits, and a card covers no caption and keeps its link',
+    'at %i × %i px the menu of eight captions fits, and a card covers no caption and shows its link',
     async (width, height) => {
       const card = { title: 'Tickets for it', description: long, link_text: 'To the shop', link_url: 'https://shop.example/' }
-      platform.answer('v', { ...everything(), overlays: [{ ...card, show: { during: { start: '00:00', end: '00:06' } } }] })
+      platform.setRecord('v', { ...fullVideoJson(), overlays: [{ ...card, show: { during: { start: '00:00', end: '00:06' } } }] })
       await page.setViewportSize({ width, height })
       await open('v')
       await page.getByRole('button', { name: 'Captions' }).click()
       await page.getByRole('menuitemradio', { name: 'en' }).click()
       await page.getByRole('button', { name: 'Captions' }).click()
       expect(await page.getByRole('menuitemradio').count()).toBe(9)
-      expect(await outside('[role=menu]', '.overlay', '.row > *')).toEqual([])
-      await shot(`captions-${width}`)
+      expect(await clippedParts('[role=menu]', '.overlay', '.row > *')).toEqual([])
+      await takeScreenshot(`captions-${width}`)
       await page.keyboard.press('Escape')
-      await shot(`card-${width}`)
+      await takeScreenshot(`card-${width}`)
       const [frame, link] = [
         await page.locator('.overlay').boundingBox(),
         await page.getByRole('link', { name: 'To the shop' }).boundingBox(),
@@ -226,17 +227,17 @@ inBrowser('viewing', () => {
     [480, 270],
     [272, 153],
   ])(
-    'in %i × %i long messages can be read to the end',
+    'at %i × %i px long messages can be scrolled to the end',
     async (width, height) => {
       await page.setViewportSize({ width, height })
-      platform.answer('gone', { code: 'video_expired', detail: long }, 404)
-      platform.answer('closed', { ...aVideo({ video_title: long }), security: { token_required_platform: true } })
-      platform.answer('locked', aVideo({ video_title: long, player_settings: { password_protected: '1' } }))
+      platform.setRecord('gone', { code: 'video_expired', detail: long }, 404)
+      platform.setRecord('closed', { ...videoJson({ video_title: long }), security: { token_required_platform: true } })
+      platform.setRecord('locked', videoJson({ video_title: long, player_settings: { password_protected: '1' } }))
       for (const id of ['gone', 'closed', 'locked']) {
         await page.goto(`${platform.url}/player/${id}`)
         await waitFor(async () => /Words/.test((await page.locator('.notice').textContent()) ?? ''), { describe: 'the card' })
-        await shot(`${id}-${width}`)
-        expect(await outside('.notice')).toEqual([])
+        await takeScreenshot(`${id}-${width}`)
+        expect(await clippedParts('.notice')).toEqual([])
         const last = page.locator(id === 'locked' ? '.password' : '.notice > p')
         await last.evaluate((element) => element.scrollIntoView({ block: 'end' }))
         expect((await last.boundingBox())?.y).toBeLessThan(height)
@@ -247,10 +248,10 @@ inBrowser('viewing', () => {
     60_000,
   )
 
-  test('cards and tabs name the video, or say that there is none', async () => {
-    platform.answer('closed', { ...aVideo(), security: { token_required_platform: true } })
-    platform.answer('broken', aVideo({ uri: {}, status: { status: 'failed', progress: 7, code: 4001 } }))
-    platform.answer('missing', { code: 'video_not_found', detail: 'no video 6009' }, 404)
+  test('messages and the page title name the video, or state that it is not available', async () => {
+    platform.setRecord('closed', { ...videoJson(), security: { token_required_platform: true } })
+    platform.setRecord('broken', videoJson({ uri: {}, status: { status: 'failed', progress: 7, code: 4001 } }))
+    platform.setRecord('missing', { code: 'video_not_found', detail: 'no video 6009' }, 404)
     const shown = async (id: string, words: string) => {
       await page.goto(`${platform.url}/player/${id}`)
       await waitFor(async () => (await page.locator('.notice').textContent())?.includes(words), { describe: words })
@@ -262,89 +263,89 @@ inBrowser('viewing', () => {
     expect(await page.locator('.notice').textContent()).not.toContain('6009')
   }, 60_000)
 
-  test('a page with known contents requests no missing files', async () => {
-    platform.head('list', '<meta name="vitascope:shows" content="playlist">')
-    platform.answer('list', { title: 'All', videos: [] })
+  test('a page with known contents sends no requests that return 404', async () => {
+    platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
+    platform.setRecord('list', { title: 'All', videos: [] })
     await page.goto(`${platform.url}/player/list`)
     await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })
-    await shot('empty-list')
-    expect(platform.asked.filter((path) => path.startsWith('/v2'))).toEqual(['/v2/playlist/list'])
-    platform.asked.length = 0
-    platform.head('over', '<meta name="vitascope:shows" content="none"><meta name="vitascope:expired" content="The sale is over.">')
+    await takeScreenshot('empty-list')
+    expect(platform.requestedPaths.filter((path) => path.startsWith('/v2'))).toEqual(['/v2/playlist/list'])
+    platform.requestedPaths.length = 0
+    platform.setHead('over', '<meta name="vitascope:shows" content="none"><meta name="vitascope:expired" content="The sale is over.">')
     await page.goto(`${platform.url}/player/over`)
     await page.getByText('The sale is over.').waitFor({ timeout: 20_000 })
-    platform.head('never', '<meta name="vitascope:shows" content="none">')
+    platform.setHead('never', '<meta name="vitascope:shows" content="none">')
     await page.goto(`${platform.url}/player/never`)
     await page.getByText('This video is not available').waitFor({ timeout: 20_000 })
-    expect(platform.asked.filter((path) => path.startsWith('/v2'))).toEqual([])
-    expect(complaints).toEqual([])
+    expect(platform.requestedPaths.filter((path) => path.startsWith('/v2'))).toEqual([])
+    expect(consoleErrors).toEqual([])
   }, 60_000)
 
-  test('a playlist keeps the choice of captions, and its tab names what it shows', async () => {
-    const entry = (video_id: string, video_title: string) => ({ ...aVideo(), video_id, video_title, duration: '6.02' })
+  test('a playlist keeps the choice of captions, and the page title is that of the current video', async () => {
+    const entry = (video_id: string, video_title: string) => ({ ...videoJson(), video_id, video_title, duration: '6.02' })
     const entries = [entry('a', 'First'), entry('b', 'Second'), { ...entry('c', 'Third'), security: { token_required_platform: true } }]
-    platform.head('list', '<meta name="vitascope:shows" content="playlist">')
-    platform.answer('list', { title: 'All', open_in_playlist_view: '1', videos: entries })
-    for (const video of entries) platform.answer(video.video_id, video)
+    platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
+    platform.setRecord('list', { title: 'All', open_in_playlist_view: '1', videos: entries })
+    for (const video of entries) platform.setRecord(video.video_id, video)
     await open('list', '?muted=1')
-    const showing = () => of((video) => [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language))
+    const showing = () => onVideo((video) => [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language))
     await page.getByRole('button', { name: 'Captions' }).click()
     await page.getByRole('menuitemradio', { name: 'de' }).click()
     await waitFor(async () => (await showing()).join() === 'de', { describe: 'the German captions' })
     await page.keyboard.press('Shift+N')
     await waitFor(async () => (await page.title()) === 'Second', { describe: 'the second video' })
-    await waitFor(async () => (await showing()).join() === 'de', { timeout: 20_000, describe: 'its German captions' })
+    await waitFor(async () => (await showing()).join() === 'de', { timeout: 20_000, describe: 'the German captions of the second video' })
     await page.keyboard.press('Shift+N')
     await page.getByText('It opens with a personal link').waitFor()
     expect([await page.title(), await page.locator('.notice h1').textContent()]).toEqual(['Third', 'Third'])
-    expect(complaints).toEqual([])
+    expect(consoleErrors).toEqual([])
   }, 60_000)
 
-  test('a preview of the video appears above the bar for pointer, touch and keyboard', async () => {
+  test('a preview of the video is shown above the seek bar for pointer, touch and keyboard', async () => {
     const tile = (second: number) => `00:00:0${second}.000 --> 00:00:0${second + 2}.000\nposter.jpg#xywh=${80 * second},0,160,90\n`
     writeFileSync(join(media, 'storyboard.vtt'), `WEBVTT\n\n${[0, 2, 4].map(tile).join('\n')}`)
-    platform.answer('v', { ...aVideo(), uri: { ...aVideo().uri, storyboard: `${platform.url}/media/storyboard.vtt` } })
+    platform.setRecord('v', { ...videoJson(), uri: { ...videoJson().uri, storyboard: `${platform.url}/media/storyboard.vtt` } })
     const shown = async (position: string, words: RegExp) => {
       await waitFor(
         () =>
           page
             .locator('.peek > div')
             .evaluate((element: HTMLElement, wanted) => !element.hidden && element.style.backgroundPosition === wanted, position),
-        { timeout: 10_000, describe: `the part at ${position}` },
+        { timeout: 10_000, describe: `the tile at ${position}` },
       )
       expect(await page.locator('.peek').textContent()).toMatch(words)
     }
     for (const hasTouch of [false, true]) {
-      await freshPage({ hasTouch, viewport: { width: 640, height: 360 } })
+      await openNewPage({ hasTouch, viewport: { width: 640, height: 360 } })
       await open('v', '?token=to.ken')
-      await waitFor(() => of((video) => video.duration > 5), { describe: 'its length' })
-      expect(platform.asked.filter((path) => path.includes('storyboard'))).toEqual([])
+      await waitFor(() => onVideo((video) => video.duration > 5), { describe: 'the duration' })
+      expect(platform.requestedPaths.filter((path) => path.includes('storyboard'))).toEqual([])
       const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
       if (hasTouch) await page.touchscreen.tap(x + width * 0.95, y + 2)
       await page.mouse.move(x + width * 0.5, y + 8)
       await shown('-160px 0px', /^0:0[23]$/)
-      expect(platform.asked).toContain('/media/storyboard.vtt?token=to.ken')
-      await shot(`peek-${hasTouch}`)
+      expect(platform.requestedPaths).toContain('/media/storyboard.vtt?token=to.ken')
+      await takeScreenshot(`peek-${hasTouch}`)
       await page.mouse.move(x + width * 0.995, y + 2)
       await shown('-320px 0px', /^0:0[56]$/)
-      expect(await outside('.peek')).toEqual([])
+      expect(await clippedParts('.peek')).toEqual([])
       await page.mouse.move(x + width / 2, y - 60)
-      await waitFor(() => page.locator('.peek').isHidden(), { describe: 'it to go' })
+      await waitFor(() => page.locator('.peek').isHidden(), { describe: 'the preview to disappear' })
     }
-    await of((video) => {
+    await onVideo((video) => {
       video.currentTime = 0
     })
-    await waitFor(() => of((video) => !video.seeking), { describe: 'the beginning' })
+    await waitFor(() => onVideo((video) => !video.seeking), { describe: 'the seek to the start' })
     await page.keyboard.press('ArrowRight')
     await shown('-320px 0px', /^0:05$/)
-    await waitFor(() => page.locator('.peek').isHidden(), { timeout: 10_000, describe: 'it to go after a while' })
+    await waitFor(() => page.locator('.peek').isHidden(), { timeout: 10_000, describe: 'the preview to disappear after a while' })
     await page.locator('.seek').focus()
     expect(await page.locator('.seek').getAttribute('aria-valuetext')).toBe('0:05 of 0:06')
-    expect(complaints).toEqual([])
+    expect(consoleErrors).toEqual([])
   }, 60_000)
 
-  test('a theme colours sliders and rings too', async () => {
-    platform.answer('v', aVideo({ theme: { icon_colour: '#ffcc00' } }))
+  test('a theme also sets the colours of sliders and focus rings', async () => {
+    platform.setRecord('v', videoJson({ theme: { icon_colour: '#ffcc00' } }))
     await open('v')
     const styleOf = (selector: string, name: string) =>
       page.locator(selector).evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name)

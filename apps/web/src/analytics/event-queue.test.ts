@@ -3,31 +3,31 @@ import { maxQueued, queueEvents } from './event-queue.ts'
 import { mergeEvents, normalise, type ViewEvent } from './view-event.ts'
 
 const event = (at: number, more: Partial<ViewEvent> = {}): ViewEvent => ({ video_id: '1', view_id: 'a', type: 'progress', at, ...more })
-function aStore() {
-  const kept = new Map<string, string>()
+function memoryStore() {
+  const items = new Map<string, string>()
   return {
-    kept,
-    getItem: (name: string) => kept.get(name) ?? null,
-    setItem: (name: string, text: string) => void kept.set(name, text),
-    removeItem: (name: string) => void kept.delete(name),
+    items,
+    getItem: (name: string) => items.get(name) ?? null,
+    setItem: (name: string, text: string) => void items.set(name, text),
+    removeItem: (name: string) => void items.delete(name),
   }
 }
 
-test('events stay, in memory and in the store, until they are dropped', () => {
-  const store = aStore()
+test('events stay in memory and in the store until they are dropped', () => {
+  const store = memoryStore()
   const queue = queueEvents(store, 'q')
   for (let at = 0; at < 30; at++) queue.push(event(at))
   const batch = queue.batch()
   expect(batch.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, at) => at))
-  expect(JSON.parse(store.kept.get('q') ?? '')).toHaveLength(30)
+  expect(JSON.parse(store.items.get('q') ?? '')).toHaveLength(30)
   queue.push(event(30))
   queue.drop(batch)
   expect([queue.length, queue.batch().map(({ at }) => at)]).toEqual([6, [25, 26, 27, 28, 29, 30]])
   queue.drop(queue.batch())
-  expect([queue.length, store.kept.size, queue.texts()]).toEqual([0, 0, []])
+  expect([queue.length, store.items.size, queue.texts()]).toEqual([0, 0, []])
 })
 
-test('with too many of them none of the watched seconds is lost, and a view keeps its beginning', () => {
+test('a full queue merges progress events, so that no watched second and no first event of a view is lost', () => {
   const queue = queueEvents(undefined, 'q')
   queue.push(event(0, { type: 'load' }))
   queue.push(event(1, { type: 'play' }))
@@ -39,9 +39,9 @@ test('with too many of them none of the watched seconds is lost, and a view keep
   expect(first).toMatchObject({ type: 'progress', watched: [[0, max - maxQueued + 3]], position: max - maxQueued + 3 })
 })
 
-test('no text for the server is larger than a beacon, and a store that is full is none', () => {
+test('each text for the server is smaller than a beacon, also if the store is full', () => {
   const store = {
-    ...aStore(),
+    ...memoryStore(),
     setItem: () => {
       throw new Error('full')
     },
@@ -54,7 +54,7 @@ test('no text for the server is larger than a beacon, and a store that is full i
   for (const text of texts) expect(text.length).toBeLessThan(64 * 1024)
 })
 
-test('an event says only what there is to say, to the millisecond', () => {
+test('an event is normalised to its non-empty fields and to milliseconds', () => {
   expect(
     normalise(event(5, { position: 1.23456, watched: [[0.00049, 1.23456]], rewatched: [], language: '', subtitle: 'en', qoe: {} })),
   ).toEqual(event(5, { position: 1.235, watched: [[0, 1.235]], subtitle: 'en' }))

@@ -9,54 +9,54 @@ export interface Quality {
 /** Measures playback quality. All times are milliseconds of a monotonic clock. */
 export interface QualityMeter {
   /** Playback was requested. */
-  wished(now: number): void
+  requested(now: number): void
   /** The picture moves. */
-  plays(now: number): void
+  playing(now: number): void
   /** Playback waits for data. A seek causes a wait as well, but no stall. */
-  waits(now: number): void
+  waiting(now: number): void
   /** The picture does not move because playback is paused, seeks or has ended. */
-  rests(now: number): void
+  stopped(now: number): void
   failed(error: string): void
-  figures(now: number): Quality
+  current(now: number): Quality
 }
 
 export function measureQuality(): QualityMeter {
-  let wishedAt: number | undefined
+  let requestedAt: number | undefined
   let startupMs: number | undefined
-  let waitsSince: number | undefined
+  let waitingSince: number | undefined
   let stalls = 0
   let stalledMs = 0
   let failure: string | undefined
   const endStall = (now: number) => {
-    if (waitsSince !== undefined) stalledMs += now - waitsSince
-    waitsSince = undefined
+    if (waitingSince !== undefined) stalledMs += now - waitingSince
+    waitingSince = undefined
   }
   return {
-    wished(now) {
-      wishedAt ??= now
+    requested(now) {
+      requestedAt ??= now
     },
-    plays(now) {
-      if (wishedAt !== undefined) startupMs ??= now - wishedAt
+    playing(now) {
+      if (requestedAt !== undefined) startupMs ??= now - requestedAt
       endStall(now)
     },
-    waits(now) {
+    waiting(now) {
       // Before the first picture, the wait counts as startup time.
-      if (startupMs === undefined || waitsSince !== undefined) return
+      if (startupMs === undefined || waitingSince !== undefined) return
       stalls++
-      waitsSince = now
+      waitingSince = now
     },
-    rests(now) {
+    stopped(now) {
       // A pause before the first picture ends the measurement of the startup time.
-      if (startupMs === undefined) wishedAt = undefined
+      if (startupMs === undefined) requestedAt = undefined
       endStall(now)
     },
     failed(error) {
       failure = error
     },
-    figures(now) {
-      const waiting = waitsSince === undefined ? 0 : now - waitsSince
+    current(now) {
+      const stallMs = waitingSince === undefined ? 0 : now - waitingSince
       return {
-        ...(startupMs !== undefined && { startup_ms: Math.round(startupMs), stalls, stalled_ms: Math.round(stalledMs + waiting) }),
+        ...(startupMs !== undefined && { startup_ms: Math.round(startupMs), stalls, stalled_ms: Math.round(stalledMs + stallMs) }),
         ...(failure !== undefined && { error: failure }),
       }
     },

@@ -50,7 +50,7 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
         ...where,
         language: language(),
         subtitle,
-        qoe: quality.figures(now()),
+        qoe: quality.current(now()),
       }),
     )
   }
@@ -61,7 +61,7 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
     else if (!video.paused && !video.seeking && played) parts.begin(video.currentTime)
   }
   const begin = () => {
-    quality.plays(now())
+    quality.playing(now())
     readAt = now()
     if (!parts.moves) {
       // The `playing` event is late: the position has already advanced.
@@ -78,7 +78,7 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
   const rest = () => {
     parts.stop()
     restedAt = video.currentTime
-    quality.rests(now())
+    quality.stopped(now())
     window.clearInterval(timer)
     timer = undefined
   }
@@ -89,16 +89,16 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
     sender.flushSoon()
   }
 
-  on('play', () => quality.wished(now()))
+  on('play', () => quality.requested(now()))
   on('playing', begin)
   on('timeupdate', read)
-  on('waiting', () => !video.seeking && quality.waits(now()))
+  on('waiting', () => !video.seeking && quality.waiting(now()))
   // `currentTime` is the new position already. The part that was played since the last
   // `timeupdate`, at most a quarter of a second, is not counted.
   on('seeking', () => {
     parts.stop()
     restedAt = video.currentTime
-    if (played) quality.rests(now())
+    if (played) quality.stopped(now())
   })
   on('pause', () => {
     read()
@@ -118,7 +118,7 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
     sender.stop()
   })
 
-  if (shouldAutoplay) quality.wished(now())
+  if (shouldAutoplay) quality.requested(now())
   send('load')
   return {
     failed(error) {

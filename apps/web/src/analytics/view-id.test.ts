@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { isTrackingAllowed } from './is-tracking-allowed.ts'
 import { viewId } from './view-id.ts'
 
-test('ids of views are UUIDs, each its own', () => {
+test('view ids are unique UUIDs', () => {
   const ids = Array.from({ length: 200 }, viewId)
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect(new Set(ids).size).toBe(200)
@@ -15,8 +15,8 @@ test.each([
   ['', { doNotTrack: '1' }, false],
   ['', { globalPrivacyControl: true }, false],
   ['all', { doNotTrack: '1', globalPrivacyControl: true }, true],
-])('a page that says %p to a browser that says %j', (content, browser, may) => {
+])('with the page setting %p and the browser settings %j, isTrackingAllowed returns %p', (content, browser, isAllowed) => {
   // Minimal page: it implements only `querySelector`.
   const page = { querySelector: () => (content === '' ? null : { getAttribute: () => content }) } as unknown as ParentNode
-  expect(isTrackingAllowed(page, browser)).toBe(may)
+  expect(isTrackingAllowed(page, browser)).toBe(isAllowed)
 })

@@ -12,14 +12,14 @@ function play(parts: WatchedParts, from: number, to: number) {
   parts.stop()
 }
 
-test('continuous playback is one part, however often it is reported', () => {
+test('continuous playback is one part, which is returned once', () => {
   const parts = recordWatchedParts()
   play(parts, 0, 12.5)
   expect(parts.take()).toEqual({ watched: [[0, 12.5]], rewatched: [] })
   expect(parts.take()).toEqual({ watched: [], rewatched: [] })
 })
 
-test('a jump is not counted as playback in either direction', () => {
+test('a seek is not counted as playback in either direction', () => {
   const parts = recordWatchedParts()
   play(parts, 0, 2)
   play(parts, 8, 9)
@@ -38,7 +38,7 @@ test('a jump is not counted as playback in either direction', () => {
   ])
 })
 
-test('repeated playback is reported as such, also after the first report', () => {
+test('repeated playback is counted as rewatched, including parts of earlier reports', () => {
   const parts = recordWatchedParts()
   play(parts, 0, 4)
   play(parts, 3, 5)
@@ -58,7 +58,7 @@ test('repeated playback is reported as such, also after the first report', () =>
   })
 })
 
-test('going on after a rest rewatches nothing', () => {
+test('playback that continues after a pause is not counted as rewatched', () => {
   const parts = recordWatchedParts()
   for (const [from, to] of [
     [0, 1],
@@ -70,7 +70,7 @@ test('going on after a rest rewatches nothing', () => {
   }
 })
 
-test('a paused picture counts as no playback', () => {
+test('a paused video is not counted as playback', () => {
   const parts = recordWatchedParts()
   parts.advance(5, 10)
   parts.begin(1)
@@ -81,7 +81,7 @@ test('a paused picture counts as no playback', () => {
   expect([parts.moves, parts.take()]).toEqual([false, { watched: [], rewatched: [] }])
 })
 
-test('any order of playback reports exactly the quarters that were played, and how often', () => {
+test('random playback reports exactly the quarters of a second that were played, and those played again', () => {
   let seed = 1
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -112,7 +112,7 @@ test('any order of playback reports exactly the quarters that were played, and h
   }
 })
 
-test('parts that meet are one, and empty ones are none', () => {
+test('adjacent parts are merged, and empty parts are dropped', () => {
   expect(
     union([
       [4, 5],

@@ -4,7 +4,7 @@ import { type ConnectionRecovery, createConnectionRecovery, isOutageStatus, type
 let recovery: ConnectionRecovery
 let probes: number[]
 let changes: boolean[]
-let answer: () => Promise<ProbeResult>
+let probeResult: () => Promise<ProbeResult>
 let startedAt: number
 const signal = new AbortController().signal
 const down: ProbeResult = { isReachable: false, retryAfterMs: 0 }
@@ -15,11 +15,11 @@ beforeEach(() => {
   startedAt = performance.now()
   probes = []
   changes = []
-  answer = async () => down
+  probeResult = async () => down
   recovery = createConnectionRecovery({
     probe: () => {
       probes.push(performance.now() - startedAt)
-      return answer()
+      return probeResult()
     },
     onChange: (isRecovering) => changes.push(isRecovering),
   })
@@ -48,13 +48,13 @@ const request = (abort: AbortSignal = signal) => {
 }
 const fail = async () => (await request().admission).failed()
 
-test('while nothing fails, requests are sent at once and no probe is', async () => {
+test('without failures, requests are sent immediately and no probes are sent', async () => {
   ;(await request().admission).succeeded()
   await pass(60_000)
   expect([probes, changes]).toEqual([[], []])
 })
 
-test('during an outage probes are sent 1 to 3 s apart and requests wait', async () => {
+test('during an outage, probes are sent 1 to 3 s apart and requests wait', async () => {
   await fail()
   const waiting = request()
   await pass(60_000)
@@ -65,10 +65,10 @@ test('during an outage probes are sent 1 to 3 s apart and requests wait', async 
   expect(changes).toEqual([true])
 })
 
-test('after a probe that succeeds one request is sent, and the others after its success', async () => {
+test('after a successful probe one request is sent, and the others after it succeeds', async () => {
   await fail()
   const [first, second] = [request(), request()]
-  answer = async () => reachable
+  probeResult = async () => reachable
   await pass(1_000)
   expect([first.state.isSent, second.state.isSent, recovery.isRecovering]).toEqual([true, false, true])
   ;(await first.admission).succeeded()
@@ -76,8 +76,8 @@ test('after a probe that succeeds one request is sent, and the others after its 
   expect(changes).toEqual([true, false])
 })
 
-test('a server that answers probes and fails requests gets at most one request a second', async () => {
-  answer = async () => reachable
+test('a server that answers probes but fails requests gets at most one request per second', async () => {
+  probeResult = async () => reachable
   let sent = 0
   const load = async () => {
     for (;;) {
@@ -92,36 +92,36 @@ test('a server that answers probes and fails requests gets at most one request a
   expect(sent + probes.length).toBeLessThanOrEqual(60)
 })
 
-test('a trial that is aborted passes its turn on; the last one ends the recovery', async () => {
+test('an aborted trial request passes its turn to the next one, and the last one ends the recovery', async () => {
   await fail()
   const [first, second] = [request(), request()]
-  answer = async () => reachable
+  probeResult = async () => reachable
   await pass(1_000)
   ;(await first.admission).aborted()
   ;(await second.admission).aborted()
   expect(changes).toEqual([true, false])
 })
 
-test('a request that is aborted while it waits is not sent', async () => {
+test('a waiting request that is aborted is not sent', async () => {
   await fail()
   const abort = new AbortController()
   const waiting = request(abort.signal)
   abort.abort()
-  answer = async () => reachable
+  probeResult = async () => reachable
   await pass(3_000)
   expect(waiting.state).toEqual({ isSent: false, isCancelled: true })
   expect(recovery.isRecovering).toBe(false)
 })
 
-test('a probe that hangs holds up no other one', async () => {
-  answer = () => new Promise(() => {})
+test('a hanging probe does not delay the next probes', async () => {
+  probeResult = () => new Promise(() => {})
   await fail()
   await pass(9_000)
   expect(probes.length).toBeGreaterThanOrEqual(4)
 })
 
-test('Retry-After delays the next probe, and a retry by hand does not wait for it', async () => {
-  answer = async () => ({ isReachable: false, retryAfterMs: 20_000 })
+test('Retry-After delays the next probe, and a manual retry does not wait for it', async () => {
+  probeResult = async () => ({ isReachable: false, retryAfterMs: 20_000 })
   await fail()
   await pass(19_000)
   expect(probes).toHaveLength(1)
@@ -130,7 +130,7 @@ test('Retry-After delays the next probe, and a retry by hand does not wait for i
   expect(probes).toHaveLength(2)
 })
 
-test('however often a retry is asked for, a second passes between two probes', async () => {
+test('manual retries send at most one probe per second', async () => {
   await fail()
   for (let click = 0; click < 100; click++) {
     recovery.retry()
@@ -139,8 +139,8 @@ test('however often a retry is asked for, a second passes between two probes', a
   expect(probes.length).toBeLessThanOrEqual(6)
 })
 
-test('an outage soon after another one goes on with its delays', async () => {
-  answer = async () => reachable
+test('an outage soon after another one continues with the longer delays', async () => {
+  probeResult = async () => reachable
   for (let outage = 0; outage < 6; outage++) {
     await fail()
     await pass(3_000)
@@ -152,8 +152,8 @@ test('an outage soon after another one goes on with its delays', async () => {
   expect((probes.at(-1) ?? 0) - before).toBeGreaterThanOrEqual(2_000)
 })
 
-test('the end of a recovery is reported once, also to a caller that asks after it', async () => {
-  answer = async () => reachable
+test('waitForEnd resolves when the recovery ends, and at once if it has ended', async () => {
+  probeResult = async () => reachable
   const before = recovery.endedRecoveries
   let isReported = false
   void recovery.waitForEnd(before, signal).then(() => {
@@ -169,7 +169,7 @@ test('the end of a recovery is reported once, also to a caller that asks after i
   await expect(recovery.waitForEnd(before + 1, AbortSignal.abort())).rejects.toThrow('no longer needed')
 })
 
-test('the end cancels what waits', async () => {
+test('end cancels waiting requests and probes', async () => {
   await fail()
   const waiting = request()
   recovery.end()
@@ -178,7 +178,7 @@ test('the end cancels what waits', async () => {
   expect(probes).toEqual([])
 })
 
-test('no answer, overload and errors of the server are outages; decisions about the request are not', () => {
+test('no response, overload and server errors are outages, other statuses are not', () => {
   expect([0, 408, 429, 500, 502, 503, 504].every(isOutageStatus)).toBe(true)
   expect([200, 206, 304, 400, 401, 403, 404, 410].some(isOutageStatus)).toBe(false)
 })

@@ -8,16 +8,16 @@ test.each([
   [830_000, '830 kB'],
   [12_440_000, '12.4 MB'],
   [3_210_000_000, '3.21 GB'],
-])('%d bytes are %s', (bytes, text) => expect(bytesText(bytes)).toBe(text))
+])('%d bytes are shown as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text))
 
 test.each([
   [0, 'of 100.0 MB'],
   [20e6, 'of 100.0 MB, about 5 s left'],
   [1e6, 'of 100.0 MB, about 2 min left'],
   [10_000, 'of 100.0 MB, about 2.8 h left'],
-])('at %d bytes a second', (rate, text) => expect(transferText(0, 100e6, rate)).toContain(text))
+])('the transfer text at %d bytes per second has the remaining time', (rate, text) => expect(transferText(0, 100e6, rate)).toContain(text))
 
-test('the rate is that of the last seconds, and begins anew behind a break', () => {
+test('the rate is that of the last seconds, and starts from 0 after an interruption', () => {
   const rate = createRate()
   expect(rate(50_000, 0)).toBe(0)
   expect(rate(51_000, 1_000)).toBe(1_000)
@@ -26,12 +26,12 @@ test('the rate is that of the last seconds, and begins anew behind a break', () 
   expect(rate(57_000, 22_000)).toBe(2_000)
 })
 
-test('metadata leaves empty values out, and carries any characters', () => {
+test('metadata omits empty values and encodes any characters', () => {
   const header = metadataHeader({ filename: 'Café 🎬.mp4', title: '', organisation_id: '2' })
   expect(header).toBe(`filename ${Buffer.from('Café 🎬.mp4').toString('base64')},organisation_id Mg==`)
 })
 
-test('a problem is one sentence: the bad fields with their messages, else the detail', () => {
+test('a problem becomes one sentence with the invalid fields and their messages, or with the detail', () => {
   const message = 'must have organisation_id with a system key'
   const one = { detail: `Upload-Metadata: ${message}`, errors: [{ field: 'Upload-Metadata', message }] }
   expect(problemOf(JSON.stringify(one))).toBe(`Upload-Metadata: ${message}`)
