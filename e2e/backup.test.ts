@@ -191,7 +191,7 @@ test('restore rejects a non-empty target and a changed backup', async () => {
 }, 120_000)
 
 test.each([
-  ['backup', [], 2, 'usage: npm run backup'],
+  ['backup', [], 2, 'usage: backup --to DIR'],
   ['backup', ['--to', '/dev/null/here'], 1, 'cannot be, a folder'],
   ['restore', ['--from', '/nowhere'], 1, 'there is no complete backup in /nowhere'],
   ['restore', ['--form', 'x'], 2, "Unknown option '--form'"],

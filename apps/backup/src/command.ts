@@ -16,7 +16,7 @@ import { restore, verify } from './restore.ts'
 export function backupCommand(args: readonly string[]): Promise<number> {
   return explained('the backup was not made', async () => {
     const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, 'without-secrets': { type: 'boolean' } } })
-    if (!values.to) return usage('npm run backup -- --to DIR [--without-secrets]')
+    if (!values.to) return usage('backup --to DIR [--without-secrets]')
     const folder = resolve(values.to)
     const print = createLogPrinter(process.stderr)
     const source = await openSource(readPlatformConfig(process.env), print, !values['without-secrets'])
@@ -35,7 +35,7 @@ export function backupCommand(args: readonly string[]): Promise<number> {
 export function restoreCommand(args: readonly string[]): Promise<number> {
   return explained('the backup was not restored', async () => {
     const { values } = parseArgs({ args: [...args], options: { from: { type: 'string' }, verify: { type: 'boolean' } } })
-    if (!values.from) return usage('npm run restore -- --from DIR [--verify]')
+    if (!values.from) return usage('restore --from DIR [--verify]')
     const folder = resolve(values.from)
     const manifest = await readManifest(folder)
     if (!manifest) throw new BackupRefused(`there is no complete backup in ${folder}`)

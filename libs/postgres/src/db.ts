@@ -86,6 +86,9 @@ const AWAY = new RegExp(
  */
 const SILENCE_MS = 1_000
 const SILENT = /^Query read timeout$/
+const RECORD_BUSY = 'another request is changing the same record; try again'
+// Message of pg-pool if no connection became free within connectionTimeoutMillis.
+const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
 export function openPostgres(options: PostgresOptions): Db {
   const open = () => openPool(options)
@@ -162,7 +165,7 @@ async function again<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T>
     } catch (error) {
       const met = error instanceof pg.DatabaseError && (error.code === SERIALISATION_FAILURE || error.code === DEADLOCK)
       if (!met) throw error
-      if (attempt === TRIES) throw busy(error)
+      if (attempt === TRIES) throw busy(RECORD_BUSY, error)
     }
     // A random delay, so that conflicting transactions do not collide again.
     await delay(Math.random() * JITTER_MS * 2 ** (attempt - 1), undefined, { ...(signal && { signal }) })
@@ -279,11 +282,9 @@ async function copy(client: pg.PoolClient, text: string, parts: AsyncIterable<st
 
 function asRefusal(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  if (code === LOCKED) return busy(error)
-  const away =
-    AWAY.test(code ?? '') ||
-    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '') ||
-    SILENT.test(message ?? '')
+  if (code === LOCKED) return busy(RECORD_BUSY, error)
+  if (message === POOL_EXHAUSTED) return busy('all connections to the database are in use; try again', error)
+  const away = AWAY.test(code ?? '') || /Connection terminated|not queryable/.test(message ?? '') || SILENT.test(message ?? '')
   if (!away) return error
   return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is unreachable or read-only; try again', {
     retryAfter: 1,
@@ -291,8 +292,8 @@ function asRefusal(error: unknown): unknown {
   })
 }
 
-function busy(cause: unknown): DomainError {
-  return new DomainError('unavailable', 'DATABASE_BUSY', 'another request is changing the same record; try again', { retryAfter: 1, cause })
+function busy(sentence: string, cause: unknown): DomainError {
+  return new DomainError('unavailable', 'DATABASE_BUSY', sentence, { retryAfter: 1, cause })
 }
 
 function quoteIdentifier(name: string): string {

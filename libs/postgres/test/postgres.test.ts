@@ -177,6 +177,12 @@ describe('a transaction', () => {
     await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
     await away.close()
   })
+  test('fails as busy if no connection becomes free', async () => {
+    const one = openPostgres({ url, schema: 'thing', log, poolSize: 1 })
+    const waiting = one.transaction(() => one.transaction(({ query }) => query('select 1')))
+    await expect(waiting).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_BUSY', retryAfter: 1 })
+    await one.close()
+  })
   test('fails as unavailable if the database is read-only', async () => {
     const change = (name: string) => `insert into thing (name) values ('${name}')`
     const readOnly = async (query: Db['query']) => {

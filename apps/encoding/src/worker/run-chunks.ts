@@ -58,10 +58,10 @@ async function leaseChunk(
       if (stopping.aborted) break
       const isAway = isDomainError(error) && error.kind === 'unavailable'
       if (!isAway && ((isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') || ++faults === FAULTS)) {
-        log.warn({ err: error, job_id: jobId, chunk }, 'leasing a chunk failed; retrying')
+        log.warn({ err: error, job_id: jobId, chunk }, 'leasing a chunk failed')
         return undefined
       }
-      log[tries === 3 ? 'warn' : 'debug']({ err: error, job_id: jobId, chunk }, 'no answer: asking again')
+      log[tries === 3 ? 'warn' : 'debug']({ err: error, job_id: jobId, chunk }, 'leasing a chunk failed; retrying')
       await delay(backoffMs(tries, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal: stopping }).catch(() => {})
     }
   }

@@ -78,7 +78,7 @@ async function runTasks(
       // A task whose lease response can never be sent is left to expire, which counts as an
       // attempt.
       if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % FAULTS === 0) requestId = undefined
-      tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'no work to be had: asking again')
+      tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'leasing a task failed; retrying')
       await delay(backoffMs(failures, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal: stopping }).catch(() => {})
     }
   }

@@ -63,7 +63,7 @@ condition by its index, such as \`conditions[2]\`.`,
       40,
       {},
       {
-        description: 'Time in UTC at which the signature expires. At most 24 hours ahead.',
+        description: 'Time in UTC at which the signature expires. At most 24 hours ahead; replace the date of the example.',
         example: '2030-12-31T23:59:59.000Z',
       },
     ),
